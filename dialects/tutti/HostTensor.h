@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors of the reference evaluator: floats held as double, integers and bools exactly.
+#ifndef TUTTI_DIALECTS_TUTTI_HOSTTENSOR_H
+#define TUTTI_DIALECTS_TUTTI_HOSTTENSOR_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+#include <vector>
+
+namespace tutti {
+
+/// A dense row-major tensor. Exactly one of `floats` and `ints` is in use, by the element type: floats for float types,
+/// ints for integers and i1 (0 or 1).
+struct HostTensor {
+  mlir::Type element;
+  llvm::SmallVector<int64_t> dims;
+  std::vector<double> floats;
+  std::vector<int64_t> ints;
+
+  static HostTensor zeros(mlir::Type element, llvm::ArrayRef<int64_t> dims);
+  /// From an attribute of the IR (splat or dense).
+  static HostTensor fromAttr(mlir::ElementsAttr attr);
+  /// From dense row-major bytes of the element type (i1 as one byte).
+  static HostTensor fromBytes(mlir::Type element, llvm::ArrayRef<int64_t> dims, const void *bytes);
+  /// To dense row-major bytes of the element type, rounded to it. `bytes` must hold count() elements.
+  void toBytes(void *bytes) const;
+
+  bool isFloat() const { return llvm::isa<mlir::FloatType>(element); }
+  int64_t count() const;
+  llvm::SmallVector<int64_t> strides() const;
+};
+
+/// What evaluation needs beside the operands.
+struct EvaluateContext {
+  /// False: float64 throughout. True: plain float32, every op's result rounded to its element type and contractions one
+  /// ascending fma chain in float32.
+  bool plain = false;
+  /// The call's sizes by symbol name.
+  llvm::StringMap<int64_t> sizes;
+  /// A parameter's value by its symbol name: one member's copy.
+  std::function<HostTensor(llvm::StringRef)> param;
+
+  /// Rounds a value to the element type when plain evaluation is asked for.
+  double round(double value, mlir::Type element) const;
+  /// The sizes of the type with the symbols' values put in.
+  llvm::SmallVector<int64_t> dimsOf(mlir::RankedTensorType type) const;
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the vmap rules of the ops share: which values are lifted, and how to read them.
+#ifndef TUTTI_DIALECTS_TUTTI_LIFT_H
+#define TUTTI_DIALECTS_TUTTI_LIFT_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace tutti {
+
+/// The state of one lift of a region over a new leading axis of length `members`.
+class LiftContext {
+public:
+  LiftContext(mlir::OpBuilder &builder, int64_t members) : builder(builder), members(members) {}
+
+  mlir::OpBuilder &builder;
+  const int64_t members;
+
+  /// The new value of an old one: with the member axis in front if `isLifted`, the old type if not.
+  mlir::Value get(mlir::Value old) const { return mapping.lookup(old); }
+  bool isLifted(mlir::Value old) const { return lifted.contains(old); }
+  void setLifted(mlir::Value old, mlir::Value now) {
+    mapping.map(old, now);
+    lifted.insert(old);
+  }
+  void setShared(mlir::Value old, mlir::Value now) { mapping.map(old, now); }
+
+  /// The new value; when it is lifted and its rank without the member axis is below `rank`, axes of length 1 are put behind
+  /// the member axis, so that it broadcasts as before.
+  mlir::Value getAligned(mlir::Value old, int64_t rank);
+
+  /// Clones an op with no lifted operand: what depends on shared values alone is computed once.
+  void cloneShared(mlir::Operation *op);
+
+  mlir::IRMapping mapping;
+
+private:
+  llvm::DenseSet<mlir::Value> lifted;
+};
+
+/// `type` with the member axis in front.
+mlir::RankedTensorType addMemberAxis(mlir::RankedTensorType type, int64_t members);
+
+/// The rule of every pointwise op: the same op on lifted operands.
+llvm::LogicalResult liftPointwise(mlir::Operation *op, LiftContext &context);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arithmetic on the sizes of tensor axes.
+#include "Sizes.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Size Size::symbol(llvm::StringRef name) {
+  Size size(1);
+  size.symbols.push_back(name.str());
+  return size;
+}
+
+std::optional<Size> Size::parse(llvm::StringRef text) {
+  Size size(1);
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, '*');
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    int64_t number;
+    if (part.empty())
+      return std::nullopt;
+    if (i == 0 && !part.getAsInteger(10, number))
+      size.factor = number;
+    else
+      size.symbols.push_back(part.str());
+  }
+  llvm::sort(size.symbols);
+  return size;
+}
+
+std::string Size::str() const {
+  if (isFixed())
+    return std::to_string(factor);
+  std::string names = llvm::join(symbols, "*");
+  return factor == 1 ? names : std::to_string(factor) + "*" + names;
+}
+
+std::optional<Size> Size::times(const Size &other) const {
+  Size result;
+  if (llvm::MulOverflow(factor, other.factor, result.factor))
+    return std::nullopt;
+  if (result.factor == 0)
+    return Size(0);
+  result.symbols = symbols;
+  result.symbols.append(other.symbols.begin(), other.symbols.end());
+  llvm::sort(result.symbols);
+  return result;
+}
+
+std::optional<Size> Size::dividedBy(const Size &other) const {
+  if (other.factor == 0 || factor % other.factor != 0)
+    return std::nullopt;
+  Size result(factor / other.factor);
+  result.symbols = symbols;
+  for (const std::string &name : other.symbols) {
+    auto *place = llvm::find(result.symbols, name);
+    if (place == result.symbols.end())
+      return std::nullopt;
+    result.symbols.erase(place);
+  }
+  return result;
+}
+
+Sizes getSizes(RankedTensorType type) {
+  auto names = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
+  Sizes sizes;
+  unsigned next = 0;
+  for (int64_t length : type.getShape()) {
+    if (!ShapedType::isDynamic(length)) {
+      sizes.push_back(length);
+      continue;
+    }
+    // A `?` that the encoding does not name can only come from hand-written IR; it is a symbol of its own.
+    std::optional<Size> named;
+    if (names && next < names.size())
+      if (auto text = dyn_cast<StringAttr>(names[next]))
+        named = Size::parse(text.getValue());
+    sizes.push_back(named ? *named : Size::symbol("?" + std::to_string(next)));
+    ++next;
+  }
+  return sizes;
+}
+
+RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  SmallVector<Attribute> names;
+  for (const Size &size : sizes) {
+    shape.push_back(size.isFixed() ? size.getFixed() : ShapedType::kDynamic);
+    if (!size.isFixed())
+      names.push_back(StringAttr::get(element.getContext(), size.str()));
+  }
+  Attribute encoding = names.empty() ? Attribute() : ArrayAttr::get(element.getContext(), names);
+  return RankedTensorType::get(shape, element, encoding);
+}
+
+std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  Sizes result(a);
+  for (unsigned i = 0; i < b.size(); ++i) {
+    Size &mine = result[a.size() - b.size() + i];
+    if (mine == b[i] || b[i] == Size(1))
+      continue;
+    if (mine != Size(1))
+      return std::nullopt;
+    mine = b[i];
+  }
+  return result;
+}
+
+std::optional<Size> product(llvm::ArrayRef<Size> sizes) {
+  std::optional<Size> result(Size(1));
+  for (const Size &size : sizes)
+    if (result)
+      result = result->times(size);
+  return result;
+}
+
+std::string str(llvm::ArrayRef<Size> sizes) {
+  std::string text = "(";
+  for (auto [i, size] : llvm::enumerate(sizes))
+    text += (i ? ", " : "") + size.str();
+  return text + ")";
+}
+
+} // namespace tutti

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sizes of tensor axes: fixed, or monomials over the symbols that a call binds.
+#ifndef TUTTI_DIALECTS_TUTTI_SIZES_H
+#define TUTTI_DIALECTS_TUTTI_SIZES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace tutti {
+
+/// The length of an axis: `factor` times the product of `symbols` (sorted, with repetition). No symbols: fixed.
+class Size {
+public:
+  Size(int64_t fixed = 0) : factor(fixed) {}
+  static Size symbol(llvm::StringRef name);
+  /// Reads what `str` writes, "4*batch*seq"; nothing if the text is no size.
+  static std::optional<Size> parse(llvm::StringRef text);
+
+  bool isFixed() const { return symbols.empty(); }
+  int64_t getFixed() const { return factor; }
+  int64_t getFactor() const { return factor; }
+  llvm::ArrayRef<std::string> getSymbols() const { return symbols; }
+  std::string str() const;
+
+  /// The product; nothing when the factor overflows 63 bits.
+  std::optional<Size> times(const Size &other) const;
+  /// The quotient, when this is a multiple of `other` for every value of the symbols.
+  std::optional<Size> dividedBy(const Size &other) const;
+  bool operator==(const Size &other) const { return factor == other.factor && symbols == other.symbols; }
+  bool operator!=(const Size &other) const { return !(*this == other); }
+
+private:
+  int64_t factor;
+  llvm::SmallVector<std::string, 1> symbols;
+};
+
+using Sizes = llvm::SmallVector<Size, 4>;
+
+/// The sizes of a tensor type's axes, read from its shape and encoding.
+Sizes getSizes(mlir::RankedTensorType type);
+/// The tensor type with these sizes; its encoding names the ones that are not fixed.
+mlir::RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, mlir::Type element);
+/// NumPy's broadcast of two shapes; nothing if they do not fit.
+std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
+/// The product of the sizes; nothing on overflow.
+std::optional<Size> product(llvm::ArrayRef<Size> sizes);
+/// "(batch, 784)", for messages.
+std::string str(llvm::ArrayRef<Size> sizes);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Registration of the tutti dialect, and what its vmap rules share.
+#include "Tutti.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "dialects/tutti/TuttiDialect.cpp.inc"
+#include "dialects/tutti/TuttiEnums.cpp.inc"
+#include "dialects/tutti/TuttiInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/tutti/TuttiAttrs.cpp.inc"
+
+namespace tutti {
+
+void TuttiDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/tutti/TuttiAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/tutti/TuttiOps.cpp.inc"
+      >();
+}
+
+/// Constants that folds make.
+Operation *TuttiDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  if (auto elements = dyn_cast<ElementsAttr>(value))
+    return ConstantOp::create(builder, loc, type, elements);
+  return nullptr;
+}
+
+RankedTensorType addMemberAxis(RankedTensorType type, int64_t members) {
+  Sizes sizes = getSizes(type);
+  sizes.insert(sizes.begin(), Size(members));
+  return getTensorType(sizes, type.getElementType());
+}
+
+Value LiftContext::getAligned(Value old, int64_t rank) {
+  Value now = get(old);
+  auto type = cast<RankedTensorType>(now.getType());
+  if (!isLifted(old) || type.getRank() - 1 >= rank)
+    return now;
+  Sizes sizes = getSizes(type);
+  sizes.insert(sizes.begin() + 1, rank - (type.getRank() - 1), Size(1));
+  return ReshapeOp::create(builder, old.getLoc(), getTensorType(sizes, type.getElementType()), now);
+}
+
+void LiftContext::cloneShared(Operation *op) {
+  Operation *now = builder.clone(*op, mapping);
+  for (auto [before, after] : llvm::zip_equal(op->getResults(), now->getResults()))
+    setShared(before, after);
+}
+
+LogicalResult liftPointwise(Operation *op, LiftContext &context) {
+  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    operands.map(operand, context.getAligned(operand, rank));
+  Operation *now = op->clone(operands);
+  now->getResult(0).setType(addMemberAxis(cast<RankedTensorType>(op->getResult(0).getType()), context.members));
+  context.builder.insert(now);
+  context.setLifted(op->getResult(0), now->getResult(0));
+  return success();
+}
+
+} // namespace tutti

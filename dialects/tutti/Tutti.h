@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tutti dialect: what a member of an ensemble computes.
+#ifndef TUTTI_DIALECTS_TUTTI_TUTTI_H
+#define TUTTI_DIALECTS_TUTTI_TUTTI_H
+
+#include "HostTensor.h"
+#include "Lift.h"
+#include "Sizes.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/tutti/TuttiEnums.h.inc"
+
+#include "dialects/tutti/TuttiDialect.h.inc"
+
+#include "dialects/tutti/TuttiInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/tutti/TuttiAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/tutti/TuttiOps.h.inc"
+
+namespace tutti {
+
+/// The labels of a contraction: of the operands and of the result.
+struct ContractSpec {
+  std::string lhs, rhs, result;
+  static std::optional<ContractSpec> parse(llvm::StringRef text);
+  std::string str() const { return lhs + "," + rhs + "->" + result; }
+  /// Labels summed over, in the order of the left operand.
+  std::string contracted() const;
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tutti dialect and the base classes from which every op of it is made.
+#ifndef TUTTI_DIALECT_TD
+#define TUTTI_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "TuttiInterfaces.td"
+
+def Tutti_Dialect : Dialect {
+  let name = "tutti";
+  let summary = "What a member of an ensemble computes.";
+  let description = [{
+    One op stands for one mathematical function of whole tensors. Types are builtin
+    ranked tensors; a dimension that is known at a call only is `?`, and the tensor's
+    encoding lists, for each `?` in order, the size that it is: `tensor<?x784xf32, ["batch"]>`.
+    A size is a monomial over named symbols: `batch`, `4*batch`, `batch*seq`.
+  }];
+  let cppNamespace = "::tutti";
+  let hasConstantMaterializer = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
+}
+
+def Tutti_Tensor : RankedTensorOf<[AnyType]>;
+
+// Every op lifts and evaluates; an op whose body is missing does not link.
+class Tutti_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tutti_Dialect, mnemonic, traits # [Pure,
+        DeclareOpInterfaceMethods<LiftOpInterface>,
+        DeclareOpInterfaceMethods<EvaluateOpInterface>]>;
+
+#endif

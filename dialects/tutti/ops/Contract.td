@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of products.
+#ifndef TUTTI_CONTRACT_TD
+#define TUTTI_CONTRACT_TD
+
+include "TuttiDialect.td"
+
+def Tutti_ContractOp : Tutti_Op<"contract", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y = the sum over the labels that the result lacks of a times b";
+  let description = [{
+    An Einstein sum of two operands, each label a letter: `bk,kn->bn` is a matrix product. A label occurs at most
+    once in an operand; one that is in both operands and in the result is a batch label. Every label of the result
+    is one of an operand, and every label of one operand alone is in the result.
+
+    Example: `%y = tutti.contract %x, %w "bk,kn->bn" : tensor<4x8xf32>, tensor<8x3xf32>`
+  }];
+  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs $spec attr-dict `:` type($lhs) `,` type($rhs)";
+  let hasVerifier = 1;
+}
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pointwise ops: one element in of each operand, one element out.
+#ifndef TUTTI_ELEMENTWISE_TD
+#define TUTTI_ELEMENTWISE_TD
+
+include "TuttiDialect.td"
+
+class Tutti_Pointwise<string mnemonic, list<Trait> traits = []>
+    : Tutti_Op<mnemonic, traits # [DeclareOpInterfaceMethods<ScalarOpInterface>,
+                                   DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let results = (outs Tutti_Tensor:$result);
+}
+
+class Tutti_Unary<string mnemonic, string formula> : Tutti_Pointwise<mnemonic> {
+  let summary = formula;
+  let arguments = (ins Tutti_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
+def Tutti_NegOp        : Tutti_Unary<"neg", "y = -x">;
+def Tutti_AbsOp        : Tutti_Unary<"abs", "y = |x|">;
+def Tutti_SignOp       : Tutti_Unary<"sign", "y = -1, 0 or 1 with the sign of x; NaN stays NaN">;
+def Tutti_SqrtOp       : Tutti_Unary<"sqrt", "y = the square root of x">;
+def Tutti_ReciprocalOp : Tutti_Unary<"reciprocal", "y = 1 / x">;
+def Tutti_ExpOp        : Tutti_Unary<"exp", "y = e^x">;
+def Tutti_LogOp        : Tutti_Unary<"log", "y = ln x">;
+def Tutti_ErfOp        : Tutti_Unary<"erf", "y = erf x">;
+def Tutti_SinOp        : Tutti_Unary<"sin", "y = sin x">;
+def Tutti_CosOp        : Tutti_Unary<"cos", "y = cos x">;
+def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x">;
+def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)">;
+def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN">;
+def Tutti_SoftplusOp   : Tutti_Unary<"softplus", "y = ln(1 + e^x)">;
+def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))">;
+def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, for i1">;
+
+class Tutti_Binary<string mnemonic, string formula, list<Trait> traits = []> : Tutti_Pointwise<mnemonic, traits> {
+  let summary = formula;
+  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+
+def Tutti_AddOp : Tutti_Binary<"add", "y = a + b", [Commutative]>;
+def Tutti_SubOp : Tutti_Binary<"sub", "y = a - b">;
+def Tutti_MulOp : Tutti_Binary<"mul", "y = a b", [Commutative]>;
+def Tutti_DivOp : Tutti_Binary<"div", "y = a / b; integers round towards zero">;
+def Tutti_PowOp : Tutti_Binary<"pow", "y = a^b">;
+def Tutti_MinOp : Tutti_Binary<"min", "y = the smaller of a and b; NaN if either is", [Commutative]>;
+def Tutti_MaxOp : Tutti_Binary<"max", "y = the larger of a and b; NaN if either is", [Commutative]>;
+def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, for i1", [Commutative]>;
+def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, for i1", [Commutative]>;
+
+// The result is i1; a comparison with NaN is false.
+def Tutti_EqualOp        : Tutti_Binary<"equal", "y = a equals b", [Commutative]>;
+def Tutti_GreaterOp      : Tutti_Binary<"greater", "y = a > b">;
+def Tutti_GreaterEqualOp : Tutti_Binary<"greater_equal", "y = a >= b">;
+
+def Tutti_SelectOp : Tutti_Pointwise<"select"> {
+  let summary = "y = a where the condition holds, else b";
+  let arguments = (ins Tutti_Tensor:$condition, Tutti_Tensor:$a, Tutti_Tensor:$b);
+  let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";
+}
+
+def Tutti_CastOp : Tutti_Op<"cast", [DeclareOpInterfaceMethods<ScalarOpInterface>]> {
+  let summary = "y = x in another element type";
+  let description = [{
+    Float to float rounds to nearest even; float to integer truncates towards zero and saturates, NaN gives 0;
+    anything to i1 is `x != 0`.
+  }];
+  let arguments = (ins Tutti_Tensor:$x);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

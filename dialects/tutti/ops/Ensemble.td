@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Parameters, constants, heads, and the user's own vmap.
+#ifndef TUTTI_ENSEMBLE_TD
+#define TUTTI_ENSEMBLE_TD
+
+include "TuttiDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tutti_ParamOp : Op<Tutti_Dialect, "param", [Symbol]> {
+  let summary = "declares a weight: a symbol that stands for bytes outside of the IR";
+  let description = [{
+    `type` is the type of one member's copy. With `per_member` each member has its own; without it one copy serves
+    all of them.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tutti_Tensor>:$type, UnitAttr:$per_member);
+  let assemblyFormat = "(`per_member` $per_member^)? $sym_name `:` $type attr-dict";
+}
+
+def Tutti_GetOp : Tutti_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the value of a parameter";
+  let description = [{Before the lift: one member's copy. After it, a per-member parameter has the member axis in front.}];
+  let arguments = (ins FlatSymbolRefAttr:$param);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$param attr-dict `:` type($result)";
+}
+
+def Tutti_ConstantOp : Tutti_Op<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a small constant whose elements stand in the IR";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$value attr-dict";
+  let hasFolder = 1;
+}
+
+def Tutti_HeadKind : I32EnumAttr<"HeadKind", "how member outputs become one answer", [
+    I32EnumAttrCase<"mean", 0>, I32EnumAttrCase<"var", 1>, I32EnumAttrCase<"std", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"max", 4>, I32EnumAttrCase<"vote", 5>, I32EnumAttrCase<"quantile", 6>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_HeadKindAttr : EnumAttr<Tutti_Dialect, Tutti_HeadKind, "head_kind">;
+
+def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "the members' values along dimension 0, the member axis, made one";
+  let description = [{
+    Over the active members in the order of the set. mean: their sum in that order times 1 / A; var: mean of squared
+    differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order statistics at q (A - 1); vote: for
+    floats the most frequent argmax over the last axis, which goes, for integers the most frequent value, ties to
+    the smallest, as i64. mean, var, std and quantile of integers are f32.
+  }];
+  let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$kind $x (`at` $q^)? attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
+def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {
+  let summary = "a shared value given the member axis: the same for every member";
+  let arguments = (ins Tutti_Tensor:$x);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+}
+
+def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the function mapped over an axis of its operands, as torch.func.vmap";
+  let description = [{
+    `in_dims[i]` is the axis of operand i over which is mapped, -1 for none; `out_dims[j]` where the new axis stands in
+    result j. `size` is the axis' length. The callee's own signature lacks the axis. Nests.
+
+    Example: `%y = tutti.vmap @f(%x, %w) in [-1, 0] out [0] size 10 : (tensor<4xf32>, tensor<10x4xf32>) -> tensor<10x4xf32>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Tutti_Tensor>:$inputs, DenseI64ArrayAttr:$in_dims,
+                       DenseI64ArrayAttr:$out_dims, I64Attr:$size);
+  let results = (outs Variadic<Tutti_Tensor>:$results);
+  let assemblyFormat = "$callee `(` $inputs `)` `in` $in_dims `out` $out_dims `size` $size attr-dict `:` functional-type($inputs, $results)";
+}
+
+#endif

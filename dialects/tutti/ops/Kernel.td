@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The form that pointwise and layout ops take inside a kernel.
+#ifndef TUTTI_KERNEL_TD
+#define TUTTI_KERNEL_TD
+
+include "TuttiDialect.td"
+
+def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, SingleBlock]> {
+  let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";
+  let description = [{
+    The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map an operand, from
+    the result's index to the operand's; symbol s of a map is the size of the s-th `?` of the result's type.
+  }];
+  let arguments = (ins Variadic<Tutti_Tensor>:$inputs, AffineMapArrayAttr:$maps);
+  let results = (outs Tutti_Tensor:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$inputs $maps attr-dict-with-keyword `:` functional-type($inputs, results) $body";
+  let hasVerifier = 1;
+}
+
+def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends the body of a map or a kernel";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+#endif

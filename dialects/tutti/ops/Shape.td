@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops that move elements and compute nothing.
+#ifndef TUTTI_SHAPE_TD
+#define TUTTI_SHAPE_TD
+
+include "TuttiDialect.td"
+
+class Tutti_Layout<string mnemonic, list<Trait> traits = []>
+    : Tutti_Op<mnemonic, traits # [DeclareOpInterfaceMethods<LayoutOpInterface>]> {
+  let results = (outs Tutti_Tensor:$result);
+}
+
+def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
+  let summary = "the same elements in row-major order under another shape";
+  let arguments = (ins Tutti_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
+  let summary = "axes of length 1, and missing leading axes, repeated to the result's shape";
+  let arguments = (ins Tutti_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "axis i of the result is axis permutation[i] of x";
+  let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let assemblyFormat = "$x $permutation attr-dict `:` type($x)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
+  let description = [{
+    `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. An axis whose size is known
+    at a call only is taken whole: start 0, size -1, step 1.
+  }];
+  let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
+  let assemblyFormat = "$x `from` $starts `size` $sizes `step` $steps attr-dict `:` type($x)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tutti_ConcatOp : Tutti_Op<"concat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "operands one after the other along an axis";
+  let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$inputs `axis` $axis attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+}
+
+#endif
