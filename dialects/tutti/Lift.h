@@ -3,6 +3,8 @@
 #ifndef TUTTI_DIALECTS_TUTTI_LIFT_H
 #define TUTTI_DIALECTS_TUTTI_LIFT_H
 
+#include "Sizes.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Operation.h"
@@ -10,13 +12,19 @@
 
 namespace tutti {
 
-/// The state of one lift of a region over a new leading axis of length `members`.
+/// The size of the member axis that the lift of a whole model adds: the length of the call's active set, a symbol like any
+/// other. A value is lifted if and only if its first size is this one; no type and no code depends on the number of members.
+inline Size activeSize() { return Size::symbol("active"); }
+bool isLifted(mlir::RankedTensorType type);
+
+/// The state of one lift of a region over a new leading axis of length `members`: `activeSize()` for a model, a fixed
+/// number for `tutti.vmap`.
 class LiftContext {
 public:
-  LiftContext(mlir::OpBuilder &builder, int64_t members) : builder(builder), members(members) {}
+  LiftContext(mlir::OpBuilder &builder, Size members) : builder(builder), members(members) {}
 
   mlir::OpBuilder &builder;
-  const int64_t members;
+  const Size members;
 
   /// The new value of an old one: with the member axis in front if `isLifted`, the old type if not.
   mlir::Value get(mlir::Value old) const { return mapping.lookup(old); }
@@ -41,7 +49,7 @@ private:
 };
 
 /// `type` with the member axis in front.
-mlir::RankedTensorType addMemberAxis(mlir::RankedTensorType type, int64_t members);
+mlir::RankedTensorType addMemberAxis(mlir::RankedTensorType type, const Size &members);
 
 /// The rule of every pointwise op: the same op on lifted operands.
 llvm::LogicalResult liftPointwise(mlir::Operation *op, LiftContext &context);

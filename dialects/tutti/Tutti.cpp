@@ -34,9 +34,13 @@ Operation *TuttiDialect::materializeConstant(OpBuilder &builder, Attribute value
   return nullptr;
 }
 
-RankedTensorType addMemberAxis(RankedTensorType type, int64_t members) {
+bool isLifted(RankedTensorType type) {
+  return type.getRank() > 0 && getSizes(type).front() == activeSize();
+}
+
+RankedTensorType addMemberAxis(RankedTensorType type, const Size &members) {
   Sizes sizes = getSizes(type);
-  sizes.insert(sizes.begin(), Size(members));
+  sizes.insert(sizes.begin(), members);
   return getTensorType(sizes, type.getElementType());
 }
 
