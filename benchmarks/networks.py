@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The benchmark networks, each written once over an emitter: ONNX writers, the float64 reference and the counter read it.
+
+An emitter has the methods of `Emitter`; a value is whatever that emitter makes of one (a tensor name, an array, a width).
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Protocol
+
+import numpy as np
+
+
+class Emitter(Protocol):
+    """What a network may use. `linear` is torch's Linear: y = x W^T + b, W of [out, in]."""
+
+    def linear(self, x, name: str, inner: int, outer: int): ...
+    def act(self, kind: str, x): ...                 # relu, tanh, silu, mish, softmax (last axis), symexp: sign(x)(exp|x| - 1)
+    def layer_norm(self, x, name: str, width: int): ...
+    def param(self, name: str, width: int, lo: float, hi: float): ...   # a row vector, uniform in lo..hi
+    def dot(self, x, name: str, values: np.ndarray): ...               # with the same vector in all members: one column
+    def split(self, x, width: int): ...              # two halves of the last axis, `width` each
+    def sub(self, a, b): ...
+    def add(self, a, b): ...
+    def softplus(self, x): ...                       # torch's: x itself above 20
+
+
+def mlp(widths: list[int], act: str) -> Callable[[Emitter, object], dict]:
+    def network(e: Emitter, x):
+        for i, (inner, outer) in enumerate(zip(widths, widths[1:])):
+            x = e.linear(x, str(2 * i), inner, outer)
+            if i + 2 < len(widths):
+                x = e.act(act, x)
+        return {"y": x}
+    return network
+
+
+def pets(e: Emitter, x):
+    """A dynamics model of Chua et al. 2018: mean and softly bounded log-variance."""
+    for i, inner in enumerate([24, 200, 200, 200]):
+        x = e.act("silu", e.linear(x, f"hidden.{2 * i}", inner, 200))
+    mean, v = e.split(e.linear(x, "head", 200, 36), 18)
+    lo, hi = e.param("min_logvar", 18, -10.5, -9.5), e.param("max_logvar", 18, 0.25, 0.75)
+    v = e.sub(hi, e.softplus(e.sub(hi, v)))
+    return {"mean": mean, "logvar": e.add(lo, e.softplus(e.sub(v, lo)))}
+
+
+def tdmpc(e: Emitter, z):
+    """A value head of TD-MPC2 (Hansen et al. 2024): 101 bins of a symmetric logarithm, and the value that they mean."""
+    for i, inner in enumerate([518, 512]):
+        z = e.linear(z, f"{i}.linear", inner, 512)
+        z = e.act("mish", e.layer_norm(z, f"{i}.norm", 512))
+    p = e.act("softmax", e.linear(z, "2", 512, 101))
+    return {"q": e.act("symexp", e.dot(p, "bins", np.linspace(-10, 10, 101, dtype=np.float32)))}
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table: a network, how many members, how many rows, and what it is held to."""
+    name: str
+    network: str              # key of NETWORKS: workloads of one network share its member files
+    members: int
+    rows: int
+    madds: float              # millions, of all members, as docs state them; the maker checks itself against it
+    goal: float               # share of the limit that we want, 0..1
+    per_member_input: bool = False
+    later: bool = False       # measured only when asked for by name
+
+
+@dataclass(frozen=True)
+class Network:
+    emit: Callable
+    width: int                # of the one input
+    input: str = "x"
+    max_rows: int = 64        # the batch range that artifacts are compiled for
+
+
+NETWORKS = {
+    "mlp": Network(mlp([784, 128, 128, 10], "relu"), 784),
+    "twin": Network(mlp([30, 256, 256, 256, 1], "relu"), 30),
+    "redq": Network(mlp([23, 256, 256, 1], "relu"), 23, max_rows=256),
+    "sacn": Network(mlp([23, 256, 256, 256, 1], "relu"), 23, max_rows=256),
+    "ppo": Network(mlp([4, 64, 64, 2], "tanh"), 4),
+    "tglf": Network(mlp([15, 512, 512, 512, 512, 512, 2], "relu"), 15, max_rows=1000),
+    "pets": Network(pets, 24, max_rows=20000),
+    "tdmpc": Network(tdmpc, 518, input="z", max_rows=256),
+}
+
+WORKLOADS = [
+    Workload("mlp E=10 B=64", "mlp", 10, 64, 75.53, .93),
+    Workload("mlp E=10 B=64 per-member input", "mlp", 10, 64, 75.53, .92, per_member_input=True),
+    Workload("mlp E=10 B=1", "mlp", 10, 1, 1.18, .85),
+    Workload("mlp E=100 B=64", "mlp", 100, 64, 755.3, .92),
+    Workload("mlp E=1000 B=64", "mlp", 1000, 64, 7553, .88),
+    Workload("twin", "twin", 2, 16, 4.448, .75),
+    Workload("redq E=10", "redq", 10, 256, 183.5, .92),
+    Workload("sacn E=500", "sacn", 500, 256, 17564, .92),
+    Workload("tglf", "tglf", 5, 1000, 5286, .94),
+    Workload("pets B=256", "pets", 7, 256, 236.5, .78),
+    Workload("pets B=20k", "pets", 7, 20000, 18480, .80),
+    Workload("tdmpc B=256", "tdmpc", 5, 256, 741.2, .86, later=True),
+    Workload("ppo E=2048 B=4", "ppo", 2048, 4, 36.70, .75, per_member_input=True, later=True),
+]
+
+
+class Counter:
+    """Reads a network's parameters, in order, and the multiply-adds of one row. A value is nothing."""
+
+    def __init__(self):
+        self.params: list[tuple[str, tuple[int, ...], float, float]] = []   # name, shape, uniform lo..hi
+        self.madds = 0
+
+    def linear(self, x, name, inner, outer):
+        bound = inner ** -0.5                        # torch's init of Linear, for weight and bias alike
+        self.params += [(f"{name}.weight", (outer, inner), -bound, bound), (f"{name}.bias", (outer,), -bound, bound)]
+        self.madds += inner * outer
+
+    def layer_norm(self, x, name, width):            # torch starts at 1 and 0, where a mistake would not show
+        self.params += [(f"{name}.weight", (width,), 0.5, 1.5), (f"{name}.bias", (width,), -0.5, 0.5)]
+
+    def param(self, name, width, lo, hi):
+        self.params.append((name, (1, width), lo, hi))
+
+    def split(self, x, width):
+        return None, None
+
+    def dot(self, x, name, values): pass
+
+    def act(self, kind, x): pass
+    def sub(self, a, b): pass
+    def add(self, a, b): pass
+    def softplus(self, x): pass
+
+
+def count(network: Network) -> Counter:
+    counter = Counter()
+    network.emit(counter, None)
+    return counter
+
+
+def weights(network: Network, members: int, seed: int = 1) -> list[dict[str, np.ndarray]]:
+    """Every member's parameters. Member m's are the same in an ensemble of any size."""
+    params = count(network).params
+    out = []
+    for m in range(members):
+        rng = np.random.Generator(np.random.SFC64([seed, m]))
+        out.append({name: lo + np.float32(hi - lo) * rng.random(shape, np.float32) for name, shape, lo, hi in params})
+    return out
+
+
+class Reference:
+    """Evaluates one member in `dtype`, rows last but one; float64 is the truth, float32 tells what rounding alone does."""
+
+    def __init__(self, params: dict[str, np.ndarray], dtype=np.float64):
+        self.params, self.dtype = params, dtype
+
+    def get(self, name):
+        return self.params[name].astype(self.dtype)
+
+    def linear(self, x, name, inner, outer):
+        return x @ self.get(f"{name}.weight").T + self.get(f"{name}.bias")
+
+    def act(self, kind, x):
+        if kind == "relu":
+            return np.maximum(x, 0)
+        if kind == "tanh":
+            return np.tanh(x)
+        if kind == "silu":
+            return x / (1 + np.exp(-x))
+        if kind == "mish":
+            return x * np.tanh(np.logaddexp(x, 0))
+        if kind == "symexp":
+            return np.sign(x) * np.expm1(np.abs(x))
+        x = np.exp(x - x.max(-1, keepdims=True))     # softmax
+        return x / x.sum(-1, keepdims=True)
+
+    def layer_norm(self, x, name, width):
+        x = x - x.mean(-1, keepdims=True)
+        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + self.dtype(1e-5))
+        return x * self.get(f"{name}.weight") + self.get(f"{name}.bias")
+
+    def param(self, name, width, lo, hi):
+        return self.get(name)
+
+    def split(self, x, width):
+        return x[..., :width], x[..., width:]
+
+    def dot(self, x, name, values):
+        return x @ values.astype(self.dtype)[:, None]
+
+    def sub(self, a, b):
+        return a - b
+
+    def add(self, a, b):
+        return a + b
+
+    def softplus(self, x):
+        return np.logaddexp(x, 0)
+
+
+def output_widths(network: Network) -> dict[str, int]:
+    """How wide each output is: by evaluating no rows at all."""
+    params = {name: np.zeros(shape, np.float32) for name, shape, _, _ in count(network).params}
+    return {n: y.shape[-1] for n, y in network.emit(Reference(params), np.zeros((1, network.width))).items()}
+
+
+def reference(network: Network, params: list[dict], x: np.ndarray, per_member: bool, dtype=np.float64) -> dict[str, np.ndarray]:
+    """All members' outputs, the member axis first."""
+    outs = [network.emit(Reference(p, dtype), (x[m] if per_member else x).astype(dtype)) for m, p in enumerate(params)]
+    return {name: np.stack([o[name] for o in outs]) for name in outs[0]}
