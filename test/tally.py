@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Adds up what ctest and lit reported: `N passed, N failed, N skipped`, exit 1 when something failed.
+
+    python tally.py FOLDER       ctest.xml, and lit*.xml of the lit runs that were tests of ctest (named lit*)
+"""
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+
+def cases(path: Path):
+    """Name and outcome of each test in a JUnit file."""
+    for case in ET.parse(path).iter("testcase"):
+        if case.find("failure") is not None or case.get("status") == "fail":
+            yield case.get("name"), "failed"
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            yield case.get("name"), "skipped"
+        else:
+            yield case.get("name"), "passed"
+
+
+def main(folder: Path) -> int:
+    count = {"passed": 0, "failed": 0, "skipped": 0}
+    failed = []
+    inner = [c for path in sorted(folder.glob("lit*.xml")) for c in cases(path)]
+    try:
+        outer = list(cases(folder / "ctest.xml"))
+    except (OSError, ET.ParseError) as error:
+        outer = [(f"ctest: {error}", "failed")]
+    # A lit run that wrote its own report is counted there; one that failed without a failing test counts itself.
+    inner_failed = any(outcome == "failed" for _, outcome in inner)
+    for name, outcome in outer:
+        if name.startswith("lit") and inner and (outcome != "failed" or inner_failed):
+            continue
+        inner.append((name, outcome))
+    for name, outcome in inner:
+        count[outcome] += 1
+        if outcome == "failed":
+            failed.append(name)
+    if not inner:
+        failed.append("no test was found")
+        count["failed"] = 1
+    for name in failed:
+        print(f"FAILED {name}")
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**count))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
