@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plan dialect: how an ensemble runs.
+#ifndef TUTTI_DIALECTS_PLAN_PLAN_H
+#define TUTTI_DIALECTS_PLAN_PLAN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/plan/PlanDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/plan/PlanTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/plan/PlanOps.h.inc"
+
+#endif

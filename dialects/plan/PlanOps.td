@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The executable dialect: kernels, programs, buffers and launches, the nouns of the artifact's schema.
+#ifndef PLAN_OPS_TD
+#define PLAN_OPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let summary = "How an ensemble runs: which kernels, over which buffers, in which order.";
+  let cppNamespace = "::tutti::plan";
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "a run of memory that launches read and write";
+}
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+
+def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "one function for one fused region";
+  let description = [{
+    The body is tutti ops on whole tensors, from the block's arguments to the `tutti.yield`. One task computes a tile of rows of
+    one member (`lifted`), or of what all members share. `rows` are the sizes of the axes that are rows: every computed
+    value but a head is `[active,] rows..., columns`. The family says which emitter takes it: `chain` (contractions with
+    weights, and what is between them), `row` (reductions along a row), `element` (anything else).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, UnitAttr:$lifted, StrArrayAttr:$rows,
+                       OptionalAttr<DictionaryAttr>:$schedule);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? `rows` $rows attr-dict-with-keyword $body";
+}
+
+def Plan_DispatchOp : Plan_Op<"dispatch", [Pure]> {
+  let summary = "a kernel applied to whole tensors, before memory is planned";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+}
+
+def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, IsolatedFromAbove]> {
+  let summary = "the steps of one entry for one class of target";
+  let description = [{
+    `sizes` has for each symbol of a call its smallest and largest value; `active` is the first. `flops` are sizes whose sum is two
+    per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
+    buffers at the largest sizes.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `target` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
+}
+
+def Plan_BufferOp : Plan_Op<"buffer"> {
+  let summary = "names a run of memory";
+  let description = [{
+    `space` is one of input, output, arena, constant (a parameter's slot) and state (zeroed once). `bytes` is a size: a monomial
+    over the call's symbols. `port` (name, head) describes an input or output; `param` and `layout` a constant, or `value` one that stands in the IR.
+  }];
+  let arguments = (ins StrAttr:$space, TypeAttr:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
+                       OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<StrAttr>:$layout,
+                       OptionalAttr<ElementsAttr>:$value);
+  let results = (outs Plan_Buffer:$result);
+  let assemblyFormat = "$space `:` $type `bytes` $bytes attr-dict";
+}
+
+def Plan_LaunchOp : Plan_Op<"launch"> {
+  let summary = "runs a kernel over the active set and the rows of the call";
+  let description = [{
+    `rows` is the number of rows as a size. A task has at most `tile` of them, a multiple of `quantum`; `overhead` is what a task
+    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, StrAttr:$rows,
+                       I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? `rows` $rows attr-dict";
+}
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-decompose: pointwise and layout ops become tutti.map; reshapes sink and stay views.
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The index of an operand that broadcasts to the result as in NumPy.
+AffineMap broadcastMap(RankedTensorType operand, RankedTensorType result) {
+  Sizes from = getSizes(operand), to = getSizes(result);
+  unsigned missing = to.size() - from.size();
+  SmallVector<AffineExpr> exprs;
+  for (auto [i, size] : llvm::enumerate(from))
+    exprs.push_back(size == Size(1) ? getAffineConstantExpr(0, result.getContext())
+                                    : getAffineDimExpr(missing + i, result.getContext()));
+  return AffineMap::get(to.size(), 0, exprs, result.getContext());
+}
+
+/// The one value of a constant whose elements are all equal; nothing for any other value.
+TypedAttr splatOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return nullptr;
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!dense || !dense.isSplat())
+    return nullptr;
+  return dense.getSplatValue<TypedAttr>();
+}
+
+/// A pointwise op as a map. Splat constants become constants of the body.
+struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ScalarOpInterface op, PatternRewriter &rewriter) const override {
+    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    for (Value operand : op->getOperands())
+      if (!splatOf(operand)) {
+        inputs.push_back(operand);
+        maps.push_back(broadcastMap(tensorType(operand), result));
+      }
+    auto map = MapOp::create(rewriter, op.getLoc(), result, inputs, rewriter.getAffineMapArrayAttr(maps));
+    Block *block = rewriter.createBlock(&map.getBody());
+    SmallVector<Value> scalars;
+    for (Value operand : op->getOperands()) {
+      if (TypedAttr splat = splatOf(operand))
+        scalars.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), splat));
+      else
+        scalars.push_back(block->addArgument(tensorType(operand).getElementType(), op.getLoc()));
+    }
+    Value scalar = op.buildScalar(rewriter, op.getLoc(), scalars);
+    YieldOp::create(rewriter, op.getLoc(), scalar);
+    rewriter.replaceOp(op, map.getResult());
+    return success();
+  }
+};
+
+Value identityMap(OpBuilder &builder, Location loc, Value x, RankedTensorType result, AffineMap access) {
+  auto map = MapOp::create(builder, loc, result, x, builder.getAffineMapArrayAttr(access));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&map.getBody());
+  YieldOp::create(builder, loc, block->addArgument(result.getElementType(), loc));
+  return map.getResult();
+}
+
+/// A layout op as a map that hands its element on.
+struct LayoutToMap : OpInterfaceRewritePattern<LayoutOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(LayoutOpInterface op, PatternRewriter &rewriter) const override {
+    if (isa<ReshapeOp>(op))
+      return failure();
+    FailureOr<AffineMap> access = op.operandMap();
+    if (failed(access))
+      return failure();
+    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    rewriter.replaceOp(op, identityMap(rewriter, op.getLoc(), op->getOperand(0), result, *access));
+    return success();
+  }
+};
+
+/// Whether a reshape only adds or drops axes of length 1 other than the member axis.
+bool onlyUnitAxes(ReshapeOp op) {
+  auto without = [](RankedTensorType type) {
+    Sizes sizes = getSizes(type);
+    llvm::erase_if(sizes, [](const Size &size) { return size == Size(1); });
+    return sizes;
+  };
+  return without(tensorType(op.getX())) == without(op.getResult().getType());
+}
+
+/// f(reshape(x)) becomes reshape(f(x)) for a pointwise f of one tensor: the reshape ends up where a kernel ends anyway.
+struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ScalarOpInterface op, PatternRewriter &rewriter) const override {
+    ReshapeOp reshape;
+    for (Value operand : op->getOperands()) {
+      if (splatOf(operand))
+        continue;
+      auto candidate = operand.getDefiningOp<ReshapeOp>();
+      if (!candidate || !onlyUnitAxes(candidate) || candidate.getX().getDefiningOp<GetOp>())
+        return failure();
+      if (reshape && (candidate.getX().getType() != reshape.getX().getType() || candidate.getType() != reshape.getType()))
+        return failure();
+      reshape = candidate;
+    }
+    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!reshape || result.getShape() != reshape.getType().getShape())
+      return failure();
+    IRMapping operands;
+    for (Value operand : op->getOperands())
+      if (auto candidate = operand.getDefiningOp<ReshapeOp>())
+        operands.map(operand, candidate.getX());
+      else if (Value scalar = operand)
+        operands.map(operand, ConstantOp::create(rewriter, op.getLoc(),
+                                                 DenseElementsAttr::get(RankedTensorType::get({}, tensorType(scalar).getElementType()),
+                                                                        Attribute(splatOf(scalar)))));
+    Operation *now = rewriter.clone(*op, operands);
+    now->getResult(0).setType(getTensorType(getSizes(tensorType(reshape.getX())), result.getElementType()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, now->getResult(0));
+    return success();
+  }
+};
+
+/// head(reshape(x)) becomes reshape(head(x)). A vote looks at the last axis, so it stays.
+struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(HeadOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    if (!reshape || !onlyUnitAxes(reshape) || op.getKind() == HeadKind::vote)
+      return failure();
+    auto head = HeadOp::create(rewriter, op.getLoc(), op.getKind(), reshape.getX(), op.getQAttr());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), head.getResult());
+    return success();
+  }
+};
+
+struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    auto rewrite = [&](auto add) {
+      RewritePatternSet patterns(context);
+      add(patterns);
+      return applyPatternsGreedily(getOperation(), std::move(patterns));
+    };
+    if (failed(rewrite([](auto &p) { p.template add<SinkReshape, SinkReshapeBelowHead>(p.getContext()); })) ||
+        failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      computeEveryResult(function);
+  }
+
+  /// A result that is an argument, a parameter, a view of one, or another result too, is copied.
+  void computeEveryResult(func::FuncOp function) {
+    auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
+    OpBuilder builder(ret);
+    llvm::SmallDenseSet<Value> taken;
+    for (OpOperand &operand : ret->getOpOperands()) {
+      Value source = operand.get();
+      while (auto reshape = source.getDefiningOp<ReshapeOp>())
+        source = reshape.getX();
+      Operation *producer = source.getDefiningOp();
+      if (producer && !isa<GetOp, ConstantOp>(producer) && taken.insert(source).second)
+        continue;
+      RankedTensorType type = tensorType(operand.get());
+      AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+      operand.set(identityMap(builder, ret.getLoc(), operand.get(), type, identity));
+    }
+  }
+};
+
+} // namespace
+} // namespace tutti

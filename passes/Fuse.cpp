@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-fuse: computing ops become kernels, one for ops that share their rows.
+#include "dialects/plan/Plan.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_FUSEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Ops that will be one kernel.
+struct Group {
+  RowForm form;
+  SmallVector<Operation *> ops;
+  llvm::BitVector needs; // groups that must have run before, transitively
+};
+
+bool isKernelOp(Operation *op) {
+  return isa<ContractOp, ReduceOp, MapOp, ConcatOp, GatherOp, HeadOp>(op);
+}
+
+/// The form whose rows an op is computed by. A head's are those of the members it reads.
+RowForm formOf(Operation *op) {
+  if (auto head = dyn_cast<HeadOp>(op))
+    return RowForm::of(cast<RankedTensorType>(head.getX().getType()));
+  return RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
+}
+
+/// Whether `op` reads of operand `index`, if that is computed in the same kernel, its own row only.
+bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
+  RowForm operand = RowForm::of(cast<RankedTensorType>(op->getOperand(index).getType()));
+  if (!operand.sameRows(form))
+    return false;
+  if (auto map = dyn_cast<MapOp>(op))
+    return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    return concat.getAxis() == concat.getResult().getType().getRank() - 1;
+  if (isa<ContractOp>(op))
+    return index == 0 && numericsRule(op) == "panels";
+  if (isa<ReduceOp>(op))
+    return numericsRule(op) == "lanes";
+  return isa<HeadOp>(op);
+}
+
+class Fuser {
+public:
+  Fuser(func::FuncOp function, SymbolTable &symbols) : function(function), symbols(symbols) {}
+
+  void run() {
+    for (Operation &op : function.getBody().front())
+      place(&op);
+    std::vector<unsigned> order = sorted();
+    for (unsigned id : order)
+      emit(groups[id]);
+  }
+
+private:
+  func::FuncOp function;
+  SymbolTable &symbols;
+  std::vector<Group> groups;
+  llvm::DenseMap<Operation *, unsigned> groupOf;
+  llvm::StringMap<std::string> kernels; // printed body -> name
+  unsigned nextKernel = 0;
+
+  /// Groups that the value depends on, views included.
+  llvm::BitVector needsOf(Value value) {
+    llvm::BitVector needs(groups.size());
+    Operation *producer = value.getDefiningOp();
+    if (!producer)
+      return needs;
+    if (auto it = groupOf.find(producer); it != groupOf.end()) {
+      needs = groups[it->second].needs;
+      needs.resize(groups.size());
+      needs.set(it->second);
+    } else {
+      for (Value operand : producer->getOperands()) {
+        llvm::BitVector more = needsOf(operand);
+        more.resize(groups.size());
+        needs |= more;
+      }
+    }
+    return needs;
+  }
+
+  void place(Operation *op) {
+    if (!isKernelOp(op))
+      return;
+    RowForm form = formOf(op);
+    llvm::BitVector needs(groups.size());
+    for (Value operand : op->getOperands())
+      needs |= needsOf(operand);
+    // The youngest group that it can join: it reads only its own rows of it, and nothing that runs after it.
+    for (unsigned id = groups.size(); id-- > 0;) {
+      Group &group = groups[id];
+      if (!group.form.sameRows(form) || !canJoin(op, id, form))
+        continue;
+      needs.reset(id);
+      group.needs.resize(groups.size());
+      group.needs |= needs;
+      // Whoever needs this group now needs what it needs.
+      for (Group &other : groups) {
+        other.needs.resize(groups.size());
+        if (other.needs.test(id))
+          other.needs |= group.needs;
+      }
+      group.ops.push_back(op);
+      groupOf[op] = id;
+      return;
+    }
+    groupOf[op] = groups.size();
+    groups.push_back({form, {op}, needs});
+    for (Group &group : groups)
+      group.needs.resize(groups.size());
+  }
+
+  bool canJoin(Operation *op, unsigned id, const RowForm &form) {
+    bool fed = false;
+    for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+      Operation *producer = operand.getDefiningOp();
+      auto it = producer ? groupOf.find(producer) : groupOf.end();
+      if (it != groupOf.end() && it->second == id) {
+        if (!readsOwnRow(op, index, form))
+          return false;
+        // A head takes what the tasks of a kernel have stored: it reads no head.
+        if (isa<HeadOp>(producer))
+          return false;
+        fed = true;
+        continue;
+      }
+      llvm::BitVector needs = needsOf(operand);
+      if (id < needs.size() && needs.test(id))
+        return false;
+    }
+    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows.
+    return fed || !isa<HeadOp>(op);
+  }
+
+  std::vector<unsigned> sorted() {
+    std::vector<unsigned> order;
+    llvm::BitVector done(groups.size());
+    while (order.size() < groups.size())
+      for (unsigned id = 0; id < groups.size(); ++id) {
+        llvm::BitVector open = groups[id].needs;
+        open.reset(done);
+        if (done.test(id) || open.any())
+          continue;
+        done.set(id);
+        order.push_back(id);
+      }
+    return order;
+  }
+
+  static StringRef family(const Group &group) {
+    bool reduces = false;
+    for (Operation *op : group.ops) {
+      if (isa<ContractOp>(op) && numericsRule(op) == "panels")
+        return "chain";
+      reduces |= isa<ReduceOp>(op) && numericsRule(op) == "lanes";
+    }
+    return reduces ? "row" : "element";
+  }
+
+  void emit(const Group &group) {
+    llvm::SetVector<Value> inputs, results;
+    llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+    for (Operation *op : group.ops) {
+      for (Value operand : op->getOperands())
+        if (!inside.contains(operand.getDefiningOp()))
+          inputs.insert(operand);
+      Value result = op->getResult(0);
+      bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user) || isa<HeadOp>(user); });
+      if (isRead)
+        results.insert(result);
+    }
+
+    Operation *last = group.ops.back();
+    for (Operation *op : group.ops)
+      if (last->isBeforeInBlock(op))
+        last = op;
+    OpBuilder builder(last);
+    builder.setInsertionPointAfter(last);
+
+    OpBuilder top(function.getContext());
+    std::string name = "k" + std::to_string(nextKernel);
+    SmallVector<std::string> rows;
+    for (const Size &size : group.form.rows)
+      rows.push_back(size.str());
+    SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
+    auto kernel = plan::KernelOp::create(top, last->getLoc(), name, family(group), group.form.lifted, top.getStrArrayAttr(rowRefs),
+                                         DictionaryAttr());
+    Block *block = top.createBlock(&kernel.getBody());
+    IRMapping mapping;
+    for (Value input : inputs)
+      mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
+    for (Operation *op : group.ops)
+      top.clone(*op, mapping);
+    SmallVector<Value> yields;
+    for (Value result : results)
+      yields.push_back(mapping.lookup(result));
+    YieldOp::create(top, last->getLoc(), yields);
+
+    std::string text;
+    {
+      kernel.setSymName("");
+      llvm::raw_string_ostream stream(text);
+      kernel->print(stream, OpPrintingFlags().useLocalScope());
+      kernel.setSymName(name);
+    }
+    auto [it, fresh] = kernels.try_emplace(text, name);
+    if (fresh) {
+      ++nextKernel;
+      symbols.insert(kernel);
+    } else {
+      kernel->erase();
+    }
+
+    SmallVector<Type> types;
+    for (Value result : results)
+      types.push_back(result.getType());
+    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, it->second, inputs.getArrayRef());
+    for (auto [result, after] : llvm::zip_equal(results, dispatch.getResults()))
+      Value(result).replaceUsesWithIf(after, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
+    for (Operation *op : llvm::reverse(group.ops)) {
+      op->dropAllUses();
+      op->erase();
+    }
+  }
+};
+
+struct FusePass : impl::FusePassBase<FusePass> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      Fuser(function, symbols).run();
+      if (!sortTopologically(&function.getBody().front()))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace tutti

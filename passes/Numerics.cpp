@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-numerics: what decides bits, from the one-member op alone. docs/numerics.md states the rules.
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_NUMERICSPASS
+#include "passes/Passes.h.inc"
+
+int64_t chunkOf(int64_t k) {
+  if (k <= 256)
+    return k;
+  int64_t chunks = llvm::divideCeil(k, 256);
+  return llvm::alignTo(llvm::divideCeil(k, chunks), 8);
+}
+
+/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter [K, N] of
+/// each member, and its N is the result's last label.
+bool isRowsTimesWeight(ContractOp op) {
+  auto get = op.getRhs().getDefiningOp<GetOp>();
+  auto type = cast<RankedTensorType>(op.getRhs().getType());
+  if (!get || !type.getElementType().isF32())
+    return false;
+  std::optional<ContractSpec> spec = ContractSpec::parse(op.getSpec());
+  bool lifted = isLifted(type);
+  std::string weight = lifted ? spec->rhs.substr(1) : spec->rhs;
+  std::string rows = spec->result.substr(0, spec->result.size() - 1);
+  std::string left = spec->lhs.substr(0, spec->lhs.size() - 1);
+  if (weight.size() != 2 || spec->lhs.empty() || spec->lhs.back() != weight[0] || spec->result.back() != weight[1])
+    return false;
+  // [m]rows,k x [m]k,n -> [m]rows,n: the member label leads wherever it is.
+  if (lifted && (rows.empty() || rows[0] != spec->rhs[0]))
+    return false;
+  if (lifted && (left.empty() || left[0] != spec->rhs[0]))
+    rows = rows.substr(1);
+  return left == rows;
+}
+
+namespace {
+
+struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
+  void runOnOperation() override {
+    Builder b(&getContext());
+    getOperation().walk([&](Operation *op) {
+      if (auto contract = dyn_cast<ContractOp>(op)) {
+        auto spec = ContractSpec::parse(contract.getSpec());
+        int64_t k = 1;
+        Sizes sizes = getSizes(cast<RankedTensorType>(contract.getLhs().getType()));
+        for (char label : spec->contracted())
+          k *= sizes[spec->lhs.find(label)].getFixed();
+        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("chunk", b.getI64IntegerAttr(chunkOf(k))),
+                                                     b.getNamedAttr("rule", b.getStringAttr(isRowsTimesWeight(contract) ? "panels" : "chain"))}));
+      } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+        int64_t last = cast<RankedTensorType>(reduce.getX().getType()).getRank() - 1;
+        bool lanes = reduce.getAxes() == ArrayRef<int64_t>{last};
+        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(lanes ? "lanes" : "chain"))}));
+      }
+    });
+  }
+};
+
+} // namespace
+} // namespace tutti

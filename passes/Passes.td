@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The one list of the passes, in the order they run.
+#ifndef TUTTI_PASSES_TD
+#define TUTTI_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VmapPass : Pass<"tutti-vmap", "::mlir::ModuleOp"> {
+  let summary = "lifts the model over the member axis and resolves tutti.vmap";
+}
+
+def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
+  let summary = "writes pointwise and layout ops as tutti.map";
+  let description = [{
+    Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
+    that they do not cut a kernel in two. Every result of the model is then computed by an op of its own.
+  }];
+}
+
+def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
+  let summary = "writes on each contraction and reduction what decides its bits";
+  let description = [{
+    A function of the one-member op alone: never of the number of members, the batch or the machine. docs/numerics.md has the rules.
+  }];
+}
+
+def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
+  let summary = "puts every computing op into a plan.kernel";
+  let description = [{
+    Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row. Equal
+    kernels are merged.
+  }];
+}
+
+def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
+  let summary = "chooses each kernel's row tile and scratch memory";
+}
+
+def PlanPass : Pass<"tutti-plan", "::mlir::ModuleOp"> {
+  let summary = "gives every tensor its memory and every dispatch its launch";
+}
+
+#endif

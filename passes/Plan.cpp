@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-plan: tensors become buffers, dispatches become launches.
+#include "dialects/plan/Plan.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Steps.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_PLANPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t lineBytes = 64;
+
+/// An intermediate tensor: when it lives, and how large it can be.
+struct Interval {
+  Value value;
+  unsigned first, last;
+  int64_t bytes, offset = 0;
+};
+
+class Planner {
+public:
+  Planner(ModuleOp module, func::FuncOp function) : module(module), function(function), builder(function) {}
+
+  LogicalResult run() {
+    collectSizes();
+    if (failed(layOutArena()))
+      return failure();
+    return emit();
+  }
+
+private:
+  ModuleOp module;
+  func::FuncOp function;
+  OpBuilder builder;
+  llvm::StringMap<int64_t> largest;
+  std::vector<Interval> intervals;
+  int64_t arena = 0;
+  llvm::DenseMap<Value, Value> buffers;
+
+  static Value throughViews(Value value) {
+    while (auto reshape = value.getDefiningOp<ReshapeOp>())
+      value = reshape.getX();
+    return value;
+  }
+  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+  std::optional<Size> bytesOf(RankedTensorType type) {
+    std::optional<Size> count = product(getSizes(type));
+    return count ? count->times(Size(storageBytes(type.getElementType()))) : std::nullopt;
+  }
+  /// At the largest sizes; nothing on overflow.
+  std::optional<int64_t> largestOf(const Size &size) {
+    std::optional<Size> total = Size(size.getFactor());
+    for (const std::string &name : size.getSymbols())
+      if (total)
+        total = total->times(Size(largest.lookup(name)));
+    return total ? std::optional(total->getFixed()) : std::nullopt;
+  }
+
+  void collectSizes() {
+    if (auto members = module->getAttrOfType<IntegerAttr>("tutti.members"))
+      largest["active"] = members.getInt();
+    if (auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes"))
+      for (NamedAttribute size : sizes)
+        largest[size.getName().getValue()] = cast<DenseI64ArrayAttr>(size.getValue())[1];
+  }
+
+  LogicalResult layOutArena() {
+    unsigned time = 0;
+    llvm::DenseMap<Operation *, unsigned> times;
+    for (Operation &op : function.getBody().front())
+      times[&op] = time++;
+    auto ret = function.getBody().front().getTerminator();
+    llvm::SmallDenseSet<Value> returned;
+    for (Value value : ret->getOperands())
+      returned.insert(throughViews(value));
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      for (Value value : dispatch.getResults()) {
+        if (returned.contains(value))
+          continue;
+        std::optional<Size> bytes = bytesOf(typeOf(value));
+        std::optional<int64_t> most = bytes ? largestOf(*bytes) : std::nullopt;
+        if (!most)
+          return dispatch.emitError("an intermediate tensor of more than 2^63 bytes: ") << value.getType();
+        Interval interval{value, times[dispatch], lastUse(value, times), int64_t(llvm::alignTo(*most, lineBytes))};
+        place(interval);
+      }
+    return success();
+  }
+
+  unsigned lastUse(Value value, llvm::DenseMap<Operation *, unsigned> &times) {
+    unsigned last = 0;
+    for (Operation *user : value.getUsers())
+      last = std::max(last, isa<ReshapeOp>(user) ? lastUse(user->getResult(0), times) : times[user]);
+    return last;
+  }
+
+  /// The lowest offset that is free of every interval alive at the same time.
+  void place(Interval interval) {
+    std::vector<const Interval *> alive;
+    for (const Interval &other : intervals)
+      if (other.first <= interval.last && interval.first <= other.last)
+        alive.push_back(&other);
+    llvm::sort(alive, [](auto *a, auto *b) { return a->offset < b->offset; });
+    for (const Interval *other : alive)
+      if (interval.offset + interval.bytes > other->offset)
+        interval.offset = std::max(interval.offset, other->offset + other->bytes);
+    arena = std::max(arena, interval.offset + interval.bytes);
+    intervals.push_back(interval);
+  }
+
+  LogicalResult emit() {
+    SmallVector<std::string> flops;
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr()).walk([&](ContractOp op) {
+        flops.push_back(flopsOf(op).str());
+      });
+    SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
+
+    NamedAttrList sizes(module->getAttrOfType<DictionaryAttr>("tutti.sizes"));
+    sizes.set("active", builder.getDenseI64ArrayAttr({1, largest.lookup("active")}));
+    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", "cpu", sizes.getDictionary(module.getContext()),
+                                           builder.getStrArrayAttr(flopRefs), arena);
+    builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
+
+    for (BlockArgument argument : function.getArguments())
+      buffers[argument] = port("input", argument, function.getArgAttrDict(argument.getArgNumber()));
+    auto ret = function.getBody().front().getTerminator();
+    for (OpOperand &operand : ret->getOpOperands())
+      buffers[throughViews(operand.get())] = port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
+    for (const Interval &interval : intervals)
+      buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      launch(dispatch);
+    function.erase();
+    return success();
+  }
+
+  static Size flopsOf(ContractOp op) {
+    auto spec = ContractSpec::parse(op.getSpec());
+    std::optional<Size> total = product(getSizes(op.getResult().getType()));
+    Sizes left = getSizes(typeOf(op.getLhs()));
+    for (char label : spec->contracted())
+      total = total->times(left[spec->lhs.find(label)]);
+    return *total->times(Size(2));
+  }
+
+  Value buffer(StringRef space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {}, FlatSymbolRefAttr param = {},
+               StringRef layout = {}, ElementsAttr value = {}) {
+    return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()), builder.getStringAttr(space), TypeAttr::get(type),
+                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port, param,
+                                  layout.empty() ? StringAttr() : builder.getStringAttr(layout), value);
+  }
+
+  Value port(StringRef space, Value value, DictionaryAttr attributes) {
+    NamedAttrList description;
+    for (StringRef key : {"name", "head"})
+      if (Attribute attribute = attributes.get(("tutti." + key).str()))
+        description.set(key, attribute);
+    return buffer(space, typeOf(value), 0, description.getDictionary(module.getContext()));
+  }
+
+  /// A weight is laid out for the kernel that reads it.
+  static bool readsAsPanels(plan::KernelOp kernel, unsigned input) {
+    return llvm::any_of(kernel.getBody().getArgument(input).getUses(), [](OpOperand &use) {
+      return isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels";
+    });
+  }
+
+  Value operand(plan::KernelOp kernel, unsigned input, Value value) {
+    value = throughViews(value);
+    if (auto get = value.getDefiningOp<GetOp>())
+      return buffer("constant", get.getResult().getType(), 0, {}, get.getParamAttr(), readsAsPanels(kernel, input) ? "panels" : "raw");
+    if (auto constant = value.getDefiningOp<ConstantOp>())
+      return buffer("constant", typeOf(value), 0, {}, {}, "raw", constant.getValue());
+    return buffers.lookup(value);
+  }
+
+  void launch(plan::DispatchOp dispatch) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
+    SmallVector<Value> operands;
+    for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
+      operands.push_back(operand(kernel, index, input));
+    for (Value result : dispatch.getResults())
+      operands.push_back(buffers.lookup(result));
+
+    Size rows(1);
+    for (Attribute size : kernel.getRows())
+      rows = *rows.times(*Size::parse(cast<StringAttr>(size).getValue()));
+    auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
+    bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
+    if (heads) {
+      // One ticket a row tile, counted by the tasks that have finished it.
+      int64_t tickets = llvm::divideCeil(*largestOf(rows), number("quantum"));
+      operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
+    }
+    plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), rows.str(), number("tile"),
+                           number("quantum"), number("overhead"), number("scratch"));
+  }
+};
+
+struct PlanPass : impl::PlanPassBase<PlanPass> {
+  void runOnOperation() override {
+    auto function = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!function) {
+      getOperation().emitError("no function @main");
+      return signalPassFailure();
+    }
+    if (failed(Planner(getOperation(), function).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tutti

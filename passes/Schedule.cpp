@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-schedule: everything that decides speed and no bit.
+#include "dialects/plan/Plan.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Steps.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_SCHEDULEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+// Rows that the emitters take at a time; tiles of a call are multiples of it.
+constexpr int64_t quantum = 8;
+// A tile's activations stay in the L2 cache beside the weights that stream through it.
+constexpr int64_t scratchBudget = 512 << 10;
+// Elements of a task without contractions: enough to pay for the call.
+constexpr int64_t elementsPerTask = 16 << 10;
+// A pass over the weights of a chain costs about what this many rows cost.
+constexpr int64_t chainOverhead = 4;
+
+struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
+  void runOnOperation() override {
+    auto members = getOperation()->getAttrOfType<IntegerAttr>("tutti.members");
+    for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
+      Steps steps = Steps::of(kernel);
+      bool chain = kernel.getFamily() == "chain";
+      int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialFloats * 4 : 0);
+      int64_t tile = 64;
+      if (!chain) {
+        int64_t widest = 1;
+        kernel.getBody().walk([&](Operation *op) {
+          if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
+            if (Size columns = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns; columns.isFixed())
+              widest = std::max(widest, columns.getFixed());
+        });
+        tile = elementsPerTask / widest;
+      }
+      tile = std::clamp(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum), quantum, int64_t(1024));
+
+      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64;
+      // Order statistics and votes work on the members of 16 elements at a time.
+      if (!steps.heads.empty() && members)
+        scratch += (members.getInt() + 16) * 64;
+      OpBuilder b(kernel);
+      auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
+      kernel.setScheduleAttr(b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", quantum),
+                                                  number("scratch", scratch), number("tile", tile)}));
+    }
+  }
+};
+
+} // namespace
+} // namespace tutti

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Member, rows and columns.
+#include "Rows.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+RowForm RowForm::of(RankedTensorType type) {
+  RowForm form;
+  form.rows = getSizes(type);
+  form.lifted = isLifted(type);
+  if (form.lifted)
+    form.rows.erase(form.rows.begin());
+  if (!form.rows.empty())
+    form.columns = form.rows.pop_back_val();
+  return form;
+}
+
+AffineMap ownRow(const RowForm &form, MLIRContext *context) {
+  SmallVector<AffineExpr> exprs;
+  auto type = form.lifted ? 0u : 1u;
+  for (unsigned i = type; i < form.dims(); ++i)
+    exprs.push_back(getAffineDimExpr(i, context));
+  return AffineMap::get(form.dims(), 0, exprs, context);
+}
+
+bool staysInRow(AffineMap access, const RowForm &form) {
+  unsigned first = form.lifted ? 0 : 1;
+  if (access.getNumResults() == 0)
+    return form.rows.empty();
+  if (access.getNumResults() + first != form.dims() || access.getNumDims() != form.dims())
+    return false;
+  for (unsigned i = 0; i + 1 < access.getNumResults(); ++i) {
+    AffineExpr expr = access.getResult(i);
+    bool unit = i + first >= 1 && form.rows[i + first - 1] == Size(1);
+    auto zero = dyn_cast<AffineConstantExpr>(expr);
+    if (expr != getAffineDimExpr(i + first, access.getContext()) && !(unit && zero && zero.getValue() == 0))
+      return false;
+  }
+  AffineExpr column = access.getResults().back();
+  for (unsigned i = 0; i + 1 < form.dims(); ++i)
+    if (column.isFunctionOfDim(i))
+      return false;
+  return true;
+}
+
+bool isOwnElement(AffineMap access, const RowForm &form) {
+  if (!staysInRow(access, form) || access.getNumResults() == 0)
+    return false;
+  AffineExpr column = access.getResults().back();
+  auto zero = dyn_cast<AffineConstantExpr>(column);
+  return column == getAffineDimExpr(form.dims() - 1, access.getContext()) ||
+         (form.columns == Size(1) && zero && zero.getValue() == 0);
+}
+
+AffineMap operandAccess(MapOp map, unsigned operand, AffineMap access) {
+  return simplifyAffineMap(cast<AffineMapAttr>(map.getMaps()[operand]).getValue().compose(access));
+}
+
+} // namespace tutti

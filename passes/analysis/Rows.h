@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a tensor splits into member, rows and columns, and what "reads only its own row" means.
+#ifndef TUTTI_PASSES_ANALYSIS_ROWS_H
+#define TUTTI_PASSES_ANALYSIS_ROWS_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// `[active,] rows..., columns`. A tensor of rank 0 has no rows and one column.
+struct RowForm {
+  bool lifted = false;
+  Sizes rows;
+  Size columns = 1;
+
+  static RowForm of(mlir::RankedTensorType type);
+  bool sameRows(const RowForm &other) const { return lifted == other.lifted && rows == other.rows; }
+  /// Dimensions of the kernel's index space: member, rows, column.
+  unsigned dims() const { return rows.size() + 2; }
+};
+
+/// The index of a tensor of this form as a function of the kernel's index space (member, rows..., column).
+mlir::AffineMap ownRow(const RowForm &form, mlir::MLIRContext *context);
+
+/// Whether an access in the kernel's index space stays in its own row of a tensor of this form, whatever the column. A row axis of
+/// length 1 may be indexed by 0.
+bool staysInRow(mlir::AffineMap access, const RowForm &form);
+
+/// Whether it is also the same column.
+bool isOwnElement(mlir::AffineMap access, const RowForm &form);
+
+/// The access of a map's operand in the kernel's index space, given the map's own.
+mlir::AffineMap operandAccess(MapOp map, unsigned operand, mlir::AffineMap access);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Steps and places of a kernel.
+#include "Steps.h"
+#include "Numerics.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tutti {
+
+int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+
+namespace {
+
+bool isPanels(Operation *op) { return isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels"; }
+bool isLanes(Operation *op) { return isa_and_nonnull<ReduceOp>(op) && numericsRule(op) == "lanes"; }
+
+/// More than a few cycles an element: worth storing when two read it.
+bool isExpensive(MapOp map) {
+  return llvm::any_of(map.getBody().front(), [](Operation &op) { return isa<arith::DivFOp>(op) || isa<math::MathDialect>(op.getDialect()); });
+}
+
+class Builder {
+public:
+  explicit Builder(plan::KernelOp kernel) : kernel(kernel) {
+    result.form.lifted = kernel.getLifted();
+    for (Attribute size : kernel.getRows())
+      result.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
+  }
+
+  Steps build() {
+    Block &body = kernel.getBody().front();
+    auto yield = cast<YieldOp>(body.getTerminator());
+    for (BlockArgument argument : body.getArguments())
+      result.places[argument] = {Place::argument, argument.getArgNumber()};
+    for (Operation &op : body.without_terminator())
+      assignStep(&op);
+    for (Operation &op : body.without_terminator())
+      if (mustStore(&op, yield))
+        store(&op);
+    order();
+    for (auto [index, value] : llvm::enumerate(yield.getValues()))
+      result.places[value] = {Place::result, unsigned(index)};
+    for (auto &[value, place] : result.places)
+      if (place.kind == Place::scratch)
+        giveScratch(value, place);
+    return std::move(result);
+  }
+
+private:
+  plan::KernelOp kernel;
+  Steps result;
+  // The contraction in whose registers a value is, as an index into `contractions`.
+  llvm::DenseMap<Value, unsigned> registers;
+  llvm::SmallVector<ContractOp> contractions;
+  // What is stored from each contraction's registers, and row by row once so many contractions have run.
+  std::map<unsigned, llvm::SmallVector<Value>> registerStores, rowStores;
+
+  AffineMap access(Operation *op, unsigned operand) {
+    RowForm form = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
+    if (auto map = dyn_cast<MapOp>(op))
+      return operandAccess(map, operand, ownRow(form, op->getContext()));
+    return AffineMap();
+  }
+
+  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by then, is
+  /// computed in the same registers.
+  void assignStep(Operation *op) {
+    if (isPanels(op)) {
+      registers[op->getResult(0)] = contractions.size();
+      contractions.push_back(cast<ContractOp>(op));
+      return;
+    }
+    auto map = dyn_cast<MapOp>(op);
+    if (!map)
+      return;
+    RowForm form = RowForm::of(map.getResult().getType());
+    std::optional<unsigned> latest;
+    for (Value operand : map.getInputs())
+      if (auto it = registers.find(operand); it != registers.end())
+        latest = latest ? std::max(*latest, it->second) : it->second;
+    if (!latest || !form.sameRows(result.form))
+      return;
+    for (auto [index, operand] : llvm::enumerate(map.getInputs())) {
+      auto it = registers.find(operand);
+      bool here = it != registers.end() && it->second == *latest;
+      RowForm operandForm = RowForm::of(cast<RankedTensorType>(operand.getType()));
+      if (here && !(operandForm.columns == form.columns && isOwnElement(access(op, index), operandForm)))
+        return;
+      if (!here && readyAfter(operand) > *latest)
+        return;
+    }
+    registers[map.getResult()] = *latest;
+  }
+
+  /// How many contractions must have run before the value can be read, if it is not in the last one's registers.
+  unsigned readyAfter(Value value) {
+    if (auto it = registers.find(value); it != registers.end())
+      return it->second + 1;
+    unsigned ready = 0;
+    if (Operation *op = value.getDefiningOp())
+      for (Value operand : op->getOperands())
+        ready = std::max(ready, readyAfter(operand));
+    return ready;
+  }
+
+  bool mustStore(Operation *op, YieldOp yield) {
+    if (isa<HeadOp>(op))
+      return false;
+    Value value = op->getResult(0);
+    if (isLanes(op))
+      return true;
+    unsigned readers = 0;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      ++readers;
+      if (user == yield || isPanels(user) || isa<HeadOp>(user))
+        return true;
+      auto mine = registers.find(value);
+      if (mine == registers.end())
+        continue;
+      // Registers end with their step.
+      auto theirs = registers.find(user->getResult(0));
+      if (theirs == registers.end() || theirs->second != mine->second)
+        return true;
+    }
+    auto map = dyn_cast<MapOp>(op);
+    return map && readers > 1 && isExpensive(map) && !registers.contains(value) &&
+           RowForm::of(map.getResult().getType()).sameRows(result.form);
+  }
+
+  /// Rows steps come as early as they can: right after the last contraction that they read.
+  void store(Operation *op) {
+    Value value = op->getResult(0);
+    result.places[value] = {Place::scratch};
+    if (auto it = registers.find(value); it != registers.end())
+      registerStores[it->second].push_back(value);
+    else
+      rowStores[readyAfter(value)].push_back(value);
+  }
+
+  void order() {
+    for (unsigned i = 0; i <= contractions.size(); ++i) {
+      for (Value value : rowStores[i])
+        result.steps.push_back({ContractOp(), {value}});
+      if (i == contractions.size() || registerStores[i].empty())
+        continue;
+      result.steps.push_back({contractions[i], registerStores[i]});
+      int64_t k = cast<RankedTensorType>(contractions[i].getLhs().getType()).getShape().back();
+      result.needsPartials |= k > numericsChunk(contractions[i]);
+    }
+  }
+
+  void giveScratch(Value value, Place &place) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t columns = RowForm::of(type).columns.getFixed();
+    // Whole vectors may be stored past the last column; one more line keeps rows off the same cache set.
+    place.stride = columns == 1 ? 1 : llvm::alignTo(columns, 16);
+    if (place.stride % 256 == 0)
+      place.stride += 16;
+    place.offset = result.scratchPerRow;
+    result.scratchPerRow += llvm::alignTo(place.stride * storageBytes(type.getElementType()), 4);
+  }
+};
+
+} // namespace
+
+Steps Steps::of(plan::KernelOp kernel) {
+  Steps steps = Builder(kernel).build();
+  kernel.getBody().walk([&](HeadOp head) { steps.heads.push_back(head); });
+  return steps;
+}
+
+} // namespace tutti

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a kernel's task goes through its body: which values it stores, where, and in which order.
+#ifndef TUTTI_PASSES_ANALYSIS_STEPS_H
+#define TUTTI_PASSES_ANALYSIS_STEPS_H
+
+#include "Rows.h"
+#include "dialects/plan/Plan.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace tutti {
+
+/// Where a value of a kernel's body lies while a task runs.
+struct Place {
+  enum Kind {
+    argument, ///< a buffer of the launch: `index` is the block argument's
+    result,   ///< a buffer of the launch: `index` is the yield's operand's
+    scratch   ///< the worker's memory: `offset` bytes per row of the tile before it, rows of `stride` elements
+  } kind;
+  unsigned index = 0;
+  int64_t offset = 0, stride = 0;
+};
+
+/// One pass over a tile of rows.
+///   contraction  `op` is a contraction by the panels rule; `stores` are it, or maps of it, taken from the registers
+///   rows         every value of `stores` is written row by row; a reduction is stored as one column
+struct Step {
+  ContractOp contraction;
+  llvm::SmallVector<mlir::Value> stores;
+};
+
+/// A kernel's steps. A map that no step stores is computed wherever it is read.
+struct Steps {
+  RowForm form;
+  llvm::SmallVector<Step> steps;
+  llvm::SmallVector<HeadOp> heads;
+  llvm::MapVector<mlir::Value, Place> places;
+  /// Bytes of scratch that grow with the rows of the tile, for one row.
+  int64_t scratchPerRow = 0;
+  /// True if a contraction is longer than one chunk, so that partial sums need `partialFloats` a row.
+  bool needsPartials = false;
+
+  static Steps of(plan::KernelOp kernel);
+};
+
+/// Columns of partial sums a row while a contraction of several chunks runs.
+constexpr int64_t partialFloats = 32;
+
+/// Bytes of an element in memory: booleans take one.
+int64_t storageBytes(mlir::Type element);
+
+} // namespace tutti
+
+#endif
