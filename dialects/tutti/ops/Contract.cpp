@@ -1,6 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Contract family.
-#include "dialects/tutti/Tutti.h"
+// The contraction: an Einstein sum of two tensors.
+#include "Family.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+
+static bool distinctLetters(StringRef labels) {
+  for (auto [i, label] : llvm::enumerate(labels))
+    if (!llvm::isAlpha(label) || labels.take_front(i).contains(label))
+      return false;
+  return true;
+}
+
+std::optional<ContractSpec> ContractSpec::parse(StringRef text) {
+  auto [operands, result] = text.split("->");
+  auto [lhs, rhs] = operands.split(',');
+  if (!text.contains("->") || !operands.contains(',') || !distinctLetters(lhs) || !distinctLetters(rhs) ||
+      !distinctLetters(result))
+    return std::nullopt;
+  for (char label : result)
+    if (!lhs.contains(label) && !rhs.contains(label))
+      return std::nullopt;
+  for (char label : (lhs + rhs).str())
+    if (lhs.contains(label) != rhs.contains(label) && !result.contains(label))
+      return std::nullopt;
+  return ContractSpec{lhs.str(), rhs.str(), result.str()};
+}
+
+std::string ContractSpec::contracted() const {
+  std::string labels;
+  for (char label : lhs)
+    if (!StringRef(result).contains(label))
+      labels += label;
+  return labels;
+}
+
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                           DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                           SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  std::optional<ContractSpec> spec = ContractSpec::parse(op.getSpec());
+  if (!spec)
+    return misfit(location, name, "expected labels such as \"bk,kn->bn\", each a letter that occurs once in an operand, ",
+                  "those of one operand alone in the result too, got \"", op.getSpec(), "\"");
+  auto lhs = tensorOf(op.getLhs()), rhs = tensorOf(op.getRhs());
+  if (lhs.getElementType() != rhs.getElementType())
+    return misfit(location, name, "expected equal element types, got ", lhs.getElementType(), " and ",
+                  rhs.getElementType());
+  if (!isa<FloatType>(lhs.getElementType()) && (!lhs.getElementType().isSignlessInteger() || isTruth(lhs.getElementType())))
+    return misfit(location, name, "expected elements of a float type or a signless integer wider than i1, got ",
+                  lhs.getElementType());
+  llvm::SmallDenseMap<char, Size> sizes;
+  auto read = [&](StringRef side, RankedTensorType type, StringRef labels) -> LogicalResult {
+    if (type.getRank() != static_cast<int64_t>(labels.size()))
+      return misfit(location, name, "expected ", labels.size(), " axes of ", side, " for labels \"", labels, "\", got ",
+                    str(getSizes(type)));
+    for (auto [label, size] : llvm::zip_equal(labels, getSizes(type)))
+      if (Size known = sizes.try_emplace(label, size).first->second; known != size)
+        return misfit(location, name, "expected size ", known.str(), " for label ", std::string(1, label), " of ", side,
+                      " as in lhs, got ", size.str());
+    return success();
+  };
+  if (failed(read("lhs", lhs, spec->lhs)) || failed(read("rhs", rhs, spec->rhs)))
+    return failure();
+  Sizes result;
+  for (char label : spec->result)
+    result.push_back(sizes[label]);
+  inferred.push_back(getTensorType(result, lhs.getElementType()));
+  return success();
+}
+
+LogicalResult ContractOp::lift(LiftContext &context) {
+  ContractSpec spec = *ContractSpec::parse(getSpec());
+  // A label that is free: `m` where it can be.
+  std::string used = spec.lhs + spec.rhs;
+  char member = 0;
+  for (char label : StringRef("mabcdefghijklnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    if (!member && !StringRef(used).contains(label))
+      member = label;
+  if (!member)
+    return emitOpError("has no letter left for the label of the member axis");
+  if (context.isLifted(getLhs()))
+    spec.lhs.insert(0, 1, member);
+  if (context.isLifted(getRhs()))
+    spec.rhs.insert(0, 1, member);
+  spec.result.insert(0, 1, member);
+  auto now = ContractOp::create(context.builder, getLoc(), context.get(getLhs()), context.get(getRhs()), spec.str());
+  context.setLifted(getResult(), now);
+  return success();
+}
+
+/// For each label of `labels`, its stride in a tensor with labels `own`: 0 when it has none.
+static SmallVector<int64_t> stridesOf(StringRef labels, StringRef own, const HostTensor &tensor) {
+  SmallVector<int64_t> strides = tensor.strides();
+  return llvm::map_to_vector(labels, [&](char label) {
+    size_t axis = own.find(label);
+    return axis == StringRef::npos ? int64_t(0) : strides[axis];
+  });
+}
+
+static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> strides) {
+  int64_t place = 0;
+  for (auto [i, stride] : llvm::zip_equal(index, strides))
+    place += i * stride;
+  return place;
+}
+
+FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  ContractSpec spec = *ContractSpec::parse(getSpec());
+  const HostTensor &a = operands[0], &b = operands[1];
+  std::string contracted = spec.contracted();
+  auto dimOf = [&](char label) {
+    size_t axis = spec.lhs.find(label);
+    return axis != std::string::npos ? a.dims[axis] : b.dims[spec.rhs.find(label)];
+  };
+  HostTensor y = HostTensor::zeros(a.element, llvm::map_to_vector(spec.result, dimOf));
+  SmallVector<int64_t> outerA = stridesOf(spec.result, spec.lhs, a), outerB = stridesOf(spec.result, spec.rhs, b);
+  SmallVector<int64_t> innerA = stridesOf(contracted, spec.lhs, a), innerB = stridesOf(contracted, spec.rhs, b);
+
+  // The terms' places relative to the first one, ascending in the order of the left operand's labels.
+  std::vector<std::pair<int64_t, int64_t>> terms;
+  forEachIndex(llvm::map_to_vector(contracted, dimOf),
+               [&](ArrayRef<int64_t> k) { terms.emplace_back(dot(k, innerA), dot(k, innerB)); });
+  int64_t place = 0;
+  forEachIndex(y.dims, [&](ArrayRef<int64_t> index) {
+    int64_t fromA = dot(index, outerA), fromB = dot(index, outerB);
+    if (!y.isFloat()) {
+      uint64_t sum = 0;
+      for (auto [i, j] : terms)
+        sum += static_cast<uint64_t>(a.ints[fromA + i]) * static_cast<uint64_t>(b.ints[fromB + j]);
+      y.ints[place++] = wrapped(sum, y.element);
+    } else if (!context.plain || y.element.isF64()) {
+      double sum = 0;
+      for (auto [i, j] : terms)
+        sum += a.floats[fromA + i] * b.floats[fromB + j];
+      y.floats[place++] = sum;
+    } else {
+      float sum = 0; // 16-bit types accumulate in float32 too
+      for (auto [i, j] : terms)
+        sum = std::fma(static_cast<float>(a.floats[fromA + i]), static_cast<float>(b.floats[fromB + j]), sum);
+      y.floats[place++] = context.round(sum, y.element);
+    }
+  });
+  return y;
+}
+
+} // namespace tutti
 
 #define GET_OP_CLASSES
 #include "dialects/tutti/ops/Contract.cpp.inc"

@@ -17,7 +17,6 @@ def Tutti_ContractOp : Tutti_Op<"contract", [DeclareOpInterfaceMethods<InferType
   let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs $spec attr-dict `:` type($lhs) `,` type($rhs)";
-  let hasVerifier = 1;
 }
 
 #endif

@@ -5,21 +5,41 @@
 
 include "TuttiDialect.td"
 
-class Tutti_Pointwise<string mnemonic, list<Trait> traits = []>
+// The elements that an op takes; `infer` is the shape and type rule in Elementwise.cpp.
+class Tutti_Domain<string infer> { string rule = infer; }
+def Tutti_Numbers  : Tutti_Domain<"inferNumbers">;   // floats or integers
+def Tutti_Floats   : Tutti_Domain<"inferFloats">;
+def Tutti_Truths   : Tutti_Domain<"inferTruths">;    // i1
+def Tutti_Compared : Tutti_Domain<"inferCompared">;  // floats, integers or i1; the result is i1
+def Tutti_Chosen   : Tutti_Domain<"inferChosen">;    // i1, then two of one type
+
+class Tutti_Pointwise<string mnemonic, Tutti_Domain domain, list<Trait> traits = []>
     : Tutti_Op<mnemonic, traits # [DeclareOpInterfaceMethods<ScalarOpInterface>,
                                    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let results = (outs Tutti_Tensor:$result);
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::lift(::tutti::LiftContext &context) {
+      return ::tutti::liftPointwise(*this, context);
+    }
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferred) {
+      return ::tutti::}] # domain.rule # [{(location, getOperationName(), operands.getTypes(), inferred);
+    }
+  }];
 }
 
-class Tutti_Unary<string mnemonic, string formula> : Tutti_Pointwise<mnemonic> {
+class Tutti_Unary<string mnemonic, string formula, Tutti_Domain domain = Tutti_Floats>
+    : Tutti_Pointwise<mnemonic, domain> {
   let summary = formula;
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
-def Tutti_NegOp        : Tutti_Unary<"neg", "y = -x">;
-def Tutti_AbsOp        : Tutti_Unary<"abs", "y = |x|">;
-def Tutti_SignOp       : Tutti_Unary<"sign", "y = -1, 0 or 1 with the sign of x; NaN stays NaN">;
+def Tutti_NegOp        : Tutti_Unary<"neg", "y = -x", Tutti_Numbers>;
+def Tutti_AbsOp        : Tutti_Unary<"abs", "y = |x|", Tutti_Numbers>;
+def Tutti_SignOp       : Tutti_Unary<"sign", "y = -1, 0 or 1 with the sign of x; NaN stays NaN", Tutti_Numbers>;
 def Tutti_SqrtOp       : Tutti_Unary<"sqrt", "y = the square root of x">;
 def Tutti_ReciprocalOp : Tutti_Unary<"reciprocal", "y = 1 / x">;
 def Tutti_ExpOp        : Tutti_Unary<"exp", "y = e^x">;
@@ -29,33 +49,34 @@ def Tutti_SinOp        : Tutti_Unary<"sin", "y = sin x">;
 def Tutti_CosOp        : Tutti_Unary<"cos", "y = cos x">;
 def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x">;
 def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)">;
-def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN">;
+def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;
 def Tutti_SoftplusOp   : Tutti_Unary<"softplus", "y = ln(1 + e^x)">;
 def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))">;
-def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, for i1">;
+def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, for i1", Tutti_Truths>;
 
-class Tutti_Binary<string mnemonic, string formula, list<Trait> traits = []> : Tutti_Pointwise<mnemonic, traits> {
+class Tutti_Binary<string mnemonic, string formula, Tutti_Domain domain, list<Trait> traits = []>
+    : Tutti_Pointwise<mnemonic, domain, traits> {
   let summary = formula;
   let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
-def Tutti_AddOp : Tutti_Binary<"add", "y = a + b", [Commutative]>;
-def Tutti_SubOp : Tutti_Binary<"sub", "y = a - b">;
-def Tutti_MulOp : Tutti_Binary<"mul", "y = a b", [Commutative]>;
-def Tutti_DivOp : Tutti_Binary<"div", "y = a / b; integers round towards zero">;
-def Tutti_PowOp : Tutti_Binary<"pow", "y = a^b">;
-def Tutti_MinOp : Tutti_Binary<"min", "y = the smaller of a and b; NaN if either is", [Commutative]>;
-def Tutti_MaxOp : Tutti_Binary<"max", "y = the larger of a and b; NaN if either is", [Commutative]>;
-def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, for i1", [Commutative]>;
-def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, for i1", [Commutative]>;
+def Tutti_AddOp : Tutti_Binary<"add", "y = a + b", Tutti_Numbers, [Commutative]>;
+def Tutti_SubOp : Tutti_Binary<"sub", "y = a - b", Tutti_Numbers>;
+def Tutti_MulOp : Tutti_Binary<"mul", "y = a b", Tutti_Numbers, [Commutative]>;
+def Tutti_DivOp : Tutti_Binary<"div", "y = a / b; integers round towards zero, and divided by 0 give 0", Tutti_Numbers>;
+def Tutti_PowOp : Tutti_Binary<"pow", "y = a^b", Tutti_Numbers>;
+def Tutti_MinOp : Tutti_Binary<"min", "y = the smaller of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
+def Tutti_MaxOp : Tutti_Binary<"max", "y = the larger of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
+def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, for i1", Tutti_Truths, [Commutative]>;
+def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, for i1", Tutti_Truths, [Commutative]>;
 
 // The result is i1; a comparison with NaN is false.
-def Tutti_EqualOp        : Tutti_Binary<"equal", "y = a equals b", [Commutative]>;
-def Tutti_GreaterOp      : Tutti_Binary<"greater", "y = a > b">;
-def Tutti_GreaterEqualOp : Tutti_Binary<"greater_equal", "y = a >= b">;
+def Tutti_EqualOp        : Tutti_Binary<"equal", "y = a equals b", Tutti_Compared, [Commutative]>;
+def Tutti_GreaterOp      : Tutti_Binary<"greater", "y = a > b", Tutti_Compared>;
+def Tutti_GreaterEqualOp : Tutti_Binary<"greater_equal", "y = a >= b", Tutti_Compared>;
 
-def Tutti_SelectOp : Tutti_Pointwise<"select"> {
+def Tutti_SelectOp : Tutti_Pointwise<"select", Tutti_Chosen> {
   let summary = "y = a where the condition holds, else b";
   let arguments = (ins Tutti_Tensor:$condition, Tutti_Tensor:$a, Tutti_Tensor:$b);
   let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` type($condition) `,` type($a) `,` type($b)";

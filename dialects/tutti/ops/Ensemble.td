@@ -51,7 +51,6 @@ def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterf
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$kind $x (`at` $q^)? attr-dict `:` type($x)";
-  let hasVerifier = 1;
 }
 
 def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {

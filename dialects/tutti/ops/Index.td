@@ -9,12 +9,13 @@ def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpIn
   let summary = "y = x with the axis replaced by the axes of indices: the elements at those places";
   let description = [{
     ONNX Gather: y[o.., i.., r..] = x[o.., indices[i..], r..]. Indices are integers; a negative one counts from the end, one
-    that is out of range is brought into it, so that no read leaves x.
+    that is out of range is brought into it, so that no read leaves x. The first `batch` axes (0 when absent) are common
+    to x and indices: y[b.., o.., i.., r..] = x[b.., o.., indices[b.., i..], r..].
   }];
-  let arguments = (ins Tutti_Tensor:$x, Tutti_Tensor:$indices, I64Attr:$axis);
+  let arguments = (ins Tutti_Tensor:$x, Tutti_Tensor:$indices, I64Attr:$axis,
+                       DefaultValuedAttr<I64Attr, "0">:$batch);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x `at` $indices `axis` $axis attr-dict `:` type($x) `,` type($indices)";
-  let hasVerifier = 1;
 }
 
 #endif

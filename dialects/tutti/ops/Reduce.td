@@ -23,7 +23,6 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpIn
   let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
-  let hasVerifier = 1;
 }
 
 #endif

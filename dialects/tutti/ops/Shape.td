@@ -30,19 +30,17 @@ def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<Inf
   let summary = "axis i of the result is axis permutation[i] of x";
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = "$x $permutation attr-dict `:` type($x)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
 def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
   let description = [{
-    `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. An axis whose size is known
-    at a call only is taken whole: start 0, size -1, step 1.
+    `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. Start 0, size -1,
+    step 1 take an axis whole; nothing else may be asked of an axis whose size is known at a call only.
   }];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$steps);
   let assemblyFormat = "$x `from` $starts `size` $sizes `step` $steps attr-dict `:` type($x)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
@@ -51,7 +49,6 @@ def Tutti_ConcatOp : Tutti_Op<"concat", [DeclareOpInterfaceMethods<InferTypeOpIn
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$inputs `axis` $axis attr-dict `:` type($inputs)";
-  let hasVerifier = 1;
 }
 
 #endif

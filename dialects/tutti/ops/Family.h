@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the op families share: messages, and walks over the elements of host tensors.
+#ifndef TUTTI_DIALECTS_TUTTI_OPS_FAMILY_H
+#define TUTTI_DIALECTS_TUTTI_OPS_FAMILY_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// Reports an op that does not fit: "'tutti.add' message". Nothing is printed without a location.
+template <typename... Parts>
+llvm::LogicalResult misfit(std::optional<mlir::Location> location, llvm::StringRef op, Parts &&...parts) {
+  if (location) {
+    mlir::InFlightDiagnostic diagnostic = mlir::emitError(*location);
+    diagnostic << "'" << op << "' ";
+    (diagnostic << ... << std::forward<Parts>(parts));
+  }
+  return mlir::failure();
+}
+
+inline mlir::RankedTensorType tensorOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+inline bool isTruth(mlir::Type type) { return type.isInteger(1); }
+
+/// The axes 0 .. rank-1, each increased by `offset`.
+llvm::SmallVector<int64_t> axesFrom(int64_t offset, int64_t rank);
+/// `axes`, each increased by one: where they stand when the member axis is in front.
+llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes);
+
+/// Calls `visit` with each index of a tensor of this shape, in row-major order.
+void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
+/// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements of
+/// the operands that broadcast to it.
+void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
+                  llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
+/// The shape that these operands broadcast to; they are known to fit.
+llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
+/// The result that takes element `source(i)` of `x` to place i.
+HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
+                      llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source);
+
+/// `value` in the range of the integer type: the low bits, sign extended; i1 is 0 or 1.
+int64_t wrapped(uint64_t value, mlir::Type type);
+/// `value` rounded to the nearest number of the float type.
+double nearest(double value, mlir::Type type);
+
+} // namespace tutti
+
+#endif
