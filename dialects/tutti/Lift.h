@@ -39,6 +39,12 @@ public:
   /// the member axis, so that it broadcasts as before.
   mlir::Value getAligned(mlir::Value old, int64_t rank);
 
+  /// The new value with the member axis in front: a shared one repeated along it.
+  mlir::Value getLifted(mlir::Value old);
+
+  /// Whether the axis is the model's member axis, and not the axis of a `tutti.vmap`.
+  bool isOverMembers() const { return members == activeSize(); }
+
   /// Clones an op with no lifted operand: what depends on shared values alone is computed once.
   void cloneShared(mlir::Operation *op);
 
@@ -50,6 +56,9 @@ private:
 
 /// `type` with the member axis in front.
 mlir::RankedTensorType addMemberAxis(mlir::RankedTensorType type, const Size &members);
+
+/// `value` repeated along a new leading axis of length `members`.
+mlir::Value repeat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, const Size &members);
 
 /// The rule of every pointwise op: the same op on lifted operands.
 llvm::LogicalResult liftPointwise(mlir::Operation *op, LiftContext &context);

@@ -54,6 +54,18 @@ Value LiftContext::getAligned(Value old, int64_t rank) {
   return ReshapeOp::create(builder, old.getLoc(), getTensorType(sizes, type.getElementType()), now);
 }
 
+Value repeat(OpBuilder &builder, Location loc, Value value, const Size &members) {
+  RankedTensorType type = addMemberAxis(cast<RankedTensorType>(value.getType()), members);
+  // Only the model's own axis is the member axis; that of a user's vmap is an axis like any other.
+  if (members == activeSize())
+    return ReplicateOp::create(builder, loc, type, value);
+  return BroadcastOp::create(builder, loc, type, value);
+}
+
+Value LiftContext::getLifted(Value old) {
+  return isLifted(old) ? get(old) : repeat(builder, old.getLoc(), get(old), members);
+}
+
 void LiftContext::cloneShared(Operation *op) {
   Operation *now = builder.clone(*op, mapping);
   for (auto [before, after] : llvm::zip_equal(op->getResults(), now->getResults()))

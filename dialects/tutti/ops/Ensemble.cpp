@@ -1,6 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Ensemble family.
-#include "dialects/tutti/Tutti.h"
+// Parameters, constants, heads, and the user's own vmap.
+#include "Family.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+
+namespace tutti {
+
+//===------------------------------------------------------------------------------------------------------------===//
+// get, constant
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto param = symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
+  if (!param)
+    return emitOpError("expected the name of a tutti.param, got ") << getParamAttr();
+  auto type = cast<RankedTensorType>(param.getType());
+  bool lifted = param.getPerMember() && getType() == addMemberAxis(type, activeSize());
+  if (getType() != type && !lifted)
+    return emitOpError("expected the type ") << type << " of parameter " << getParamAttr()
+                                             << (param.getPerMember() ? ", or it with the member axis in front" : "")
+                                             << ", got " << getType();
+  return success();
+}
+
+LogicalResult GetOp::lift(LiftContext &context) {
+  auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
+  if (!param || !param.getPerMember())
+    return emitOpError("expected a per-member parameter to lift, got ") << getParamAttr();
+  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  context.setLifted(getResult(), GetOp::create(context.builder, getLoc(), type, getParamAttr()));
+  return success();
+}
+
+FailureOr<HostTensor> GetOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor>) {
+  if (!context.param)
+    return emitOpError("cannot be evaluated without the parameters' values");
+  return context.param(getParam());
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult ConstantOp::lift(LiftContext &) { return emitOpError("has no operand that could be lifted"); }
+
+FailureOr<HostTensor> ConstantOp::evaluate(EvaluateContext &, ArrayRef<HostTensor>) {
+  return HostTensor::fromAttr(getValue());
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// head
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                       DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                       SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName(), kind = stringifyHeadKind(op.getKind());
+  auto type = tensorOf(op.getX());
+  Type element = type.getElementType();
+  Sizes sizes = getSizes(type);
+  bool isFloat = isa<FloatType>(element), isVote = op.getKind() == HeadKind::vote;
+  if (!isFloat && !element.isSignlessInteger())
+    return misfit(location, name, "expected elements of a float type or a signless integer, got ", element);
+  size_t needed = isVote && isFloat ? 2 : 1;
+  if (sizes.size() < needed)
+    return misfit(location, name, "expected at least ", needed, " axes for ", kind, ", got ", str(sizes));
+  if (sizes.front() == Size(0))
+    return misfit(location, name, "expected at least one member, got ", str(sizes));
+  if ((op.getKind() == HeadKind::quantile) != op.getQ().has_value())
+    return misfit(location, name, "expected `at` a number for quantile and for no other kind, got ", kind);
+  if (op.getQ() && !(op.getQ()->convertToDouble() >= 0 && op.getQ()->convertToDouble() <= 1))
+    return misfit(location, name, "expected a quantile from 0 to 1, got ", op.getQ()->convertToDouble());
+  sizes.erase(sizes.begin());
+  if (isVote && isFloat)
+    sizes.pop_back();
+  if (isVote)
+    element = IntegerType::get(type.getContext(), 64);
+  else if (!isFloat && op.getKind() != HeadKind::min && op.getKind() != HeadKind::max)
+    element = Float32Type::get(type.getContext());
+  inferred.push_back(getTensorType(sizes, element));
+  return success();
+}
+
+LogicalResult HeadOp::lift(LiftContext &context) {
+  // Over the inner axis for each index of the outer one: the inner axis goes in front, where the head wants it.
+  Value x = context.get(getX());
+  SmallVector<int64_t> permutation = axesFrom(0, tensorOf(x).getRank());
+  std::swap(permutation[0], permutation[1]);
+  x = TransposeOp::create(context.builder, getLoc(), x, permutation);
+  context.setLifted(getResult(), HeadOp::create(context.builder, getLoc(), getKind(), x, getQAttr()));
+  return success();
+}
+
+/// The most frequent of the values; the smallest of those that are equally frequent.
+static int64_t mostFrequent(ArrayRef<int64_t> values) {
+  std::map<int64_t, int64_t> counts;
+  for (int64_t value : values)
+    ++counts[value];
+  return std::max_element(counts.begin(), counts.end(), [](auto &a, auto &b) { return a.second < b.second; })->first;
+}
+
+/// The answer that floats have under a head other than vote. They are in the order of the set.
+static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::function_ref<double(double)> round) {
+  double count = x.size(), mean = 0;
+  bool nan = llvm::any_of(x, [](double value) { return std::isnan(value); });
+  if (kind == HeadKind::min || kind == HeadKind::max || kind == HeadKind::quantile) {
+    if (nan)
+      return std::nan("");
+    llvm::sort(x);
+    if (kind != HeadKind::quantile)
+      return kind == HeadKind::min ? x.front() : x.back();
+    double place = q * (count - 1), below = std::floor(place);
+    double low = x[below], high = x[std::min(below + 1, count - 1)], weight = round(place - below);
+    return weight == 0 ? low : round(low + round(weight * round(high - low)));
+  }
+  double share = round(1 / count);
+  for (double value : x)
+    mean = round(mean + value);
+  mean = round(mean * share);
+  if (kind == HeadKind::mean)
+    return mean;
+  double squares = 0;
+  for (double value : x) {
+    double difference = round(value - mean);
+    squares = round(squares + round(difference * difference));
+  }
+  double variance = round(squares * share);
+  return kind == HeadKind::var ? variance : round(std::sqrt(variance));
+}
+
+FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  HeadKind kind = getKind();
+  int64_t members = x.dims[0], each = members ? x.count() / members : 0;
+  SmallVector<int64_t> dims(ArrayRef(x.dims).drop_front());
+  Type element = tensorOf(getResult()).getElementType();
+  std::vector<int64_t> votes(members);
+
+  if (kind == HeadKind::vote && x.isFloat()) {
+    int64_t classes = dims.pop_back_val();
+    HostTensor y = HostTensor::zeros(element, dims);
+    for (int64_t i = 0, count = y.count(); i < count; ++i) {
+      for (int64_t member = 0; member < members; ++member) {
+        const double *scores = &x.floats[member * each + i * classes];
+        int64_t best = 0;
+        for (int64_t c = 1; c < classes; ++c) // a choice: as the declared type has the scores
+          best = nearest(scores[c], x.element) > nearest(scores[best], x.element) ? c : best;
+        votes[member] = best;
+      }
+      y.ints[i] = mostFrequent(votes);
+    }
+    return y;
+  }
+
+  HostTensor y = HostTensor::zeros(element, dims);
+  for (int64_t i = 0; i < each; ++i) {
+    if (!y.isFloat()) { // vote, min or max of integers
+      for (int64_t member = 0; member < members; ++member)
+        votes[member] = x.ints[member * each + i];
+      y.ints[i] = kind == HeadKind::vote  ? mostFrequent(votes)
+                  : kind == HeadKind::min ? *llvm::min_element(votes)
+                                          : *llvm::max_element(votes);
+      continue;
+    }
+    std::vector<double> values(members);
+    for (int64_t member = 0; member < members; ++member)
+      values[member] = x.isFloat() ? x.floats[member * each + i] : nearest(x.ints[member * each + i], element);
+    double q = getQ() ? getQ()->convertToDouble() : 0;
+    y.floats[i] = headOf(kind, q, values, [&](double value) { return context.round(value, element); });
+  }
+  return y;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// replicate
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult ReplicateOp::verify() {
+  auto from = tensorOf(getX()), to = tensorOf(getResult());
+  if (to.getRank() == 0 || to != addMemberAxis(from, getSizes(to).front()))
+    return emitOpError("expected x's type ") << from << " with one axis more in front, got " << to;
+  return success();
+}
+
+LogicalResult ReplicateOp::lift(LiftContext &context) {
+  // x: (outer, ...) to (outer, 1, ...) to (outer, inner, ...).
+  Value x = context.getAligned(getX(), tensorOf(getResult()).getRank());
+  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  context.setLifted(getResult(), BroadcastOp::create(context.builder, getLoc(), type, x));
+  return success();
+}
+
+FailureOr<HostTensor> ReplicateOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  SmallVector<int64_t> strides = x.strides(), dims = context.dimsOf(tensorOf(getResult()));
+  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
+    int64_t source = 0;
+    for (auto [i, stride] : llvm::zip_equal(index.drop_front(), strides))
+      source += i * stride;
+    return source;
+  });
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// vmap
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// The type without axis `dim`, which must be of length `size`; nothing when it is not. -1: the type itself.
+static RankedTensorType withoutAxis(RankedTensorType type, int64_t dim, int64_t size) {
+  Sizes sizes = getSizes(type);
+  if (dim == -1)
+    return type;
+  if (dim < 0 || dim >= type.getRank() || sizes[dim] != Size(size))
+    return {};
+  sizes.erase(sizes.begin() + dim);
+  return getTensorType(sizes, type.getElementType());
+}
+
+LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getCalleeAttr());
+  if (!callee)
+    return emitOpError("expected the name of a function, got ") << getCalleeAttr();
+  int64_t size = static_cast<int64_t>(getSize());
+  if (size < 1)
+    return emitOpError("expected a size of at least 1, got ") << size;
+  auto check = [&](StringRef what, TypeRange types, ArrayRef<int64_t> dims, TypeRange inner) -> LogicalResult {
+    if (types.size() != inner.size() || dims.size() != inner.size())
+      return emitOpError("expected ") << inner.size() << " " << what << "s and as many axes, as " << getCalleeAttr()
+                                      << " has, got " << types.size() << " and " << dims.size();
+    for (auto [i, type, dim, expected] : llvm::enumerate(types, dims, inner)) {
+      RankedTensorType without = withoutAxis(cast<RankedTensorType>(type), dim, size);
+      if (!without)
+        return emitOpError("expected axis ") << dim << " of " << what << " " << i << " to have length " << size
+                                             << ", got " << type;
+      if (without != expected)
+        return emitOpError("expected ") << what << " " << i << " of " << getCalleeAttr() << " to be " << without
+                                        << ", got " << expected;
+    }
+    return success();
+  };
+  if (llvm::is_contained(getOutDims(), -1))
+    return emitOpError("expected an axis for each result, got -1");
+  if (failed(check("operand", getInputs().getTypes(), getInDims(), callee.getArgumentTypes())))
+    return failure();
+  return check("result", getResultTypes(), getOutDims(), callee.getResultTypes());
+}
+
+} // namespace tutti
 
 #define GET_OP_CLASSES
 #include "dialects/tutti/ops/Ensemble.cpp.inc"

@@ -45,8 +45,8 @@ def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterf
   let description = [{
     Over the active members in the order of the set. mean: their sum in that order times 1 / A; var: mean of squared
     differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order statistics at q (A - 1); vote: for
-    floats the most frequent argmax over the last axis, which goes, for integers the most frequent value, ties to
-    the smallest, as i64. mean, var, std and quantile of integers are f32.
+    floats the most frequent argmax over the last axis, which goes (the first of the largest), for
+    integers the most frequent value, ties to the smallest, as i64. NaN in min, max and quantile gives NaN. mean, var, std and quantile of integers are f32.
   }];
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
   let results = (outs Tutti_Tensor:$result);
@@ -58,6 +58,7 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
   let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

@@ -20,7 +20,7 @@ LogicalResult MapOp::verify() {
         map.getNumSymbols() > type.getNumDynamicDims())
       return emitOpError("expected map ") << i << " to take " << type.getRank() << " indices and up to "
                                           << type.getNumDynamicDims() << " sizes to " << from.getRank()
-                                          << " indices, got " << map;
+                                          << " indices, got " << attr;
     if (argument.getType() != from.getElementType())
       return emitOpError("expected argument ") << i << " of the body to be " << from.getElementType() << ", got "
                                                << argument.getType();

@@ -1,6 +1,285 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Shape family.
-#include "dialects/tutti/Tutti.h"
+// Ops that move elements and compute nothing. Their index maps are in ShapeMaps.cpp.
+#include "Family.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tutti {
+
+//===------------------------------------------------------------------------------------------------------------===//
+// reshape
+//===------------------------------------------------------------------------------------------------------------===//
+
+static LogicalResult verifyElement(Operation *op, Value x, Value result) {
+  if (tensorOf(x).getElementType() == tensorOf(result).getElementType())
+    return success();
+  return op->emitOpError("expected a result of x's element type ")
+         << tensorOf(x).getElementType() << ", got " << tensorOf(result).getElementType();
+}
+
+LogicalResult ReshapeOp::verify() {
+  Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
+  std::optional<Size> given = product(from), wanted = product(to);
+  if (!given || !wanted || *given != *wanted)
+    return emitOpError("expected as many elements as x ") << str(from) << " has, got " << str(to);
+  return verifyElement(*this, getX(), getResult());
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto before = getX().getDefiningOp<ReshapeOp>();
+  if (!before)
+    return {};
+  if (before.getX().getType() == getType())
+    return before.getX();
+  getXMutable().assign(before.getX());
+  return getResult();
+}
+
+LogicalResult ReshapeOp::lift(LiftContext &context) {
+  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  context.setLifted(getResult(), ReshapeOp::create(context.builder, getLoc(), type, context.get(getX())));
+  return success();
+}
+
+FailureOr<HostTensor> ReshapeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  HostTensor y = operands[0];
+  y.dims = context.dimsOf(tensorOf(getResult()));
+  return y;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// broadcast
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
+  std::optional<Sizes> both = broadcast(from, to);
+  if (!both || *both != to)
+    return emitOpError("expected a shape that x ") << str(from) << " broadcasts to, got " << str(to);
+  return verifyElement(*this, getX(), getResult());
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
+
+LogicalResult BroadcastOp::lift(LiftContext &context) {
+  auto type = tensorOf(getResult());
+  Value x = context.getAligned(getX(), type.getRank());
+  context.setLifted(getResult(),
+                    BroadcastOp::create(context.builder, getLoc(), addMemberAxis(type, context.members), x));
+  return success();
+}
+
+FailureOr<HostTensor> BroadcastOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  SmallVector<int64_t> strides = x.strides();
+  SmallVector<int64_t> dims = context.dimsOf(tensorOf(getResult()));
+  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
+    int64_t source = 0;
+    for (auto [i, length, stride] : llvm::zip_equal(index.take_back(x.dims.size()), x.dims, strides))
+      source += length == 1 ? 0 : i * stride;
+    return source;
+  });
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// transpose
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                            SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  auto type = tensorOf(op.getX());
+  ArrayRef<int64_t> permutation = op.getPermutation();
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  if (sorted != axesFrom(0, type.getRank()))
+    return misfit(location, getOperationName(), "expected a permutation of the ", type.getRank(), " axes of x, got [",
+                  permutation, "]");
+  Sizes from = getSizes(type), to;
+  for (int64_t axis : permutation)
+    to.push_back(from[axis]);
+  inferred.push_back(getTensorType(to, type.getElementType()));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  if (getPermutation() == ArrayRef<int64_t>(axesFrom(0, getPermutation().size())))
+    return getX();
+  auto before = getX().getDefiningOp<TransposeOp>();
+  if (!before)
+    return {};
+  SmallVector<int64_t> both;
+  for (int64_t axis : getPermutation())
+    both.push_back(before.getPermutation()[axis]);
+  getXMutable().assign(before.getX());
+  setPermutation(both);
+  return getResult();
+}
+
+LogicalResult TransposeOp::lift(LiftContext &context) {
+  SmallVector<int64_t> permutation = shifted(getPermutation());
+  permutation.insert(permutation.begin(), 0);
+  context.setLifted(getResult(), TransposeOp::create(context.builder, getLoc(), context.get(getX()), permutation));
+  return success();
+}
+
+FailureOr<HostTensor> TransposeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  SmallVector<int64_t> own = x.strides(), dims, strides;
+  for (int64_t axis : getPermutation()) {
+    dims.push_back(x.dims[axis]);
+    strides.push_back(own[axis]);
+  }
+  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
+    return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t(0));
+  });
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// slice
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                        DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                        SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  auto type = tensorOf(op.getX());
+  size_t rank = type.getRank();
+  if (op.getStarts().size() != rank || op.getSizes().size() != rank || op.getSteps().size() != rank)
+    return misfit(location, name, "expected a start, a size and a step for each of ", rank, " axes, got ",
+                  op.getStarts().size(), ", ", op.getSizes().size(), " and ", op.getSteps().size());
+  Sizes sizes = tutti::getSizes(type);
+  for (auto [axis, start, size, step] : llvm::enumerate(op.getStarts(), op.getSizes(), op.getSteps())) {
+    if (size == -1 && start == 0 && step == 1)
+      continue;
+    if (!sizes[axis].isFixed())
+      return misfit(location, name, "expected axis ", axis, " of size ", sizes[axis].str(),
+                    " to be taken whole (start 0, size -1, step 1), got start ", start, ", size ", size, ", step ", step);
+    // The last element's place, without overflow for any numbers that a file may contain.
+    __int128 last = __int128(start) + __int128(size - 1) * step;
+    int64_t length = sizes[axis].getFixed();
+    if (size < 0 || step == 0 || (size > 0 && (start < 0 || start >= length || last < 0 || last >= length)))
+      return misfit(location, name, "expected elements within axis ", axis, " of size ", length, ", got start ", start,
+                    ", size ", size, ", step ", step);
+    sizes[axis] = Size(size);
+  }
+  inferred.push_back(getTensorType(sizes, type.getElementType()));
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  // Of the right shape, unit steps take everything.
+  bool whole = getX().getType() == getType() && llvm::all_of(getSteps(), [](int64_t step) { return step == 1; });
+  return whole ? getX() : OpFoldResult();
+}
+
+LogicalResult SliceOp::lift(LiftContext &context) {
+  auto behind = [](int64_t first, ArrayRef<int64_t> rest) {
+    SmallVector<int64_t> all = {first};
+    all.append(rest.begin(), rest.end());
+    return all;
+  };
+  auto now = SliceOp::create(context.builder, getLoc(), context.get(getX()), behind(0, getStarts()),
+                             behind(-1, getSizes()), behind(1, getSteps()));
+  context.setLifted(getResult(), now);
+  return success();
+}
+
+FailureOr<HostTensor> SliceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  SmallVector<int64_t> strides = x.strides(), dims = x.dims;
+  for (auto [length, size] : llvm::zip_equal(dims, getSizes()))
+    length = size == -1 ? length : size;
+  return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
+    int64_t source = 0;
+    for (auto [i, start, step, stride] : llvm::zip_equal(index, getStarts(), getSteps(), strides))
+      source += (start + step * i) * stride;
+    return source;
+  });
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// concat
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// The sum of two sizes over the same symbols.
+static std::optional<Size> sum(const Size &a, const Size &b) {
+  if (a.getSymbols() != b.getSymbols())
+    return std::nullopt;
+  int64_t factor;
+  if (llvm::AddOverflow(a.getFactor(), b.getFactor(), factor))
+    return std::nullopt;
+  return a.isFixed() ? Size(factor) : a.dividedBy(Size(a.getFactor()))->times(Size(factor));
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                         DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                         SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  if (operands.empty())
+    return misfit(location, name, "expected at least one operand");
+  auto type = tensorOf(operands.front());
+  int64_t axis = op.getAxis();
+  if (axis < 0 || axis >= type.getRank())
+    return misfit(location, name, "expected an axis of the operands ", str(getSizes(type)), ", got ", axis);
+  Sizes sizes = getSizes(type);
+  for (Value operand : operands.drop_front()) {
+    auto next = tensorOf(operand);
+    Sizes more = getSizes(next), expected = getSizes(type);
+    if (next.getElementType() != type.getElementType())
+      return misfit(location, name, "expected equal element types, got ", type.getElementType(), " and ",
+                    next.getElementType());
+    std::optional<Size> length;
+    if (more.size() == sizes.size()) {
+      length = sum(sizes[axis], more[axis]);
+      expected[axis] = more[axis];
+    }
+    if (!length || more != expected)
+      return misfit(location, name, "expected shapes that are equal but for axis ", axis, ", got ", str(getSizes(type)),
+                    " and ", str(more));
+    sizes[axis] = *length;
+  }
+  inferred.push_back(getTensorType(sizes, type.getElementType()));
+  return success();
+}
+
+LogicalResult ConcatOp::lift(LiftContext &context) {
+  auto inputs = llvm::map_to_vector(getInputs(), [&](Value input) { return context.getLifted(input); });
+  context.setLifted(getResult(), ConcatOp::create(context.builder, getLoc(), inputs, getAxis() + 1));
+  return success();
+}
+
+FailureOr<HostTensor> ConcatOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  int64_t axis = getAxis();
+  SmallVector<int64_t> dims = operands[0].dims;
+  dims[axis] = 0;
+  for (const HostTensor &operand : operands)
+    dims[axis] += operand.dims[axis];
+  HostTensor y = HostTensor::zeros(operands[0].element, dims);
+  SmallVector<int64_t> strides = y.strides();
+  int64_t offset = 0;
+  for (const HostTensor &x : operands) {
+    int64_t from = 0;
+    forEachIndex(x.dims, [&](ArrayRef<int64_t> index) {
+      int64_t to = std::inner_product(index.begin(), index.end(), strides.begin(), offset * strides[axis]);
+      if (y.isFloat())
+        y.floats[to] = x.floats[from++];
+      else
+        y.ints[to] = x.ints[from++];
+    });
+    offset += x.dims[axis];
+  }
+  return y;
+}
+
+} // namespace tutti
 
 #define GET_OP_CLASSES
 #include "dialects/tutti/ops/Shape.cpp.inc"
