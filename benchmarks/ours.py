@@ -139,3 +139,9 @@ def bench_json(build: Path, *arguments) -> dict | list:
 
 def inspect(build: Path, path: Path) -> dict:
     return json.loads(subprocess.run([build / "bin" / "tutti-inspect", path, "--json"], check=True, capture_output=True).stdout)
+
+
+def peaks(build: Path, threads: int, bytes: int) -> dict:
+    """GFLOP/s of register FMAs, and GB/s of reading a buffer of that many bytes, on so many threads."""
+    found = bench_json(build, "--peaks", "--threads", threads, "--bytes", bytes)
+    return {"gflops": found["flops"] / 1e9, "gbytes": found["bytes_per_s"] / 1e9}
