@@ -22,7 +22,8 @@ template <typename T> std::vector<T> readNpy(const std::string &path, std::strin
   }
   size_t start = 10 + static_cast<uint8_t>(bytes[8]) + 256 * static_cast<uint8_t>(bytes[9]);
   std::string_view header = std::string_view(bytes).substr(10, start - 10);
-  if (start > bytes.size() || header.find(descr) == header.npos || header.find("'fortran_order': False") == header.npos) {
+  if (start > bytes.size() || header.find(descr) == header.npos ||
+      header.find("'fortran_order': False") == header.npos) {
     error = path + ": expected elements of type " + std::string(descr) + " in C order";
     return {};
   }
@@ -31,9 +32,7 @@ template <typename T> std::vector<T> readNpy(const std::string &path, std::strin
   return data;
 }
 
-template <typename T> int64_t argmax(const T *values) {
-  return std::max_element(values, values + classes) - values;
-}
+template <typename T> int64_t argmax(const T *values) { return std::max_element(values, values + classes) - values; }
 
 double entropy(const double *p) {
   double sum = 0;
@@ -54,7 +53,8 @@ std::vector<double> riskCurve(const std::vector<double> &doubt, const std::vecto
                               const std::vector<int64_t> &labels) {
   std::vector<size_t> order(labels.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(doubt[a], a) < std::pair(doubt[b], b); });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(doubt[a], a) < std::pair(doubt[b], b); });
   std::vector<double> risk;
   double wrong = 0;
   for (size_t i : order) {
@@ -122,8 +122,10 @@ Verdict judge(const TestSet &set, const Answers &answers) {
                            riskCurve(v.disagreement, v.answer, set.labels)));
   v.curves.push_back(curve("entropy", "The ensemble, ordered by the entropy of its mean",
                            riskCurve(totalEntropy, v.answer, set.labels)));
-  v.curves.push_back(curve("member", "One member alone, ordered by its own entropy: the mean of all, each of which is drawn pale", average));
-  v.curves.push_back(curve("ideal", "The best possible order: the ensemble's mistakes last", riskCurve(wrong, v.answer, set.labels)));
+  v.curves.push_back(curve(
+      "member", "One member alone, ordered by its own entropy: the mean of all, each of which is drawn pale", average));
+  v.curves.push_back(
+      curve("ideal", "The best possible order: the ensemble's mistakes last", riskCurve(wrong, v.answer, set.labels)));
   return v;
 }
 

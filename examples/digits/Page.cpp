@@ -41,9 +41,8 @@ std::string machine() {
 Json disputed(const TestSet &set, const Verdict &v) {
   std::vector<size_t> order(set.labels.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::pair(-v.disagreement[a], a) < std::pair(-v.disagreement[b], b);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return std::pair(-v.disagreement[a], a) < std::pair(-v.disagreement[b], b); });
   order.resize(std::min(order.size(), shown));
   Json out = Json::array();
   for (size_t i : order) {
@@ -82,25 +81,33 @@ std::optional<Facts> readFacts(const std::string &path, std::string &error) {
   return facts;
 }
 
-bool writePage(const std::string &pattern, const std::string &path, const TestSet &set,
-               const Verdict &v, const Timing &timing, const Facts &facts, std::string &error) {
+bool writePage(const std::string &pattern, const std::string &path, const TestSet &set, const Verdict &v,
+               const Timing &timing, const Facts &facts, std::string &error) {
   Json curves = Json::array(), memberCurves = Json::array();
   for (const Curve &c : v.curves)
     curves.push_back({{"key", c.key}, {"name", c.name}, {"risk", rounded(c.risk)}, {"area", c.area}});
   for (const auto &risk : v.memberCurves)
     memberCurves.push_back(rounded(risk));
-  Json data = {
-      {"images", set.count()},
-      {"accuracy", v.memberAccuracy},
-      {"ensemble", {{"softmax", v.softmaxAccuracy}, {"mean", v.meanAccuracy}, {"vote", v.voteAccuracy}}},
-      {"time", {{"ensemble_us", timing.ensemble}, {"singles_us", timing.singles}, {"threads", timing.threads}, {"calls", timing.calls}}},
-      {"artifact",
-       {{"launches", facts.launches}, {"kernels", facts.kernels}, {"weights_bytes", facts.weightsBytes}, {"shared", facts.shared},
-        {"slots", facts.slots}, {"compiler", facts.compiler}, {"targets", facts.targets}}},
-      {"machine", machine()},
-      {"curves", curves},
-      {"members_curves", memberCurves},
-      {"digits", disputed(set, v)}};
+  Json data = {{"images", set.count()},
+               {"accuracy", v.memberAccuracy},
+               {"ensemble", {{"softmax", v.softmaxAccuracy}, {"mean", v.meanAccuracy}, {"vote", v.voteAccuracy}}},
+               {"time",
+                {{"ensemble_us", timing.ensemble},
+                 {"singles_us", timing.singles},
+                 {"threads", timing.threads},
+                 {"calls", timing.calls}}},
+               {"artifact",
+                {{"launches", facts.launches},
+                 {"kernels", facts.kernels},
+                 {"weights_bytes", facts.weightsBytes},
+                 {"shared", facts.shared},
+                 {"slots", facts.slots},
+                 {"compiler", facts.compiler},
+                 {"targets", facts.targets}}},
+               {"machine", machine()},
+               {"curves", curves},
+               {"members_curves", memberCurves},
+               {"digits", disputed(set, v)}};
 
   std::string page = readFile(pattern), marker = "@DATA@", text = data.dump();
   for (size_t at = 0; (at = text.find('<', at)) != text.npos;) // nothing in it may end the script element

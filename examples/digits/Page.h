@@ -26,8 +26,8 @@ struct Facts {
 std::optional<Facts> readFacts(const std::string &path, std::string &error);
 
 /// Writes the page, with the dozen images that the members disagree on most. False on failure, with `error`.
-bool writePage(const std::string &pattern, const std::string &path, const TestSet &set,
-               const Verdict &verdict, const Timing &timing, const Facts &facts, std::string &error);
+bool writePage(const std::string &pattern, const std::string &path, const TestSet &set, const Verdict &verdict,
+               const Timing &timing, const Facts &facts, std::string &error);
 
 } // namespace digits
 

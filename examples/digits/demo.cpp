@@ -104,13 +104,16 @@ void print(const Answers &answers, const Verdict &v, const Timing &timing, const
   std::printf("\n  accuracy  ");
   for (double accuracy : v.memberAccuracy)
     std::printf("%7.2f", 100 * accuracy);
-  std::printf(" %%\n\n  ensemble  %7.2f %%  mean of the members' softmax\n            %7.2f %%  mean of the logits (head mean)\n"
+  std::printf(" %%\n\n  ensemble  %7.2f %%  mean of the members' softmax\n            %7.2f %%  mean of the logits "
+              "(head mean)\n"
               "            %7.2f %%  majority (head vote)\n\n",
               100 * v.softmaxAccuracy, 100 * v.meanAccuracy, 100 * v.voteAccuracy);
-  std::printf("  one artifact      %9.1f us for all members and images on %u threads\n", timing.ensemble, timing.threads);
-  std::printf("  one by one        %9.1f us with an artifact each: the ensemble is %.2f times as fast\n\n", timing.singles,
-              timing.singles / timing.ensemble);
-  std::printf("  sharing           %zu of %zu weights are the same in all members and stored once\n", facts.shared, facts.slots);
+  std::printf("  one artifact      %9.1f us for all members and images on %u threads\n", timing.ensemble,
+              timing.threads);
+  std::printf("  one by one        %9.1f us with an artifact each: the ensemble is %.2f times as fast\n\n",
+              timing.singles, timing.singles / timing.ensemble);
+  std::printf("  sharing           %zu of %zu weights are the same in all members and stored once\n", facts.shared,
+              facts.slots);
   std::printf("  kernels           %zu, in %u launch%s a call, for %s\n", facts.kernels, facts.launches,
               facts.launches == 1 ? "" : "es", facts.targets.c_str());
 }
