@@ -13,7 +13,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   StringRef name = getOperationName();
   auto x = tensorOf(op.getX()), indices = tensorOf(op.getIndices());
   Sizes sizes = getSizes(x), chosen = getSizes(indices);
-  int64_t axis = op.getAxis(), batch = op.getBatch();
+  int64_t axis = op.getAxis(), batch = op.getBatch().value_or(0);
   if (!indices.getElementType().isSignlessInteger() || isTruth(indices.getElementType()))
     return misfit(location, name, "expected indices of a signless integer type wider than i1, got ",
                   indices.getElementType());
@@ -36,16 +36,16 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 
 LogicalResult GatherOp::lift(LiftContext &context) {
   OpBuilder &builder = context.builder;
-  int64_t axis = getAxis(), batch = getBatch();
+  int64_t axis = getAxis(), batch = getBatch().value_or(0);
   bool liftedX = context.isLifted(getX()), liftedIndices = context.isLifted(getIndices());
   Value result;
   if (batch > 0 || (liftedX && liftedIndices)) { // the member axis is one more that both have
     result = GatherOp::create(builder, getLoc(), context.getLifted(getX()), context.getLifted(getIndices()), axis + 1,
-                              batch + 1);
+                              builder.getI64IntegerAttr(batch + 1));
   } else if (liftedX) {
-    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis + 1, 0);
+    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis + 1, nullptr);
   } else { // the axes of the indices, the member axis first among them, stand at `axis`
-    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis, 0);
+    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis, nullptr);
     SmallVector<int64_t> permutation = axesFrom(0, tensorOf(result).getRank());
     permutation.erase(permutation.begin() + axis);
     permutation.insert(permutation.begin(), axis);
@@ -58,7 +58,7 @@ LogicalResult GatherOp::lift(LiftContext &context) {
 
 FailureOr<HostTensor> GatherOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0], &indices = operands[1];
-  int64_t axis = getAxis(), batch = getBatch(), chosen = indices.dims.size() - batch, length = x.dims[axis];
+  int64_t axis = getAxis(), batch = getBatch().value_or(0), chosen = indices.dims.size() - batch, length = x.dims[axis];
   SmallVector<int64_t> dims(ArrayRef(x.dims).take_front(axis));
   dims.append(indices.dims.begin() + batch, indices.dims.end());
   dims.append(x.dims.begin() + axis + 1, x.dims.end());

@@ -13,9 +13,9 @@ def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpIn
     to x and indices: y[b.., o.., i.., r..] = x[b.., o.., indices[b.., i..], r..].
   }];
   let arguments = (ins Tutti_Tensor:$x, Tutti_Tensor:$indices, I64Attr:$axis,
-                       DefaultValuedAttr<I64Attr, "0">:$batch);
+                       OptionalAttr<I64Attr>:$batch);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$x `at` $indices `axis` $axis attr-dict `:` type($x) `,` type($indices)";
+  let assemblyFormat = "$x `at` $indices `axis` $axis (`batch` $batch^)? attr-dict `:` type($x) `,` type($indices)";
 }
 
 #endif

@@ -18,11 +18,11 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpIn
   let description = [{
     `axes` are distinct and ascending. The largest and the smallest are NaN if any element is.
 
-    Example: `%y = tutti.reduce mean %x {axes = array<i64: 1>} : tensor<4x8xf32>` gives `tensor<4x1xf32>`.
+    Example: `%y = tutti.reduce mean %x [1] : tensor<4x8xf32>` gives `tensor<4x1xf32>`.
   }];
   let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+  let assemblyFormat = "$kind $x $axes attr-dict `:` type($x)";
 }
 
 #endif

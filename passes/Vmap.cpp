@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-vmap: resolves the user's tutti.vmap ops, then lifts the model over its members and applies the heads.
+#include "dialects/tutti/Tutti.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_VMAPPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Whether an op reads what differs per member although none of its operands is lifted.
+bool readsMembers(Operation &op, const LiftContext &context) {
+  auto get = dyn_cast<GetOp>(op);
+  if (!get || !context.isOverMembers())
+    return false;
+  auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(get, get.getParamAttr());
+  return param && param.getPerMember();
+}
+
+/// Builds the body of `function` at the context's insertion point, over its axis. The arguments have been set; what depends
+/// on shared values alone is cloned as it is.
+LogicalResult liftBody(func::FuncOp function, LiftContext &context) {
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    bool lifted = llvm::any_of(op.getOperands(), [&](Value operand) { return context.isLifted(operand); });
+    if (!lifted && !readsMembers(op, context)) {
+      context.cloneShared(&op);
+      continue;
+    }
+    auto liftable = dyn_cast<LiftOpInterface>(op);
+    if (!liftable)
+      return op.emitOpError("cannot be mapped over an axis: it has no vmap rule");
+    if (failed(liftable.lift(context)))
+      return failure();
+  }
+  return success();
+}
+
+ValueRange resultsOf(func::FuncOp function) { return function.getBody().front().getTerminator()->getOperands(); }
+
+/// `value` with axis `from` put where `to` is; the other axes keep their order.
+Value moveAxis(OpBuilder &builder, Location loc, Value value, int64_t from, int64_t to) {
+  if (from == to)
+    return value;
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
+  axes.erase(axes.begin() + from);
+  axes.insert(axes.begin() + to, from);
+  return TransposeOp::create(builder, loc, value, axes);
+}
+
+struct VmapPass : impl::VmapPassBase<VmapPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (failed(resolve(function)))
+        return signalPassFailure();
+    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function.isPrivate() && function.symbolKnownUseEmpty(module))
+        function.erase();
+    if (module->hasAttr("tutti.members") && failed(liftModel(module)))
+      signalPassFailure();
+  }
+
+private:
+  enum class State { open, done };
+  llvm::DenseMap<Operation *, State> states;
+
+  /// Replaces the vmaps and calls of a function by their callees' ops, callees first.
+  LogicalResult resolve(func::FuncOp function) {
+    auto [state, isNew] = states.try_emplace(function, State::open);
+    if (!isNew)
+      return state->second == State::done
+                 ? success()
+                 : function.emitError("function @" + function.getName() + " calls itself, which has no vmap rule");
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return function.emitError("expected function @" + function.getName() + " to have a body of one block");
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+      if (!isa<VmapOp, func::CallOp>(op))
+        continue;
+      auto name = op.getAttrOfType<FlatSymbolRefAttr>("callee");
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, name);
+      if (failed(resolve(callee)) || failed(isa<VmapOp>(op) ? inlineVmap(cast<VmapOp>(op), callee) : inlineCall(&op, callee)))
+        return failure();
+    }
+    states[function] = State::done;
+    return success();
+  }
+
+  LogicalResult inlineVmap(VmapOp op, func::FuncOp callee) {
+    OpBuilder builder(op);
+    LiftContext context(builder, Size(op.getSize()));
+    for (auto [argument, input, dim] : llvm::zip_equal(callee.getArguments(), op.getInputs(), op.getInDims())) {
+      if (dim == -1)
+        context.setShared(argument, input);
+      else
+        context.setLifted(argument, moveAxis(builder, op.getLoc(), input, dim, 0));
+    }
+    if (failed(liftBody(callee, context)))
+      return failure();
+    for (auto [result, inner, dim] : llvm::zip_equal(op.getResults(), resultsOf(callee), op.getOutDims()))
+      result.replaceAllUsesWith(moveAxis(builder, op.getLoc(), context.getLifted(inner), 0, dim));
+    op.erase();
+    return success();
+  }
+
+  LogicalResult inlineCall(Operation *op, func::FuncOp callee) {
+    OpBuilder builder(op);
+    LiftContext context(builder, Size(1)); // nothing is lifted
+    for (auto [argument, input] : llvm::zip_equal(callee.getArguments(), op->getOperands()))
+      context.setShared(argument, input);
+    if (failed(liftBody(callee, context)))
+      return failure();
+    for (auto [result, inner] : llvm::zip_equal(op->getResults(), resultsOf(callee)))
+      result.replaceAllUsesWith(context.get(inner));
+    op->erase();
+    return success();
+  }
+
+  /// Gives @main the member axis, in place: new ops behind the old ones, which go.
+  LogicalResult liftModel(ModuleOp module) {
+    auto function = module.lookupSymbol<func::FuncOp>("main");
+    if (!function)
+      return module.emitError("expected a function @main, the model");
+    Block &old = function.getBody().front();
+    Block *now = new Block;
+    function.getBody().push_back(now);
+    OpBuilder builder = OpBuilder::atBlockEnd(now);
+    LiftContext context(builder, activeSize());
+    for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+      auto type = cast<RankedTensorType>(argument.getType());
+      if (function.getArgAttr(i, "tutti.per_member"))
+        context.setLifted(argument, now->addArgument(addMemberAxis(type, activeSize()), argument.getLoc()));
+      else
+        context.setShared(argument, now->addArgument(type, argument.getLoc()));
+    }
+    if (failed(liftBody(function, context)))
+      return failure();
+
+    SmallVector<Value> values;
+    SmallVector<DictionaryAttr> attributes;
+    Location loc = old.getTerminator()->getLoc();
+    for (auto [i, result] : llvm::enumerate(resultsOf(function)))
+      if (failed(applyHeads(function, i, context.getLifted(result), builder, values, attributes)))
+        return failure();
+    func::ReturnOp::create(builder, loc, values);
+
+    // Users first, so that no op goes while its results are read.
+    while (!old.empty())
+      old.back().erase();
+    old.erase();
+    function.setType(builder.getFunctionType(now->getArgumentTypes(), ValueRange(values).getTypes()));
+    function.setAllResultAttrs(attributes);
+    return success();
+  }
+
+  /// Appends the heads that result `index` asks for, and their attributes.
+  LogicalResult applyHeads(func::FuncOp function, unsigned index, Value members, OpBuilder &builder,
+                           SmallVectorImpl<Value> &values, SmallVectorImpl<DictionaryAttr> &attributes) {
+    SmallVector<StringRef> heads = {"members"};
+    if (auto asked = function.getResultAttrOfType<ArrayAttr>(index, "tutti.heads"))
+      heads = llvm::map_to_vector(asked.getAsRange<StringAttr>(), [](StringAttr head) { return head.getValue(); });
+    for (StringRef head : heads) {
+      Value value = members;
+      auto [name, number] = head.split(':');
+      if (head != "members") {
+        std::optional<HeadKind> kind = symbolizeHeadKind(name);
+        double q = 0;
+        if (!kind || (*kind == HeadKind::quantile ? number.getAsDouble(q) : head != name))
+          return function.emitError("expected a head (members, mean, var, std, min, max, vote, quantile:Q) for result ")
+                 << index << ", got '" << head << "'";
+        HeadOp::Properties properties;
+        properties.kind = HeadKindAttr::get(&getContext(), *kind);
+        if (*kind == HeadKind::quantile)
+          properties.q = builder.getF64FloatAttr(q);
+        // Asked first: to build an op whose types do not fit would end the process.
+        SmallVector<Type> type;
+        if (failed(HeadOp::inferReturnTypes(&getContext(), members.getLoc(), members, {}, &properties, {}, type)))
+          return failure();
+        value = HeadOp::create(builder, members.getLoc(), type[0], properties.kind, members, properties.q);
+      }
+      values.push_back(value);
+      NamedAttrList named(function.getResultAttrDict(index));
+      named.erase("tutti.heads");
+      named.set("tutti.head", builder.getStringAttr(head));
+      attributes.push_back(named.getDictionary(&getContext()));
+    }
+    return success();
+  }
+};
+
+} // namespace
+} // namespace tutti

@@ -1,0 +1,175 @@
+// RUN: tutti-opt %s | tutti-opt | FileCheck %s
+// RUN: tutti-opt %s --mlir-print-op-generic | tutti-opt | FileCheck %s
+
+// CHECK: tutti.param @shared : tensor<3xf32>
+tutti.param @shared : tensor<3xf32>
+// CHECK: tutti.param per_member @own : tensor<4x3xf32>
+tutti.param per_member @own : tensor<4x3xf32>
+
+// CHECK-LABEL: @get
+func.func @get() -> (tensor<4x3xf32>, tensor<?x4x3xf32, ["active"]>) {
+  // CHECK: tutti.get @own : tensor<4x3xf32>
+  %one = tutti.get @own : tensor<4x3xf32>
+  // CHECK: tutti.get @own : tensor<?x4x3xf32, ["active"]>
+  %all = tutti.get @own : tensor<?x4x3xf32, ["active"]>
+  return %one, %all : tensor<4x3xf32>, tensor<?x4x3xf32, ["active"]>
+}
+
+// CHECK-LABEL: @constant
+func.func @constant() -> tensor<2xf32> {
+  // CHECK: tutti.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+  %c = tutti.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  return %c : tensor<2xf32>
+}
+
+// CHECK-LABEL: @unary
+func.func @unary(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<4xi1>) -> tensor<4xi1> {
+  // CHECK: tutti.neg %{{.*}} : tensor<?x3xf32, ["batch"]>
+  %0 = tutti.neg %x : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.abs
+  %1 = tutti.abs %0 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.sign
+  %2 = tutti.sign %1 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.sqrt
+  %3 = tutti.sqrt %2 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.reciprocal
+  %4 = tutti.reciprocal %3 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.exp
+  %5 = tutti.exp %4 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.log
+  %6 = tutti.log %5 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.erf
+  %7 = tutti.erf %6 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.sin
+  %8 = tutti.sin %7 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.cos
+  %9 = tutti.cos %8 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.tanh
+  %10 = tutti.tanh %9 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.sigmoid
+  %11 = tutti.sigmoid %10 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.relu
+  %12 = tutti.relu %11 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.softplus
+  %13 = tutti.softplus %12 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.mish
+  %14 = tutti.mish %13 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.not %{{.*}} : tensor<4xi1>
+  %15 = tutti.not %b : tensor<4xi1>
+  return %15 : tensor<4xi1>
+}
+
+// CHECK-LABEL: @binary
+// CHECK-SAME: -> tensor<?x3xi1, ["batch"]>
+func.func @binary(%x: tensor<?x3xf32, ["batch"]>, %y: tensor<3xf32>, %i: tensor<3xi32>) -> tensor<?x3xi1, ["batch"]> {
+  // CHECK: tutti.add %{{.*}}, %{{.*}} : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  %0 = tutti.add %x, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.sub
+  %1 = tutti.sub %0, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.mul
+  %2 = tutti.mul %y, %1 : tensor<3xf32>, tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.div
+  %3 = tutti.div %2, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.pow %{{.*}} : tensor<3xi32>, tensor<3xi32>
+  %4 = tutti.pow %i, %i : tensor<3xi32>, tensor<3xi32>
+  // CHECK: tutti.min
+  %5 = tutti.min %3, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.max
+  %6 = tutti.max %5, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.equal
+  %7 = tutti.equal %4, %i : tensor<3xi32>, tensor<3xi32>
+  // CHECK: tutti.greater
+  %8 = tutti.greater %6, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.greater_equal
+  %9 = tutti.greater_equal %6, %y : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+  // CHECK: tutti.and
+  %10 = tutti.and %8, %7 : tensor<?x3xi1, ["batch"]>, tensor<3xi1>
+  // CHECK: tutti.or
+  %11 = tutti.or %10, %9 : tensor<?x3xi1, ["batch"]>, tensor<?x3xi1, ["batch"]>
+  return %11 : tensor<?x3xi1, ["batch"]>
+}
+
+// CHECK-LABEL: @select_cast
+func.func @select_cast(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<2x2xf32>) -> tensor<2x2xi32> {
+  // CHECK: tutti.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<i1>, tensor<2xf32>, tensor<2x2xf32>
+  %0 = tutti.select %c, %a, %b : tensor<i1>, tensor<2xf32>, tensor<2x2xf32>
+  // CHECK: tutti.cast %{{.*}} : tensor<2x2xf32> -> tensor<2x2xi32>
+  %1 = tutti.cast %0 : tensor<2x2xf32> -> tensor<2x2xi32>
+  return %1 : tensor<2x2xi32>
+}
+
+// CHECK-LABEL: @contract
+func.func @contract(%x: tensor<?x8xf32, ["batch"]>, %w: tensor<5x8x3xf32>) -> tensor<5x?x3xf32, ["batch"]> {
+  // CHECK: tutti.contract %{{.*}}, %{{.*}} "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<5x8x3xf32>
+  %y = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<5x8x3xf32>
+  return %y : tensor<5x?x3xf32, ["batch"]>
+}
+
+// CHECK-LABEL: @reduce
+func.func @reduce(%x: tensor<4x?x8xf32, ["batch"]>) -> tensor<1x?x1xf32, ["batch"]> {
+  // CHECK: tutti.reduce mean %{{.*}} [0, 2] : tensor<4x?x8xf32, ["batch"]>
+  %y = tutti.reduce mean %x [0, 2] : tensor<4x?x8xf32, ["batch"]>
+  return %y : tensor<1x?x1xf32, ["batch"]>
+}
+
+// CHECK-LABEL: @layout
+func.func @layout(%x: tensor<?x4x6xf32, ["batch"]>) -> tensor<?x6x2xf32, ["4*batch"]> {
+  // CHECK: tutti.reshape %{{.*}} : tensor<?x4x6xf32, ["batch"]> -> tensor<?x6xf32, ["4*batch"]>
+  %0 = tutti.reshape %x : tensor<?x4x6xf32, ["batch"]> -> tensor<?x6xf32, ["4*batch"]>
+  // CHECK: tutti.broadcast %{{.*}} : tensor<?x6xf32, ["4*batch"]> -> tensor<2x?x6xf32, ["4*batch"]>
+  %1 = tutti.broadcast %0 : tensor<?x6xf32, ["4*batch"]> -> tensor<2x?x6xf32, ["4*batch"]>
+  // CHECK: tutti.transpose %{{.*}} [1, 2, 0] : tensor<2x?x6xf32, ["4*batch"]>
+  %2 = tutti.transpose %1 [1, 2, 0] : tensor<2x?x6xf32, ["4*batch"]>
+  // CHECK: tutti.slice %{{.*}} from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, ["4*batch"]>
+  %3 = tutti.slice %2 from [0, 5, 0] size [-1, 3, -1] step [1, -2, 1] : tensor<?x6x2xf32, ["4*batch"]>
+  // CHECK: tutti.concat %{{.*}}, %{{.*}} axis 1 : tensor<?x3x2xf32, ["4*batch"]>, tensor<?x3x2xf32, ["4*batch"]>
+  %4 = tutti.concat %3, %3 axis 1 : tensor<?x3x2xf32, ["4*batch"]>, tensor<?x3x2xf32, ["4*batch"]>
+  return %4 : tensor<?x6x2xf32, ["4*batch"]>
+}
+
+// CHECK-LABEL: @gather
+func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi64>) -> tensor<3x4x7xf32> {
+  // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>
+  %0 = tutti.gather %x at %i axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>
+  // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 batch 1 : tensor<3x5x7xf32>, tensor<3x4xi64>
+  %1 = tutti.gather %x at %own axis 1 batch 1 : tensor<3x5x7xf32>, tensor<3x4xi64>
+  return %1 : tensor<3x4x7xf32>
+}
+
+// CHECK-LABEL: @heads
+func.func @heads(%x: tensor<4xf32>, %i: tensor<?x4xi32, ["active"]>) -> (tensor<f32>, tensor<4xf32>, tensor<4xi32>, tensor<i64>) {
+  // CHECK: tutti.replicate %{{.*}} : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
+  %0 = tutti.replicate %x : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
+  // CHECK: tutti.head quantile %{{.*}} at 2.500000e-01 : tensor<4xf32>
+  %1 = tutti.head quantile %x at 0.25 : tensor<4xf32>
+  // CHECK: tutti.head mean %{{.*}} : tensor<?x4xi32, ["active"]>
+  %2 = tutti.head mean %i : tensor<?x4xi32, ["active"]>
+  // CHECK: tutti.head max %{{.*}} : tensor<?x4xi32, ["active"]>
+  %3 = tutti.head max %i : tensor<?x4xi32, ["active"]>
+  // CHECK: tutti.head vote %{{.*}} : tensor<?x4xf32, ["active"]>
+  %4 = tutti.head vote %0 : tensor<?x4xf32, ["active"]>
+  return %1, %2, %3, %4 : tensor<f32>, tensor<4xf32>, tensor<4xi32>, tensor<i64>
+}
+
+// CHECK-LABEL: @map
+func.func @map(%x: tensor<?x3xf32, ["batch"]>, %y: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+  // CHECK: tutti.map %{{.*}}, %{{.*}} [#{{.*}}, #{{.*}}] : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]>
+  %0 = tutti.map %x, %y [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>] : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    // CHECK: tutti.yield %{{.*}} : f32
+    tutti.yield %s : f32
+  }
+  return %0 : tensor<?x3xf32, ["batch"]>
+}
+
+func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tutti.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: @vmap
+func.func @vmap(%x: tensor<4xf32>, %w: tensor<4x10xf32>) -> tensor<10x4xf32> {
+  // CHECK: tutti.vmap @f(%{{.*}}, %{{.*}}) in [-1, 1] out [0] size 10 : (tensor<4xf32>, tensor<4x10xf32>) -> tensor<10x4xf32>
+  %0 = tutti.vmap @f(%x, %w) in [-1, 1] out [0] size 10 : (tensor<4xf32>, tensor<4x10xf32>) -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The lit suite: every .mlir and .test file below this folder.
+import os
+
+import lit.formats
+
+config.name = "Tutti"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tutti_build, "test")
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
+)

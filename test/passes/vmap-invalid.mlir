@@ -1,0 +1,55 @@
+// RUN: tutti-opt %s --tutti-vmap --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{function @f calls itself, which has no vmap rule}}
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected a function @main, the model}}
+module attributes {tutti.members = 2 : i64} {
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote, quantile:Q) for result 0, got 'median'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["median"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{'tutti.head' expected a quantile from 0 to 1, got 2}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:2"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{'tutti.head' expected at least 2 axes for vote, got (active)}}
+  func.func @main(%x: tensor<f32>) -> (tensor<f32> {tutti.heads = ["vote"]}) {
+    return %x : tensor<f32>
+  }
+}
+
+// -----
+
+func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error@+1 {{'tutti.map' op cannot be mapped over an axis: it has no vmap rule}}
+  %0 = tutti.map %x [affine_map<(i) -> (i)>] : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: f32):
+    tutti.yield %a : f32
+  }
+  return %0 : tensor<2xf32>
+}
+func.func @map(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}

@@ -1,0 +1,112 @@
+// RUN: tutti-opt %s --tutti-vmap --split-input-file | FileCheck %s
+
+// A model: what is shared stays as it is, weights of members and what depends on them get the member axis.
+// CHECK-LABEL: module attributes {tutti.members = 3
+module attributes {tutti.members = 3 : i64} {
+  tutti.param @trunk : tensor<8x4xf32>
+  tutti.param per_member @w : tensor<4x2xf32>
+  tutti.param per_member @b : tensor<2xf32>
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, ["batch"]> {tutti.name = "x"})
+  // CHECK-SAME: tensor<?x?x2xf32, ["active", "batch"]> {tutti.head = "members", tutti.name = "y"}
+  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x2xf32, ["batch"]> {tutti.name = "y"}) {
+    // CHECK: %[[TRUNK:.*]] = tutti.get @trunk : tensor<8x4xf32>
+    // CHECK: %[[T:.*]] = tutti.contract %[[X]], %[[TRUNK]] "bk,kn->bn"
+    // CHECK: %[[H:.*]] = tutti.relu %[[T]] : tensor<?x4xf32, ["batch"]>
+    %trunk = tutti.get @trunk : tensor<8x4xf32>
+    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
+    %h = tutti.relu %t : tensor<?x4xf32, ["batch"]>
+    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    // CHECK: %[[Z:.*]] = tutti.contract %[[H]], %[[W]] "bk,mkn->mbn"
+    %w = tutti.get @w : tensor<4x2xf32>
+    %z = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x2xf32>
+    // CHECK: %[[B:.*]] = tutti.get @b : tensor<?x2xf32, ["active"]>
+    // CHECK: %[[BB:.*]] = tutti.reshape %[[B]] : tensor<?x2xf32, ["active"]> -> tensor<?x1x2xf32, ["active"]>
+    // CHECK: tutti.add %[[Z]], %[[BB]]
+    %b = tutti.get @b : tensor<2xf32>
+    %y = tutti.add %z, %b : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
+    return %y : tensor<?x2xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// Heads: one result each, in the order asked for; a shared value is replicated first.
+module attributes {tutti.members = 2 : i64} {
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x4xf32, ["active"]> {tutti.per_member}, %[[S:.*]]: tensor<4xf32>)
+  // CHECK-SAME: (tensor<4xf32> {tutti.head = "mean", tutti.name = "y"}, tensor<?x4xf32, ["active"]> {tutti.head = "members", tutti.name = "y"},
+  // CHECK-SAME: tensor<4xf32> {tutti.head = "quantile:0.25", tutti.name = "y"}, tensor<?x4xf32, ["active"]> {tutti.head = "members", tutti.name = "s"})
+  func.func @main(%x: tensor<4xf32> {tutti.per_member}, %s: tensor<4xf32>)
+      -> (tensor<4xf32> {tutti.name = "y", tutti.heads = ["mean", "members", "quantile:0.25"]}, tensor<4xf32> {tutti.name = "s"}) {
+    // CHECK: %[[Y:.*]] = tutti.exp %[[X]] : tensor<?x4xf32, ["active"]>
+    // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
+    // CHECK: %[[QUANTILE:.*]] = tutti.head quantile %[[Y]] at 2.500000e-01
+    // CHECK: %[[ALL:.*]] = tutti.replicate %[[S]] : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
+    // CHECK: return %[[MEAN]], %[[Y]], %[[QUANTILE]], %[[ALL]]
+    %y = tutti.exp %x : tensor<4xf32>
+    return %y, %s : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+// The user's vmap: any axis or none, the callee goes.
+// CHECK-NOT: func.func private
+func.func private @f(%x: tensor<4xf32>, %w: tensor<4x3xf32>) -> (tensor<3xf32>, tensor<4xf32>) {
+  %0 = tutti.contract %x, %w "k,kn->n" : tensor<4xf32>, tensor<4x3xf32>
+  %1 = tutti.relu %x : tensor<4xf32>
+  return %0, %1 : tensor<3xf32>, tensor<4xf32>
+}
+// CHECK-LABEL: func.func @dims
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[W:.*]]: tensor<4x3x10xf32>)
+func.func @dims(%x: tensor<4xf32>, %w: tensor<4x3x10xf32>) -> (tensor<3x10xf32>, tensor<10x4xf32>) {
+  // CHECK: %[[FRONT:.*]] = tutti.transpose %[[W]] [2, 0, 1]
+  // CHECK: %[[Y:.*]] = tutti.contract %[[X]], %[[FRONT]] "k,mkn->mn"
+  // CHECK: %[[SHARED:.*]] = tutti.relu %[[X]] : tensor<4xf32>
+  // CHECK: %[[BACK:.*]] = tutti.transpose %[[Y]] [1, 0]
+  // CHECK: %[[ALL:.*]] = tutti.broadcast %[[SHARED]] : tensor<4xf32> -> tensor<10x4xf32>
+  // CHECK: return %[[BACK]], %[[ALL]]
+  %0:2 = tutti.vmap @f(%x, %w) in [-1, 2] out [1, 0] size 10 : (tensor<4xf32>, tensor<4x3x10xf32>) -> (tensor<3x10xf32>, tensor<10x4xf32>)
+  return %0#0, %0#1 : tensor<3x10xf32>, tensor<10x4xf32>
+}
+
+// -----
+
+// Nested, innermost first, below the members.
+module attributes {tutti.members = 2 : i64} {
+  tutti.param per_member @w : tensor<4xf32>
+  func.func private @inner(%x: tensor<f32>, %w: tensor<f32>) -> tensor<f32> {
+    %0 = tutti.mul %x, %w : tensor<f32>, tensor<f32>
+    return %0 : tensor<f32>
+  }
+  func.func private @outer(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = tutti.vmap @inner(%x, %w) in [0, 0] out [0] size 4 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>)
+  func.func @main(%x: tensor<5x4xf32>) -> tensor<5x4xf32> {
+    // CHECK: %[[W:.*]] = tutti.get @w : tensor<?x4xf32, ["active"]>
+    // CHECK: %[[WW:.*]] = tutti.reshape %[[W]] : tensor<?x4xf32, ["active"]> -> tensor<?x1x4xf32, ["active"]>
+    // CHECK: tutti.mul %[[X]], %[[WW]] : tensor<5x4xf32>, tensor<?x1x4xf32, ["active"]>
+    %w = tutti.get @w : tensor<4xf32>
+    %0 = tutti.vmap @outer(%x, %w) in [0, -1] out [0] size 5 : (tensor<5x4xf32>, tensor<4xf32>) -> tensor<5x4xf32>
+    return %0 : tensor<5x4xf32>
+  }
+}
+
+// -----
+
+// A plain call is the same without an axis.
+func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tutti.exp %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @call
+func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: tutti.exp
+  // CHECK-NEXT: return
+  %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
