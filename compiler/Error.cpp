@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiler's errors.
+#include "compiler/Error.h"
+
+namespace tutti {
+
+char CompileError::ID = 0;
+
+llvm::Error fail(ExitCode code, const llvm::Twine &message) {
+  return llvm::make_error<CompileError>(code, message.str());
+}
+
+llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json) {
+  return llvm::make_error<CompileError>(code, message.str(), std::move(json));
+}
+
+} // namespace tutti

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How the compiler says that it cannot: an exit code and a message that names the thing.
+#ifndef TUTTI_COMPILER_ERROR_H
+#define TUTTI_COMPILER_ERROR_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace tutti {
+
+/// What the tools exit with (DESIGN, "Errors").
+enum class ExitCode : int {
+  usage = 2,       ///< a file that is not there, a name or a value that does not fit
+  malformed = 3,   ///< contents that are damaged
+  unsupported = 4, ///< well-formed, and more than we can do
+  device = 5,      ///< no device, no driver
+  resource = 6,    ///< memory, disk
+  trust = 7,       ///< a file that reaches out of its folder
+  internal = 70,   ///< our own mistake
+};
+
+class CompileError : public llvm::ErrorInfo<CompileError> {
+public:
+  static char ID;
+  CompileError(ExitCode code, std::string message, std::string json = "")
+      : code(code), message(std::move(message)), json(std::move(json)) {}
+
+  const ExitCode code;
+  const std::string message;
+  /// The same for machines, a JSON array with one object per finding; empty where there is none.
+  const std::string json;
+
+  void log(llvm::raw_ostream &os) const override { os << message; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+
+llvm::Error fail(ExitCode code, const llvm::Twine &message);
+llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json);
+
+/// While it lives, MLIR's diagnostics of this thread's context are collected here and printed nowhere.
+class DiagnosticCapture {
+public:
+  explicit DiagnosticCapture(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          text += (text.empty() ? "" : "; ") + diagnostic.str();
+          return mlir::success();
+        }) {}
+  /// What was said since the last call.
+  std::string take() { return std::exchange(text, {}); }
+
+private:
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace tutti
+
+#endif

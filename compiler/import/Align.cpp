@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Alignment and sharing.
+#include "compiler/import/Align.h"
+#include "compiler/Error.h"
+#include "compiler/import/Compare.h"
+#include "compiler/import/Importer.h"
+#include "compiler/import/Weights.h"
+#include "dialects/tutti/Tutti.h"
+#include "runtime/schema/Digest.h"
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+using Sources = std::vector<WeightSource>;
+
+/// Whether the members' copies are equal; each is compared with member 0's, up to the first difference.
+bool allEqual(const Sources &sources) {
+  return llvm::all_of(llvm::drop_begin(sources),
+                      [&](const WeightSource &source) { return source.sameBytes(sources[0]); });
+}
+
+/// XXH64 of the elements in row-major order.
+uint64_t contentOf(const WeightSource &source) {
+  if (source.contiguous())
+    return rt::xxh64(source.data, source.count() * source.elementBytes());
+  std::vector<char> bytes(source.count() * source.elementBytes());
+  source.copyTo(bytes.data());
+  return rt::xxh64(bytes.data(), bytes.size());
+}
+
+class Sharing {
+public:
+  Sharing(Ensemble &ensemble, const AlignOptions &options)
+      : ensemble(ensemble), options(options), symbols(ensemble.module.get()),
+        main(mainOf(*ensemble.module)) {}
+
+  void run() {
+    for (GetOp get : llvm::make_early_inc_range(main.getBody().front().getOps<GetOp>()))
+      visit(get);
+  }
+
+private:
+  void visit(GetOp get) {
+    auto param = symbols.lookup<ParamOp>(get.getParam());
+    Sources &sources = ensemble.weights[get.getParam()];
+    bool scalar = sources[0].count() == 1;
+    // What no member's file stores as an initializer is part of the graph, not a weight.
+    bool weight = llvm::any_of(sources, [](const WeightSource &source) { return !source.name.empty(); });
+    bool mayShare = options.shareByContent || !weight;
+    // Alone, a member's weights keep the places that they have in any ensemble.
+    bool shared = mayShare && (sources.size() > 1 || scalar) && allEqual(sources);
+    if (shared && scalar) {
+      OpBuilder builder(get);
+      auto constant = ConstantOp::create(builder, get.getLoc(), toAttr(sources[0]));
+      replace(get, param, constant.getResult());
+      return;
+    }
+    if (ParamOp twin = findTwin(param, sources, shared)) {
+      OpBuilder builder(get);
+      auto again = GetOp::create(builder, get.getLoc(), get.getType(), twin.getSymName());
+      replace(get, param, again.getResult());
+      return;
+    }
+    if (shared) {
+      param.setPerMember(false);
+      sources.resize(1);
+      sources.shrink_to_fit();
+    }
+    byContent[keyOf(sources[0], shared)].push_back(param);
+  }
+
+  /// An earlier param with the same values: the same view of the same initializer in every member, or, of shared ones,
+  /// the same bytes.
+  ParamOp findTwin(ParamOp param, const Sources &sources, bool shared) {
+    for (ParamOp earlier : byContent[keyOf(sources[0], shared)]) {
+      const Sources &theirs = ensemble.weights[earlier.getSymName()];
+      if (earlier.getType() != param.getType() || earlier.getPerMember() == shared)
+        continue;
+      if (shared ? theirs[0].sameBytes(sources[0])
+                 : llvm::all_of(llvm::zip_equal(theirs, sources),
+                                [](const auto &pair) { return std::get<0>(pair).sameView(std::get<1>(pair)); }))
+        return earlier;
+    }
+    return ParamOp();
+  }
+
+  static uint64_t keyOf(const WeightSource &source, bool shared) {
+    return shared ? contentOf(source) : reinterpret_cast<uintptr_t>(source.data);
+  }
+
+  void replace(GetOp get, ParamOp param, Value value) {
+    get.getResult().replaceAllUsesWith(value);
+    ensemble.weights.erase(param.getSymName());
+    get.erase();
+    param.erase();
+  }
+
+  Ensemble &ensemble;
+  const AlignOptions &options;
+  SymbolTable symbols;
+  func::FuncOp main;
+  std::map<uint64_t, std::vector<ParamOp>> byContent;
+};
+
+} // namespace
+
+llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,
+                               const AlignOptions &alignOptions) {
+  if (paths.empty())
+    return fail(ExitCode::usage, "there is no model file to compile");
+  llvm::Expected<MemberModel> first = importMember(context, paths[0], options, nullptr, 0);
+  if (!first)
+    return first.takeError();
+  Ports ports = portsOf(mainOf(*first->module));
+
+  Ensemble ensemble;
+  auto add = [&](MemberModel &model) {
+    ensemble.members.push_back({model.name, model.file, model.digest});
+    for (auto &[symbol, source] : model.weights) {
+      Sources &sources = ensemble.weights[symbol];
+      sources.reserve(paths.size());
+      sources.push_back(source);
+    }
+  };
+  add(*first);
+  for (size_t i = 1; i < paths.size(); ++i) {
+    llvm::Expected<MemberModel> other = importMember(context, paths[i], options, &ports, i);
+    if (!other)
+      return other.takeError();
+    if (llvm::Error error = compare(*first, *other, i))
+      return std::move(error);
+    add(*other);
+  }
+  ensemble.module = std::move(first->module);
+  Sharing(ensemble, alignOptions).run();
+  auto count = IntegerAttr::get(IntegerType::get(&context, 64), paths.size());
+  ensemble.module.get()->setAttr("tutti.members", count);
+  return ensemble;
+}
+
+} // namespace tutti

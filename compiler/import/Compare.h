@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Whether two members in normal form are equal but for their weights.
+#ifndef TUTTI_COMPILER_IMPORT_COMPARE_H
+#define TUTTI_COMPILER_IMPORT_COMPARE_H
+
+#include "compiler/import/Model.h"
+
+namespace tutti {
+
+/// Compares member number `index` with member 0, op by op; the error names the first place where they part.
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index);
+
+} // namespace tutti
+
+#endif

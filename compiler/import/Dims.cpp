@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Symbolic dimensions.
+#include "compiler/import/Dims.h"
+#include "compiler/Error.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace tutti {
+
+std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
+  // What exporters write for "no name"; a leading digit would read as a number in a size.
+  if (written.empty() || written == "?" || written == "None" || llvm::isDigit(written[0]) || written[0] == '-')
+    return input.str() + "." + std::to_string(axis);
+  std::string name = written.str();
+  std::replace(name.begin(), name.end(), '*', '_');
+  // "active" is the ensemble's own size.
+  return name == "active" ? "active_" : name;
+}
+
+Size Dims::declare(llvm::StringRef name, llvm::StringRef input, int64_t axis) {
+  if (llvm::none_of(symbols, [&](const Symbol &symbol) { return symbol.name == name; }))
+    symbols.push_back({name.str(), input.str(), axis, "", std::nullopt});
+  const Symbol &symbol = root(name);
+  if (symbol.forced)
+    return Size(*symbol.forced);
+  if (std::optional<DimBinding> bound = bindingOf(symbol); bound && bound->lo == bound->hi)
+    return Size(bound->lo);
+  return Size::symbol(symbol.name);
+}
+
+const Dims::Symbol &Dims::root(llvm::StringRef name) const {
+  auto symbol = llvm::find_if(symbols, [&](const Symbol &s) { return s.name == name; });
+  return symbol->parent.empty() ? *symbol : root(symbol->parent);
+}
+
+std::optional<DimBinding> Dims::bindingOf(const Symbol &symbol) const {
+  for (const Symbol &other : symbols)
+    if (root(other.name).name == symbol.name)
+      if (auto bound = options.dims.find(other.name); bound != options.dims.end())
+        return bound->second;
+  return std::nullopt;
+}
+
+bool Dims::equate(const Size &a, const Size &b) {
+  if (a.isFixed() && !b.isFixed())
+    return equate(b, a);
+  auto find = [&](const Size &size) -> Symbol * {
+    if (size.getSymbols().size() != 1)
+      return nullptr;
+    auto at = llvm::find_if(symbols, [&](const Symbol &s) { return s.name == size.getSymbols()[0]; });
+    return at == symbols.end() ? nullptr : &*at;
+  };
+  Symbol *mine = find(a), *other = find(b);
+  if (!mine)
+    return false;
+  if (other && mine != other && a.getFactor() == b.getFactor()) {
+    if (other < mine) // the name that came first stays
+      std::swap(mine, other);
+    other->parent = mine->name;
+    return true;
+  }
+  if (b.isFixed() && b.getFixed() > 0 && b.getFixed() % a.getFactor() == 0 && !bindingOf(*mine)) {
+    mine->forced = b.getFixed() / a.getFactor();
+    return true;
+  }
+  return false;
+}
+
+llvm::SmallVector<const Dims::Symbol *> Dims::open() const {
+  llvm::SmallVector<const Symbol *> result;
+  for (const Symbol &symbol : symbols)
+    if (symbol.parent.empty() && !symbol.forced && !bindingOf(symbol))
+      result.push_back(&symbol);
+  return result;
+}
+
+bool Dims::lacksBinding() const {
+  llvm::SmallVector<const Symbol *> left = open();
+  return left.size() > 1 || (left.size() == 1 && left[0]->axis != 0);
+}
+
+llvm::Error Dims::check() const {
+  auto place = [](const Symbol &symbol) {
+    return "dimension '" + symbol.name + "' (axis " + std::to_string(symbol.axis) + " of input '" + symbol.input + "')";
+  };
+  for (const auto &[name, bound] : options.dims) {
+    const Symbol *symbol = nullptr;
+    std::string known;
+    for (const Symbol &each : symbols) {
+      known += (known.empty() ? "" : ", ") + each.name;
+      if (each.name == name)
+        symbol = &each;
+    }
+    if (!symbol)
+      return fail(ExitCode::usage, "there is no dimension '" + name + "' to bind; " +
+                                       (known.empty() ? "all dimensions of the model are fixed"
+                                                      : "the model's symbolic dimensions: " + known));
+    if (bound.lo < 1 || bound.hi < bound.lo)
+      return fail(ExitCode::usage, "dimension '" + name + "' cannot run from " + llvm::Twine(bound.lo) + " to " +
+                                       llvm::Twine(bound.hi));
+    DimBinding agreed = *bindingOf(root(name));
+    if (agreed.lo != bound.lo || agreed.hi != bound.hi)
+      return fail(ExitCode::usage, "the model makes dimensions '" + name + "' and '" + root(name).name +
+                                       "' one; bind them alike, or only one of them");
+    // Forced before the binding was known cannot be: a bound symbol is never forced.
+  }
+  if (!lacksBinding())
+    return llvm::Error::success();
+  std::string message;
+  for (const Symbol *symbol : open())
+    message += (message.empty() ? "" : "\n") + place(*symbol) + " has no size: give --dim " + symbol->name +
+               "=VALUE or --dim " + symbol->name + "=LOW..HIGH";
+  return fail(ExitCode::usage, message);
+}
+
+std::map<std::string, DimBinding> Dims::ranges() const {
+  std::map<std::string, DimBinding> result;
+  for (const Symbol &symbol : symbols)
+    if (symbol.parent.empty() && !symbol.forced) {
+      DimBinding bound = bindingOf(symbol).value_or(DimBinding{1, 64});
+      if (bound.lo != bound.hi)
+        result[symbol.name] = bound;
+    }
+  return result;
+}
+
+} // namespace tutti

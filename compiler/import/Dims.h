@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The symbolic dimensions of a model: their names, what binds them, which of them are one.
+#ifndef TUTTI_COMPILER_IMPORT_DIMS_H
+#define TUTTI_COMPILER_IMPORT_DIMS_H
+
+#include "compiler/import/Model.h"
+#include "dialects/tutti/Sizes.h"
+
+namespace tutti {
+
+class Dims {
+public:
+  explicit Dims(const ImportOptions &options) : options(options) {}
+
+  /// A symbol met at `axis` of `input`; returns what stands for it now.
+  Size declare(llvm::StringRef name, llvm::StringRef input, int64_t axis);
+  /// What an op demands: two sizes are one. True: they were made one, and the import has to start again. False: they
+  /// cannot be.
+  bool equate(const Size &a, const Size &b);
+  /// Every name that was bound exists, the bindings of names that are one agree, and every symbol has a binding or is the
+  /// batch; else exit code `usage`.
+  llvm::Error check() const;
+  /// The symbols that are left, with their ranges. After `check`.
+  std::map<std::string, DimBinding> ranges() const;
+  /// Whether a symbol of this size lacks a binding and is not the batch either.
+  bool lacksBinding() const;
+
+private:
+  struct Symbol {
+    std::string name, input;
+    int64_t axis;
+    std::string parent;            ///< another symbol that this one equals; empty for a representative
+    std::optional<int64_t> forced; ///< the value that an op demands of it
+  };
+  const Symbol &root(llvm::StringRef name) const;
+  std::optional<DimBinding> bindingOf(const Symbol &symbol) const;
+  /// Representatives without a value.
+  llvm::SmallVector<const Symbol *> open() const;
+
+  const ImportOptions &options;
+  std::vector<Symbol> symbols;
+};
+
+/// The name by which a dimension is known: the file's, or INPUT.AXIS.
+std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis);
+
+} // namespace tutti
+
+#endif

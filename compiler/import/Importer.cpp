@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The walk over an ONNX graph.
+#include "compiler/import/Importer.h"
+#include "compiler/import/NormalForm.h"
+#include "compiler/import/Report.h"
+#include "compiler/import/onnx/Ops.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+/// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
+constexpr int maxRank = 32, maxPorts = 4096;
+
+class Importer {
+public:
+  Importer(MLIRContext &context, StringRef path, OnnxFile &file, const ImportOptions &options, const Ports *ports,
+           size_t member)
+      : context(context), path(path), file(file), graph(file.graph()), ports(ports), member(member), dims(options) {}
+
+  llvm::Expected<MemberModel> run() {
+    if (llvm::Error error = prepare())
+      return std::move(error);
+    // Each restart makes two symbols one or gives one a value, so there are fewer of them than symbols.
+    while (true) {
+      llvm::Expected<std::optional<MemberModel>> model = attempt();
+      if (!model)
+        return model.takeError();
+      if (*model)
+        return std::move(**model);
+    }
+  }
+
+private:
+  llvm::Error prepare();
+  llvm::Error markLive();
+  llvm::Expected<std::optional<MemberModel>> attempt();
+  llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
+  llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
+  llvm::Error importNode(Emit &emit, const onnx::NodeProto &proto);
+  /// The operand of a name; a name that nothing before it gives is malformed.
+  llvm::Expected<Operand> lookup(const std::string &name, const llvm::Twine &reader);
+  void report(const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason, StringRef advice);
+
+  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+  static std::string nameOf(const onnx::NodeProto &proto) {
+    if (!proto.name().empty() || proto.output_size() == 0)
+      return proto.name();
+    return proto.output(0);
+  }
+
+  MLIRContext &context;
+  StringRef path;
+  OnnxFile &file;
+  const onnx::GraphProto &graph;
+  const Ports *ports;
+  size_t member;
+  Dims dims;
+
+  int64_t opset = 0;
+  llvm::StringMap<int64_t> opsets;
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  std::vector<const onnx::ValueInfoProto *> inputs;  ///< without initializers, in member 0's order
+  std::vector<const onnx::ValueInfoProto *> outputs; ///< in member 0's order
+  std::vector<bool> live;
+
+  llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
+  std::vector<UnsupportedOp> unsupported;
+};
+
+/// Puts `own` into the order of `names`: by name where all of them are there, else as they are.
+bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector<std::string> &names) {
+  if (own.size() != names.size())
+    return false;
+  std::vector<const onnx::ValueInfoProto *> sorted;
+  for (const std::string &name : names)
+    for (const onnx::ValueInfoProto *each : own)
+      if (each->name() == name)
+        sorted.push_back(each);
+  if (sorted.size() == own.size())
+    own = sorted;
+  return true;
+}
+
+llvm::Error Importer::prepare() {
+  for (const onnx::OperatorSetIdProto &set : file.model().opset_import())
+    opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
+  opset = opsets.lookup("");
+  // A file without opsets is of the first IR versions, which had but one.
+  if (file.model().opset_import_size() == 0)
+    return fail(ExitCode::unsupported, "'" + path + "' names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
+                                           llvm::Twine(newestOpset) + " are supported");
+  if (opset < oldestOpset || opset > newestOpset)
+    return fail(ExitCode::unsupported, "'" + path + "' is of opset " + llvm::Twine(opset) + "; opsets " +
+                                           llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
+                                           " are supported: export the model for one of those");
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    if (!initializers.try_emplace(tensor.name(), &tensor).second)
+      return wrong("there are two initializers '" + tensor.name() + "'");
+  llvm::StringSet<> names;
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    if (!names.insert(input.name()).second)
+      return wrong("there are two inputs '" + input.name() + "'");
+    // An initializer that is also listed as an input is a constant.
+    if (!initializers.contains(input.name()))
+      inputs.push_back(&input);
+  }
+  for (const onnx::ValueInfoProto &output : graph.output())
+    outputs.push_back(&output);
+  if (outputs.empty())
+    return wrong("the graph has no outputs");
+  if (inputs.size() > maxPorts || outputs.size() > maxPorts)
+    return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxPorts) + " inputs or outputs");
+  if (ports) {
+    auto count = [&](StringRef what, size_t mine, size_t theirs) {
+      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " ('" + path +
+                                             "') differs from member 0: " + llvm::Twine(mine) + " " + what +
+                                             ", member 0 has " + llvm::Twine(theirs));
+    };
+    if (!orderLike(inputs, ports->inputs))
+      return count("inputs", inputs.size(), ports->inputs.size());
+    if (!orderLike(outputs, ports->outputs))
+      return count("outputs", outputs.size(), ports->outputs.size());
+  }
+  return markLive();
+}
+
+llvm::Error Importer::markLive() {
+  llvm::StringMap<int> producers;
+  for (auto [i, node] : llvm::enumerate(graph.node()))
+    for (const std::string &output : node.output())
+      if (!output.empty() && !producers.try_emplace(output, i).second)
+        return wrong("two nodes compute '" + output + "'");
+  live.assign(graph.node_size(), false);
+  SmallVector<int> todo;
+  auto need = [&](const std::string &name) {
+    auto at = producers.find(name);
+    if (at == producers.end() || live[at->second])
+      return;
+    live[at->second] = true;
+    todo.push_back(at->second);
+  };
+  for (const onnx::ValueInfoProto *output : outputs)
+    need(output->name());
+  while (!todo.empty())
+    for (const std::string &input : graph.node(todo.pop_back_val()).input())
+      need(input);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference) {
+  const onnx::TensorShapeProto &shape = input.type().tensor_type().shape();
+  if (shape.dim_size() > maxRank)
+    return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' is of rank " +
+                                           llvm::Twine(shape.dim_size()));
+  Sizes theirs = reference ? getSizes(*reference) : Sizes(), sizes;
+  for (auto [axis, dim] : llvm::enumerate(shape.dim())) {
+    bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+    if (fixed && dim.dim_value() == 0)
+      return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' has no elements");
+    if (fixed)
+      sizes.push_back(Size(dim.dim_value()));
+    else if (reference) // what member 0 calls it
+      sizes.push_back(axis < theirs.size() ? theirs[axis] : Size::symbol("?"));
+    else
+      sizes.push_back(dims.declare(dimName(dim.dim_param(), input.name(), axis), input.name(), axis));
+  }
+  return sizes;
+}
+
+llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
+  SmallVector<RankedTensorType> types;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    auto no = [&](const llvm::Twine &what) {
+      return fail(ExitCode::unsupported, "'" + path + "': input '" + input->name() + "' " + what);
+    };
+    if (!input->type().has_tensor_type())
+      return no("is no tensor, which is not supported yet");
+    const onnx::TypeProto::Tensor &tensor = input->type().tensor_type();
+    Type element = elementOf(context, tensor.elem_type());
+    if (!element)
+      return no("is of type " + dataTypeName(tensor.elem_type()) + ", which is not supported yet");
+    if (!tensor.has_shape())
+      return no("has no shape: export the model with one");
+    const RankedTensorType *reference = ports ? &ports->types[i] : nullptr;
+    llvm::Expected<Sizes> sizes = sizesOf(*input, reference);
+    if (!sizes)
+      return sizes.takeError();
+    types.push_back(getTensorType(*sizes, element));
+    if (reference && types.back() != *reference)
+      return fail(ExitCode::unsupported,
+                  "member " + llvm::Twine(member) + " ('" + path + "') differs from member 0 at input '" +
+                      input->name() + "': " + elementName(element) + " " + str(*sizes) + ", in member 0 " +
+                      elementName(reference->getElementType()) + " " + str(getSizes(*reference)));
+  }
+  return types;
+}
+
+llvm::Expected<Operand> Importer::lookup(const std::string &name, const llvm::Twine &reader) {
+  if (auto known = values.find(name); known != values.end())
+    return known->second;
+  auto weight = initializers.find(name);
+  if (weight == initializers.end())
+    return wrong(reader + " reads '" + name + "', which nothing before it gives");
+  llvm::Expected<WeightSource> source = file.tensor(context, *weight->second);
+  if (!source)
+    return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
+      return fail(error.code, "'" + path + "': " + error.message);
+    });
+  return values[name] = Operand(std::move(*source));
+}
+
+void Importer::report(const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason, StringRef advice) {
+  std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+  std::string op = domain.empty() ? proto.op_type() : domain + "::" + proto.op_type();
+  for (UnsupportedOp &known : unsupported)
+    if (known.op == op && known.reason == reason) {
+      ++known.count;
+      return;
+    }
+  std::string types;
+  for (const Operand &operand : operands)
+    types += (types.empty() ? "" : ", ") + (operand ? operand.str() : std::string("-"));
+  unsupported.push_back(
+      {op, opsets.lookup(domain), 1, nameOf(proto), types, reason.str(), advice.str()});
+}
+
+llvm::Error Importer::importNode(Emit &emit, const onnx::NodeProto &proto) {
+  std::string name = nameOf(proto);
+  SmallVector<Operand> operands;
+  bool broken = false;
+  for (const std::string &input : proto.input()) {
+    if (input.empty()) {
+      operands.push_back(Operand());
+      continue;
+    }
+    llvm::Expected<Operand> operand = lookup(input, "node '" + name + "' (" + proto.op_type() + ")");
+    if (!operand)
+      return operand.takeError();
+    broken |= !*operand;
+    operands.push_back(*operand);
+  }
+  for (const std::string &output : proto.output())
+    if (!output.empty())
+      values[output] = Operand();
+
+  bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
+  const OnnxOp *op = standard ? findOp(proto.op_type()) : nullptr;
+  if (!op) {
+    report(proto, operands, "the op is not supported yet",
+           standard ? "write the model without it" : "export the model with standard ONNX ops");
+    return llvm::Error::success();
+  }
+  if (opset < op->since) {
+    report(proto, operands, "the op came with opset " + std::to_string(op->since),
+           "export the model for that opset or a newer one");
+    return llvm::Error::success();
+  }
+  if (broken)
+    return llvm::Error::success();
+
+  auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
+  emit.location = FusedLoc::get(&context, {NameLoc::get(text(name))}, text(proto.op_type()));
+  Node node(emit, file, proto, opset, operands);
+  op->import(node);
+  if (emit.restart)
+    return llvm::Error::success();
+  if (!emit.failed())
+    if (std::optional<std::string> attribute = node.unreadAttr())
+      emit.unsupported("attribute '" + *attribute + "' is not known of this op at this opset");
+  if (std::optional<Problem> problem = emit.takeProblem()) {
+    if (problem->code == ExitCode::malformed)
+      return wrong("node '" + name + "' (" + proto.op_type() + "): " + problem->reason);
+    report(proto, operands, problem->reason, problem->advice);
+    return llvm::Error::success();
+  }
+  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
+    if (!output.empty())
+      values[output] = value;
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
+  values.clear();
+  unsupported.clear();
+  llvm::Expected<SmallVector<RankedTensorType>> types = inputTypes();
+  if (!types)
+    return types.takeError();
+
+  Location location = UnknownLoc::get(&context);
+  OwningOpRef<ModuleOp> module(ModuleOp::create(location));
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  SmallVector<Type> argumentTypes(types->begin(), types->end());
+  auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType(argumentTypes, {}));
+  Block *block = main.addEntryBlock();
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    values[input->name()] = Operand(main.getArgument(i));
+    main.setArgAttr(i, "tutti.name", builder.getStringAttr(input->name()));
+  }
+
+  Emit emit(context, block, ports ? nullptr : &dims);
+  for (auto [i, node] : llvm::enumerate(graph.node())) {
+    if (!live[i])
+      continue;
+    if (llvm::Error error = importNode(emit, node))
+      return std::move(error);
+    if (emit.restart)
+      return std::nullopt;
+  }
+
+  SmallVector<Value> results;
+  SmallVector<Type> resultTypes;
+  for (const onnx::ValueInfoProto *output : outputs) {
+    llvm::Expected<Operand> operand = lookup(output->name(), "output '" + output->name() + "'");
+    if (!operand)
+      return operand.takeError();
+    if (!*operand)
+      continue; // reported
+    Value value = emit.value(*operand);
+    if (std::optional<Problem> problem = emit.takeProblem())
+      return fail(problem->code, "'" + path + "': output '" + output->name() + "': " + problem->reason);
+    results.push_back(value);
+    resultTypes.push_back(value.getType());
+  }
+  llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
+  if (!unsupported.empty()) {
+    // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
+    bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
+    if (unbound && !missing)
+      return std::move(unbound);
+    llvm::consumeError(std::move(unbound));
+    return fail(ExitCode::unsupported, describe(path, unsupported), toJson(unsupported));
+  }
+  if (unbound)
+    return std::move(unbound);
+
+  func::ReturnOp::create(OpBuilder::atBlockEnd(block), location, results);
+  main.setFunctionType(builder.getFunctionType(argumentTypes, resultTypes));
+  for (auto [i, output] : llvm::enumerate(outputs))
+    main.setResultAttr(i, "tutti.name", builder.getStringAttr(output->name()));
+  normalize(main, emit);
+
+  MemberModel model;
+  model.weights = declareParams(*module, main, emit);
+  SmallVector<NamedAttribute> ranges;
+  if (!ports)
+    for (auto &[name, bound] : dims.ranges())
+      ranges.push_back(builder.getNamedAttr(name, builder.getDenseI64ArrayAttr({bound.lo, bound.hi})));
+  module.get()->setAttr("tutti.sizes", builder.getDictionaryAttr(ranges));
+  module.get()->setAttr("tutti.members", builder.getI64IntegerAttr(1));
+  model.module = std::move(module);
+  model.name = llvm::sys::path::stem(path).str();
+  model.file = path.str();
+  model.digest = file.digest();
+  return std::optional<MemberModel>(std::move(model));
+}
+
+} // namespace
+
+func::FuncOp mainOf(ModuleOp module) { return cast<func::FuncOp>(SymbolTable::lookupSymbolIn(module, "main")); }
+
+Ports portsOf(func::FuncOp main) {
+  Ports ports;
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    ports.inputs.push_back(main.getArgAttrOfType<StringAttr>(i, "tutti.name").str());
+    ports.types.push_back(cast<RankedTensorType>(main.getArgumentTypes()[i]));
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    ports.outputs.push_back(main.getResultAttrOfType<StringAttr>(i, "tutti.name").str());
+  return ports;
+}
+
+std::string describe(Location location) {
+  auto fused = dyn_cast<FusedLoc>(location);
+  auto op = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
+  auto name = fused && !fused.getLocations().empty() ? dyn_cast<NameLoc>(fused.getLocations()[0]) : NameLoc();
+  if (!op || !name)
+    return "an op without a node";
+  return "node '" + name.getName().str() + "' (" + op.str() + ")";
+}
+
+llvm::Expected<MemberModel> importMember(MLIRContext &context, StringRef path, const ImportOptions &options,
+                                         const Ports *ports, size_t member) {
+  context.loadDialect<TuttiDialect, func::FuncDialect>();
+  DiagnosticCapture diagnostics(&context);
+  llvm::Expected<std::unique_ptr<OnnxFile>> file = OnnxFile::open(path);
+  if (!file)
+    return file.takeError();
+  return Importer(context, path, **file, options, ports, member).run();
+}
+
+llvm::Expected<MemberModel> importOnnx(MLIRContext &context, StringRef path, const ImportOptions &options) {
+  return importMember(context, path, options, nullptr, 0);
+}
+
+} // namespace tutti

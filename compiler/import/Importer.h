@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From an ONNX file to a module in normal form.
+#ifndef TUTTI_COMPILER_IMPORT_IMPORTER_H
+#define TUTTI_COMPILER_IMPORT_IMPORTER_H
+
+#include "compiler/import/Model.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tutti {
+
+/// What member 0 settles for the others: names, types and order of the inputs and outputs. The other members' are matched
+/// by name where the names agree, else by position, and their dimensions are called as member 0 calls them.
+struct Ports {
+  std::vector<std::string> inputs, outputs;
+  std::vector<mlir::RankedTensorType> types;
+};
+
+/// The ports of an imported module.
+Ports portsOf(mlir::func::FuncOp main);
+mlir::func::FuncOp mainOf(mlir::ModuleOp module);
+
+/// As importOnnx; with `ports`, the file is another member's. `member` is its number, for messages.
+llvm::Expected<MemberModel> importMember(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options,
+                                         const Ports *ports, size_t member);
+
+/// The node and the ONNX op that an op of the module was made from: "node 'linear_2' (Gemm)".
+std::string describe(mlir::Location location);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Mapping of files.
+#include "compiler/import/MappedFile.h"
+#include "compiler/Error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tutti {
+
+llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef path) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
+  int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return fail(ExitCode::usage, "cannot open '" + path + "': " + std::strerror(errno));
+  struct stat status;
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd);
+    return fail(ExitCode::usage, "'" + path + "' is not a regular file");
+  }
+  const char *begin = nullptr;
+  auto bytes = static_cast<uint64_t>(status.st_size);
+  if (bytes) {
+    void *place = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    int why = errno;
+    if (place == MAP_FAILED) {
+      ::close(fd);
+      return fail(ExitCode::resource, "cannot map '" + path + "': " + std::strerror(why));
+    }
+    begin = static_cast<const char *>(place);
+  }
+  ::close(fd);
+  return std::shared_ptr<MappedFile>(new MappedFile(begin, bytes));
+}
+
+MappedFile::~MappedFile() {
+  if (begin)
+    munmap(const_cast<char *>(begin), bytes);
+}
+
+} // namespace tutti

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One member as the compiler reads it: a module in normal form, and where its weights' bytes lie.
+#ifndef TUTTI_COMPILER_IMPORT_MODEL_H
+#define TUTTI_COMPILER_IMPORT_MODEL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace tutti {
+
+/// A strided view of elements in memory: of a mapped file as a rule, of a buffer when the elements were computed.
+struct WeightSource {
+  std::shared_ptr<void> owner; ///< keeps the bytes
+  const char *data = nullptr;  ///< the first element; aligned to nothing
+  mlir::Type element;          ///< i1 is one byte an element
+  llvm::SmallVector<int64_t> dims;
+  llvm::SmallVector<int64_t> strides; ///< in elements; 0 for a repeated axis, negative for a reversed one
+  std::string name;                   ///< of the initializer; empty for a constant that the graph or an op spells out
+  /// While the view is a permutation of one whole initializer: its dims in the file, and which of them each axis is.
+  /// Then elements in the view's row-major order are those of the initializer transposed by `perm` (empty: as it is).
+  /// Otherwise `rawDims` is empty and `whole` false.
+  llvm::SmallVector<int64_t> rawDims;
+  llvm::SmallVector<uint32_t> perm;
+  bool whole = false;
+  bool folded = false; ///< computed, not bytes of a file
+
+  int64_t count() const;
+  unsigned elementBytes() const;
+  /// Whether the elements lie in row-major order without gaps.
+  bool contiguous() const;
+  /// Writes the elements in row-major order; `dst` holds count() * elementBytes().
+  void copyTo(char *dst) const;
+  /// Whether type, dims and every byte agree.
+  bool sameBytes(const WeightSource &other) const;
+  /// Whether the two are the same view of the same bytes.
+  bool sameView(const WeightSource &other) const;
+};
+
+struct MemberModel {
+  /// `func.func @main` and `tutti.param`s @p0, @p1 ... in the order of their first use; stage `model`.
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::StringMap<WeightSource> weights; ///< by the param's symbol
+  std::string name;                      ///< the file's name without folder and extension
+  std::string file;                      ///< as given
+  uint64_t digest = 0;                   ///< XXH64 of the file
+};
+
+/// What a symbolic dimension is bound to: one value (lo == hi) or a range.
+struct DimBinding {
+  int64_t lo, hi;
+};
+
+struct ImportOptions {
+  std::map<std::string, DimBinding> dims;
+};
+
+llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options);
+
+} // namespace tutti
+
+#endif

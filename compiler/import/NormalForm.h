@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The order of an imported function: the same for every spelling of the same computation.
+#ifndef TUTTI_COMPILER_IMPORT_NORMALFORM_H
+#define TUTTI_COMPILER_IMPORT_NORMALFORM_H
+
+#include "compiler/import/Emit.h"
+
+namespace tutti {
+
+/// Orders the operands of commutative ops by the structure of what computes them, constants last; makes equal
+/// computations one; puts the ops into the order of a walk from the outputs, and drops what no output needs. Sees this
+/// member alone, and of its weights only their shapes and whether two are the same.
+void normalize(mlir::func::FuncOp function, const Emit &emit);
+
+/// Numbers the parameters by first use, declares them in the module, and hands their sources over.
+llvm::StringMap<WeightSource> declareParams(mlir::ModuleOp module, mlir::func::FuncOp function, Emit &emit);
+
+} // namespace tutti
+
+#endif

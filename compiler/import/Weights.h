@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Views of constants: layout ops that move no byte.
+#ifndef TUTTI_COMPILER_IMPORT_WEIGHTS_H
+#define TUTTI_COMPILER_IMPORT_WEIGHTS_H
+
+#include "compiler/import/Model.h"
+#include "dialects/tutti/HostTensor.h"
+
+#include <optional>
+
+namespace tutti {
+
+/// Bytes of one element in a file; 0 for types that we do not hold.
+unsigned bytesOf(mlir::Type element);
+/// The product of the dims; nothing when it leaves 63 bits or a dim is negative.
+std::optional<int64_t> countOf(llvm::ArrayRef<int64_t> dims);
+
+/// A view of dense row-major bytes.
+WeightSource denseView(std::shared_ptr<void> owner, const char *data, mlir::Type element, llvm::ArrayRef<int64_t> dims);
+/// A constant that was computed: takes the tensor's elements over in bytes of its type.
+WeightSource computedSource(const HostTensor &tensor);
+/// A scalar.
+WeightSource scalarSource(mlir::Type element, double value);
+
+WeightSource transposeView(const WeightSource &x, llvm::ArrayRef<int64_t> permutation);
+/// Copies when the strides do not allow a view. `dims` has as many elements as x.
+WeightSource reshapeView(const WeightSource &x, llvm::ArrayRef<int64_t> dims);
+/// `dims` is a shape that x broadcasts to.
+WeightSource broadcastView(const WeightSource &x, llvm::ArrayRef<int64_t> dims);
+WeightSource sliceView(const WeightSource &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+                       llvm::ArrayRef<int64_t> steps);
+
+HostTensor toHost(const WeightSource &x);
+/// The elements as an attribute of the IR.
+mlir::DenseElementsAttr toAttr(const WeightSource &x);
+/// The value of a constant with one element.
+std::optional<double> scalarOf(const WeightSource &x);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ONNX ops that we import: one function an op, one table.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_H
+#define TUTTI_COMPILER_IMPORT_ONNX_OPS_H
+
+#include "compiler/import/Node.h"
+
+namespace tutti {
+
+/// The opset versions that we know: every version of every op in the table from 7 to this one.
+constexpr int64_t oldestOpset = 7, newestOpset = 28;
+
+struct OnnxOp {
+  const char *name;
+  int64_t since; ///< the opset that brought it
+  void (*import)(Node &node);
+};
+
+/// The op of ONNX's default domain; null when there is none.
+const OnnxOp *findOp(llvm::StringRef name);
+
+// A family's functions are named import<Op>, in onnx/<Family>.cpp.
+#define TUTTI_ONNX_OPS(X)                                                                                              \
+  X(Abs, 7) X(Add, 7) X(And, 7) X(Cast, 7) X(CastLike, 15) X(Clip, 7) X(Concat, 7) X(Constant, 7)                      \
+  X(ConstantOfShape, 9) X(Cos, 7) X(Div, 7) X(Dropout, 7) X(Equal, 7) X(Erf, 9) X(Exp, 7) X(Expand, 8) X(Flatten, 7)   \
+  X(Gather, 7) X(Gelu, 20) X(Gemm, 7) X(Greater, 7) X(GreaterOrEqual, 12) X(Identity, 7) X(LayerNormalization, 17)     \
+  X(Less, 7) X(LessOrEqual, 12) X(Log, 7) X(LogSoftmax, 7) X(MatMul, 7) X(Max, 7) X(Min, 7) X(Mish, 18) X(Mul, 7)      \
+  X(Neg, 7) X(Not, 7) X(Or, 7) X(Pow, 7) X(Reciprocal, 7) X(ReduceMax, 7) X(ReduceMean, 7) X(ReduceMin, 7)             \
+  X(ReduceSum, 7) X(Relu, 7) X(Reshape, 7) X(Shape, 7) X(Sigmoid, 7) X(Sign, 9) X(Sin, 7) X(Size, 7) X(Slice, 7)       \
+  X(Softmax, 7) X(Softplus, 7) X(Split, 7) X(Sqrt, 7) X(Squeeze, 7) X(Sub, 7) X(Sum, 8) X(Swish, 24) X(Tanh, 7)        \
+  X(Transpose, 7) X(Unsqueeze, 7) X(Where, 9)
+
+#define TUTTI_DECLARE(name, since) void import##name(Node &node);
+TUTTI_ONNX_OPS(TUTTI_DECLARE)
+#undef TUTTI_DECLARE
+
+} // namespace tutti
+
+#endif
