@@ -85,7 +85,7 @@ std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRe
   evaluation.plain = true; // in the dtype's own arithmetic
   FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, hosts);
   op->destroy();
-  if (failed(result))
+  if (llvm::failed(result))
     return std::nullopt;
   return Operand(computedSource(*result));
 }

@@ -5,6 +5,7 @@
 #include "compiler/import/Report.h"
 #include "compiler/import/onnx/Ops.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -337,7 +338,8 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   if (unbound)
     return std::move(unbound);
 
-  func::ReturnOp::create(OpBuilder::atBlockEnd(block), location, results);
+  OpBuilder end = OpBuilder::atBlockEnd(block);
+  func::ReturnOp::create(end, location, results);
   main.setFunctionType(builder.getFunctionType(argumentTypes, resultTypes));
   for (auto [i, output] : llvm::enumerate(outputs))
     main.setResultAttr(i, "tutti.name", builder.getStringAttr(output->name()));

@@ -93,6 +93,11 @@ private:
     infos[value] = {hash, number, constant};
   }
 
+  static StringRef nameOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? op->getName().getStringRef() : StringRef();
+  }
+
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetOp>(op)) {
       auto [place, fresh] = constantNumbers.try_emplace(constants.of(*emit.sourceOf(get)), nextNumber);
@@ -102,8 +107,9 @@ private:
     }
     if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2) {
       Info a = infos[op->getOperand(0)], b = infos[op->getOperand(1)];
-      if (std::pair(b.constant, b.hash) < std::pair(a.constant, a.hash)) {
-        Value first = op->getOperand(0);
+      // By the op first, so that equal layers at different depths keep equal forms.
+      Value first = op->getOperand(0);
+      if (std::tuple(b.constant, nameOf(op->getOperand(1)), b.hash) < std::tuple(a.constant, nameOf(first), a.hash)) {
         op->setOperand(0, op->getOperand(1));
         op->setOperand(1, first);
       }
@@ -148,9 +154,12 @@ private:
         op->moveBefore(end);
       path.pop_back();
     }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+    SmallVector<Operation *> dead;
+    for (Operation &op : block.without_terminator())
       if (!placed.contains(&op))
-        op.erase();
+        dead.push_back(&op);
+    for (Operation *op : llvm::reverse(dead))
+      op->erase();
   }
 
   const Emit &emit;

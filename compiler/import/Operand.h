@@ -26,16 +26,16 @@ public:
   Operand() = default;
   Operand(mlir::Value value) : held(value) {}
   Operand(WeightSource source) : held(std::make_shared<const WeightSource>(std::move(source))) {}
-  Operand(ShapeValue shape) : held(std::move(shape)) {}
+  Operand(ShapeValue shape) : held(std::make_shared<const ShapeValue>(std::move(shape))) {}
 
   explicit operator bool() const { return !std::holds_alternative<std::monostate>(held); }
   bool isValue() const { return std::holds_alternative<mlir::Value>(held); }
   bool isConstant() const { return std::holds_alternative<std::shared_ptr<const WeightSource>>(held); }
-  bool isShape() const { return std::holds_alternative<ShapeValue>(held); }
+  bool isShape() const { return std::holds_alternative<std::shared_ptr<const ShapeValue>>(held); }
 
   mlir::Value value() const { return std::get<mlir::Value>(held); }
   const WeightSource &constant() const { return *std::get<std::shared_ptr<const WeightSource>>(held); }
-  const ShapeValue &shape() const { return std::get<ShapeValue>(held); }
+  const ShapeValue &shape() const { return *std::get<std::shared_ptr<const ShapeValue>>(held); }
 
   Sizes sizes() const;
   int64_t rank() const { return sizes().size(); }
@@ -50,7 +50,9 @@ public:
   std::optional<double> scalar() const;
 
 private:
-  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, ShapeValue> held;
+  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>,
+               std::shared_ptr<const ShapeValue>>
+      held;
 };
 
 /// "float32", "int64", "bool": element types as users know them.
