@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tutti's own math functions: the same bits on every target, as sequences of IEEE operations.
+#pragma once
+
+#include "mlir/IR/Operation.h"
+
+namespace tutti {
+
+/// Rewrites each math op on f32 or f64 (scalars or vectors) inside `root` that is no single instruction into arith ops,
+/// math.fma, math.absf, math.copysign and math.roundeven. No branches, calls, memory or approximate instructions: a
+/// lane's bits depend on its input alone. Errors and special values: docs/numerics.md. f16 and bf16 go through f32.
+/// Ops without an expansion stay as they are.
+void expandMath(mlir::Operation *root);
+
+} // namespace tutti

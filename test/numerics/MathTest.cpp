@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The math functions against libm in wider precision, and scalar, AVX2 and AVX-512 code against each other, bit for bit.
+#include "Jit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace tutti;
+
+namespace {
+
+bool exhaustive = false;
+
+/// The code variants: the first is the one that is compared with the reference, the others with it.
+std::vector<MathLoop::Options> variants(const std::string &op, int operands, const std::string &element) {
+  std::vector<MathLoop::Options> all = {{op, operands, element, 16, "x86-64-v3"}, {op, operands, element, 1, "x86-64-v3"}};
+  if (MathLoop::runsHere("x86-64-v4"))
+    all.push_back({op, operands, element, 16, "x86-64-v4"});
+  return all;
+}
+
+/// Distance from the exact value in units of the last place of the binade it lies in (of a denormal: the smallest).
+template <typename Float, typename Wide> double ulps(Float got, Wide exact) {
+  if (std::isnan(exact) || std::isnan(got))
+    return std::isnan(exact) == std::isnan(got) ? 0 : INFINITY;
+  constexpr int digits = std::numeric_limits<Float>::digits, least = std::numeric_limits<Float>::min_exponent;
+  if (std::isinf(Float(exact)) || std::isinf(got)) {
+    // What is past the largest number, an infinity too, counts as the first power of two there.
+    const Wide past = std::ldexp(Wide(1), std::numeric_limits<Float>::max_exponent);
+    return double(std::abs(std::clamp(Wide(got), -past, past) - std::clamp(exact, -past, past)) / (past * std::numeric_limits<Float>::epsilon() / 2));
+  }
+  if (exact == 0)
+    return got == 0 && std::signbit(got) == std::signbit(exact) ? 0 : INFINITY;
+  int exponent;
+  std::frexp(exact, &exponent);
+  return double(std::abs(Wide(got) - exact) / std::ldexp(Wide(1), std::max(exponent, least) - digits));
+}
+
+template <typename Float> bool sameBits(Float a, Float b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
+}
+
+struct Worst {
+  double error = 0;
+  double x = 0, y = 0;
+  int64_t different = 0; ///< results whose bits differ between variants
+  double differentAt = 0;
+};
+
+/// Runs all variants over x (and y) and takes the errors of the first into `worst`.
+template <typename Float, typename Wide>
+void check(const std::vector<MathLoop> &loops, Wide (*reference)(Wide, Wide), const std::vector<Float> &x,
+           const std::vector<Float> &y, Worst &worst) {
+  int64_t n = x.size();
+  std::vector<Float> first(n), other(n);
+  loops[0](first.data(), x.data(), y.data(), n);
+  for (size_t v = 1; v < loops.size(); ++v) {
+    loops[v](other.data(), x.data(), y.data(), n);
+    if (std::memcmp(first.data(), other.data(), n * sizeof(Float)) == 0)
+      continue;
+    for (int64_t i = 0; i < n; ++i)
+      if (!sameBits(first[i], other[i]))
+        worst.differentAt = x[i], ++worst.different;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    double error = ulps<Float, Wide>(first[i], reference(x[i], y.empty() ? Wide(0) : Wide(y[i])));
+    if (!(error <= worst.error))
+      worst.error = error, worst.x = x[i], worst.y = y.empty() ? 0 : y[i];
+  }
+}
+
+void report(const std::string &name, const Worst &worst, double bound) {
+  std::printf("| %-10s | %.3f ulp | at %a %a |\n", name.c_str(), worst.error, worst.x, worst.y);
+  std::fflush(stdout);
+  EXPECT_LE(worst.error, bound) << name << " at " << worst.x << ", " << worst.y;
+  EXPECT_EQ(worst.different, 0) << name << ": variants differ, last at " << worst.differentAt;
+}
+
+struct Case {
+  const char *op;
+  double (*single)(double, double);
+  double bound;
+  long double (*twice)(long double, long double) = nullptr;
+  double boundTwice = 0;
+};
+void PrintTo(const Case &c, std::ostream *os) { *os << c.op; }
+
+#define UNARY(f) [](double x, double) { return std::f(x); }
+#define UNARYL(f) [](long double x, long double) { return std::f(x); }
+const Case cases[] = {
+    {"exp", UNARY(exp), 1.1, UNARYL(exp), 1.5},
+    {"exp2", UNARY(exp2), 1.1, UNARYL(exp2), 1.5},
+    {"expm1", UNARY(expm1), 2, UNARYL(expm1), 2},
+    {"log", UNARY(log), 1.5, UNARYL(log), 2},
+    {"log1p", UNARY(log1p), 1.5, UNARYL(log1p), 2},
+    {"log2", UNARY(log2), .52},
+    {"log10", UNARY(log10), .52},
+    {"tanh", UNARY(tanh), 2, UNARYL(tanh), 2},
+    {"erf", UNARY(erf), 1.5, UNARYL(erf), 2},
+    {"sin", UNARY(sin), 1.5},
+    {"cos", UNARY(cos), 1.5},
+    {"rsqrt", [](double x, double) { return 1 / std::sqrt(x); }, 2},
+    {"round", UNARY(round), 0, UNARYL(round), 0},
+};
+
+std::vector<MathLoop> compile(const std::string &op, int operands, const std::string &element) {
+  std::vector<MathLoop> loops;
+  for (const MathLoop::Options &options : variants(op, operands, element))
+    loops.emplace_back(options);
+  return loops;
+}
+
+class Unary : public testing::TestWithParam<Case> {};
+
+TEST_P(Unary, Float32) {
+  const Case &c = GetParam();
+  std::vector<MathLoop> loops = compile(c.op, 1, "f32");
+  Worst worst;
+  const uint64_t step = exhaustive ? 1 : 4099, block = 1 << 16, total = uint64_t(1) << 32;
+  std::vector<float> x(block);
+  for (uint64_t bits = 0; bits < total;) {
+    for (float &v : x) {
+      uint32_t word = bits < total ? bits : 0;
+      std::memcpy(&v, &word, 4);
+      bits += step;
+    }
+    check<float, double>(loops, c.single, x, {}, worst);
+  }
+  report(c.op, worst, c.bound);
+}
+
+TEST_P(Unary, Float64) {
+  const Case &c = GetParam();
+  if (!c.twice)
+    GTEST_SKIP() << "no expansion for double";
+  std::vector<MathLoop> loops = compile(c.op, 1, "f64");
+  std::mt19937_64 random(1);
+  std::vector<double> x(1 << 16);
+  Worst worst;
+  for (int round = 0; round < (exhaustive ? 200 : 8); ++round) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      uint64_t bits = random();
+      // Half of any bits, half of moderate size.
+      if (i % 2)
+        bits = (bits & 0x800fffffffffffff) | ((1023 - 40 + random() % 52) << 52);
+      std::memcpy(&x[i], &bits, 8);
+    }
+    const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 5e-324, -5e-324, 2.3e-308, 1.7e308, -1.7e308,
+                              709.78, 709.79, -745.1, -745.2, -708.5, 1024, -1074, -1075, 0.5, -0.5, 1.5, 2.5, 0.75};
+    std::copy(std::begin(special), std::end(special), x.begin());
+    check<double, long double>(loops, c.twice, x, {}, worst);
+  }
+  report(std::string(c.op) + " f64", worst, c.boundTwice);
+}
+
+INSTANTIATE_TEST_SUITE_P(Math, Unary, testing::ValuesIn(cases), [](const auto &info) { return std::string(info.param.op); });
+
+TEST(Pow, Float32) {
+  std::vector<MathLoop> loops = compile("powf", 2, "f32");
+  const double values[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, -0.5, 2, -2, 3, -3, 1.5, -1.5, 1e30, -1e30, 1e-40, -1e-40,
+                           16777215, -16777215, 8388607, 8388609.5, 0.333333343, 5, -7, 127, -149, -150, 128, 1e-30, 3.4e38, -3.4e38, 1.0000001, 0.99999994};
+  std::vector<float> x, y;
+  for (double a : values)
+    for (double b : values)
+      x.push_back(a), y.push_back(b);
+  while (x.size() % 16)
+    x.push_back(1), y.push_back(1);
+  auto reference = [](double a, double b) { return std::pow(a, b); };
+  Worst worst;
+  check<float, double>(loops, reference, x, y, worst);
+  std::mt19937_64 random(2);
+  x.resize(1 << 16), y.resize(1 << 16);
+  for (int round = 0; round < (exhaustive ? 2000 : 24); ++round) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      uint64_t bits = random();
+      uint32_t a = bits, b = bits >> 32;
+      std::memcpy(&x[i], &a, 4);
+      std::memcpy(&y[i], &b, 4);
+      std::uniform_real_distribution<float> base(0, 8), result(-110, 110);
+      if (i % 4 == 1) // A power whose result is a float.
+        x[i] = std::abs(x[i]), y[i] = result(random) / std::log(x[i]);
+      if (i % 4 == 2)
+        x[i] = base(random), y[i] = base(random) - 4;
+      if (i % 4 == 3)
+        x[i] = base(random) - 4, y[i] = std::round(base(random) * 4);
+    }
+    check<float, double>(loops, reference, x, y, worst);
+  }
+  report("powf", worst, .6);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i)
+    exhaustive |= std::string_view(argv[i]) == "--exhaustive";
+  return RUN_ALL_TESTS();
+}
