@@ -171,6 +171,18 @@ private:
     return reduces ? "row" : "element";
   }
 
+  static SmallVector<int64_t> weightsAmong(ArrayRef<Value> inputs) {
+    SmallVector<int64_t> weights;
+    for (auto [index, input] : llvm::enumerate(inputs)) {
+      Value source = input;
+      while (auto reshape = source.getDefiningOp<ReshapeOp>())
+        source = reshape.getX();
+      if (source.getDefiningOp<GetOp>())
+        weights.push_back(index);
+    }
+    return weights;
+  }
+
   void emit(const Group &group) {
     llvm::SetVector<Value> inputs, results;
     llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
@@ -198,7 +210,7 @@ private:
       rows.push_back(size.str());
     SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
     auto kernel = plan::KernelOp::create(top, last->getLoc(), name, family(group), group.form.lifted, top.getStrArrayAttr(rowRefs),
-                                         DictionaryAttr());
+                                         top.getDenseI64ArrayAttr(weightsAmong(inputs.getArrayRef())), DictionaryAttr());
     Block *block = top.createBlock(&kernel.getBody());
     IRMapping mapping;
     for (Value input : inputs)

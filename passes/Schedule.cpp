@@ -39,12 +39,11 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         });
         tile = elementsPerTask / widest;
       }
-      tile = std::clamp(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum), quantum, int64_t(1024));
+      tile = std::clamp<int64_t>(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum), quantum, 1024);
 
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64;
-      // Order statistics and votes work on the members of 16 elements at a time.
-      if (!steps.heads.empty() && members)
-        scratch += (members.getInt() + 16) * 64;
+      for (HeadOp head : steps.heads)
+        scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
       OpBuilder b(kernel);
       auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
       kernel.setScheduleAttr(b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", quantum),

@@ -29,13 +29,14 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let description = [{
     The body is tutti ops on whole tensors, from the block's arguments to the `tutti.yield`. One task computes a tile of rows of
     one member (`lifted`), or of what all members share. `rows` are the sizes of the axes that are rows: every computed
-    value but a head is `[active,] rows..., columns`. The family says which emitter takes it: `chain` (contractions with
+    value but a head is `[active,] rows..., columns`. `weights` are the arguments that are parameters: a lifted one is read through a
+    table of the active members' copies. The family says which emitter takes it: `chain` (contractions with
     weights, and what is between them), `row` (reductions along a row), `element` (anything else).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, UnitAttr:$lifted, StrArrayAttr:$rows,
-                       OptionalAttr<DictionaryAttr>:$schedule);
+                       DenseI64ArrayAttr:$weights, OptionalAttr<DictionaryAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? `rows` $rows attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? `rows` $rows `weights` $weights attr-dict-with-keyword $body";
 }
 
 def Plan_DispatchOp : Plan_Op<"dispatch", [Pure]> {

@@ -11,6 +11,11 @@ namespace tutti {
 
 int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
+int64_t headScratchBytes(HeadOp head, int64_t members) {
+  Size columns = RowForm::of(cast<RankedTensorType>(head.getX().getType())).columns;
+  return head.getKind() == HeadKind::quantile ? members * 16 * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
+}
+
 namespace {
 
 bool isPanels(Operation *op) { return isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels"; }
@@ -125,6 +130,9 @@ private:
       if (theirs == registers.end() || theirs->second != mine->second)
         return true;
     }
+    // A sum that somebody else would compute again for each element of theirs.
+    if (isa<ContractOp, ReduceOp>(op))
+      return readers > 0;
     auto map = dyn_cast<MapOp>(op);
     return map && readers > 1 && isExpensive(map) && !registers.contains(value) &&
            RowForm::of(map.getResult().getType()).sameRows(result.form);
@@ -160,7 +168,7 @@ private:
     if (place.stride % 256 == 0)
       place.stride += 16;
     place.offset = result.scratchPerRow;
-    result.scratchPerRow += llvm::alignTo(place.stride * storageBytes(type.getElementType()), 4);
+    result.scratchPerRow += llvm::alignTo(place.stride * storageBytes(type.getElementType()), 8); // 64 for the 8 rows of a tile or more
   }
 };
 

@@ -46,6 +46,9 @@ struct Steps {
 /// Columns of partial sums a row while a contraction of several chunks runs.
 constexpr int64_t partialFloats = 32;
 
+/// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
+int64_t headScratchBytes(HeadOp head, int64_t members);
+
 /// Bytes of an element in memory: booleans take one.
 int64_t storageBytes(mlir::Type element);
 

@@ -5,7 +5,7 @@
 
 include "TuttiDialect.td"
 
-def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, SingleBlock]> {
+def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";
   let description = [{
     The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map an operand, from

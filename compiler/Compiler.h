@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// compile(request): N model files to one artifact.
+#ifndef TUTTI_COMPILER_COMPILER_H
+#define TUTTI_COMPILER_COMPILER_H
+
+#include "compiler/Error.h"
+#include "compiler/Pipeline.h"
+#include "compiler/import/Align.h"
+
+#include <optional>
+
+namespace tutti {
+
+/// What to compile, and how. Names are member 0's.
+struct CompileRequest {
+  std::vector<std::string> models; ///< one file a member
+  std::string output;              ///< the artifact; not written when stopping before `binary`
+  ImportOptions import;
+  std::vector<std::string> perMember;                        ///< inputs with a member axis
+  std::map<std::string, std::vector<std::string>> heads;     ///< heads by output; an output that is not here keeps "members"
+  bool shareByContent = true;
+  std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
+  std::optional<uint64_t> memoryLimit; ///< bytes of arena and scratch that a session may take
+  Stage stopAfter = Stage::binary;
+  std::string dumpFolder; ///< the IR after each stage; empty: none
+  unsigned jobs = 1;      ///< threads
+  std::function<void(uint64_t, uint64_t)> progress;
+};
+
+/// What a kernel became, for `--explain`.
+struct KernelReport {
+  std::string name, family, numerics;
+  bool lifted;
+  std::vector<std::string> rows;
+  int64_t tile, scratch;
+  unsigned launches, heads;
+  std::string flops; ///< two a multiply-add, as a sum of sizes
+};
+
+struct CompileResult {
+  std::string text; ///< the IR at `stopAfter`, if that is before `binary`
+  std::vector<KernelReport> kernels;
+  int64_t arenaBytes = 0;
+  unsigned launches = 0;
+  std::map<std::string, uint64_t> codeBytes; ///< by level
+};
+
+llvm::Expected<CompileResult> compile(const CompileRequest &request);
+
+/// Every dialect that a stage may hold.
+void registerDialects(mlir::DialectRegistry &registry);
+
+} // namespace tutti
+
+#endif

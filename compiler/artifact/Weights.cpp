@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The layout of the weights segment.
+//
+// What every member has of its own lies member by member, so that a task reads one run of memory. What some members share is
+// stored once a content, with an index from member to copy.
+#include "Weights.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/analysis/Steps.h"
+
+#include "Digest.h"
+#include "Layout.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tutti {
+
+// Every copy starts on a cache line.
+static constexpr uint64_t lineBytes = 64;
+
+fb::DType dtypeOf(Type element) {
+  if (element.isF32())
+    return fb::DType::f32;
+  if (element.isF64())
+    return fb::DType::f64;
+  if (element.isF16())
+    return fb::DType::f16;
+  if (element.isBF16())
+    return fb::DType::bf16;
+  bool isUnsigned = element.isUnsignedInteger();
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1:
+    return fb::DType::bool_;
+  case 8:
+    return isUnsigned ? fb::DType::u8 : fb::DType::i8;
+  case 16:
+    return isUnsigned ? fb::DType::u16 : fb::DType::i16;
+  case 32:
+    return isUnsigned ? fb::DType::u32 : fb::DType::i32;
+  default:
+    return isUnsigned ? fb::DType::u64 : fb::DType::i64;
+  }
+}
+
+/// For each member the first one with the same bytes.
+static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members) {
+  std::multimap<uint64_t, unsigned> seen;
+  std::vector<unsigned> first(members.size());
+  std::vector<char> copy;
+  for (unsigned m = 0; m < members.size(); ++m) {
+    const WeightSource &source = members[m];
+    uint64_t bytes = source.count() * source.elementBytes();
+    const char *data = source.data;
+    if (!source.contiguous()) {
+      copy.resize(bytes);
+      source.copyTo(copy.data());
+      data = copy.data();
+    }
+    // A line of every page tells members apart; whoever agrees there is compared byte for byte.
+    rt::Digest digest;
+    for (uint64_t at = 0; at < bytes; at += 4096)
+      digest.update(data + at, std::min<uint64_t>(lineBytes, bytes - at));
+    uint64_t key = digest.finish();
+    first[m] = m;
+    for (auto [it, end] = seen.equal_range(key); it != end; ++it)
+      if (source.sameBytes(members[it->second])) {
+        first[m] = it->second;
+        break;
+      }
+    if (first[m] == m)
+      seen.emplace(key, m);
+  }
+  return first;
+}
+
+WeightLayout::WeightLayout(const Ensemble &ensemble, plan::ProgramOp program) {
+  for (auto buffer : program.getBody().getOps<plan::BufferOp>())
+    if (buffer.getSpace() == "constant")
+      addSlot(ensemble, buffer);
+  place(ensemble.members.size());
+}
+
+void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
+  for (auto [other, slot] : slotOfBuffer) {
+    auto known = cast<plan::BufferOp>(other);
+    if (known.getParamAttr() == buffer.getParamAttr() && known.getLayoutAttr() == buffer.getLayoutAttr() &&
+        known.getValueAttr() == buffer.getValueAttr()) {
+      unsigned same = slot;
+      slotOfBuffer[buffer] = same;
+      return;
+    }
+  }
+  Source source;
+  auto slot = std::make_unique<fb::SlotT>();
+  slot->type = std::make_unique<fb::TypeT>();
+  auto type = cast<RankedTensorType>(buffer.getType());
+  source.panels = buffer.getLayout() == "panels";
+  slot->layout = buffer.getLayout()->str();
+  slot->type->dtype = dtypeOf(type.getElementType());
+  uint64_t elementBytes = storageBytes(type.getElementType());
+  SmallVector<int64_t> dims;
+  if (buffer.getParam()) {
+    source.members = &ensemble.weights.find(*buffer.getParam())->second;
+    const WeightSource &first = source.members->front();
+    dims = first.dims;
+    slot->name = first.name;
+    slot->raw_dims.assign(first.rawDims.begin(), first.rawDims.end());
+    slot->perm.assign(first.perm.begin(), first.perm.end());
+    slot->per_member = isLifted(type);
+    slot->swappable = slot->per_member && !first.folded && first.whole && !first.name.empty();
+  } else {
+    source.value = *buffer.getValue();
+    dims.assign(type.getShape().begin(), type.getShape().end());
+  }
+  uint64_t count = 1;
+  for (int64_t dim : dims) {
+    auto extent = std::make_unique<fb::ExtentT>();
+    extent->base = dim;
+    slot->type->dims.push_back(std::move(extent));
+    count *= dim;
+  }
+  slot->raw_bytes = count * elementBytes;
+  slot->bytes_each = source.panels ? rt::panelFloats(dims[0], dims[1]) * 4 : slot->raw_bytes;
+
+  source.stored = {0};
+  if (source.members && source.members->size() > 1) {
+    std::vector<unsigned> first = firstEqual(*source.members);
+    source.stored.clear();
+    llvm::DenseMap<unsigned, unsigned> copyOf;
+    for (unsigned m = 0; m < first.size(); ++m) {
+      if (first[m] == m) {
+        copyOf[m] = source.stored.size();
+        source.stored.push_back(m);
+      }
+      slot->index.push_back(copyOf[first[m]]);
+    }
+    if (source.stored.size() == first.size())
+      slot->index.clear();
+  }
+  slotOfBuffer[buffer] = slots.size();
+  slots.push_back(std::move(slot));
+  sources.push_back(std::move(source));
+}
+
+void WeightLayout::place(size_t members) {
+  auto own = [&](unsigned i) { return sources[i].stored.size() == members && members > 1; };
+  uint64_t memberBytes = 0;
+  for (unsigned i = 0; i < slots.size(); ++i)
+    if (own(i)) {
+      slots[i]->base = memberBytes;
+      memberBytes += llvm::alignTo(slots[i]->bytes_each, lineBytes);
+    }
+  // Members that all start at the same place of a page would fight for the same cache sets.
+  if (memberBytes % 4096 == 0 && memberBytes > 0)
+    memberBytes += lineBytes;
+  total = memberBytes * members;
+  for (unsigned i = 0; i < slots.size(); ++i) {
+    uint64_t each = llvm::alignTo(slots[i]->bytes_each, lineBytes);
+    if (own(i)) {
+      slots[i]->stride = memberBytes;
+      continue;
+    }
+    slots[i]->base = total;
+    slots[i]->stride = sources[i].stored.size() > 1 ? each : 0;
+    if (slots[i]->stride == 0)
+      slots[i]->index.clear();
+    total += each * sources[i].stored.size();
+  }
+}
+
+void WeightLayout::pack(const Source &source, unsigned copy, std::vector<char> &bytes) const {
+  if (source.value) {
+    auto dense = cast<DenseElementsAttr>(source.value);
+    Type element = dense.getElementType();
+    uint64_t each = storageBytes(element);
+    bytes.resize(dense.getNumElements() * each);
+    uint64_t at = 0;
+    auto put = [&](const APInt &value) {
+      uint64_t word = value.getZExtValue();
+      std::memcpy(bytes.data() + at, &word, each);
+      at += each;
+    };
+    if (isa<FloatType>(element))
+      for (APFloat value : dense.getValues<APFloat>())
+        put(value.bitcastToAPInt());
+    else
+      for (APInt value : dense.getValues<APInt>())
+        put(value);
+    return;
+  }
+  const WeightSource &from = (*source.members)[source.stored[copy]];
+  if (!source.panels) {
+    bytes.resize(from.count() * from.elementBytes());
+    from.copyTo(bytes.data());
+    return;
+  }
+  bytes.resize(rt::panelFloats(from.dims[0], from.dims[1]) * 4);
+  const auto *matrix = reinterpret_cast<const float *>(from.data);
+  std::vector<char> aligned;
+  int64_t strideK = from.strides[0], strideN = from.strides[1];
+  // A tensor may start anywhere in its file; floats are read where they may lie.
+  if (reinterpret_cast<uintptr_t>(from.data) % alignof(float) != 0) {
+    aligned.resize(from.count() * 4);
+    from.copyTo(aligned.data());
+    matrix = reinterpret_cast<const float *>(aligned.data());
+    strideK = from.dims[1];
+    strideN = 1;
+  }
+  rt::packPanels(reinterpret_cast<float *>(bytes.data()), matrix, from.dims[0], from.dims[1], strideK, strideN);
+}
+
+llvm::Error WeightLayout::forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const {
+  std::vector<std::pair<uint64_t, std::pair<unsigned, unsigned>>> copies;
+  for (unsigned i = 0; i < slots.size(); ++i)
+    for (unsigned copy = 0; copy < sources[i].stored.size(); ++copy)
+      copies.push_back({slots[i]->base + copy * slots[i]->stride, {i, copy}});
+  llvm::sort(copies);
+  std::vector<char> bytes;
+  for (const auto &[offset, what] : copies) {
+    pack(sources[what.first], what.second, bytes);
+    if (llvm::Error error = write(offset, bytes))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tutti

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where each weight goes in the weights segment, and how its bytes get there.
+#ifndef TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
+#define TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
+
+#include "compiler/import/Align.h"
+#include "dialects/plan/Plan.h"
+
+#include "artifact_generated.h"
+
+namespace tutti {
+
+/// The slots of a program's constants, and the bytes of each copy.
+class WeightLayout {
+public:
+  WeightLayout(const Ensemble &ensemble, plan::ProgramOp program);
+
+  /// One table a slot. Buffers of equal weight and layout have one slot.
+  std::vector<std::unique_ptr<fb::SlotT>> slots;
+  unsigned slotOf(plan::BufferOp buffer) const { return slotOfBuffer.lookup(buffer); }
+  uint64_t bytes() const { return total; }
+
+  /// Calls write(offset in the segment, bytes) for every copy, in ascending order of offsets.
+  llvm::Error forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const;
+
+private:
+  struct Source {
+    const std::vector<WeightSource> *members = nullptr; ///< one, or one a member
+    mlir::ElementsAttr value;                           ///< or a constant of the IR
+    bool panels = false;
+    /// The members whose copies are stored, in order; others have equal bytes.
+    std::vector<unsigned> stored;
+  };
+  void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);
+  void place(size_t members);
+  void pack(const Source &source, unsigned copy, std::vector<char> &bytes) const;
+
+  std::vector<Source> sources;
+  llvm::DenseMap<mlir::Operation *, unsigned> slotOfBuffer;
+  uint64_t total = 0;
+};
+
+fb::DType dtypeOf(mlir::Type element);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a planned module, its images and its weights to the artifact's file.
+#ifndef TUTTI_COMPILER_ARTIFACT_WRITER_H
+#define TUTTI_COMPILER_ARTIFACT_WRITER_H
+
+#include "compiler/import/Align.h"
+
+namespace tutti {
+
+/// Machine code of all kernels of the module for one target.
+struct TargetImage {
+  std::string target; ///< "x86-64-v3"
+  std::string bytes;
+  std::vector<uint64_t> offsets; ///< of each kernel, in the module's order
+};
+
+struct WriteOptions {
+  std::string share;    ///< "content" or "none"
+  std::string compiler; ///< name and version, for provenance
+  /// Called as weights are written: bytes done and in all.
+  std::function<void(uint64_t, uint64_t)> progress;
+};
+
+/// Writes header, metadata, code and packed weights to a temporary file beside `path`, then renames it: `path` is either complete or
+/// untouched. Weights are packed one block at a time; memory does not grow with their number.
+llvm::Error writeArtifact(llvm::StringRef path, mlir::ModuleOp planned, const Ensemble &ensemble, llvm::ArrayRef<TargetImage> images,
+                          const WriteOptions &options);
+
+} // namespace tutti
+
+#endif

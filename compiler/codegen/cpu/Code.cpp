@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words in which the CPU emitters write.
+#include "Code.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+llvm::ArrayRef<CpuLevel> cpuLevels() {
+  // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
+  static const CpuLevel levels[] = {
+      {"x86-64-v3", "", 256, 6, 1, 4},
+      {"x86-64-v4", "", 512, 8, 2, 8},
+  };
+  return levels;
+}
+
+Value Code::num(int64_t value) { return arith::ConstantIntOp::create(b, loc, i64(), value); }
+Value Code::add(Value a, Value c) { return arith::AddIOp::create(b, loc, a, c); }
+Value Code::sub(Value a, Value c) { return arith::SubIOp::create(b, loc, a, c); }
+Value Code::mul(Value a, Value c) { return arith::MulIOp::create(b, loc, a, c); }
+Value Code::mul(Value a, int64_t c) { return c == 1 ? a : mul(a, num(c)); }
+Value Code::add(Value a, int64_t c) { return c == 0 ? a : add(a, num(c)); }
+Value Code::div(Value a, Value c) { return arith::DivSIOp::create(b, loc, a, c); }
+Value Code::min(Value a, Value c) { return arith::MinSIOp::create(b, loc, a, c); }
+Value Code::less(Value a, Value c) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, a, c); }
+
+Value Code::at(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(b, loc, ptr(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+}
+Value Code::at(Value pointer, int64_t bytes) {
+  return bytes == 0 ? pointer : at(pointer, num(bytes));
+}
+
+Value Code::raw(Type type, Value pointer, unsigned align) { return LLVM::LoadOp::create(b, loc, type, pointer, align); }
+
+Value Code::fromStorage(Value value, Type element) {
+  if (!element.isInteger(1))
+    return value;
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero(value.getType()));
+}
+Value Code::toStorage(Value value) {
+  if (!getElementTypeOrSelf(value.getType()).isInteger(1))
+    return value;
+  Type type = isa<VectorType>(value.getType()) ? Type(vec(b.getI8Type())) : b.getI8Type();
+  return arith::ExtUIOp::create(b, loc, type, value);
+}
+
+static unsigned bytesOf(Type storage) { return storage.getIntOrFloatBitWidth() / 8; }
+
+Value Code::loadScalar(Type element, Value pointer) {
+  Type type = storageType(element);
+  return fromStorage(raw(type, pointer, bytesOf(type)), element);
+}
+void Code::storeScalar(Value value, Value pointer) {
+  value = toStorage(value);
+  LLVM::StoreOp::create(b, loc, value, pointer, bytesOf(value.getType()));
+}
+Value Code::loadVector(Type element, Value pointer, Value mask) {
+  VectorType type = vec(storageType(element));
+  unsigned align = bytesOf(type.getElementType());
+  Value loaded = mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
+                      : raw(type, pointer, align);
+  return fromStorage(loaded, element);
+}
+void Code::storeVector(Value value, Value pointer, Value mask) {
+  value = toStorage(value);
+  unsigned align = bytesOf(getElementTypeOrSelf(value.getType()));
+  if (mask)
+    LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, b.getI32IntegerAttr(align));
+  else
+    LLVM::StoreOp::create(b, loc, value, pointer, align);
+}
+Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
+  VectorType type = vec(storageType(element));
+  Type pointers = VectorType::get({lanes}, ptr());
+  Value places = LLVM::GEPOp::create(b, loc, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
+  if (!mask)
+    mask = constant(vec(b.getI1Type()), b.getBoolAttr(true));
+  return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())), element);
+}
+
+Value Code::constant(Type type, Attribute scalar) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vector, scalar));
+  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(scalar));
+}
+Value Code::splat(Value scalar) {
+  if (isa<VectorType>(scalar.getType()))
+    return scalar;
+  return vector::BroadcastOp::create(b, loc, vec(scalar.getType()), scalar);
+}
+Value Code::firstLanes(int64_t count) {
+  if (count >= lanes)
+    return nullptr;
+  SmallVector<bool> bits(lanes, false);
+  std::fill_n(bits.begin(), count, true);
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(b.getI1Type()), ArrayRef<bool>(bits)));
+}
+Value Code::firstLanes(Value count) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, laneNumbers(), splat(count));
+}
+Value Code::laneNumbers() {
+  SmallVector<int64_t> numbers;
+  for (int64_t i = 0; i < lanes; ++i)
+    numbers.push_back(i);
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(i64()), ArrayRef<int64_t>(numbers)));
+}
+
+Value Code::tree(Value vector, llvm::function_ref<Value(Value, Value)> combine) {
+  for (int64_t half = lanes / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(i + half);
+    }
+    Value first = vector::ShuffleOp::create(b, loc, vector, vector, low);
+    Value second = vector::ShuffleOp::create(b, loc, vector, vector, high);
+    vector = combine(first, second);
+  }
+  return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+}
+
+void Code::loop(Value from, Value to, int64_t step, Body body) {
+  auto op = scf::ForOp::create(b, loc, from, to, num(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  body(op.getInductionVar());
+}
+SmallVector<Value> Code::loop(Value from, Value to, int64_t step, ValueRange init, Carry body) {
+  auto op = scf::ForOp::create(b, loc, from, to, num(step), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> carried = body(op.getInductionVar(), op.getRegionIterArgs());
+  scf::YieldOp::create(b, loc, carried);
+  return op.getResults();
+}
+void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElse=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op.getThenRegion().front());
+  then();
+  if (otherwise) {
+    b.setInsertionPointToStart(&op.getElseRegion().front());
+    otherwise();
+  }
+}
+
+} // namespace tutti

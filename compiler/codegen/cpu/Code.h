@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words in which the CPU emitters write: 64-bit arithmetic, pointers, 16-lane vectors, loops.
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_CODE_H
+#define TUTTI_COMPILER_CODEGEN_CPU_CODE_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tutti {
+
+/// Lanes of every vector, on every level: it decides bits, so it is one number.
+constexpr int64_t lanes = 16;
+
+/// What of a level decides speed: tile shapes that fit its registers.
+struct CpuLevel {
+  llvm::StringRef name;     ///< as in the artifact: "x86-64-v3"
+  llvm::StringRef features; ///< LLVM's, beyond the name
+  int64_t vectorBits;
+  int64_t tileRows;    ///< rows of a contraction's full tile
+  int64_t tileVectors; ///< 16-lane vectors of columns of a tile
+  int64_t wideVectors; ///< the same for a tile of one or two rows
+};
+llvm::ArrayRef<CpuLevel> cpuLevels();
+
+/// Writes code at the builder's place. Sizes and offsets are i64; offsets into memory count bytes.
+class Code {
+public:
+  Code(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  mlir::Type i64() { return b.getI64Type(); }
+  mlir::Type f32() { return b.getF32Type(); }
+  mlir::Type ptr() { return mlir::LLVM::LLVMPointerType::get(b.getContext()); }
+  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({lanes}, element); }
+
+  mlir::Value num(int64_t value);
+  mlir::Value add(mlir::Value a, mlir::Value c);
+  mlir::Value sub(mlir::Value a, mlir::Value c);
+  mlir::Value mul(mlir::Value a, mlir::Value c);
+  mlir::Value mul(mlir::Value a, int64_t c);
+  mlir::Value add(mlir::Value a, int64_t c);
+  mlir::Value div(mlir::Value a, mlir::Value c);
+  mlir::Value min(mlir::Value a, mlir::Value c);
+  mlir::Value less(mlir::Value a, mlir::Value c);
+
+  mlir::Value at(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value at(mlir::Value pointer, int64_t bytes);
+  mlir::Value loadPointer(mlir::Value pointer) { return raw(ptr(), pointer, 8); }
+  mlir::Value loadNumber(mlir::Value pointer) { return raw(i64(), pointer, 8); }
+
+  /// One element; booleans are bytes in memory and i1 in registers.
+  mlir::Value loadScalar(mlir::Type element, mlir::Value pointer);
+  void storeScalar(mlir::Value value, mlir::Value pointer);
+  /// 16 elements that lie side by side; lanes outside of `mask` (null: none) are not touched and read as zero.
+  mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask);
+  void storeVector(mlir::Value value, mlir::Value pointer, mlir::Value mask);
+  /// 16 elements at `offsets` (vector of i64, in bytes) from the pointer.
+  mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
+
+  mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
+  mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
+  mlir::Value splat(mlir::Value scalar);
+  /// The first `count` lanes; null if that is all of them.
+  mlir::Value firstLanes(int64_t count);
+  mlir::Value firstLanes(mlir::Value count);
+  /// 0, 1, .. 15 as i64.
+  mlir::Value laneNumbers();
+  /// Lane i with lane i + half, until one is left: the tree of docs/numerics.md.
+  mlir::Value tree(mlir::Value vector, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+
+  using Body = llvm::function_ref<void(mlir::Value)>;
+  using Carry = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
+  void loop(mlir::Value from, mlir::Value to, int64_t step, Body body);
+  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init, Carry body);
+  void when(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
+
+private:
+  mlir::Value raw(mlir::Type type, mlir::Value pointer, unsigned align);
+  mlir::Value fromStorage(mlir::Value value, mlir::Type element);
+  mlir::Value toStorage(mlir::Value value);
+  mlir::Type storageType(mlir::Type element) { return element.isInteger(1) ? b.getI8Type() : element; }
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contract family: a tile of rows times a weight packed in panels, accumulators in registers.
+//
+// Blocks of columns follow runtime/schema/Layout.h. A panel's chunk of weights stays in the L1 cache while the rows of the tile
+// go by; sums of earlier chunks wait in the partials. docs/numerics.md fixes the order of every sum.
+#include "Emitters.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+class Contraction {
+public:
+  Contraction(StepEmitter &emitter, const Step &step) : e(emitter), code(emitter.code), step(step), op(step.contraction) {
+    K = StepEmitter::typeOf(op.getLhs()).getShape().back();
+    N = op.getType().getShape().back();
+    chunk = numericsChunk(op);
+    lhsStride = *e.fixedRowStride(op.getLhs());
+    weights = e.need(Need::basePointer, op.getRhs());
+    left = e.rowPointer(op.getLhs());
+    if (K > chunk)
+      partials = e.need(Need::partials);
+  }
+
+  void emit() {
+    std::vector<rt::PanelBlock> blocks = rt::planPanels(K, N);
+    unsigned full = 0;
+    while (full < blocks.size() && blocks[full].cols == 32)
+      ++full;
+    if (full > 0)
+      code.when(code.less(e.rows(), code.num(wideRows + 1)), [&] { emitWide(full); }, [&] { emitFull(full); });
+    for (unsigned i = full; i < blocks.size(); ++i) {
+      Value pointer = code.at(weights, blocks[i].offset * 4), column = code.num(blocks[i].col);
+      if (blocks[i].lanes)
+        emitLanes(blocks[i], pointer, column);
+      else
+        emitPanel(pointer, column, blocks[i].width, blocks[i].cols);
+    }
+  }
+
+private:
+  // Tiles of so few rows take many panels at once: one row's chain of sums would leave the multipliers idle.
+  static constexpr int64_t wideRows = 2;
+
+  StepEmitter &e;
+  Code &code;
+  const Step &step;
+  ContractOp op;
+  int64_t K, N, chunk, lhsStride;
+  Value weights, left, partials;
+
+  /// Columns of one register tile: where their weights are, k apart by `width`, and which count.
+  struct Column {
+    Value weights; // at k = 0
+    Value column;  // of the result
+    int64_t width;
+    Value mask;
+    int64_t partial; // place among the partial sums
+  };
+
+  Value leftAt(Value row, int64_t i, Value k) {
+    Value place = code.add(code.mul(code.add(row, i), lhsStride), k);
+    return code.loadScalar(code.f32(), code.at(left, code.mul(place, 4)));
+  }
+
+  /// Sums of products over k in [from, to), one accumulator a row and column vector.
+  SmallVector<Value> sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
+    SmallVector<Value> zeros(rows * columns.size(), code.zero(code.vec(code.f32())));
+    return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
+      SmallVector<Value> panel, next;
+      for (const Column &column : columns)
+        panel.push_back(code.loadVector(code.f32(), code.at(column.weights, code.mul(k, column.width * 4)),
+                                        column.width < lanes ? column.mask : Value()));
+      for (int64_t i = 0; i < rows; ++i) {
+        Value x = code.splat(leftAt(row, i, k));
+        for (unsigned v = 0; v < columns.size(); ++v)
+          next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[v], accumulators[i * columns.size() + v]));
+      }
+      return next;
+    });
+  }
+
+  Value partialAt(Value row, int64_t i, const Column &column) {
+    Value place = code.add(code.mul(code.add(row, i), partialFloats), column.partial);
+    return code.at(partials, code.mul(place, 4));
+  }
+
+  /// What the step stores, from the finished sums.
+  void store(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> results) {
+    AffineMap own = e.own(op.getResult());
+    for (int64_t i = 0; i < rows; ++i)
+      for (unsigned v = 0; v < columns.size(); ++v) {
+        Point point(code.add(row, i), columns[v].column, columns[v].mask);
+        point.memo[{op.getResult(), own}] = results[i * columns.size() + v];
+        for (Value value : step.stores) {
+          auto key = std::make_pair(value, e.own(value));
+          if (!point.memo.contains(key))
+            point.memo[key] = e.compute(value, key.second, point);
+          e.write(value, point.memo[key], point);
+        }
+      }
+  }
+
+  Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
+
+  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 4, 2 and 1.
+  void overRows(int64_t most, llvm::function_ref<void(Value row, int64_t rows)> tile) {
+    Value rows = e.rows();
+    Value whole = code.mul(code.div(rows, code.num(most)), most);
+    code.loop(code.num(0), whole, most, [&](Value row) { tile(row, most); });
+    Value row = whole;
+    for (int64_t few = 4; few >= 1; few /= 2) {
+      if (few >= most)
+        continue;
+      Value has = code.less(code.add(row, few - 1), rows);
+      code.when(has, [&] { tile(row, few); });
+      row = arith::SelectOp::create(code.b, code.loc, has, code.add(row, few), row);
+    }
+  }
+
+  /// All rows times one panel, `level.tileVectors` vectors of columns at a time.
+  void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
+    int64_t vectors = llvm::divideCeil(width, lanes);
+    for (int64_t v0 = 0; v0 < vectors; v0 += e.level.tileVectors) {
+      SmallVector<Column> columns;
+      for (int64_t v = v0; v < std::min(vectors, v0 + e.level.tileVectors); ++v)
+        columns.push_back({code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width,
+                           code.firstLanes(valid - v * lanes), v * lanes});
+      Value last = code.num(0);
+      if (K > chunk) {
+        int64_t before = llvm::alignDown(K - 1, chunk);
+        code.loop(code.num(0), code.num(before), chunk, [&](Value from) {
+          Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, from, code.num(0));
+          overRows(e.level.tileRows, [&](Value row, int64_t rows) {
+            SmallVector<Value> part = sums(row, rows, columns, from, code.add(from, chunk));
+            Value none = code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
+            for (int64_t i = 0; i < rows; ++i)
+              for (unsigned c = 0; c < columns.size(); ++c) {
+                Value place = partialAt(row, i, columns[c]);
+                Value earlier = arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(code.f32(), place, {}));
+                code.storeVector(plus(earlier, part[i * columns.size() + c]), place, {});
+              }
+          });
+        });
+        last = code.num(before);
+      }
+      overRows(e.level.tileRows, [&](Value row, int64_t rows) {
+        SmallVector<Value> total = sums(row, rows, columns, last, code.num(K));
+        if (K > chunk)
+          for (int64_t i = 0; i < rows; ++i)
+            for (unsigned c = 0; c < columns.size(); ++c) {
+              Value &sum = total[i * columns.size() + c];
+              sum = plus(code.loadVector(code.f32(), partialAt(row, i, columns[c]), {}), sum);
+            }
+        store(row, rows, columns, total);
+      });
+    }
+  }
+
+  void emitFull(int64_t panels) {
+    code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
+      emitPanel(code.at(weights, code.mul(panel, K * 32 * 4)), code.mul(panel, 32), 32, 32);
+    });
+  }
+
+  /// One or two rows times all full panels: several panels share each element of the row.
+  void emitWide(int64_t panels) {
+    int64_t group = std::min<int64_t>(panels, e.level.wideVectors / 2);
+    auto emitGroup = [&](Value first, int64_t count) {
+      SmallVector<Column> columns;
+      for (int64_t v = 0; v < count * 2; ++v) {
+        Value panel = code.add(first, v / 2);
+        columns.push_back({code.at(code.at(weights, code.mul(panel, K * 32 * 4)), v % 2 * lanes * 4),
+                           code.add(code.mul(panel, 32), v % 2 * lanes), 32, {}, 0});
+      }
+      overRows(wideRows, [&](Value row, int64_t rows) {
+        if (K <= chunk)
+          return store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
+        SmallVector<Value> none(rows * columns.size(), code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)));
+        store(row, rows, columns, code.loop(code.num(0), code.num(K), chunk, none, [&](Value from, ValueRange earlier) {
+          SmallVector<Value> part = sums(row, rows, columns, from, code.min(code.add(from, chunk), code.num(K)));
+          for (auto [sum, before] : llvm::zip_equal(part, earlier))
+            sum = plus(before, sum);
+          return part;
+        }));
+      });
+    };
+    int64_t whole = panels / group * group;
+    code.loop(code.num(0), code.num(whole), group, [&](Value first) { emitGroup(first, group); });
+    if (whole < panels)
+      emitGroup(code.num(whole), panels - whole);
+  }
+
+  /// The last one to eight columns: lanes run over k, and a tree adds them up.
+  void emitLanes(const rt::PanelBlock &block, Value pointer, Value column) {
+    int64_t most = block.cols <= 2 ? 8 : block.cols <= 4 ? 4 : 2;
+    int64_t whole = llvm::alignDown(K, lanes);
+    Value mask = code.firstLanes(block.cols);
+    overRows(most, [&](Value row, int64_t rows) {
+      auto accumulate = [&](Value k, ValueRange sums, Value tail) {
+        SmallVector<Value> next, panel;
+        for (int64_t n = 0; n < block.cols; ++n)
+          panel.push_back(code.loadVector(code.f32(), code.at(pointer, code.mul(code.add(k, n * K), 4)), tail));
+        for (int64_t i = 0; i < rows; ++i) {
+          Value place = code.add(code.mul(code.add(row, i), lhsStride), k);
+          Value x = code.loadVector(code.f32(), code.at(left, code.mul(place, 4)), tail);
+          for (int64_t n = 0; n < block.cols; ++n)
+            next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * block.cols + n]));
+        }
+        return next;
+      };
+      SmallVector<Value> sums(rows * block.cols, code.zero(code.vec(code.f32())));
+      if (whole > 0)
+        sums = code.loop(code.num(0), code.num(whole), lanes, sums, [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
+      if (whole < K)
+        sums = accumulate(code.num(whole), sums, code.firstLanes(K - whole));
+      SmallVector<Value> results;
+      for (int64_t i = 0; i < rows; ++i) {
+        Value together = code.zero(code.vec(code.f32()));
+        for (int64_t n = 0; n < block.cols; ++n)
+          together = vector::InsertOp::create(code.b, code.loc,
+                                              code.tree(sums[i * block.cols + n], [&](Value a, Value c) { return plus(a, c); }),
+                                              together, ArrayRef<int64_t>{n});
+        results.push_back(together);
+      }
+      Column only{pointer, column, block.cols, mask, 0};
+      store(row, rows, only, results);
+    });
+  }
+};
+
+} // namespace
+
+void emitContraction(StepEmitter &emitter, const Step &step) { Contraction(emitter, step).emit(); }
+
+} // namespace tutti

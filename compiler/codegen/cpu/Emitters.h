@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parts of a kernel, each emitted by a function of its own.
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_EMITTERS_H
+#define TUTTI_COMPILER_CODEGEN_CPU_EMITTERS_H
+
+#include "Step.h"
+
+namespace tutti {
+
+/// Rows times a packed weight, with what is computed from the registers (Contract.cpp).
+void emitContraction(StepEmitter &emitter, const Step &step);
+
+/// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
+void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
+
+/// Where a head finds its members and leaves its answer.
+struct HeadPlace {
+  mlir::Value members; ///< all members' values
+  mlir::Value answer;
+  mlir::Value count;     ///< active members
+  mlir::Value totalRows; ///< of the call
+  mlir::Value columns;   ///< of a row
+  mlir::Value firstRow, rows;
+  mlir::Value scratch; ///< headScratchBytes
+};
+/// One answer of the members for a tile of rows (Heads.cpp).
+void emitHead(Code &code, HeadOp head, const HeadPlace &place);
+
+/// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops (Kernel.cpp). `sizes`
+/// are the call's symbols in the order of the kernel's `sizes` argument.
+void emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes, const CpuLevel &level,
+                llvm::StringRef name);
+
+} // namespace tutti
+
+#endif

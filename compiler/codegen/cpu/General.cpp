@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The ops that no special emitter takes, one element at a time: whatever imports also compiles.
+#include "Step.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
+  unsigned axis = op.getAxis(), column = steps.form.dims() - 1;
+  AffineExpr along = access.getResult(axis);
+  SmallVector<Value> dims = dimensions(point);
+  // Lanes that are consecutive elements are read through a mask; anything else at an index brought into the operand.
+  bool masked = slope(along, column) == std::optional<int64_t>(1) && point.extra.empty();
+  Value index;
+  if (masked) {
+    index = code.add(code.splat(evaluate(along, dims)), code.laneNumbers());
+  } else {
+    if (varies(AffineMap::get(access.getNumDims(), 0, along), point))
+      dims[column] = code.add(code.splat(point.column), code.laneNumbers());
+    index = evaluate(along, dims);
+  }
+  auto number = [&](int64_t value) {
+    Value scalar = code.num(value);
+    return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar;
+  };
+  Value result;
+  int64_t start = 0;
+  for (Value input : op.getInputs()) {
+    int64_t length = typeOf(input).getShape()[axis];
+    Value inside = arith::AndIOp::create(
+        code.b, code.loc, arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sge, index, number(start)),
+        arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, number(start + length)));
+    Point there(point.row, point.column, point.mask, point.extra);
+    SmallVector<AffineExpr> exprs(access.getResults());
+    if (masked) {
+      there.mask = point.mask ? Value(arith::AndIOp::create(code.b, code.loc, point.mask, inside)) : inside;
+      exprs[axis] = along - start;
+    } else {
+      Value shifted = code.sub(index, number(start));
+      shifted = arith::MaxSIOp::create(code.b, code.loc, shifted, number(0));
+      there.extra.push_back(code.min(shifted, number(length - 1)));
+      exprs[axis] = getAffineDimExpr(column + there.extra.size(), access.getContext());
+    }
+    Value piece = read(input, AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
+    if (isa<VectorType>(index.getType()) || (result && isa<VectorType>(result.getType())))
+      piece = code.splat(piece);
+    if (result && isa<VectorType>(piece.getType()))
+      result = code.splat(result);
+    result = result ? arith::SelectOp::create(code.b, code.loc, inside, piece, result) : piece;
+    start += length;
+  }
+  return result;
+}
+
+Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
+  unsigned axis = op.getAxis(), column = steps.form.dims() - 1;
+  unsigned indexRank = typeOf(op.getIndices()).getRank();
+  ArrayRef<AffineExpr> results = access.getResults();
+  AffineMap indexAccess = AffineMap::get(access.getNumDims(), 0, results.slice(axis, indexRank), access.getContext());
+  Value index = read(op.getIndices(), indexAccess, point);
+  auto typed = [&](Value scalar) { return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar; };
+  Type wide = isa<VectorType>(index.getType()) ? Type(code.vec(code.i64())) : code.i64();
+  if (index.getType() != wide)
+    index = arith::ExtSIOp::create(code.b, code.loc, wide, index);
+  Value length = typed(sizeOf(getSizes(typeOf(op.getX()))[axis]));
+  Value negative = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, typed(code.num(0)));
+  index = arith::SelectOp::create(code.b, code.loc, negative, code.add(index, length), index);
+  index = arith::MaxSIOp::create(code.b, code.loc, index, typed(code.num(0)));
+  index = code.min(index, code.sub(length, typed(code.num(1))));
+
+  Point there(point.row, point.column, point.mask, point.extra);
+  there.extra.push_back(index);
+  SmallVector<AffineExpr> exprs(results.take_front(axis));
+  exprs.push_back(getAffineDimExpr(column + there.extra.size(), access.getContext()));
+  llvm::append_range(exprs, results.drop_front(axis + indexRank));
+  return read(op.getX(), AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
+}
+
+Value StepEmitter::chainSum(int64_t count, int64_t chunk, Type type, llvm::function_ref<Value(Value, Value)> accumulate) {
+  auto chain = [&](Value from, Value to) {
+    return code.loop(from, to, 1, code.zero(type), [&](Value k, ValueRange sum) { return SmallVector<Value>{accumulate(k, sum[0])}; })[0];
+  };
+  if (count <= chunk)
+    return chain(code.num(0), code.num(count));
+  // -0 + s is s, whatever s is.
+  Type element = getElementTypeOrSelf(type);
+  Value none = isa<FloatType>(element) ? code.constant(type, code.b.getFloatAttr(element, -0.0)) : code.zero(type);
+  return code.loop(code.num(0), code.num(count), chunk, none, [&](Value from, ValueRange sum) {
+    Value part = chain(from, code.min(code.add(from, chunk), code.num(count)));
+    return SmallVector<Value>{isa<FloatType>(element) ? Value(arith::AddFOp::create(code.b, code.loc, sum[0], part)) : code.add(sum[0], part)};
+  })[0];
+}
+
+Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  Type element = op.getType().getElementType();
+  Type type = varies(access, point) ? Type(code.vec(element)) : element;
+  unsigned first = steps.form.dims() + point.extra.size();
+  std::string contracted = spec->contracted();
+  Sizes left = getSizes(typeOf(op.getLhs()));
+
+  auto exprOf = [&](char label) {
+    size_t place = spec->result.find(label);
+    if (place != std::string::npos)
+      return access.getResult(place);
+    return getAffineDimExpr(first + contracted.find(label), access.getContext());
+  };
+  auto mapOf = [&](const std::string &labels) {
+    SmallVector<AffineExpr> exprs;
+    for (char label : labels)
+      exprs.push_back(exprOf(label));
+    return AffineMap::get(first + contracted.size(), 0, exprs, access.getContext());
+  };
+  int64_t count = 1;
+  for (char label : contracted)
+    count *= left[spec->lhs.find(label)].getFixed();
+
+  auto accumulate = [&](Value k, Value sum) -> Value {
+    Point there(point.row, point.column, point.mask, point.extra);
+    SmallVector<Value> places(contracted.size());
+    for (unsigned i = contracted.size(); i-- > 0;) {
+      Value length = code.num(left[spec->lhs.find(contracted[i])].getFixed());
+      places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
+      k = code.div(k, length);
+    }
+    there.extra.append(places);
+    Value a = read(op.getLhs(), mapOf(spec->lhs), there), c = read(op.getRhs(), mapOf(spec->rhs), there);
+    if (isa<VectorType>(type)) {
+      a = code.splat(a);
+      c = code.splat(c);
+    }
+    if (isa<FloatType>(element))
+      return math::FmaOp::create(code.b, code.loc, a, c, sum);
+    return code.add(sum, code.mul(a, c));
+  };
+  return chainSum(count, numericsChunk(op), type, accumulate);
+}
+
+Value StepEmitter::computeReduce(ReduceOp op, AffineMap access, Point &point) {
+  Type element = op.getType().getElementType();
+  Type type = varies(access, point) ? Type(code.vec(element)) : element;
+  unsigned first = steps.form.dims() + point.extra.size();
+  Sizes sizes = getSizes(typeOf(op.getX()));
+  SmallVector<AffineExpr> exprs(access.getResults());
+  int64_t count = 1;
+  for (auto [i, axis] : llvm::enumerate(op.getAxes())) {
+    exprs[axis] = getAffineDimExpr(first + i, access.getContext());
+    count *= sizes[axis].getFixed();
+  }
+  AffineMap there = AffineMap::get(first + op.getAxes().size(), 0, exprs, access.getContext());
+  auto at = [&](Value k) {
+    Point inner(point.row, point.column, point.mask, point.extra);
+    SmallVector<Value> places(op.getAxes().size());
+    for (unsigned i = places.size(); i-- > 0;) {
+      Value length = code.num(sizes[op.getAxes()[i]].getFixed());
+      places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
+      k = code.div(k, length);
+    }
+    inner.extra.append(places);
+    Value value = read(op.getX(), there, inner);
+    return isa<VectorType>(type) ? code.splat(value) : value;
+  };
+  bool isFloat = isa<FloatType>(element);
+  if (op.getKind() == ReduceKind::sum || op.getKind() == ReduceKind::mean) {
+    Value sum = chainSum(count, chunkOf(count), type, [&](Value k, Value sum) -> Value {
+      return isFloat ? Value(arith::AddFOp::create(code.b, code.loc, sum, at(k))) : code.add(sum, at(k));
+    });
+    if (op.getKind() == ReduceKind::sum)
+      return sum;
+    if (isFloat)
+      return arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
+    return arith::DivSIOp::create(code.b, code.loc, sum, code.constant(type, code.b.getIntegerAttr(element, count)));
+  }
+  bool largest = op.getKind() == ReduceKind::max;
+  return code.loop(code.num(1), code.num(count), 1, at(code.num(0)), [&](Value k, ValueRange best) {
+    Value value = at(k);
+    if (isFloat)
+      return SmallVector<Value>{largest ? Value(arith::MaximumFOp::create(code.b, code.loc, best[0], value))
+                                        : Value(arith::MinimumFOp::create(code.b, code.loc, best[0], value))};
+    return SmallVector<Value>{largest ? Value(arith::MaxSIOp::create(code.b, code.loc, best[0], value))
+                                      : Value(arith::MinSIOp::create(code.b, code.loc, best[0], value))};
+  })[0];
+}
+
+} // namespace tutti

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Heads: one answer of the active members, read in the order of the set, for a tile of rows.
+#include "Emitters.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+class HeadEmitter {
+public:
+  HeadEmitter(Code &code, HeadOp head, const HeadPlace &place)
+      : code(code), head(head), place(place), element(StepEmitter::elementOf(head.getX())),
+        answerElement(StepEmitter::elementOf(head.getResult())), bytes(storageBytes(element)) {}
+
+  void emit() {
+    bool byRow = head.getKind() == HeadKind::vote && isa<FloatType>(element);
+    code.loop(code.num(0), place.rows, 1, [&](Value local) {
+      row = code.add(place.firstRow, local);
+      if (byRow)
+        return voteOfRow();
+      Value whole = code.mul(code.div(place.columns, code.num(lanes)), lanes);
+      code.loop(code.num(0), whole, lanes, [&](Value column) { columnsFrom(column, {}); });
+      code.when(code.less(whole, place.columns),
+                [&] { columnsFrom(whole, code.firstLanes(code.sub(place.columns, whole))); });
+    });
+  }
+
+private:
+  Code &code;
+  HeadOp head;
+  const HeadPlace &place;
+  Type element, answerElement;
+  int64_t bytes;
+  Value row;
+
+  Value memberAt(Value member, Value column) {
+    Value index = code.add(code.mul(code.add(code.mul(member, place.totalRows), row), place.columns), column);
+    return code.at(place.members, code.mul(index, bytes));
+  }
+  /// 16 columns of a member as floats, integers turned into float32.
+  Value member(Value index, Value column, Value mask, bool asFloat) {
+    Value value = code.loadVector(element, memberAt(index, column), mask);
+    if (!asFloat || isa<FloatType>(element))
+      return value;
+    if (element.isInteger(1))
+      return arith::UIToFPOp::create(code.b, code.loc, code.vec(code.f32()), value);
+    return arith::SIToFPOp::create(code.b, code.loc, code.vec(code.f32()), value);
+  }
+  Type floatElement() { return isa<FloatType>(element) ? element : code.f32(); }
+
+  Value overMembers(Value init, llvm::function_ref<Value(Value index, Value sofar)> body, int64_t from = 0) {
+    return code.loop(code.num(from), place.count, 1, init,
+                     [&](Value index, ValueRange sofar) { return SmallVector<Value>{body(index, sofar[0])}; })[0];
+  }
+  Value add(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
+  Value sub(Value a, Value c) { return arith::SubFOp::create(code.b, code.loc, a, c); }
+  Value mul(Value a, Value c) { return arith::MulFOp::create(code.b, code.loc, a, c); }
+  Value count() { return code.splat(arith::SIToFPOp::create(code.b, code.loc, floatElement(), place.count)); }
+  Value divide(Value a, Value c) { return arith::DivFOp::create(code.b, code.loc, a, c); }
+
+  void columnsFrom(Value column, Value mask) {
+    Value result = answer(column, mask);
+    Value index = code.add(code.mul(row, place.columns), column);
+    code.storeVector(result, code.at(place.answer, code.mul(index, storageBytes(answerElement))), mask);
+  }
+
+  Value mean(Value column, Value mask) {
+    Value sum = overMembers(code.zero(code.vec(floatElement())),
+                            [&](Value m, Value sum) { return add(sum, member(m, column, mask, true)); });
+    return divide(sum, count());
+  }
+
+  Value answer(Value column, Value mask) {
+    switch (head.getKind()) {
+    case HeadKind::mean:
+      return mean(column, mask);
+    case HeadKind::var:
+    case HeadKind::std: {
+      Value middle = mean(column, mask);
+      Value squares = overMembers(code.zero(code.vec(floatElement())), [&](Value m, Value sum) {
+        Value distance = sub(member(m, column, mask, true), middle);
+        return add(sum, mul(distance, distance));
+      });
+      Value variance = divide(squares, count());
+      return head.getKind() == HeadKind::var ? variance : Value(math::SqrtOp::create(code.b, code.loc, variance));
+    }
+    case HeadKind::min:
+    case HeadKind::max:
+      return overMembers(
+          member(code.num(0), column, mask, false),
+          [&](Value m, Value best) { return extreme(best, member(m, column, mask, false), head.getKind() == HeadKind::max); }, 1);
+    case HeadKind::quantile:
+      return quantile(column, mask);
+    case HeadKind::vote:
+      return mostFrequent(column, mask);
+    }
+    llvm_unreachable("every kind of head is listed");
+  }
+
+  Value extreme(Value a, Value c, bool largest) {
+    if (isa<FloatType>(element))
+      return largest ? Value(arith::MaximumFOp::create(code.b, code.loc, a, c)) : Value(arith::MinimumFOp::create(code.b, code.loc, a, c));
+    if (element.isInteger(1))
+      return largest ? Value(arith::OrIOp::create(code.b, code.loc, a, c)) : Value(arith::AndIOp::create(code.b, code.loc, a, c));
+    return largest ? Value(arith::MaxSIOp::create(code.b, code.loc, a, c)) : Value(arith::MinSIOp::create(code.b, code.loc, a, c));
+  }
+
+  Value sortedAt(Value index) { return code.at(place.scratch, code.mul(index, lanes * storageBytes(floatElement()))); }
+
+  /// All lanes at once through Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M).
+  void sortMembers() {
+    Type f = floatElement();
+    Value leading = math::CountLeadingZerosOp::create(code.b, code.loc, code.sub(place.count, code.num(1)));
+    Value levels = code.sub(code.num(64), leading); // ceil(log2 count), and 0 for one member
+    auto shift = [&](Value by) -> Value { return arith::ShLIOp::create(code.b, code.loc, code.num(1), by); };
+    code.loop(code.num(0), levels, 1, [&](Value level) {
+      Value p = shift(code.sub(code.sub(levels, code.num(1)), level));
+      code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
+        Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, pass, code.num(0));
+        Value distance = arith::SelectOp::create(code.b, code.loc, isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
+        Value wanted = arith::SelectOp::create(code.b, code.loc, isFirst, code.num(0), p);
+        code.loop(code.num(0), code.sub(place.count, distance), 1, [&](Value i) {
+          Value bit = arith::AndIOp::create(code.b, code.loc, i, p);
+          code.when(arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, bit, wanted), [&] {
+            Value low = sortedAt(i), high = sortedAt(code.add(i, distance));
+            Value a = code.loadVector(f, low, {}), c = code.loadVector(f, high, {});
+            code.storeVector(arith::MinimumFOp::create(code.b, code.loc, a, c), low, {});
+            code.storeVector(arith::MaximumFOp::create(code.b, code.loc, a, c), high, {});
+          });
+        });
+      });
+    });
+  }
+
+  Value quantile(Value column, Value mask) {
+    Type f = floatElement();
+    Value none = code.zero(code.vec(code.b.getI1Type()));
+    Value anyNan = overMembers(none, [&](Value m, Value nan) -> Value {
+      Value value = member(m, column, mask, true);
+      code.storeVector(value, sortedAt(m), {});
+      return arith::OrIOp::create(code.b, code.loc, nan,
+                                  arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::UNO, value, value));
+    });
+    sortMembers();
+    Type f64 = code.b.getF64Type();
+    Value last = code.sub(place.count, code.num(1));
+    Value at = arith::MulFOp::create(code.b, code.loc, arith::SIToFPOp::create(code.b, code.loc, f64, last),
+                                     arith::ConstantOp::create(code.b, code.loc, head.getQAttr()));
+    Value below = arith::FPToSIOp::create(code.b, code.loc, code.i64(), at);
+    Value part = arith::SubFOp::create(code.b, code.loc, at, arith::SIToFPOp::create(code.b, code.loc, f64, below));
+    if (!f.isF64())
+      part = arith::TruncFOp::create(code.b, code.loc, f, part);
+    Value low = code.loadVector(f, sortedAt(below), {});
+    Value high = code.loadVector(f, sortedAt(code.min(code.add(below, 1), last)), {});
+    // Equal neighbours, infinite ones too, are their own middle.
+    Value between = add(low, mul(sub(high, low), code.splat(part)));
+    Value same = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OEQ, low, high);
+    Value result = arith::SelectOp::create(code.b, code.loc, same, low, between);
+    auto semantics = &cast<FloatType>(f).getFloatSemantics();
+    Value nan = code.constant(code.vec(f), FloatAttr::get(f, APFloat::getNaN(*semantics)));
+    return arith::SelectOp::create(code.b, code.loc, anyNan, nan, result);
+  }
+
+  /// Integers: how often each member's value occurs among all; the most frequent, and of those the smallest, wins.
+  Value mostFrequent(Value column, Value mask) {
+    auto wide = [&](Value index) {
+      Value value = member(index, column, mask, false);
+      if (value.getType() == code.vec(code.i64()))
+        return value;
+      if (element.isInteger(1))
+        return Value(arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), value));
+      return Value(arith::ExtSIOp::create(code.b, code.loc, code.vec(code.i64()), value));
+    };
+    Value zero = code.zero(code.vec(code.i64()));
+    return code.loop(code.num(0), place.count, 1, {wide(code.num(0)), zero}, [&](Value index, ValueRange best) {
+      Value mine = wide(index);
+      Value votes = overMembers(zero, [&](Value other, Value sum) -> Value {
+        Value equal = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, mine, wide(other));
+        return code.add(sum, arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), equal));
+      });
+      Value more = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sgt, votes, best[1]);
+      Value tied = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, votes, best[1]);
+      Value smaller = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, mine, best[0]);
+      Value wins = arith::OrIOp::create(code.b, code.loc, more, arith::AndIOp::create(code.b, code.loc, tied, smaller));
+      return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, mine, best[0]),
+                                arith::SelectOp::create(code.b, code.loc, wins, votes, best[1])};
+    })[0];
+  }
+
+  /// Floats: each member votes for the place of its largest value in the row (of its first NaN, as NumPy has it).
+  void voteOfRow() {
+    auto countAt = [&](Value column) { return code.at(place.scratch, code.mul(column, 8)); };
+    code.loop(code.num(0), place.columns, 1, [&](Value column) { code.storeScalar(code.num(0), countAt(column)); });
+    code.loop(code.num(0), place.count, 1, [&](Value index) {
+      Value first = code.loadScalar(element, memberAt(index, code.num(0)));
+      Value choice = code.loop(code.num(1), place.columns, 1, {first, code.num(0)}, [&](Value column, ValueRange best) {
+        Value value = code.loadScalar(element, memberAt(index, column));
+        Value larger = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OGT, value, best[0]);
+        Value isNan = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::UNO, value, value);
+        Value wasNumber = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::ORD, best[0], best[0]);
+        Value wins = arith::OrIOp::create(code.b, code.loc, larger, arith::AndIOp::create(code.b, code.loc, isNan, wasNumber));
+        return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, value, best[0]),
+                                  arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
+      })[1];
+      code.storeScalar(code.add(code.loadNumber(countAt(choice)), 1), countAt(choice));
+    });
+    Value winner = code.loop(code.num(1), place.columns, 1, {code.loadNumber(countAt(code.num(0))), code.num(0)},
+                             [&](Value column, ValueRange best) {
+                               Value votes = code.loadNumber(countAt(column));
+                               Value wins = code.less(best[0], votes);
+                               return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, votes, best[0]),
+                                                         arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
+                             })[1];
+    code.storeScalar(winner, code.at(place.answer, code.mul(row, 8)));
+  }
+};
+
+} // namespace
+
+void emitHead(Code &code, HeadOp head, const HeadPlace &place) { HeadEmitter(code, head, place).emit(); }
+
+} // namespace tutti

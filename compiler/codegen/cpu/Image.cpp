@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lowering to LLVM, machine code, and linking to a flat image.
+#include "Image.h"
+#include "compiler/codegen/Math.h"
+
+#include "lld/Common/Driver.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir;
+
+namespace tutti {
+
+static llvm::Error internalError(const llvm::Twine &what) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "code generation failed: " + what);
+}
+
+static llvm::Error lower(ModuleOp module) {
+  module.walk([](Operation *op) { op->removeAttr("text"); });
+  PassManager passes(module.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  if (failed(passes.run(module)))
+    return internalError("canonicalization");
+  expandMath(module);
+  PassManager lowering(module.getContext());
+  lowering.addPass(createSCFToControlFlowPass());
+  lowering.addPass(createConvertMathToLLVMPass());
+  lowering.addPass(createConvertVectorToLLVMPass());
+  lowering.addPass(createArithToLLVMConversionPass());
+  lowering.addPass(createConvertControlFlowToLLVMPass());
+  lowering.addPass(createConvertFuncToLLVMPass());
+  lowering.addPass(createUBToLLVMConversionPass());
+  lowering.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(lowering.run(module)))
+    return internalError("lowering to LLVM");
+  return llvm::Error::success();
+}
+
+static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, std::string &error) {
+  static const bool initialized = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // An fma is where the IR says so, and nowhere else.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, level.features, options, llvm::Reloc::PIC_,
+                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const CpuLevel &level, ArrayRef<std::string> kernels) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "tutti");
+  if (!code)
+    return internalError("translation to LLVM IR");
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = machineFor(level, error);
+  if (!machine)
+    return internalError(error);
+  code->setTargetTriple(machine->getTargetTriple());
+  code->setDataLayout(machine->createDataLayout());
+  std::string width = std::to_string(level.vectorBits);
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", level.name);
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (!llvm::is_contained(kernels, function.getName().str())) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      function.addFnAttr(llvm::Attribute::NoInline);
+    }
+  }
+
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopUnrolling = tuning.LoopInterleaving = false;
+  llvm::PassBuilder builder(machine.get(), tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*code, modules);
+
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager emitter;
+  if (machine->addPassesToEmitFile(emitter, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return internalError("no object emitter");
+  emitter.run(*code);
+  return object;
+}
+
+/// The linker lays code and constants out in one run, in which every reference is relative; an undefined symbol, or a relocation
+/// that would be left for load time, is an error.
+static const char linkerScript[] = R"(
+SECTIONS {
+  . = 0;
+  .image : { *(.text .text.*) . = ALIGN(64); *(.rodata .rodata.* .lrodata .lrodata.*) }
+  .rejected : { *(.data .data.* .bss .bss.* .got .got.* .init_array .init_array.* .tdata .tbss) }
+  .symtab 0 : { *(.symtab) } .shstrtab 0 : { *(.shstrtab) } .strtab 0 : { *(.strtab) }
+  /DISCARD/ : { *(.eh_frame .comment .note.* .llvm_addrsig) }
+}
+ASSERT(SIZEOF(.rejected) == 0, "the image has writable data")
+)";
+
+static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::string> kernels) {
+  llvm::SmallString<128> folder;
+  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("tutti-image", folder))
+    return internalError("no temporary folder: " + code.message());
+  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  auto path = [&](const char *name) { return (folder + "/" + name).str(); };
+  auto write = [&](const std::string &file, llvm::StringRef text) {
+    std::error_code code;
+    llvm::raw_fd_ostream stream(file, code);
+    stream << text;
+    stream.close();
+    return !code && !stream.has_error();
+  };
+  std::string input = path("kernels.o"), script = path("image.ld"), output = path("image");
+  if (!write(input, llvm::StringRef(object.data(), object.size())) || !write(script, linkerScript))
+    return internalError("cannot write to " + folder);
+
+  // The linker as a library keeps its state in globals: one link at a time.
+  static std::mutex linking;
+  std::lock_guard<std::mutex> guard(linking);
+  std::string text;
+  llvm::raw_string_ostream messages(text);
+  std::vector<const char *> args = {"ld.lld", "-static", "--no-dynamic-linker", "--orphan-handling=error", "--entry=0", "-T", script.c_str(),
+                                    input.c_str(), "-o", output.c_str()};
+  lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0)
+    return internalError("linking: " + text);
+
+  auto buffer = llvm::MemoryBuffer::getFile(output);
+  if (!buffer)
+    return internalError("linking left no file");
+  auto file = llvm::object::ELFObjectFile<llvm::object::ELF64LE>::create(**buffer);
+  if (!file)
+    return file.takeError();
+  CpuImage image;
+  for (const llvm::object::SectionRef &section : file->sections()) {
+    auto name = section.getName();
+    if (!name || *name != ".image")
+      continue;
+    auto contents = section.getContents();
+    if (!contents)
+      return contents.takeError();
+    image.bytes = contents->str();
+  }
+  image.offsets.assign(kernels.size(), ~0ull);
+  for (const llvm::object::ELFSymbolRef symbol : file->symbols()) {
+    auto name = symbol.getName();
+    auto value = symbol.getValue();
+    if (!name || !value)
+      return internalError("unreadable symbol");
+    auto place = llvm::find(kernels, *name);
+    if (place != kernels.end())
+      image.offsets[place - kernels.begin()] = *value;
+  }
+  if (llvm::is_contained(image.offsets, ~0ull))
+    return internalError("a kernel is missing from the image");
+  return image;
+}
+
+llvm::Expected<CpuImage> buildCpuImage(ModuleOp module, const CpuLevel &level, ArrayRef<std::string> kernels) {
+  if (llvm::Error error = lower(module))
+    return error;
+  auto object = compile(module, level, kernels);
+  if (!object)
+    return object.takeError();
+  return link(*object, kernels);
+}
+
+} // namespace tutti

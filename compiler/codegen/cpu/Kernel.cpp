@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A kernel's function: its tasks, the steps of each, and the head by whoever finishes a tile of rows last.
+#include "Emitters.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+class KernelEmitter {
+public:
+  KernelEmitter(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level)
+      : module(module), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)), builder(module.getContext()),
+        code(builder, kernel.getLoc()) {}
+
+  void emit(StringRef name) {
+    // Steps first: the kernel's function calls them.
+    for (ArrayRef<Step> rest = steps.steps; !rest.empty();) {
+      size_t count = 1;
+      while (!rest[0].contraction && count < rest.size() && !rest[count].contraction)
+        ++count;
+      emitStep(rest.take_front(count));
+      rest = rest.drop_front(count);
+    }
+    builder.setInsertionPointToEnd(module.getBody());
+    Type i64 = code.i64(), ptr = code.ptr();
+    auto function = func::FuncOp::create(builder, code.loc, name,
+                                         FunctionType::get(module.getContext(), {ptr, ptr, i64, i64, i64, ptr}, {}));
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    arguments = function.getArgument(0);
+    sizeTable = function.getArgument(1);
+    Value tile = function.getArgument(2);
+    scratch = function.getArgument(5);
+    tileRows = tile;
+    totalRows = code.num(1);
+    for (const Size &size : steps.form.rows)
+      totalRows = code.mul(totalRows, sizeOf(size));
+    Value tiles = code.div(code.sub(code.add(totalRows, tile), code.num(1)), tile);
+    code.loop(function.getArgument(3), function.getArgument(4), 1, [&](Value task) {
+      position = code.div(task, tiles);
+      Value tileNumber = code.sub(task, code.mul(position, tiles));
+      firstRow = code.mul(tileNumber, tile);
+      rows = code.min(tile, code.sub(totalRows, firstRow));
+      for (const auto &[callee, needs] : calls) {
+        SmallVector<Value> given;
+        for (const Need &need : needs)
+          given.push_back(provide(need));
+        func::CallOp::create(builder, code.loc, callee, TypeRange(), given);
+      }
+      if (!steps.heads.empty())
+        emitHeads(tileNumber);
+    });
+    func::ReturnOp::create(builder, code.loc);
+  }
+
+private:
+  ModuleOp module;
+  plan::KernelOp kernel;
+  ArrayRef<std::string> symbols;
+  const CpuLevel &level;
+  Steps steps;
+  OpBuilder builder;
+  Code code;
+  std::vector<std::pair<std::string, SmallVector<Need>>> calls;
+  Value arguments, sizeTable, scratch, tileRows, totalRows, position, firstRow, rows;
+
+  /// Equal steps, of one kernel or of several, are one function.
+  void emitStep(ArrayRef<Step> group) {
+    StepEmitter emitter(builder, kernel, steps, level);
+    emitter.begin(module);
+    if (group.front().contraction)
+      emitContraction(emitter, group.front());
+    else
+      emitRows(emitter, group);
+    emitter.finish();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    emitter.function.print(stream, OpPrintingFlags().useLocalScope());
+    for (auto other : module.getOps<func::FuncOp>()) {
+      if (other == emitter.function || !other->hasAttr("text") ||
+          cast<StringAttr>(other->getAttr("text")).getValue() != text)
+        continue;
+      emitter.function.erase();
+      calls.emplace_back(other.getSymName().str(), emitter.needs);
+      return;
+    }
+    emitter.function->setAttr("text", builder.getStringAttr(text));
+    std::string name = "step" + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
+    emitter.function.setSymName(name);
+    calls.emplace_back(name, emitter.needs);
+  }
+
+  Value sizeOf(const Size &size) {
+    Value total = code.num(size.getFactor());
+    for (const std::string &symbol : size.getSymbols())
+      total = code.mul(total, sizeBySymbol(symbol));
+    return total;
+  }
+  Value sizeBySymbol(StringRef symbol) {
+    int64_t place = llvm::find(symbols, symbol) - symbols.begin();
+    return code.loadNumber(code.at(sizeTable, place * 8));
+  }
+
+  /// The launch's buffers: arguments first, then results.
+  Value buffer(unsigned index) { return code.loadPointer(code.at(arguments, index * 8)); }
+  Value basePointer(Value value) {
+    const Place &place = steps.places.find(value)->second;
+    if (place.kind == Place::result)
+      return buffer(kernel.getBody().getNumArguments() + place.index);
+    if (place.kind == Place::scratch)
+      return code.at(scratch, code.mul(tileRows, place.offset));
+    Value pointer = buffer(place.index);
+    auto type = cast<RankedTensorType>(value.getType());
+    bool table = isLifted(type) && llvm::is_contained(kernel.getWeights(), int64_t(place.index));
+    return table ? code.loadPointer(code.at(pointer, code.mul(position, 8))) : pointer;
+  }
+  Value rowPointer(Value value) {
+    Value pointer = basePointer(value);
+    if (steps.places.find(value)->second.kind == Place::scratch)
+      return pointer;
+    auto type = cast<RankedTensorType>(value.getType());
+    RowForm form = RowForm::of(type);
+    Value row = firstRow;
+    if (form.lifted)
+      row = code.add(code.mul(position, totalRows), row);
+    return code.at(pointer, code.mul(code.mul(row, sizeOf(form.columns)), storageBytes(type.getElementType())));
+  }
+
+  Value provide(const Need &need) {
+    switch (need.kind) {
+    case Need::rowPointer:
+      return rowPointer(need.value);
+    case Need::basePointer:
+      return basePointer(need.value);
+    case Need::member:
+      return position;
+    case Need::firstRow:
+      return firstRow;
+    case Need::rows:
+      return rows;
+    case Need::size:
+      return sizeBySymbol(need.symbol);
+    case Need::partials:
+      return code.at(scratch, code.mul(tileRows, steps.scratchPerRow));
+    }
+    llvm_unreachable("every need is listed");
+  }
+
+  /// The last member to finish these rows answers for all of them; its ticket tells it so.
+  void emitHeads(Value tileNumber) {
+    auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+    unsigned tickets = kernel.getBody().getNumArguments() + yield.getValues().size();
+    Value ticket = code.at(buffer(tickets), code.mul(tileNumber, 4));
+    Type i32 = builder.getI32Type();
+    Value one = arith::ConstantIntOp::create(builder, code.loc, i32, 1);
+    Value before = LLVM::AtomicRMWOp::create(builder, code.loc, LLVM::AtomicBinOp::add, ticket, one, LLVM::AtomicOrdering::acq_rel);
+    Value active = sizeBySymbol("active");
+    Value finished = code.add(arith::ExtUIOp::create(builder, code.loc, code.i64(), before), 1);
+    Value isLast = arith::CmpIOp::create(builder, code.loc, arith::CmpIPredicate::eq, finished, active);
+    code.when(isLast, [&] {
+      code.storeScalar(arith::ConstantIntOp::create(builder, code.loc, i32, 0), ticket);
+      for (HeadOp head : steps.heads) {
+        RowForm form = RowForm::of(cast<RankedTensorType>(head.getX().getType()));
+        HeadPlace place{basePointer(head.getX()), basePointer(head.getResult()), active, totalRows, sizeOf(form.columns),
+                        firstRow, rows, scratch};
+        emitHead(code, head, place);
+      }
+    });
+  }
+};
+
+} // namespace
+
+void emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level, StringRef name) {
+  KernelEmitter(module, kernel, sizes, level).emit(name);
+}
+
+} // namespace tutti

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading and writing the values of a kernel's body.
+#include "Step.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+StepEmitter::StepEmitter(OpBuilder &builder, plan::KernelOp kernel, const Steps &steps, const CpuLevel &level)
+    : code(builder, kernel.getLoc()), steps(steps), level(level), kernel(kernel) {}
+
+void StepEmitter::begin(ModuleOp module) {
+  code.b.setInsertionPointToEnd(module.getBody());
+  function = func::FuncOp::create(code.b, code.loc, "step", FunctionType::get(module.getContext(), {}, {}));
+  function.setPrivate();
+  code.b.setInsertionPointToStart(function.addEntryBlock());
+}
+
+void StepEmitter::finish() {
+  func::ReturnOp::create(code.b, code.loc);
+  function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), {}));
+}
+
+Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol) {
+  auto key = std::make_tuple(int(kind), value.getAsOpaquePointer(), symbol.str());
+  auto [it, fresh] = given.try_emplace(key);
+  if (fresh) {
+    bool number = kind == Need::member || kind == Need::firstRow || kind == Need::rows || kind == Need::size;
+    it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.loc);
+    needs.push_back({kind, value, symbol.str()});
+  }
+  return it->second;
+}
+
+Value StepEmitter::sizeOf(const Size &size) {
+  Value total = code.num(size.getFactor());
+  for (const std::string &symbol : size.getSymbols())
+    total = code.mul(total, need(Need::size, {}, symbol));
+  return total;
+}
+
+bool StepEmitter::isWeight(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && llvm::is_contained(kernel.getWeights(), int64_t(argument.getArgNumber()));
+}
+
+std::optional<int64_t> StepEmitter::fixedRowStride(Value value) {
+  const Place &place = steps.places.find(value)->second;
+  if (place.kind == Place::scratch)
+    return place.stride;
+  Size columns = RowForm::of(typeOf(value)).columns;
+  return columns.isFixed() ? std::optional(columns.getFixed()) : std::nullopt;
+}
+Value StepEmitter::rowStride(Value value) {
+  if (auto fixed = fixedRowStride(value))
+    return code.num(*fixed);
+  return sizeOf(RowForm::of(typeOf(value)).columns);
+}
+
+SmallVector<Value> StepEmitter::dimensions(Point &point) {
+  SmallVector<Value> dims{need(Need::member)};
+  unsigned count = steps.form.rows.size();
+  if (count > 0) {
+    Value rest = code.add(need(Need::firstRow), point.row);
+    dims.append(count, Value());
+    for (unsigned i = count; i-- > 1;) {
+      Value length = sizeOf(steps.form.rows[i]);
+      Value above = code.div(rest, length);
+      dims[1 + i] = code.sub(rest, code.mul(above, length));
+      rest = above;
+    }
+    dims[1] = rest;
+  }
+  dims.push_back(point.column);
+  dims.append(point.extra);
+  return dims;
+}
+
+Value StepEmitter::evaluate(AffineExpr expr, ArrayRef<Value> dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return code.num(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value left = evaluate(binary.getLHS(), dims), right = evaluate(binary.getRHS(), dims);
+  if (isa<VectorType>(left.getType()) || isa<VectorType>(right.getType())) {
+    left = code.splat(left);
+    right = code.splat(right);
+  }
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return code.add(left, right);
+  case AffineExprKind::Mul:
+    return code.mul(left, right);
+  // Indices are not negative here, so division that truncates rounds down.
+  case AffineExprKind::FloorDiv:
+    return code.div(left, right);
+  case AffineExprKind::Mod:
+    return arith::RemSIOp::create(code.b, code.loc, left, right);
+  default:
+    llvm_unreachable("maps of the kernels stage have no other expressions");
+  }
+}
+
+std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> left = slope(binary.getLHS(), dim), right = slope(binary.getRHS(), dim);
+  if (!left || !right)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *left + *right;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Mul && factor)
+    return *left * factor.getValue();
+  return std::nullopt;
+}
+
+bool StepEmitter::varies(AffineMap access, Point &point) {
+  unsigned column = steps.form.dims() - 1;
+  if (access.isFunctionOfDim(column))
+    return true;
+  for (auto [i, value] : llvm::enumerate(point.extra))
+    if (isa<VectorType>(value.getType()) && access.isFunctionOfDim(column + 1 + i))
+      return true;
+  return false;
+}
+
+Value StepEmitter::read(Value value, AffineMap access, Point &point) {
+  auto key = std::make_pair(value, access);
+  if (auto it = point.memo.find(key); it != point.memo.end())
+    return it->second;
+  Value result = steps.places.contains(value) ? load(value, access, point) : compute(value, access, point);
+  return point.memo[key] = result;
+}
+
+Value StepEmitter::load(Value value, AffineMap access, Point &point) {
+  RankedTensorType type = typeOf(value);
+  Type element = type.getElementType();
+  int64_t bytes = storageBytes(element);
+  unsigned column = steps.form.dims() - 1;
+  RowForm form = RowForm::of(type);
+  SmallVector<Value> dims = dimensions(point);
+
+  // The offset as a sum of index times stride; what is known when compiling stays a number.
+  struct Term {
+    AffineExpr index;
+    Value stride;
+    std::optional<int64_t> fixed;
+  };
+  SmallVector<Term> terms;
+  Value base;
+  AffineMap inKernel = AffineMap::get(steps.form.dims(), 0, access.getResults(), access.getContext());
+  bool ownRows = form.sameRows(steps.form) && !isWeight(value) && access.getNumResults() > 0 &&
+                 llvm::all_of(access.getResults(), [&](AffineExpr e) {
+                   for (unsigned i = 0; i < point.extra.size(); ++i)
+                     if (e.isFunctionOfDim(column + 1 + i))
+                       return false;
+                   return true;
+                 }) && staysInRow(inKernel, form);
+  if (ownRows || steps.places.find(value)->second.kind == Place::scratch) {
+    base = code.at(rowPointer(value), code.mul(code.mul(point.row, rowStride(value)), bytes));
+    terms.push_back({access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
+  } else {
+    base = need(Need::basePointer, value);
+    Sizes sizes = getSizes(type);
+    Size stride(1);
+    for (unsigned i = sizes.size(); i-- > (isWeight(value) && form.lifted ? 1u : 0u);) {
+      if (stride.isFixed())
+        terms.push_back({access.getResult(i), {}, stride.getFixed()});
+      else
+        terms.push_back({access.getResult(i), sizeOf(stride), std::nullopt});
+      stride = *stride.times(sizes[i]);
+    }
+  }
+
+  // How the address moves from lane to lane.
+  bool anyVector = false;
+  std::optional<int64_t> step = 0;
+  for (const Term &term : terms) {
+    std::optional<int64_t> along = slope(term.index, column);
+    if (!along || (*along != 0 && !term.fixed))
+      step = std::nullopt;
+    else if (step && term.fixed)
+      step = *step + *along * *term.fixed;
+    for (auto [i, extra] : llvm::enumerate(point.extra))
+      anyVector |= isa<VectorType>(extra.getType()) && term.index.isFunctionOfDim(column + 1 + i);
+  }
+  bool vary = varies(access, point);
+  if (!anyVector && step && (*step == 0 || *step == 1)) {
+    for (const Term &term : terms)
+      base = code.at(base, code.mul(term.fixed ? code.mul(evaluate(term.index, dims), *term.fixed)
+                                               : code.mul(evaluate(term.index, dims), term.stride), bytes));
+    return *step == 1 && vary ? code.loadVector(element, base, point.mask) : code.loadScalar(element, base);
+  }
+  dims[column] = code.add(code.splat(point.column), code.laneNumbers());
+  Value offsets = code.splat(code.num(0));
+  for (const Term &term : terms) {
+    Value stride = term.fixed ? code.num(*term.fixed * bytes) : code.mul(term.stride, bytes);
+    offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
+  }
+  return code.gather(element, base, offsets, point.mask);
+}
+
+void StepEmitter::write(Value value, Value data, Point &point) {
+  RankedTensorType type = typeOf(value);
+  int64_t bytes = storageBytes(type.getElementType());
+  Value place = code.add(code.mul(point.row, rowStride(value)), point.column);
+  Value pointer = code.at(rowPointer(value), code.mul(place, bytes));
+  if (RowForm::of(type).columns == Size(1) && !isa<VectorType>(data.getType()))
+    code.storeScalar(data, pointer);
+  else
+    code.storeVector(code.splat(data), pointer, point.mask);
+}
+
+Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
+  Operation *op = value.getDefiningOp();
+  if (auto map = dyn_cast<MapOp>(op))
+    return computeMap(map, access, point);
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    return computeConcat(concat, access, point);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return computeGather(gather, access, point);
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return computeContract(contract, access, point);
+  return computeReduce(cast<ReduceOp>(op), access, point);
+}
+
+Value StepEmitter::computeMap(MapOp op, AffineMap access, Point &point) {
+  SmallVector<Value> operands;
+  bool vector = false;
+  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
+    operands.push_back(read(input, operandAccess(op, index, access), point));
+    vector |= isa<VectorType>(operands.back().getType());
+  }
+  IRMapping mapping;
+  for (auto [argument, operand] : llvm::zip_equal(op.getBody().getArguments(), operands))
+    mapping.map(argument, vector ? code.splat(operand) : operand);
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(inner); constant && vector) {
+      mapping.map(constant.getResult(), code.splat(code.b.clone(inner)->getResult(0)));
+      continue;
+    }
+    Operation *now = code.b.clone(inner, mapping);
+    if (vector)
+      for (Value result : now->getResults())
+        result.setType(code.vec(result.getType()));
+  }
+  return mapping.lookup(cast<YieldOp>(op.getBody().front().getTerminator()).getValues().front());
+}
+
+} // namespace tutti

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One step of a kernel as a function: reading and writing the body's values at a place of the index space.
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_STEP_H
+#define TUTTI_COMPILER_CODEGEN_CPU_STEP_H
+
+#include "Code.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/analysis/Steps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+
+namespace tutti {
+
+/// What a step's function is given by the kernel's. Steps with equal text are one function, called with other values.
+struct Need {
+  enum Kind {
+    rowPointer,  ///< of `value`, at this member and the first row of the tile
+    basePointer, ///< of `value`, at its first element; of a lifted weight: this member's copy
+    member,      ///< position in the active set
+    firstRow,    ///< of the tile, among all rows
+    rows,        ///< of the tile
+    size,        ///< of the call, by `symbol`
+    partials     ///< working memory for sums of chunks
+  } kind;
+  mlir::Value value;
+  std::string symbol;
+};
+
+/// A place of the kernel's index space: one row, and one column or 16 from `column` on.
+struct Point {
+  Point(mlir::Value row, mlir::Value column, mlir::Value mask = {}, llvm::ArrayRef<mlir::Value> extra = {})
+      : row(row), column(column), mask(mask), extra(extra) {}
+
+  mlir::Value row;    ///< within the tile
+  mlir::Value column; ///< first lane's
+  mlir::Value mask;   ///< lanes that count; null: all
+  /// Values of dimensions behind the kernel's own, that sums and gathers run over; i64, or vectors of it.
+  llvm::SmallVector<mlir::Value> extra;
+  /// What has been computed here.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> memo;
+};
+
+/// Emits one step. Values read are scalars where they do not depend on the column, else vectors of 16 lanes.
+class StepEmitter {
+public:
+  StepEmitter(mlir::OpBuilder &builder, plan::KernelOp kernel, const Steps &steps, const CpuLevel &level);
+
+  Code code;
+  const Steps &steps;
+  const CpuLevel &level;
+  plan::KernelOp kernel;
+  mlir::func::FuncOp function;
+  llvm::SmallVector<Need> needs;
+
+  void begin(mlir::ModuleOp module);
+  void finish();
+
+  mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {});
+  mlir::Value rows() { return need(Need::rows); }
+  mlir::Value sizeOf(const Size &size);
+
+  mlir::AffineMap own(mlir::Value value) { return ownRow(RowForm::of(typeOf(value)), kernel.getContext()); }
+  /// The value of `value` at `access` (kernel's index space to its own index).
+  mlir::Value read(mlir::Value value, mlir::AffineMap access, Point &point);
+  /// The same, computed from its op even if it has a place.
+  mlir::Value compute(mlir::Value value, mlir::AffineMap access, Point &point);
+  /// Stores at the value's own element.
+  void write(mlir::Value value, mlir::Value data, Point &point);
+  /// Pointer to, and elements between the rows of, a value whose rows are the kernel's.
+  mlir::Value rowPointer(mlir::Value value) { return need(Need::rowPointer, value); }
+  mlir::Value rowStride(mlir::Value value);
+  std::optional<int64_t> fixedRowStride(mlir::Value value);
+
+  static mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+  static mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
+
+private:
+  mlir::Value load(mlir::Value value, mlir::AffineMap access, Point &point);
+  mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
+  mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
+  mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
+  mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);
+  mlir::Value computeReduce(ReduceOp op, mlir::AffineMap access, Point &point);
+  /// Sums `term(k)` for k in [0, count) by the chain rule.
+  mlir::Value chainSum(int64_t count, int64_t chunk, mlir::Type type,
+                       llvm::function_ref<mlir::Value(mlir::Value k, mlir::Value sum)> accumulate);
+
+  /// Member, rows..., column (lane 0), extra: the values of an access' dimensions.
+  llvm::SmallVector<mlir::Value> dimensions(Point &point);
+  mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
+  bool isWeight(mlir::Value value);
+  bool varies(mlir::AffineMap access, Point &point);
+
+  std::map<std::tuple<int, void *, std::string>, mlir::Value> given;
+};
+
+/// How much an expression grows with a dimension; nothing if not evenly.
+std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
+
+} // namespace tutti
+
+#endif

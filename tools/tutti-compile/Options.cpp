@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
+#include "Options.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <sched.h>
+#include <sys/stat.h>
+
+namespace tutti {
+
+namespace {
+
+llvm::Error usage(const llvm::Twine &message) { return fail(ExitCode::usage, message); }
+llvm::Error unsupported(const llvm::Twine &message) { return fail(ExitCode::unsupported, message); }
+
+/// NAME=VALUE, split at the last '='.
+llvm::Expected<std::pair<std::string, std::string>> split(const std::string &flag, const std::string &text) {
+  size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    return usage(flag + " '" + text + "': expected NAME=VALUE");
+  return std::make_pair(text.substr(0, at), text.substr(at + 1));
+}
+
+llvm::Error addModels(const std::vector<std::string> &given, CompileRequest &request) {
+  for (const std::string &text : given) {
+    if (text.empty() || text[0] != '@') {
+      request.models.push_back(text);
+      continue;
+    }
+    std::ifstream list(text.substr(1));
+    if (!list)
+      return usage("cannot read the list of models '" + text.substr(1) + "'");
+    std::string line;
+    while (std::getline(list, line)) {
+      llvm::StringRef name = llvm::StringRef(line).trim();
+      if (!name.empty())
+        request.models.push_back(name.str());
+    }
+  }
+  if (request.models.empty())
+    return usage("no model is given; see tutti-compile --help");
+  for (const std::string &model : request.models) {
+    if (llvm::StringRef(model).ends_with(".mlir") || llvm::StringRef(model).ends_with(".safetensors"))
+      return unsupported("'" + model + "': models are ONNX files; other formats are not supported yet");
+    struct stat status;
+    if (stat(model.c_str(), &status) != 0)
+      return usage("no model file '" + model + "': " + strerror(errno));
+    if (S_ISDIR(status.st_mode))
+      return usage("'" + model + "' is a directory, expected an ONNX file");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &request) {
+  if (targets.empty())
+    return llvm::Error::success();
+  request.levels.clear();
+  for (const std::string &target : targets) {
+    if (target == "cpu")
+      request.levels = {"x86-64-v3", "x86-64-v4"};
+    else if (target == "cpu-v3")
+      request.levels.push_back("x86-64-v3");
+    else if (target == "cpu-avx512")
+      request.levels.push_back("x86-64-v4");
+    else if (target == "cuda" || target == "emulated" || llvm::StringRef(target).starts_with("sm_"))
+      return unsupported("--target " + target + ": not supported yet; cpu, cpu-v3 and cpu-avx512 are");
+    else
+      return usage("--target " + target + ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda, sm_XX and emulated");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error addDim(const std::string &text, CompileRequest &request) {
+  auto pair = split("--dim", text);
+  if (!pair)
+    return pair.takeError();
+  auto [name, value] = *pair;
+  auto wrong = [&] { return usage("--dim '" + text + "': expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI"); };
+  if (value.find(',') != std::string::npos)
+    return unsupported("--dim " + text + ": a list of values is not supported yet; give one value, or a range LO..HI");
+  DimBinding binding;
+  llvm::StringRef low(value), high(value);
+  if (size_t dots = value.find(".."); dots != std::string::npos) {
+    low = llvm::StringRef(value).take_front(dots);
+    high = llvm::StringRef(value).drop_front(dots + 2);
+  }
+  if (low.getAsInteger(10, binding.lo) || high.getAsInteger(10, binding.hi) || binding.lo < 1 || binding.hi < binding.lo)
+    return wrong();
+  auto [place, fresh] = request.import.dims.try_emplace(name, binding);
+  if (!fresh)
+    return usage("--dim " + name + " is given twice");
+  return llvm::Error::success();
+}
+
+llvm::Error addInput(const std::string &text, CompileRequest &request) {
+  auto pair = split("--input", text);
+  if (!pair)
+    return pair.takeError();
+  if (pair->second == "member")
+    request.perMember.push_back(pair->first);
+  else if (pair->second != "shared")
+    return usage("--input '" + text + "': expected NAME=shared or NAME=member");
+  return llvm::Error::success();
+}
+
+llvm::Error addOutput(const std::string &text, CompileRequest &request) {
+  auto pair = split("--output", text);
+  if (!pair)
+    return pair.takeError();
+  std::vector<std::string> &heads = request.heads[pair->first];
+  for (llvm::StringRef head : llvm::split(pair->second, ',')) {
+    static constexpr llvm::StringRef known[] = {"members", "mean", "var", "std", "min", "max", "vote"};
+    double q;
+    bool quantile = head.consume_front("quantile:");
+    if (quantile ? head.getAsDouble(q) || !(q >= 0 && q <= 1) : !llvm::is_contained(known, head))
+      return usage("--output '" + text + "': heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
+    std::string name = quantile ? "quantile:" + head.str() : head.str();
+    if (llvm::is_contained(heads, name))
+      return usage("--output '" + text + "': the head " + name + " is listed twice");
+    heads.push_back(name);
+  }
+  return llvm::Error::success();
+}
+
+unsigned availableCpus() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+} // namespace
+
+std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) {
+  CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact."};
+  app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
+  app.set_version_flag("--version", TUTTI_VERSION);
+  std::vector<std::string> models, targets, inputs, dims, binds, outputs;
+  std::string share = "content", stop, randomness, precision;
+  bool unequal = false, fast = false;
+  uint64_t memory = 0, jobs = availableCpus();
+  CompileRequest &request = options.request;
+  app.add_option("MODEL", models, "ONNX files in the order of the members; @FILE reads names, one a line")->expected(1, -1);
+  app.add_option("-o,--out", request.output, "the artifact to write");
+  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512")->delimiter(',')->type_name("T,...");
+  app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")->type_name("NAME=KIND");
+  app.add_option("--dim", dims, "NAME=V or NAME=LO..HI: binds a symbolic dimension")->type_name("NAME=V");
+  app.add_option("--bind", binds, "NAME=FILE.npy: an input becomes a constant (not supported yet)")->type_name("NAME=FILE");
+  app.add_option("--output", outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")->type_name("NAME=HEAD,...");
+  app.add_option("--share", share, "content: equal weights are stored and computed once (default); none: every float weight stays per member");
+  app.add_option("--randomness", randomness, "error, same or different (not supported yet)");
+  app.add_option("--precision", precision, "tf32, bf16, f16 (not supported yet)");
+  app.add_flag("--fast-math", fast, "(not supported yet)");
+  app.add_flag("--unequal", unequal, "groups members of different structure (not supported yet)");
+  auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES");
+  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N");
+  app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")->type_name("STAGE");
+  app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
+  app.add_option("--explain", options.explain, "says what each kernel became; =json for machines")->expected(0, 1)->default_str("text");
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL")
+      option->allow_extra_args(false);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : int(ExitCode::usage);
+  }
+  if (app.count("--explain") && options.explain.empty())
+    options.explain = "text";
+
+  auto fill = [&]() -> llvm::Error {
+    auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
+    if (!precision.empty())
+      return absent("--precision");
+    if (fast)
+      return absent("--fast-math");
+    if (!randomness.empty())
+      return absent("--randomness");
+    if (unequal)
+      return absent("--unequal");
+    if (!binds.empty())
+      return absent("--bind");
+    if (share != "content" && share != "none")
+      return usage("--share " + share + ": expected content or none");
+    request.shareByContent = share == "content";
+    if (!options.explain.empty() && options.explain != "text" && options.explain != "json")
+      return usage("--explain=" + options.explain + ": expected --explain or --explain=json");
+    if (limit->count())
+      request.memoryLimit = memory;
+    request.jobs = std::max<uint64_t>(1, jobs);
+    if (!stop.empty()) {
+      auto *stage = llvm::find_if(stages(), [&](auto &entry) { return entry.first == stop; });
+      if (stage == stages().end())
+        return usage("--stop-after " + stop + ": the stages are model, batched, kernels, planned, binary");
+      request.stopAfter = stage->second;
+    }
+    if (request.output.empty() && request.stopAfter == Stage::binary && stop.empty() && options.explain.empty())
+      return usage("no artifact is named: add -o FILE.tutti");
+    if (llvm::Error error = addTargets(targets, request))
+      return error;
+    for (const std::string &text : dims)
+      if (llvm::Error error = addDim(text, request))
+        return error;
+    for (const std::string &text : inputs)
+      if (llvm::Error error = addInput(text, request))
+        return error;
+    for (const std::string &text : outputs)
+      if (llvm::Error error = addOutput(text, request))
+        return error;
+    return addModels(models, request);
+  };
+  if (llvm::Error error = fill()) {
+    int code = 0;
+    llvm::handleAllErrors(std::move(error), [&](const CompileError &e) {
+      std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());
+      code = int(e.code);
+    });
+    return code;
+  }
+  return std::nullopt;
+}
+
+} // namespace tutti
