@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of the ops' examples. An op without one fails the test `EveryOp`.
+#include "Instances.h"
+
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace tutti::laws {
+
+static std::vector<Instance> table() {
+  std::vector<Instance> all;
+  auto add = [&](const char *op, const char *arguments, const char *text) {
+    all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text});
+  };
+  auto unary = [&](const char *op, const char *type) {
+    all.push_back({std::string("tutti.") + op, std::string("%a: ") + type, std::string("tutti.") + op + " %a : " + type});
+  };
+  // Broadcasting of every kind: neither, lhs, rhs, both, and a symbol.
+  auto binary = [&](const char *op, const char *element) {
+    const std::pair<std::string, std::string> shapes[] = {
+        {"tensor<2x3x" + std::string(element) + ">", "tensor<2x3x" + std::string(element) + ">"},
+        {"tensor<3x" + std::string(element) + ">", "tensor<2x3x" + std::string(element) + ">"},
+        {"tensor<?x3x" + std::string(element) + ", [\"batch\"]>", "tensor<" + std::string(element) + ">"},
+        {"tensor<2x1x3x" + std::string(element) + ">", "tensor<4x1x" + std::string(element) + ">"},
+    };
+    for (auto &[lhs, rhs] : shapes)
+      all.push_back({std::string("tutti.") + op, "%a: " + lhs + ", %b: " + rhs,
+                     std::string("tutti.") + op + " %a, %b : " + lhs + ", " + rhs});
+  };
+
+  for (const char *op : {"neg", "abs", "sign", "relu"}) {
+    unary(op, "tensor<2x3xf32>");
+    unary(op, "tensor<4xi32>");
+  }
+  for (const char *op : {"sqrt", "reciprocal", "exp", "log", "erf", "sin", "cos", "tanh", "sigmoid", "softplus", "mish"})
+    unary(op, "tensor<?x3xf32, [\"batch\"]>");
+  unary("not", "tensor<7xi1>");
+  for (const char *op : {"add", "sub", "mul", "div", "pow", "min", "max", "equal", "greater", "greater_equal"}) {
+    binary(op, "f32");
+    binary(op, "i32");
+  }
+  for (const char *op : {"and", "or", "equal", "greater", "greater_equal"})
+    binary(op, "i1");
+  add("select", "%c: tensor<2x1xi1>, %a: tensor<3xf32>, %b: tensor<2x3xf32>",
+      "%c, %a, %b : tensor<2x1xi1>, tensor<3xf32>, tensor<2x3xf32>");
+  add("select", "%c: tensor<i1>, %a: tensor<3xi64>, %b: tensor<i64>", "%c, %a, %b : tensor<i1>, tensor<3xi64>, tensor<i64>");
+  for (const char *from : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"})
+    for (const char *to : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"}) {
+      std::string x = "tensor<5x" + std::string(from) + ">";
+      all.push_back({"tutti.cast", "%a: " + x, "tutti.cast %a : " + x + " -> tensor<5x" + to + ">"});
+    }
+
+  add("contract", "%a: tensor<?x4xf32, [\"batch\"]>, %b: tensor<4x3xf32>",
+      "%a, %b \"bk,kn->bn\" : tensor<?x4xf32, [\"batch\"]>, tensor<4x3xf32>");
+  add("contract", "%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>",
+      "%a, %b \"mbk,mkn->mbn\" : tensor<2x3x4xf32>, tensor<2x4x5xf32>");
+  add("contract", "%a: tensor<2x3xf32>, %b: tensor<3x2xf32>", "%a, %b \"ij,ji->\" : tensor<2x3xf32>, tensor<3x2xf32>");
+  add("contract", "%a: tensor<2xf32>, %b: tensor<3xf32>", "%a, %b \"i,j->ji\" : tensor<2xf32>, tensor<3xf32>");
+  add("contract", "%a: tensor<2x3xi32>, %b: tensor<3xi32>", "%a, %b \"ij,j->i\" : tensor<2x3xi32>, tensor<3xi32>");
+
+  for (const char *kind : {"sum", "mean", "max", "min"}) {
+    std::string k = kind;
+    add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", (k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>").c_str());
+    add("reduce", "%a: tensor<2x3x4xf32>", (k + " %a [0, 2] : tensor<2x3x4xf32>").c_str());
+    if (k != "mean")
+      add("reduce", "%a: tensor<2x3xi32>", (k + " %a [1] : tensor<2x3xi32>").c_str());
+  }
+  add("reduce", "%a: tensor<2x0xf32>", "sum %a [1] : tensor<2x0xf32>");
+
+  add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
+      "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x8x3xf32, [\"batch\"]>");
+  add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
+      "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>");
+  add("reshape", "%a: tensor<?xf32, [\"6*batch\"]>", "%a : tensor<?xf32, [\"6*batch\"]> -> tensor<?x1x2x3xf32, [\"batch\"]>");
+  add("reshape", "%a: tensor<2x?x3xf32, [\"batch\"]>", "%a : tensor<2x?x3xf32, [\"batch\"]> -> tensor<2x1x?xf32, [\"3*batch\"]>");
+  add("reshape", "%a: tensor<4x6xf32>", "%a : tensor<4x6xf32> -> tensor<6x4xf32>");
+  add("reshape", "%a: tensor<1x1xf32>", "%a : tensor<1x1xf32> -> tensor<f32>");
+  add("broadcast", "%a: tensor<3x1xf32>", "%a : tensor<3x1xf32> -> tensor<2x3x4xf32>");
+  add("broadcast", "%a: tensor<f32>", "%a : tensor<f32> -> tensor<?x2xf32, [\"batch\"]>");
+  add("transpose", "%a: tensor<2x?x4xf32, [\"batch\"]>", "%a [1, 2, 0] : tensor<2x?x4xf32, [\"batch\"]>");
+  add("transpose", "%a: tensor<2x3x4x5xi64>", "%a [3, 0, 2, 1] : tensor<2x3x4x5xi64>");
+  add("slice", "%a: tensor<?x7xf32, [\"batch\"]>", "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, [\"batch\"]>");
+  add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
+  add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
+      "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
+  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>", "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
+
+  // Random indices are negative and out of range too.
+  add("gather", "%a: tensor<5x3xf32>, %i: tensor<2x2xi64>", "%a at %i axis 0 : tensor<5x3xf32>, tensor<2x2xi64>");
+  add("gather", "%a: tensor<2x5x3xf32>, %i: tensor<4xi32>", "%a at %i axis 1 : tensor<2x5x3xf32>, tensor<4xi32>");
+  add("gather", "%a: tensor<3x4xf32>, %i: tensor<i64>", "%a at %i axis 1 : tensor<3x4xf32>, tensor<i64>");
+  add("gather", "%a: tensor<2x3x5xf32>, %i: tensor<2x4xi64>", "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
+
+  add("constant", "", "dense<[1.5, 2.5]> : tensor<2xf32>");
+  add("get", "", "@p : tensor<2x3xf32>");
+  for (const char *kind : {"mean", "var", "std", "min", "max"}) {
+    std::string k = kind;
+    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str());
+    add("head", "%a: tensor<4x3xi32>", (k + " %a : tensor<4x3xi32>").c_str());
+  }
+  for (const char *q : {"0.0", "0.25", "0.5", "1.0"})
+    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str());
+  add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>");
+  add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>");
+  add("replicate", "%a: tensor<3xf32>", "%a : tensor<3xf32> -> tensor<4x3xf32>");
+  add("replicate", "%a: tensor<?x3xf32, [\"batch\"]>", "%a : tensor<?x3xf32, [\"batch\"]> -> tensor<4x?x3xf32, [\"batch\"]>");
+  return all;
+}
+
+const std::vector<Instance> &instances() {
+  static const std::vector<Instance> all = table();
+  return all;
+}
+
+MLIRContext &context() {
+  static MLIRContext *const context = [] {
+    auto *made = new MLIRContext(MLIRContext::Threading::DISABLED);
+    made->loadDialect<TuttiDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+    return made;
+  }();
+  return *context;
+}
+
+llvm::StringMap<int64_t> sizes() { return {{"batch", 5}}; }
+
+Subject parse(const Instance &instance) {
+  std::string text = "tutti.param per_member @p : tensor<2x3xf32>\nfunc.func @main(" + instance.arguments + ") { %r = " +
+                     instance.text + "\n return }";
+  Subject subject;
+  subject.module = parseSourceString<ModuleOp>(text, &context());
+  if (!subject.module) {
+    ADD_FAILURE() << "does not parse: " << text;
+    return subject;
+  }
+  subject.main = subject.module->lookupSymbol<func::FuncOp>("main");
+  subject.op = &subject.main.getBody().front().front();
+  EXPECT_EQ(subject.op->getName().getStringRef().str(), instance.op);
+  subject.main.getBody().front().getTerminator()->setOperands(subject.op->getResults());
+  subject.main.setType(FunctionType::get(&context(), subject.main.getArgumentTypes(), subject.op->getResultTypes()));
+  return subject;
+}
+
+HostTensor random(std::mt19937 &generator, Type element, ArrayRef<int64_t> dims) {
+  HostTensor tensor = HostTensor::zeros(element, dims);
+  for (double &value : tensor.floats) {
+    value = (static_cast<int>(generator() % 193) - 96) / 32.0;
+    if (generator() % 8 == 0)
+      value = generator() % 2 ? 0.0 : -0.0;
+  }
+  for (int64_t &value : tensor.ints)
+    value = element.isInteger(1) ? generator() % 2 : static_cast<int64_t>(generator() % 15) - 7;
+  return tensor;
+}
+
+HostTensor random(std::mt19937 &generator, RankedTensorType type) {
+  EvaluateContext context;
+  context.sizes = sizes();
+  return random(generator, type.getElementType(), context.dimsOf(type));
+}
+
+HostTensor stack(ArrayRef<HostTensor> tensors) {
+  HostTensor all{tensors[0].element, tensors[0].dims, {}, {}};
+  all.dims.insert(all.dims.begin(), tensors.size());
+  for (const HostTensor &tensor : tensors) {
+    all.floats.insert(all.floats.end(), tensor.floats.begin(), tensor.floats.end());
+    all.ints.insert(all.ints.end(), tensor.ints.begin(), tensor.ints.end());
+  }
+  return all;
+}
+
+HostTensor unstack(const HostTensor &tensor, int64_t index) {
+  HostTensor one = HostTensor::zeros(tensor.element, ArrayRef(tensor.dims).drop_front());
+  int64_t count = one.count();
+  if (one.isFloat())
+    std::copy_n(tensor.floats.begin() + index * count, count, one.floats.begin());
+  else
+    std::copy_n(tensor.ints.begin() + index * count, count, one.ints.begin());
+  return one;
+}
+
+std::string difference(const HostTensor &a, const HostTensor &b) {
+  if (a.element != b.element || a.dims != b.dims)
+    return "another type";
+  for (size_t i = 0; i < a.floats.size(); ++i)
+    if (std::memcmp(&a.floats[i], &b.floats[i], sizeof(double)) && !(std::isnan(a.floats[i]) && std::isnan(b.floats[i])))
+      return "element " + std::to_string(i) + ": " + std::to_string(a.floats[i]) + " and " + std::to_string(b.floats[i]);
+  for (size_t i = 0; i < a.ints.size(); ++i)
+    if (a.ints[i] != b.ints[i])
+      return "element " + std::to_string(i) + ": " + std::to_string(a.ints[i]) + " and " + std::to_string(b.ints[i]);
+  return "";
+}
+
+} // namespace tutti::laws
