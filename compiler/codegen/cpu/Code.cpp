@@ -10,7 +10,7 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   static const CpuLevel levels[] = {
       {"x86-64-v3", "", 256, 6, 1, 4},
-      {"x86-64-v4", "", 512, 8, 2, 8},
+      {"x86-64-v4", "", 512, 14, 2, 8},
   };
   return levels;
 }
@@ -78,6 +78,10 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
   if (!mask)
     mask = constant(vec(b.getI1Type()), b.getBoolAttr(true));
   return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())), element);
+}
+
+void Code::prefetch(Value pointer) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 
 Value Code::constant(Type type, Attribute scalar) {

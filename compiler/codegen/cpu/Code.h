@@ -62,6 +62,9 @@ public:
   /// 16 elements at `offsets` (vector of i64, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
+  /// Asks for the line to be brought into the L2 cache. Any address will do.
+  void prefetch(mlir::Value pointer);
+
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
   mlir::Value splat(mlir::Value scalar);

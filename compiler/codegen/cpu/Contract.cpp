@@ -76,6 +76,10 @@ private:
       for (const Column &column : columns)
         panel.push_back(code.loadVector(code.f32(), code.at(column.weights, code.mul(k, column.width * 4)),
                                         column.width < lanes ? column.mask : Value()));
+      // The next chunk, or panel, or layer: it lies right behind, and is in the L2 cache by the time its turn comes.
+      if (rows == e.level.tileRows)
+        for (int64_t line = 0; line < int64_t(columns.size()) * lanes * 4; line += 64)
+          code.prefetch(code.at(columns[0].weights, code.add(code.mul(code.add(k, chunk), columns[0].width * 4), line)));
       for (int64_t i = 0; i < rows; ++i) {
         Value x = code.splat(leftAt(row, i, k));
         for (unsigned v = 0; v < columns.size(); ++v)
@@ -108,15 +112,13 @@ private:
 
   Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
 
-  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 4, 2 and 1.
+  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1.
   void overRows(int64_t most, llvm::function_ref<void(Value row, int64_t rows)> tile) {
     Value rows = e.rows();
     Value whole = code.mul(code.div(rows, code.num(most)), most);
     code.loop(code.num(0), whole, most, [&](Value row) { tile(row, most); });
     Value row = whole;
-    for (int64_t few = 4; few >= 1; few /= 2) {
-      if (few >= most)
-        continue;
+    for (int64_t few = llvm::bit_floor(uint64_t(most - 1)); few >= 1; few /= 2) {
       Value has = code.less(code.add(row, few - 1), rows);
       code.when(has, [&] { tile(row, few); });
       row = arith::SelectOp::create(code.b, code.loc, has, code.add(row, few), row);
