@@ -27,17 +27,21 @@ void registerDialects(DialectRegistry &registry) {
 
 namespace {
 
+const DialectRegistry &registry() {
+  static const DialectRegistry registry = [] {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }();
+  return registry;
+}
+
 class Compilation {
 public:
-  explicit Compilation(const CompileRequest &request) : request(request), context(registry(), MLIRContext::Threading::DISABLED) {
-    context.loadAllAvailableDialects();
-  }
+  Compilation(const CompileRequest &request, Ensemble ensemble)
+      : request(request), context(*ensemble.module->getContext()), ensemble(std::move(ensemble)) {}
 
   llvm::Expected<CompileResult> run() {
-    auto aligned = align(context, request.models, request.import, {request.shareByContent});
-    if (!aligned)
-      return aligned.takeError();
-    ensemble = std::move(*aligned);
     if (llvm::Error error = nameInputsAndHeads())
       return error;
     for (auto [name, stage] : stages()) {
@@ -62,18 +66,9 @@ public:
 
 private:
   const CompileRequest &request;
-  MLIRContext context;
+  MLIRContext &context;
   Ensemble ensemble;
   CompileResult result;
-
-  static const DialectRegistry &registry() {
-    static const DialectRegistry registry = [] {
-      DialectRegistry registry;
-      registerDialects(registry);
-      return registry;
-    }();
-    return registry;
-  }
 
   ModuleOp module() { return *ensemble.module; }
 
@@ -236,6 +231,17 @@ private:
 
 } // namespace
 
-llvm::Expected<CompileResult> compile(const CompileRequest &request) { return Compilation(request).run(); }
+llvm::Expected<CompileResult> compile(const CompileRequest &request) {
+  MLIRContext context(registry(), MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  auto aligned = align(context, request.models, request.import, {request.shareByContent});
+  if (!aligned)
+    return aligned.takeError();
+  return compile(request, std::move(*aligned));
+}
+
+llvm::Expected<CompileResult> compile(const CompileRequest &request, Ensemble ensemble) {
+  return Compilation(request, std::move(ensemble)).run();
+}
 
 } // namespace tutti

@@ -46,6 +46,9 @@ struct CompileResult {
 };
 
 llvm::Expected<CompileResult> compile(const CompileRequest &request);
+/// The same from the stage `model` on, for an ensemble that is there already; `request.models` and `import` are not read. Its context
+/// has the dialects of `registerDialects`.
+llvm::Expected<CompileResult> compile(const CompileRequest &request, Ensemble ensemble);
 
 /// Every dialect that a stage may hold.
 void registerDialects(mlir::DialectRegistry &registry);
