@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The C interface: argument checks, then the classes.
+#include "Session.h"
+
+using namespace tutti::rt;
+
+uint32_t tutti_version(void) {
+  return TUTTI_VERSION_MAJOR * 10000 + TUTTI_VERSION_MINOR * 100 + TUTTI_VERSION_PATCH;
+}
+
+uint32_t tutti_format_version(void) { return kFormatVersion; }
+
+const char *tutti_status_name(tutti_status_t status) {
+  switch (status) {
+  case TUTTI_OK:
+    return "ok";
+  case TUTTI_INVALID_ARGUMENT:
+    return "invalid argument";
+  case TUTTI_NOT_FOUND:
+    return "not found";
+  case TUTTI_SHAPE_MISMATCH:
+    return "shape mismatch";
+  case TUTTI_DTYPE_MISMATCH:
+    return "dtype mismatch";
+  case TUTTI_NOT_BOUND:
+    return "not bound";
+  case TUTTI_SHARED_WEIGHT:
+    return "shared weight";
+  case TUTTI_BUSY:
+    return "session busy";
+  case TUTTI_FORKED:
+    return "session forked";
+  case TUTTI_TRUNCATED:
+    return "truncated";
+  case TUTTI_DIGEST_MISMATCH:
+    return "digest mismatch";
+  case TUTTI_MALFORMED:
+    return "malformed";
+  case TUTTI_NEWER_FORMAT:
+    return "newer format";
+  case TUTTI_UNSUPPORTED:
+    return "unsupported";
+  case TUTTI_NO_DEVICE:
+    return "no device";
+  case TUTTI_OUT_OF_MEMORY:
+    return "out of memory";
+  case TUTTI_IO_ERROR:
+    return "input/output error";
+  case TUTTI_INTERNAL:
+    return "internal error";
+  }
+  return "unknown status";
+}
+
+const char *tutti_dtype_name(tutti_dtype_t dtype) { return nameOf(tutti::fb::DType(dtype)); }
+uint32_t tutti_dtype_bits(tutti_dtype_t dtype) { return bitsOf(tutti::fb::DType(dtype)); }
+
+static tutti_status_t openArtifact(const char *path, const void *data, size_t bytes, tutti_artifact_t **artifact,
+                                   tutti_error_t *error) {
+  if (!artifact || (!path && !data))
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no place for its handle");
+  tutti_status_t status = TUTTI_OK;
+  *artifact = reinterpret_cast<tutti_artifact_t *>(Artifact::open(path, data, bytes, status, error));
+  return status;
+}
+
+tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error) {
+  return openArtifact(path, nullptr, 0, artifact, error);
+}
+
+tutti_status_t tutti_artifact_open_memory(const void *data, size_t bytes, tutti_artifact_t **artifact,
+                                          tutti_error_t *error) {
+  return openArtifact(nullptr, data, bytes, artifact, error);
+}
+
+void tutti_artifact_close(tutti_artifact_t *artifact) {
+  if (artifact)
+    unwrap(artifact)->release();
+}
+
+const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact) { return &unwrap(artifact)->info(); }
+
+tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error) {
+  return unwrap(artifact)->verifyWeights(true, error);
+}
+
+tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member, const tutti_tensor_t *weights,
+                                           size_t count, tutti_error_t *error) {
+  return unwrap(artifact)->weights.swap(member, weights, count, error);
+}
+
+tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
+                                    tutti_session_t **session, tutti_error_t *error) {
+  if (!artifact || !session)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no place for the session's handle");
+  *session = nullptr;
+  tutti_session_options_t all = TUTTI_SESSION_OPTIONS_INIT;
+  if (options)
+    std::memcpy(&all, options, std::min(options->struct_size, sizeof(all)));
+  tutti_status_t status = TUTTI_OK;
+  *session = reinterpret_cast<tutti_session_t *>(Session::create(*unwrap(artifact), all, status, error));
+  return status;
+}
+
+void tutti_session_destroy(tutti_session_t *session) { Session::destroy(unwrap(session)); }
+const char *tutti_session_message(const tutti_session_t *session) { return unwrap(session)->message(); }
+
+tutti_status_t tutti_session_set_active(tutti_session_t *session, const uint32_t *members, size_t count) {
+  return unwrap(session)->setActive(members, count);
+}
+
+tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char *name, int64_t value) {
+  return unwrap(session)->setDimension(name, value);
+}
+
+tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor) {
+  return unwrap(session)->bind(tensor, nullptr, true);
+}
+
+tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head, const tutti_tensor_t *tensor) {
+  return unwrap(session)->bind(tensor, head, false);
+}
+
+tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
+                                        tutti_tensor_t *tensor) {
+  tutti_tensor_t unused;
+  return unwrap(session)->getOutput(name, head, tensor ? *tensor : unused);
+}
+
+tutti_status_t tutti_session_run(tutti_session_t *session) { return unwrap(session)->run(); }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A loaded artifact: the mapped file, its checked metadata and its weights.
+#pragma once
+
+#include "Info.h"
+#include "Weights.h"
+
+#include <atomic>
+
+namespace tutti::rt {
+
+/// Shared by its handle and its sessions; gone with the last of them.
+class Artifact {
+public:
+  /// Null on failure. `path`, when given, wins over `data`.
+  static Artifact *open(const char *path, const void *data, size_t bytes, tutti_status_t &status, tutti_error_t *error);
+
+  void retain() { references.fetch_add(1, std::memory_order_relaxed); }
+  void release();
+
+  const fb::Root &root() const { return *metadata; }
+  const tutti_info_t &info() const { return tables.info; }
+  /// First byte of a segment, readable.
+  const char *segment(uint32_t index) const { return base + root().segments()->Get(index)->offset(); }
+  /// The function of an image, executable.
+  const void *entry(const fb::Image &image) const {
+    return code.data() + (root().segments()->Get(image.segment())->offset() - header.codeOffset) + image.offset();
+  }
+  tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
+
+  Weights weights;
+
+private:
+  Artifact() : weights(*this) {}
+  template <typename T, typename... Args> friend T *make(Args &&...);
+
+  tutti_status_t map(const char *path, tutti_error_t *error, int &file);
+  tutti_status_t check(tutti_error_t *error);
+  tutti_status_t mapCode(int file, tutti_error_t *error);
+
+  std::atomic<uint32_t> references{1};
+  Mapping mapped; ///< empty when the file is the caller's memory
+  const char *base = nullptr;
+  uint64_t bytes = 0;
+  FileHeader header = {};
+  const fb::Root *metadata = nullptr;
+  Mapping code;
+  Info tables;
+};
+
+inline Artifact *unwrap(tutti_artifact_t *handle) { return reinterpret_cast<Artifact *>(handle); }
+inline const Artifact *unwrap(const tutti_artifact_t *handle) { return reinterpret_cast<const Artifact *>(handle); }
+
+} // namespace tutti::rt

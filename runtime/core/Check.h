@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The semantic check of an artifact's metadata, after the FlatBuffers verifier has proven that it can be read.
+#pragma once
+
+#include "Error.h"
+#include "Extent.h"
+#include "Format.h"
+
+namespace tutti::rt {
+
+/// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
+inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096;
+inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28;
+inline constexpr uint64_t kAlign = 64;
+
+/// Bits of one element; 0 for none and string.
+uint32_t bitsOf(fb::DType dtype);
+const char *nameOf(fb::DType dtype);
+
+/// Bytes of a dense tensor with these dims; false on overflow or a negative dim.
+bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &bytes);
+
+/// How many copies of a per-member slot are stored.
+uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
+/// The stored copy that member `m` uses.
+inline uint32_t copyOf(const fb::Slot &slot, uint32_t m) { return count(slot.index()) ? slot.index()->Get(m) : m; }
+
+/// Checks every index, offset, size and launch dimension, so that nothing that the runtime itself computes from the
+/// metadata leaves a buffer or overflows. (What kernels do with what they are given is the compiler's word.)
+/// Errors: TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED.
+tutti_status_t checkMetadata(const fb::Root &root, const FileHeader &header, tutti_error_t *error);
+
+/// The part for one program; `index` is for messages.
+tutti_status_t checkProgram(const fb::Root &root, const fb::Program &program, uint32_t index, tutti_error_t *error);
+
+/// Whether the CPU can run the program; TUTTI_UNSUPPORTED names the first step or size that it cannot.
+tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error);
+
+} // namespace tutti::rt

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks one program: sizes, ports, buffers and launches.
+#include "Check.h"
+
+#include "../device/cpu/Pool.h"
+
+namespace tutti::rt {
+
+namespace {
+using ull = unsigned long long;
+
+class ProgramChecker {
+public:
+  ProgramChecker(const fb::Root &root, const fb::Program &program, uint32_t index, tutti_error_t *error)
+      : root(root), program(program), index(index), error(error) {}
+
+  tutti_status_t run() {
+    if (auto status = sizes())
+      return status;
+    if (!isSound(program.flops(), numSizes))
+      return bad("flops", 0, "are no sound extent");
+    if (count(program.arena()) > 0 && !atMost(program.arena()->Get(0), INT64_MAX, arena))
+      return bad("arena", 0, "has no sound size");
+    for (uint32_t i = 0; i < count(program.buffers()); ++i)
+      if (auto status = buffer(*program.buffers()->Get(i), i))
+        return status;
+    if (count(program.ports()) > kMaxPorts)
+      return bad("ports", 0, "are %u, expected at most %u", count(program.ports()), kMaxPorts);
+    for (uint32_t i = 0; i < count(program.ports()); ++i)
+      if (auto status = port(*program.ports()->Get(i), i))
+        return status;
+    for (uint32_t i = 0; i < count(program.steps()); ++i)
+      if (const fb::Launch *l = program.steps()->Get(i)->command_as_Launch())
+        if (auto status = launch(*l, i))
+          return status;
+    return TUTTI_OK;
+  }
+
+private:
+  [[gnu::format(printf, 4, 5)]] tutti_status_t bad(const char *what, uint32_t i, const char *format, ...) {
+    char detail[256];
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(detail, sizeof(detail), format, args);
+    va_end(args);
+    return fail(error, TUTTI_MALFORMED, "malformed artifact: program %u, %s %u: %s", index, what, i, detail);
+  }
+
+  /// Whether the extent is sound, not negative at the smallest sizes and at most `limit` at the largest, its `value` there.
+  bool atMost(const fb::Extent *extent, int64_t limit, int64_t &value) const {
+    int64_t least;
+    return isSound(extent, numSizes) && evaluate(extent, lo, least) && least >= 0 && evaluate(extent, hi, value) &&
+           value <= limit;
+  }
+
+  tutti_status_t sizes() {
+    numSizes = count(program.sizes());
+    if (numSizes < 1 || numSizes > kMaxSizes)
+      return bad("sizes", 0, "are %u, expected 1 to %u", numSizes, kMaxSizes);
+    for (uint32_t i = 0; i < numSizes; ++i) {
+      const fb::Size &size = *program.sizes()->Get(i);
+      lo[i] = size.lo();
+      hi[i] = size.hi();
+      if (size.kind() > fb::SizeKind::MAX || (size.kind() == fb::SizeKind::active) != (i == 0))
+        return bad("size", i, "has kind %u; size 0, and no other, is the active set", unsigned(size.kind()));
+      if (lo[i] < (i == 0) || hi[i] < lo[i] || (size.kind() == fb::SizeKind::fixed && hi[i] != lo[i]))
+        return bad("size", i, "runs from %lld to %lld", (long long)lo[i], (long long)hi[i]);
+    }
+    if (hi[0] > count(root.members()))
+      return bad("size", 0, "has up to %lld active members of %u", (long long)hi[0], count(root.members()));
+    return TUTTI_OK;
+  }
+
+  bool isMultiple(const fb::Extent *extent, int64_t of) const {
+    if (!extent)
+      return true;
+    for (uint32_t t = 0; t < count(extent->terms()); ++t)
+      if (extent->terms()->Get(t)->coef() % of)
+        return false;
+    return extent->base() % of == 0;
+  }
+
+  tutti_status_t buffer(const fb::Buffer &b, uint32_t i) {
+    int64_t bytes, offset, end;
+    if (b.space() > fb::Space::MAX)
+      return bad("buffer", i, "has space %u", unsigned(b.space()));
+    if (!atMost(b.bytes(), INT64_MAX, bytes) || !atMost(b.offset(), INT64_MAX, offset) ||
+        !checkedAdd(offset, bytes, end))
+      return bad("buffer", i, "has no sound offset and size");
+    switch (b.space()) {
+    case fb::Space::arena:
+      if (b.align() < 1 || b.align() > kPageBytes || (b.align() & (b.align() - 1)) || !isMultiple(b.offset(), b.align()))
+        return bad("buffer", i, "is not aligned to %u bytes", b.align());
+      if (end > arena)
+        return bad("buffer", i, "ends at byte %lld of an arena of %lld", (long long)end, (long long)arena);
+      break;
+    case fb::Space::constant:
+      if (b.slot() < 0 || uint32_t(b.slot()) >= count(root.slots()))
+        return bad("buffer", i, "is slot %d of %u", b.slot(), count(root.slots()));
+      break;
+    case fb::Space::input:
+    case fb::Space::output:
+      if (b.port() < 0 || uint32_t(b.port()) >= count(program.ports()) ||
+          program.ports()->Get(uint32_t(b.port()))->buffer() != i)
+        return bad("buffer", i, "is port %d of %u, which has another buffer", b.port(), count(program.ports()));
+      break;
+    default:
+      break;
+    }
+    return TUTTI_OK;
+  }
+
+  tutti_status_t port(const fb::Port &p, uint32_t i) {
+    if (p.buffer() >= count(program.buffers()))
+      return bad("port", i, "has buffer %u of %u", p.buffer(), count(program.buffers()));
+    const fb::Buffer &b = *program.buffers()->Get(p.buffer());
+    bool input = b.space() == fb::Space::input;
+    if ((!input && b.space() != fb::Space::output) || uint32_t(b.port()) != i)
+      return bad("port", i, "has buffer %u, which is not its own", p.buffer());
+    if (!p.type() || p.type()->kind() != fb::ValueKind::tensor)
+      return fail(error, TUTTI_UNSUPPORTED, "'%.80s' is a sequence or an optional, which this runtime cannot bind",
+                  text(p.name()));
+    if (p.type()->dtype() > fb::DType::MAX || bitsOf(p.type()->dtype()) == 0)
+      return bad("port", i, "has element type %u", unsigned(p.type()->dtype()));
+    uint32_t rank = count(p.type()->dims());
+    if (rank > TUTTI_MAX_RANK || (p.per_member() && rank == 0))
+      return bad("port", i, "has rank %u", rank);
+    int64_t dims[TUTTI_MAX_RANK];
+    for (uint32_t d = 0; d < rank; ++d)
+      if (!atMost(p.type()->dims()->Get(d), INT64_MAX, dims[d]))
+        return bad("port", i, "has no sound dimension %u", d);
+    int64_t bytes;
+    uint64_t dense;
+    if (!denseBytes(p.type()->dtype(), dims, rank, dense))
+      return bad("port", i, "has more bytes than can be counted");
+    evaluate(b.bytes(), hi, bytes);
+    if (b.bytes() && uint64_t(bytes) != dense)
+      return bad("port", i, "has %llu bytes and a buffer of %lld", ull(dense), (long long)bytes);
+    for (uint32_t j = 0; j < i; ++j) {
+      const fb::Port &other = *program.ports()->Get(j);
+      bool otherInput = program.buffers()->Get(other.buffer())->space() == fb::Space::input;
+      if (otherInput == input && view(other.name()) == view(p.name()) && (input || view(other.head()) == view(p.head())))
+        return bad("port", i, "has the name and head of port %u, '%.80s'", j, text(p.name()));
+    }
+    return TUTTI_OK;
+  }
+
+  tutti_status_t launch(const fb::Launch &l, uint32_t i) {
+    if (l.kernel() >= count(root.kernels()))
+      return bad("step", i, "launches kernel %u of %u", l.kernel(), count(root.kernels()));
+    if (count(l.args()) > kMaxArgs)
+      return bad("step", i, "has %u arguments, expected at most %u", count(l.args()), kMaxArgs);
+    for (uint32_t a = 0; a < count(l.args()); ++a) {
+      const fb::Arg &arg = *l.args()->Get(a);
+      if (arg.buffer() < -1 || arg.buffer() >= int64_t(count(program.buffers())))
+        return bad("step", i, "has argument %u in buffer %d of %u", a, arg.buffer(), count(program.buffers()));
+      if (arg.size() < -1 || arg.size() >= int64_t(numSizes))
+        return bad("step", i, "has argument %u with size %d of %u", a, arg.size(), numSizes);
+      int64_t offset, bytes = 0;
+      if (arg.buffer() >= 0)
+        evaluate(program.buffers()->Get(uint32_t(arg.buffer()))->bytes(), hi, bytes);
+      if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
+        return bad("step", i, "has argument %u outside its buffer", a);
+    }
+    if (l.row_quantum() < 1 || l.row_tile_max() < l.row_quantum())
+      return bad("step", i, "has tiles of %u to %u rows", l.row_quantum(), l.row_tile_max());
+    if (l.scratch() > kMaxScratch)
+      return bad("step", i, "wants %llu bytes of scratch, expected at most %llu", ull(l.scratch()), ull(kMaxScratch));
+    // Kernels count rows and tasks in 64 bits, the thread pool tasks in 31.
+    int64_t rows, tasks;
+    if (!atMost(l.rows(), INT64_MAX / 2, rows) ||
+        !checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
+        tasks > Pool::kMaxTasks)
+      return bad("step", i, "has more tasks than %lld", (long long)Pool::kMaxTasks);
+    return TUTTI_OK;
+  }
+
+  const fb::Root &root;
+  const fb::Program &program;
+  uint32_t index;
+  tutti_error_t *error;
+  uint32_t numSizes = 0;
+  int64_t lo[kMaxSizes] = {}, hi[kMaxSizes] = {};
+  int64_t arena = 0;
+};
+} // namespace
+
+tutti_status_t checkProgram(const fb::Root &root, const fb::Program &program, uint32_t index, tutti_error_t *error) {
+  return ProgramChecker(root, program, index, error).run();
+}
+
+tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error) {
+  for (uint32_t i = 0; i < count(program.sizes()); ++i)
+    if (program.sizes()->Get(i)->kind() >= fb::SizeKind::from_device)
+      return fail(error, TUTTI_UNSUPPORTED, "size '%.80s' depends on data, which this runtime cannot run",
+                  text(program.sizes()->Get(i)->name()));
+  for (uint32_t i = 0; i < count(program.steps()); ++i) {
+    const fb::Step &step = *program.steps()->Get(i);
+    const fb::Launch *launch = step.command_as_Launch();
+    if (!launch)
+      return fail(error, TUTTI_UNSUPPORTED, "step %u is a %s, which this runtime cannot run on a CPU", i,
+                  fb::EnumNameCommand(step.command_type()));
+    if (launch->set() != 0)
+      return fail(error, TUTTI_UNSUPPORTED, "step %u runs over set %u, which this runtime cannot", i, launch->set());
+    for (uint32_t a = 0; a < count(launch->args()); ++a) {
+      const fb::Arg &arg = *launch->args()->Get(a);
+      const fb::Buffer *buffer = arg.buffer() < 0 ? nullptr : program.buffers()->Get(uint32_t(arg.buffer()));
+      if (!buffer || buffer->space() == fb::Space::scratch || buffer->space() == fb::Space::host || buffer->device())
+        return fail(error, TUTTI_UNSUPPORTED, "step %u has an argument %u that is no buffer of this device", i, a);
+    }
+  }
+  return TUTTI_OK;
+}
+
+} // namespace tutti::rt

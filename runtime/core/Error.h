@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Filling in a tutti_error_t.
+#pragma once
+
+#include "tutti/tutti.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace tutti::rt {
+
+/// Writes the message, if there is somewhere to write it to, and returns `status`.
+[[gnu::format(printf, 3, 4)]] inline tutti_status_t fail(tutti_error_t *error, tutti_status_t status,
+                                                         const char *format, ...) {
+  if (error) {
+    error->status = status;
+    va_list args;
+    va_start(args, format);
+    std::vsnprintf(error->message, sizeof(error->message), format, args);
+    va_end(args);
+  }
+  return status;
+}
+
+inline tutti_status_t outOfMemory(tutti_error_t *error, const char *what, uint64_t bytes) {
+  return fail(error, TUTTI_OUT_OF_MEMORY, "not enough memory for %s: %llu bytes", what,
+              static_cast<unsigned long long>(bytes));
+}
+
+} // namespace tutti::rt

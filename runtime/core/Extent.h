@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers that depend on the sizes of a call, evaluated with overflow checks.
+#pragma once
+
+#include "artifact_generated.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::rt {
+
+inline bool checkedAdd(int64_t a, int64_t b, int64_t &sum) { return !__builtin_add_overflow(a, b, &sum); }
+inline bool checkedMul(int64_t a, int64_t b, int64_t &product) { return !__builtin_mul_overflow(a, b, &product); }
+
+/// Entries of a FlatBuffers vector that may be missing.
+template <typename Vector> uint32_t count(const Vector *vector) { return vector ? vector->size() : 0; }
+
+inline const char *text(const flatbuffers::String *string) { return string ? string->c_str() : ""; }
+inline std::string_view view(const flatbuffers::String *string) {
+  return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
+}
+
+/// The value of `extent` (none: 0) at `sizes`; false on overflow. The extent has passed isSound.
+inline bool evaluate(const fb::Extent *extent, const int64_t *sizes, int64_t &value) {
+  value = 0;
+  if (!extent)
+    return true;
+  value = extent->base();
+  for (uint32_t t = 0; t < count(extent->terms()); ++t) {
+    const fb::Term *term = extent->terms()->Get(t);
+    int64_t product = term->coef();
+    for (uint32_t i = 0; i < count(term->sizes()); ++i) {
+      int64_t factor = sizes[term->sizes()->Get(i)];
+      if (int64_t div = count(term->divs()) ? term->divs()->Get(i) : 1; div != 1)
+        factor = factor / div + (factor % div != 0);
+      if (!checkedMul(product, factor, product))
+        return false;
+    }
+    if (!checkedAdd(value, product, value))
+      return false;
+  }
+  return true;
+}
+
+/// The same for an extent and sizes that are known not to overflow.
+inline int64_t valueOf(const fb::Extent *extent, const int64_t *sizes) {
+  int64_t value = 0;
+  evaluate(extent, sizes, value);
+  return value;
+}
+
+/// Whether indices are in range and the extent never falls when a size grows.
+inline bool isSound(const fb::Extent *extent, uint32_t numSizes) {
+  if (!extent)
+    return true;
+  for (uint32_t t = 0; t < count(extent->terms()); ++t) {
+    const fb::Term *term = extent->terms()->Get(t);
+    if (!term || term->coef() < 0)
+      return false;
+    uint32_t divs = count(term->divs());
+    if (divs && divs != count(term->sizes()))
+      return false;
+    for (uint32_t i = 0; i < count(term->sizes()); ++i)
+      if (term->sizes()->Get(i) >= numSizes || (divs && term->divs()->Get(i) < 1))
+        return false;
+  }
+  return true;
+}
+
+} // namespace tutti::rt

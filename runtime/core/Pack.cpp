@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Brings a weight from the model file's shape into its slot's layout.
+#include "Check.h"
+#include "Layout.h"
+#include "Weights.h"
+
+namespace tutti::rt {
+
+DimsText::DimsText(const int64_t *dims, uint32_t rank) {
+  size_t used = size_t(std::snprintf(text, sizeof(text), "["));
+  for (uint32_t i = 0; i < rank && i < TUTTI_MAX_RANK; ++i)
+    used += size_t(std::snprintf(text + used, sizeof(text) - used, i ? ", %lld" : "%lld", (long long)dims[i]));
+  std::snprintf(text + used, sizeof(text) - used, "]");
+}
+
+namespace {
+/// A view of a tensor: dims and byte strides.
+struct View {
+  const char *data;
+  uint32_t rank;
+  int64_t dims[TUTTI_MAX_RANK], strides[TUTTI_MAX_RANK];
+};
+
+/// The slot's tensor as the model file has it; the rank.
+uint32_t rawDims(const fb::Slot &slot, int64_t *dims) {
+  uint32_t rank = count(slot.raw_dims());
+  for (uint32_t i = 0; i < rank; ++i)
+    dims[i] = slot.raw_dims()->Get(i);
+  if (!rank)
+    for (const fb::Extent *extent : *slot.type()->dims())
+      dims[rank++] = extent->base();
+  return rank;
+}
+
+void copyDense(char *&out, const View &in, uint32_t axis, const char *from, int64_t element) {
+  int64_t n = in.dims[axis], stride = in.strides[axis];
+  if (axis + 1 < in.rank) {
+    for (int64_t i = 0; i < n; ++i)
+      copyDense(out, in, axis + 1, from + i * stride, element);
+  } else if (stride == element) {
+    std::memcpy(out, from, size_t(n * element));
+    out += n * element;
+  } else {
+    for (int64_t i = 0; i < n; ++i, out += element)
+      std::memcpy(out, from + i * stride, size_t(element));
+  }
+}
+} // namespace
+
+tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutti_error_t *error) {
+  int64_t dims[TUTTI_MAX_RANK];
+  uint32_t rank = rawDims(slot, dims);
+  if (fb::DType(tensor.dtype) != slot.type()->dtype())
+    return fail(error, TUTTI_DTYPE_MISMATCH, "weight '%.200s' is %s, given %s", tensor.name,
+                nameOf(slot.type()->dtype()), nameOf(fb::DType(tensor.dtype)));
+  if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
+    return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' has rank %d and %s dims", tensor.name, tensor.rank,
+                tensor.dims ? "some" : "no");
+  if (uint32_t(tensor.rank) != rank || !std::equal(dims, dims + rank, tensor.dims))
+    return fail(error, TUTTI_SHAPE_MISMATCH, "weight '%.200s' has dims %s, given %s", tensor.name,
+                DimsText(dims, rank).text, DimsText(tensor.dims, uint32_t(tensor.rank)).text);
+  uint64_t bytes = 0;
+  denseBytes(slot.type()->dtype(), dims, rank, bytes);
+  if (bytes && !tensor.data)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' has no data", tensor.name);
+  if (tensor.strides && bitsOf(slot.type()->dtype()) % 8)
+    return fail(error, TUTTI_UNSUPPORTED, "weight '%.200s' has elements below a byte and strides", tensor.name);
+  return TUTTI_OK;
+}
+
+bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
+  int64_t raw[TUTTI_MAX_RANK], strides[TUTTI_MAX_RANK];
+  uint32_t rank = rawDims(slot, raw);
+  uint64_t bytes = 0;
+  denseBytes(slot.type()->dtype(), raw, rank, bytes);
+  if (bytes == 0)
+    return true;
+  uint32_t bits = bitsOf(slot.type()->dtype());
+  if (bits % 8) { // checkRaw and the compiler allow these in file order only
+    std::memcpy(copy, tensor.data, bytes);
+    return true;
+  }
+  int64_t element = bits / 8, dense = element;
+  for (uint32_t i = rank; i-- > 0; dense *= raw[i])
+    strides[i] = tensor.strides ? tensor.strides[i] : dense;
+  View in{static_cast<const char *>(tensor.data), rank, {}, {}};
+  for (uint32_t i = 0; i < rank; ++i) {
+    uint32_t axis = count(slot.perm()) ? slot.perm()->Get(i) : i;
+    in.dims[i] = raw[axis];
+    in.strides[i] = strides[axis];
+  }
+
+  char *out = static_cast<char *>(copy);
+  if (view(slot.layout()) == "raw") {
+    rank ? copyDense(out, in, 0, in.data, element) : void(std::memcpy(out, in.data, size_t(element)));
+    return true;
+  }
+  // Panels: straight from the caller's memory for a matrix, through a dense copy for what was reshaped.
+  uint32_t canonicalRank = count(slot.type()->dims());
+  int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(), N = slot.type()->dims()->Get(canonicalRank - 1)->base();
+  auto *panels = static_cast<float *>(copy);
+  if (rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
+      reinterpret_cast<uintptr_t>(in.data) % 4 == 0) {
+    packPanels(panels, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);
+    return true;
+  }
+  Array<float> canonical;
+  if (!canonical.allocate(bytes / 4))
+    return false;
+  char *to = reinterpret_cast<char *>(canonical.data());
+  copyDense(to, in, 0, in.data, element);
+  int64_t matrices = int64_t(bytes) / 4 / (K * N);
+  for (int64_t m = 0; m < matrices; ++m)
+    packPanels(panels + m * panelFloats(K, N), canonical.data() + m * K * N, K, N, N, 1);
+  return true;
+}
+
+} // namespace tutti::rt

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Versions of the weights: pinning, swapping, reclaiming.
+#include "Artifact.h"
+
+#include <ctime>
+
+namespace tutti::rt {
+
+bool Weights::build() {
+  Version *first = make<Version>();
+  current.store(first, std::memory_order_release);
+  return first != nullptr;
+}
+
+Weights::~Weights() {
+  Version *last = current.load(std::memory_order_relaxed);
+  if (last)
+    for (void *copy : last->copies)
+      std::free(copy);
+  dispose(last);
+  for (Version *version = retired; version;) {
+    for (void *copy : version->dead)
+      std::free(copy);
+    Version *older = version->older;
+    dispose(version);
+    version = older;
+  }
+}
+
+/// Held for microseconds, so ten seconds without it mean that its holder did not come along into a forked child.
+bool Weights::lock() {
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 10;
+  return pthread_mutex_timedlock(&mutex, &until) == 0;
+}
+
+bool Weights::add(Reader &reader) {
+  if (!lock())
+    return false;
+  reader.next = readers;
+  readers = &reader;
+  unlock();
+  return true;
+}
+
+bool Weights::remove(Reader &reader) {
+  if (!lock())
+    return false;
+  for (Reader **link = &readers; *link; link = &(*link)->next)
+    if (*link == &reader) {
+      *link = reader.next;
+      break;
+    }
+  unlock();
+  return true;
+}
+
+const void *Weights::locate(const Version &version, uint32_t slot, uint32_t m) const {
+  const fb::Slot &s = *artifact.root().slots()->Get(slot);
+  if (version.copies.size() && s.per_member())
+    if (const void *copy = version.copies[size_t(slot) * artifact.info().num_members + m])
+      return copy;
+  return artifact.segment(s.segment()) + s.base() + (s.per_member() ? copyOf(s, m) * s.stride() : 0);
+}
+
+tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors, tutti_error_t *error) {
+  if (member >= artifact.info().num_members)
+    return fail(error, TUTTI_NOT_FOUND, "there is no member %u: the artifact has members 0 to %u", member,
+                artifact.info().num_members - 1);
+  if (numTensors && !tensors)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no tensors were given, expected %zu", numTensors);
+  const auto *slots = artifact.root().slots();
+  Array<void *> packed; // by slot; null: keeps its copy
+  if (!packed.allocate(count(slots)))
+    return outOfMemory(error, "a list of weights", count(slots) * sizeof(void *));
+  auto discard = [&] {
+    for (void *copy : packed)
+      std::free(copy);
+  };
+  for (size_t t = 0; t < numTensors; ++t) {
+    const tutti_tensor_t &tensor = tensors[t];
+    bool found = false;
+    tutti_status_t status = TUTTI_OK;
+    for (uint32_t i = 0; i < count(slots) && !status; ++i) {
+      const fb::Slot &slot = *slots->Get(i);
+      if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name)
+        continue;
+      found = true;
+      if (!slot.per_member())
+        status = fail(error, TUTTI_SHARED_WEIGHT,
+                      "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
+                      "compile with --share=none",
+                      tensor.name, member);
+      else if (!slot.swappable())
+        status = fail(error, TUTTI_SHARED_WEIGHT,
+                      "weight '%.200s' went into values computed when compiling, so it cannot be replaced", tensor.name);
+      else if (packed[i])
+        status = fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' was given twice", tensor.name);
+      else
+        status = checkRaw(slot, tensor, error);
+      if (status)
+        break;
+      // A copy is at least a line long, so that an empty weight is told from one that keeps its copy.
+      size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kAlign);
+      packed[i] = std::aligned_alloc(kAlign, bytes);
+      if (!packed[i] || (std::memset(packed[i], 0, bytes), !packSlot(slot, tensor, packed[i])))
+        status = outOfMemory(error, "a weight", bytes);
+    }
+    if (!status && !found)
+      status = fail(error, TUTTI_NOT_FOUND,
+                    "there is no weight '%.200s' that could be replaced; names are those of member 0's initializers",
+                    tensor.name ? tensor.name : "");
+    if (status) {
+      discard();
+      return status;
+    }
+  }
+  tutti_status_t status = publish(member, packed, error);
+  if (status)
+    discard();
+  return status;
+}
+
+tutti_status_t Weights::publish(uint32_t member, const Array<void *> &packed, tutti_error_t *error) {
+  uint32_t members = artifact.info().num_members;
+  if (!lock())
+    return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
+  Version *old = current.load(std::memory_order_relaxed);
+  Version *next = make<Version>();
+  if (!next || !next->copies.allocate(packed.size() * members) || !old->dead.allocate(packed.size())) {
+    unlock();
+    dispose(next);
+    return outOfMemory(error, "a version of the weights", packed.size() * members * sizeof(void *));
+  }
+  next->number = old->number + 1;
+  if (old->copies.size())
+    std::memcpy(next->copies.data(), old->copies.data(), old->copies.size() * sizeof(void *));
+  for (uint32_t i = 0; i < packed.size(); ++i)
+    if (packed[i])
+      old->dead[i] = std::exchange(next->copies[size_t(i) * members + member], packed[i]);
+  current.store(next, std::memory_order_seq_cst);
+  latest.store(next->number, std::memory_order_seq_cst);
+  old->older = retired;
+  retired = old;
+  reclaim();
+  unlock();
+  return TUTTI_OK;
+}
+
+/// Frees the versions, and what died with them, that no run can see any more.
+void Weights::reclaim() {
+  uint64_t oldest = UINT64_MAX;
+  for (Reader *reader = readers; reader; reader = reader->next)
+    if (uint64_t pinned = reader->pinned.load(std::memory_order_seq_cst))
+      oldest = std::min(oldest, pinned);
+  Version **link = &retired;
+  while (*link && (*link)->number >= oldest)
+    link = &(*link)->older;
+  for (Version *version = std::exchange(*link, nullptr); version;) {
+    for (void *copy : version->dead)
+      std::free(copy);
+    Version *older = version->older;
+    dispose(version);
+    version = older;
+  }
+}
+
+} // namespace tutti::rt

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which copy of each weight each member uses, and replacing copies while sessions run.
+#pragma once
+
+#include "Error.h"
+#include "Extent.h"
+#include "Memory.h"
+
+#include <atomic>
+#include <pthread.h>
+
+namespace tutti::rt {
+
+class Artifact;
+
+/// Weights change by whole versions. A run pins the version that is current when it starts, by one store and no lock; what
+/// a later version has replaced is freed by a later swap that finds no run on it.
+class Weights {
+public:
+  struct Version {
+    uint64_t number = 1;
+    /// [slot][member]: a swapped-in copy, or null for the one in the file. Empty when nothing was swapped yet.
+    Array<void *> copies;
+    Array<void *> dead; ///< copies that the next version has no more
+    Version *older = nullptr;
+  };
+
+  /// A session's mark: the oldest version number that its run may look at; 0 while it does not run.
+  struct Reader {
+    std::atomic<uint64_t> pinned{0};
+    Reader *next = nullptr;
+  };
+
+  explicit Weights(const Artifact &artifact) : artifact(artifact) {}
+  ~Weights();
+  [[nodiscard]] bool build();
+
+  /// Registers a session; false when a forked child finds the lock held by a thread that it has not.
+  [[nodiscard]] bool add(Reader &reader);
+  [[nodiscard]] bool remove(Reader &reader);
+
+  /// Pins and returns the current version. Wait-free but for swaps that come in between.
+  const Version &pin(Reader &reader) const {
+    for (uint64_t number = latest.load(std::memory_order_seq_cst);;) {
+      reader.pinned.store(number, std::memory_order_seq_cst);
+      uint64_t again = latest.load(std::memory_order_seq_cst);
+      if (again == number)
+        return *current.load(std::memory_order_acquire);
+      number = again;
+    }
+  }
+  void unpin(Reader &reader) const { reader.pinned.store(0, std::memory_order_release); }
+
+  /// Where member `m`'s copy of a slot lies.
+  const void *locate(const Version &version, uint32_t slot, uint32_t m) const;
+
+  /// tutti_artifact_swap_weights.
+  tutti_status_t swap(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors, tutti_error_t *error);
+
+private:
+  bool lock();
+  void unlock() { pthread_mutex_unlock(&mutex); }
+  tutti_status_t publish(uint32_t member, const Array<void *> &packed, tutti_error_t *error);
+  void reclaim();
+
+  const Artifact &artifact;
+  std::atomic<uint64_t> latest{1};
+  std::atomic<Version *> current{nullptr};
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< for the two lists and for publishing
+  Reader *readers = nullptr;
+  Version *retired = nullptr; ///< newest first
+};
+
+/// Checks that `tensor` is what `slot` holds in the model file.
+tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutti_error_t *error);
+/// Writes a tensor that passed checkRaw into `copy` (slot.bytes_each bytes, aligned to 64) in the slot's layout; false
+/// when there is not enough memory.
+[[nodiscard]] bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy);
+
+/// "[2, 3]" in a buffer of its own, for messages.
+struct DimsText {
+  DimsText(const int64_t *dims, uint32_t rank);
+  char text[TUTTI_MAX_RANK * 22 + 4];
+};
+
+} // namespace tutti::rt

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ * The C interface of the Tutti runtime: load an artifact, bind buffers, run the ensemble.
+ *
+ * An artifact is code: loading one checks that it is whole, not that it is harmless. Run only what you trust.
+ *
+ * Rules that hold for every function
+ *   - A function that can fail returns a tutti_status_t; 0 is success. Nothing throws, aborts or exits.
+ *   - Strings and structures that the library returns by pointer belong to the handle they were asked from and live
+ *     as long as it does; they are never NULL unless a comment says so. Strings are UTF-8.
+ *   - Pointers that are passed in are read during the call only, but for the data of bound tensors and of an artifact
+ *     opened from memory, which have to stay valid as the comments say.
+ *   - An artifact may be used by any number of threads at once. A session is used by one thread at a time; different
+ *     sessions of one artifact may run at the same time on different threads.
+ */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUTTI_VERSION_MAJOR 0
+#define TUTTI_VERSION_MINOR 1
+#define TUTTI_VERSION_PATCH 0
+/** A tensor has at most this many dimensions. */
+#define TUTTI_MAX_RANK 16
+
+#if defined(_WIN32)
+#define TUTTI_API
+#else
+#define TUTTI_API __attribute__((visibility("default")))
+#endif
+
+/** What a call came to. status >> 8 is the class, which is the exit code of the tools. */
+typedef enum tutti_status {
+  TUTTI_OK = 0,
+  /* 2, usage: the caller's arguments do not fit */
+  TUTTI_INVALID_ARGUMENT = 0x0200,
+  TUTTI_NOT_FOUND = 0x0201,      /**< no file, port, dimension, head, weight or program of that name or number */
+  TUTTI_SHAPE_MISMATCH = 0x0202, /**< rank, dims or strides */
+  TUTTI_DTYPE_MISMATCH = 0x0203,
+  TUTTI_NOT_BOUND = 0x0204,     /**< an input without data, or a dimension without a value */
+  TUTTI_SHARED_WEIGHT = 0x0205, /**< one member's copy of a weight that is stored once for all */
+  TUTTI_BUSY = 0x0206,          /**< two threads used one session at once */
+  TUTTI_FORKED = 0x0207,        /**< a session made before fork() was used in the child */
+  /* 3, the file is damaged */
+  TUTTI_TRUNCATED = 0x0300,
+  TUTTI_DIGEST_MISMATCH = 0x0301,
+  TUTTI_MALFORMED = 0x0302,
+  /* 4, the file is sound but needs what this runtime has not */
+  TUTTI_NEWER_FORMAT = 0x0400,
+  TUTTI_UNSUPPORTED = 0x0401,
+  /* 5, device */
+  TUTTI_NO_DEVICE = 0x0500, /**< the artifact has no code that this machine can run, or the CPU is too old */
+  /* 6, resources */
+  TUTTI_OUT_OF_MEMORY = 0x0600,
+  TUTTI_IO_ERROR = 0x0601,
+  /* 70 */
+  TUTTI_INTERNAL = 0x4600
+} tutti_status_t;
+
+/** Element types; the numbers are those of the artifact. */
+typedef enum tutti_dtype {
+  TUTTI_NONE,
+  TUTTI_BOOL,
+  TUTTI_I2,
+  TUTTI_U2,
+  TUTTI_I4,
+  TUTTI_U4,
+  TUTTI_I8,
+  TUTTI_U8,
+  TUTTI_I16,
+  TUTTI_U16,
+  TUTTI_I32,
+  TUTTI_U32,
+  TUTTI_I64,
+  TUTTI_U64,
+  TUTTI_F4E2M1,
+  TUTTI_F8E4M3FN,
+  TUTTI_F8E4M3FNUZ,
+  TUTTI_F8E5M2,
+  TUTTI_F8E5M2FNUZ,
+  TUTTI_F8E8M0,
+  TUTTI_F16,
+  TUTTI_BF16,
+  TUTTI_F32,
+  TUTTI_F64,
+  TUTTI_STRING,
+  TUTTI_COMPLEX64,
+  TUTTI_COMPLEX128
+} tutti_dtype_t;
+
+/** Why a call failed; owned by the caller, written only on failure. The message names the thing, what was expected and
+ * what was given. Passing NULL where one is taken is allowed. */
+typedef struct tutti_error {
+  tutti_status_t status;
+  char message[1020];
+} tutti_error_t;
+
+/** One dimension of a port. */
+typedef struct tutti_dim {
+  const char *symbol; /**< "" when fixed, else the dimension's name or an expression in names such as "2*batch+1" */
+  int64_t lo, hi;     /**< inclusive; equal when fixed */
+} tutti_dim_t;
+
+/** An input or an output. Tensors are dense and row-major. An output with several heads is several ports. */
+typedef struct tutti_port {
+  const char *name;
+  const char *head; /**< "" for an input; "members", "mean", "quantile:0.25" ... for an output */
+  tutti_dtype_t dtype;
+  int32_t rank;
+  const tutti_dim_t *dims; /**< rank of them */
+  bool per_member;         /**< dims[0] is the member axis: as long as the active set, in its order */
+} tutti_port_t;
+
+/** A dimension that a call decides: its value lies in [lo, hi]. */
+typedef struct tutti_dimension {
+  const char *name;
+  int64_t lo, hi;
+} tutti_dimension_t;
+
+/** One way to run the artifact: an entry, compiled for targets and for one binding of its dimensions. */
+typedef struct tutti_program {
+  const char *entry;
+  const char *precision;
+  uint32_t num_targets;
+  const char *const *targets; /**< "cpu" ... */
+  uint32_t num_dimensions;    /**< without the length of the active set */
+  const tutti_dimension_t *dimensions;
+  uint32_t num_inputs;
+  const tutti_port_t *inputs;
+  uint32_t num_outputs;
+  const tutti_port_t *outputs;
+  uint64_t arena_bytes; /**< intermediate values of a session, at the largest sizes */
+  uint64_t state_bytes; /**< what a session keeps from call to call */
+  uint32_t launches;    /**< kernel launches of a call */
+} tutti_program_t;
+
+/** One model of the ensemble. */
+typedef struct tutti_member {
+  const char *name;
+  const char *source; /**< name of the model file */
+  uint64_t digest;    /**< XXH64 of that file */
+} tutti_member_t;
+
+/** A weight that kept its identity, under member 0's initializer name. */
+typedef struct tutti_weight {
+  const char *name;
+  tutti_dtype_t dtype;
+  int32_t rank;
+  const int64_t *dims; /**< as in the model file */
+  uint64_t bytes;      /**< of one copy, without padding */
+  bool shared;         /**< one copy for all members */
+  bool swappable;      /**< tutti_artifact_swap_weights takes it */
+} tutti_weight_t;
+
+/** What an artifact says about itself. */
+typedef struct tutti_info {
+  uint32_t format;      /**< version of the file format */
+  const char *compiler; /**< name and version of the compiler that made it */
+  const char *share;    /**< "content" or "none", as it was compiled */
+  uint32_t num_members;
+  const tutti_member_t *members;
+  uint32_t num_programs;
+  const tutti_program_t *programs;
+  uint32_t num_weights;
+  const tutti_weight_t *weights;
+  uint64_t file_bytes;
+  const void *metadata; /**< the FlatBuffer, checked; its schema is artifact.fbs */
+  size_t metadata_bytes;
+} tutti_info_t;
+
+/** A tensor in the caller's memory. */
+typedef struct tutti_tensor {
+  const char *name;
+  tutti_dtype_t dtype;
+  int32_t rank;
+  const int64_t *dims;    /**< rank of them; may be NULL when rank is 0 */
+  const int64_t *strides; /**< bytes from one index to the next, rank of them; NULL = dense and row-major */
+  void *data;             /**< aligned to its element; inputs and weights are only read */
+} tutti_tensor_t;
+
+typedef struct tutti_artifact tutti_artifact_t;
+typedef struct tutti_session tutti_session_t;
+
+/** The runtime's version, as major * 10000 + minor * 100 + patch. */
+TUTTI_API uint32_t tutti_version(void);
+/** The newest file format that this runtime reads. */
+TUTTI_API uint32_t tutti_format_version(void);
+/** "ok", "shape mismatch" ...; static. */
+TUTTI_API const char *tutti_status_name(tutti_status_t status);
+/** "float32", "int64" ... as NumPy spells them; static. */
+TUTTI_API const char *tutti_dtype_name(tutti_dtype_t dtype);
+/** Bits of one element; 0 for TUTTI_NONE and TUTTI_STRING. */
+TUTTI_API uint32_t tutti_dtype_bits(tutti_dtype_t dtype);
+
+/* Artifacts */
+
+/** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset and
+ * size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is open.
+ * On success *artifact is a new handle, to be closed. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED, TUTTI_DIGEST_MISMATCH,
+ * TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY. */
+TUTTI_API tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error);
+
+/** As tutti_artifact_open, for a file that is already in memory. `data` is used in place: it must be aligned to 64 bytes
+ * and stay valid and unchanged until the artifact and all its sessions are gone. Only the code is copied. */
+TUTTI_API tutti_status_t tutti_artifact_open_memory(const void *data, size_t bytes, tutti_artifact_t **artifact,
+                                                    tutti_error_t *error);
+
+/** Gives the handle back. Sessions keep what they need; the file stays mapped until the last one is gone. NULL is
+ * allowed. */
+TUTTI_API void tutti_artifact_close(tutti_artifact_t *artifact);
+
+/** What the artifact holds. */
+TUTTI_API const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact);
+
+/** Reads all weights and compares their digests, at the speed of reading them. Errors:
+ * TUTTI_DIGEST_MISMATCH, naming the segment. Weights that were swapped in are not looked at. */
+TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error);
+
+/** Replaces weights of one member, for all sessions. Each tensor has the name, dtype and dims of a swappable weight (see
+ * tutti_info_t::weights); strides are free. All are replaced together: a call of tutti_session_run that is under way sees
+ * the old weights, a later one the new, none a mixture. The data is copied. On failure nothing has changed. Errors:
+ * TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with --share=none), TUTTI_SHAPE_MISMATCH,
+ * TUTTI_DTYPE_MISMATCH, TUTTI_OUT_OF_MEMORY. */
+TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
+                                                     const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
+
+/* Sessions */
+
+/** Start with TUTTI_SESSION_OPTIONS_INIT and change what is needed. */
+typedef struct tutti_session_options {
+  size_t struct_size;  /**< sizeof(tutti_session_options_t) of the caller */
+  uint32_t threads;    /**< threads that a run uses, the caller among them; at most 1024; 1 starts none */
+  uint32_t program;    /**< index into tutti_info_t::programs */
+  bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
+  const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */
+} tutti_session_options_t;
+#define TUTTI_SESSION_OPTIONS_INIT {sizeof(tutti_session_options_t), 1, 0, false, NULL}
+
+/** Makes a session with all the memory that its runs need, for the largest sizes. All members are active. `options` may
+ * be NULL. On success *session is a new handle, to be destroyed. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND,
+ * TUTTI_NO_DEVICE, TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY, TUTTI_DIGEST_MISMATCH. */
+TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
+                                              tutti_session_t **session, tutti_error_t *error);
+
+/** Ends the session's threads and frees its memory. NULL is allowed; so is a child of fork(). */
+TUTTI_API void tutti_session_destroy(tutti_session_t *session);
+
+/** The message of the session's last failed call, "" if there was none; valid until its next call. */
+TUTTI_API const char *tutti_session_message(const tutti_session_t *session);
+
+/** Chooses the members that a run computes, and their order along member axes. Errors: TUTTI_INVALID_ARGUMENT for an
+ * empty list, an index out of range or one given twice; the old set then stays. */
+TUTTI_API tutti_status_t tutti_session_set_active(tutti_session_t *session, const uint32_t *members, size_t count);
+
+/** Sets a dimension by name. Needed only for one that no input has: the others follow from the inputs bound, and a value
+ * set here must agree with them. 0 takes the setting back. Errors: TUTTI_NOT_FOUND, TUTTI_INVALID_ARGUMENT. */
+TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char *name, int64_t value);
+
+/** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every run
+ * until another is bound. A per-member input has the member axis first. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
+ * TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are checked when they are used). */
+TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
+
+/** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be NULL
+ * when the output has one head. data == NULL gives the output back to the session. Errors: as tutti_session_bind_input. */
+TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
+                                                   const tutti_tensor_t *tensor);
+
+/** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims and data. The data
+ * is the bound memory, or the session's own, which the next run overwrites. May be called before a run, to learn the dims.
+ * Pointers in *tensor are valid until the next call that changes the session. Errors: TUTTI_NOT_FOUND, and those of
+ * tutti_session_run for dimensions. */
+TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
+                                                  tutti_tensor_t *tensor);
+
+/** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits, for
+ * any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
+ * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED. */
+TUTTI_API tutti_status_t tutti_session_run(tutti_session_t *session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
