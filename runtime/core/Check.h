@@ -22,6 +22,8 @@ bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &b
 
 /// How many copies of a per-member slot are stored.
 uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
+/// Whether all members use one stored copy.
+inline bool isShared(const fb::Slot &slot) { return !slot.per_member() || slot.stride() == 0; }
 /// The stored copy that member `m` uses.
 inline uint32_t copyOf(const fb::Slot &slot, uint32_t m) { return count(slot.index()) ? slot.index()->Get(m) : m; }
 

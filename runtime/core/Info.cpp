@@ -102,7 +102,7 @@ bool Info::build(const fb::Root &root) {
         raw[rank++] = extent->base();
     usedRaw += rank;
     weights[usedWeights++] = {text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw,
-                              slot.raw_bytes(), !slot.per_member(), slot.swappable()};
+                              slot.raw_bytes(), isShared(slot), slot.swappable()};
   }
   info.num_weights = uint32_t(usedWeights);
   info.weights = weights.data();

@@ -87,7 +87,7 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
       if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name)
         continue;
       found = true;
-      if (!slot.per_member())
+      if (isShared(slot) && !slot.swappable())
         status = fail(error, TUTTI_SHARED_WEIGHT,
                       "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
                       "compile with --share=none",

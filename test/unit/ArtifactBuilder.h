@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Builds small artifacts for the runtime's tests by hand, without the compiler.
+#pragma once
+
+#include "Format.h"
+#include "artifact_generated.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::rt::test {
+
+inline constexpr int64_t kK = 6, kN = 45;
+
+/// relu(x W + b) for each member (see kernels.c): input x [batch, 6]; output y with the heads `members` and `mean`.
+struct Spec {
+  uint32_t members = 3;
+  int64_t batchHi = 64;
+  bool sharedBias = false; ///< one b for all members
+  uint32_t rowTileMax = 16;
+  std::string target = "x86-64-v3";
+  uint32_t format = kFormatVersion;
+  std::string requiredFeature;
+};
+
+/// The file's bytes, at an address aligned to 64.
+class File {
+public:
+  File() = default;
+  explicit File(size_t bytes) : storage(bytes + 64), length(bytes) {}
+  char *data() { return reinterpret_cast<char *>((reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64); }
+  const char *data() const { return const_cast<File *>(this)->data(); }
+  size_t size() const { return length; }
+  FileHeader &header() { return *reinterpret_cast<FileHeader *>(data()); }
+  /// Makes all digests right again after a change.
+  void redigest();
+  void write(const std::string &path) const;
+  File copy() const;
+
+private:
+  std::vector<char> storage;
+  size_t length = 0;
+};
+
+File buildArtifact(const Spec &spec = {});
+
+/// W of member `m`, [6, 45] as the model file has it, and its b.
+std::vector<float> weightOf(uint32_t m);
+std::vector<float> biasOf(uint32_t m);
+/// Some input [batch, 6].
+std::vector<float> inputOf(int64_t batch);
+/// relu(x W + b), [batch, 45], in the order of the kernel's own sums.
+std::vector<float> expected(const std::vector<float> &x, const std::vector<float> &w, const std::vector<float> &b);
+
+} // namespace tutti::rt::test

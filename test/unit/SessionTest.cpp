@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Asking, binding and running through the C and C++ interfaces.
+#include "Fixture.h"
+
+using namespace tutti::rt::test;
+using tutti::Error;
+
+TEST(Info, saysWhatIsInside) {
+  Fixture f;
+  const tutti_info_t &info = f.artifact.info();
+  EXPECT_EQ(info.num_members, 3u);
+  EXPECT_STREQ(info.members[2].source, "m2.onnx");
+  EXPECT_EQ(info.members[2].digest, 2u);
+  EXPECT_STREQ(info.share, "none");
+  ASSERT_EQ(info.num_programs, 1u);
+  const tutti_program_t &program = info.programs[0];
+  ASSERT_EQ(program.num_dimensions, 1u);
+  EXPECT_STREQ(program.dimensions[0].name, "batch");
+  EXPECT_EQ(program.dimensions[0].hi, 64);
+  EXPECT_EQ(program.launches, 2u);
+  EXPECT_EQ(program.arena_bytes, 64 + 3 * 64 * kN * 4u);
+  ASSERT_EQ(program.num_inputs, 1u);
+  EXPECT_STREQ(program.inputs[0].dims[0].symbol, "batch");
+  EXPECT_EQ(program.inputs[0].dims[1].lo, kK);
+  ASSERT_EQ(program.num_outputs, 2u);
+  EXPECT_STREQ(program.outputs[0].head, "members");
+  EXPECT_TRUE(program.outputs[0].per_member);
+  EXPECT_STREQ(program.outputs[0].dims[0].symbol, "members");
+  EXPECT_STREQ(program.outputs[1].head, "mean");
+  ASSERT_EQ(info.num_weights, 2u);
+  EXPECT_STREQ(info.weights[0].name, "W");
+  EXPECT_EQ(info.weights[0].dims[1], kN);
+  EXPECT_TRUE(info.weights[0].swappable);
+}
+
+TEST(Session, computesForEveryBatchAndThreadCount) {
+  for (uint32_t threads : {1, 2, 5}) {
+    Fixture f({}, threads);
+    for (int64_t batch : {1, 5, 16, 17, 64}) {
+      auto x = inputOf(batch);
+      ASSERT_FALSE(f.bind(x));
+      auto error = f.session.run();
+      ASSERT_FALSE(error) << error.message();
+      Answer answer = answerOf(x, {0, 1, 2});
+      EXPECT_EQ(f.get("members"), answer.members);
+      EXPECT_EQ(f.get("mean"), answer.mean);
+    }
+  }
+}
+
+TEST(Session, runsTheActiveSetInItsOrder) {
+  Fixture f;
+  auto x = inputOf(9);
+  ASSERT_FALSE(f.bind(x));
+  for (std::vector<uint32_t> active : {std::vector<uint32_t>{2}, {2, 0}, {0, 1}, {1, 2, 0}}) {
+    ASSERT_FALSE(f.session.setActive(active));
+    ASSERT_FALSE(f.session.run());
+    EXPECT_EQ(f.get("members"), answerOf(x, active).members);
+    auto output = f.session.output("y", "members");
+    EXPECT_EQ(output->dims()[0], int64_t(active.size()));
+  }
+}
+
+TEST(Session, refusesABadActiveSetAndKeepsTheOldOne) {
+  Fixture f;
+  auto x = inputOf(4);
+  ASSERT_FALSE(f.bind(x));
+  std::vector<uint32_t> good{1}, twice{0, 2, 0}, beyond{3}, none;
+  ASSERT_FALSE(f.session.setActive(good));
+  for (const auto &bad : {twice, beyond, none}) {
+    Error error = f.session.setActive(bad);
+    EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+    EXPECT_EQ(error.exitCode(), 2);
+  }
+  EXPECT_NE(f.session.setActive(twice).message().find("member 0 twice"), std::string::npos);
+  EXPECT_NE(f.session.setActive(beyond).message().find("member 3, expected 0 to 2"), std::string::npos);
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(f.get("members"), answerOf(x, good).members);
+}
+
+TEST(Session, writesIntoTheCallersMemory) {
+  Fixture f;
+  auto x = inputOf(3);
+  std::vector<float> mean(3 * kN, -1), other(3 * kN, -1);
+  std::vector<int64_t> dims{3, kN};
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", mean, dims));
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(mean, answerOf(x, {0, 1, 2}).mean);
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", other, dims));
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(other, mean);
+  // Another batch no longer fits the bound output.
+  auto y = inputOf(4);
+  ASSERT_FALSE(f.bind(y));
+  Error error = f.session.run();
+  EXPECT_EQ(error.status(), TUTTI_SHAPE_MISMATCH);
+  EXPECT_NE(error.message().find("'y' has dims [4, 45]"), std::string::npos) << error.message();
+}
+
+TEST(Session, namesWhatDoesNotFit) {
+  Fixture f;
+  std::vector<float> x(65 * kK);
+  std::vector<double> wide(kK);
+  std::span<const float> data(x);
+  auto message = [](const Error &error) { return error.message(); };
+  EXPECT_EQ(f.session.run().status(), TUTTI_NOT_BOUND);
+  EXPECT_EQ(f.session.bindInput<float>("z", data.first(kK), {1, kK}).status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(f.session.bindInput<double>("x", wide, {1, kK}).status(), TUTTI_DTYPE_MISMATCH);
+  Error rank = f.session.bindInput<float>("x", data.first(kK), {kK});
+  EXPECT_EQ(rank.status(), TUTTI_SHAPE_MISMATCH);
+  EXPECT_EQ(message(rank), "input 'x' has dims [batch in 1..64, 6], given [6]");
+  EXPECT_EQ(f.session.bindInput<float>("x", data, {65, kK}).status(), TUTTI_SHAPE_MISMATCH);
+  EXPECT_EQ(f.session.bindInput<float>("x", data.first(7), {1, 7}).status(), TUTTI_SHAPE_MISMATCH);
+  EXPECT_EQ(f.session.output("y").error().status(), TUTTI_INVALID_ARGUMENT) << "two heads";
+  EXPECT_EQ(f.session.output("y", "max").error().status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(f.session.setDimension("rows", 1).status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(f.session.setDimension("batch", 65).status(), TUTTI_INVALID_ARGUMENT);
+}
+
+TEST(Session, checksStrides) {
+  Fixture f;
+  auto x = inputOf(2);
+  int64_t dims[] = {2, kK}, dense[] = {kK * 4, 4}, columns[] = {4, 8};
+  tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, dense, x.data()};
+  EXPECT_EQ(tutti_session_bind_input(f.session.get(), &tensor), TUTTI_OK);
+  tensor.strides = columns;
+  EXPECT_EQ(tutti_session_bind_input(f.session.get(), &tensor), TUTTI_SHAPE_MISMATCH);
+  tensor.strides = nullptr;
+  tensor.data = reinterpret_cast<char *>(x.data()) + 1;
+  EXPECT_EQ(tutti_session_bind_input(f.session.get(), &tensor), TUTTI_INVALID_ARGUMENT);
+}
+
+TEST(Session, tellsOutputDimsBeforeARun) {
+  Fixture f;
+  EXPECT_EQ(f.session.output("y", "mean").error().status(), TUTTI_NOT_BOUND);
+  ASSERT_FALSE(f.session.setDimension("batch", 7));
+  EXPECT_EQ(f.session.output("y", "mean")->dims()[0], 7);
+  auto x = inputOf(8);
+  ASSERT_FALSE(f.bind(x));
+  EXPECT_EQ(f.session.run().status(), TUTTI_SHAPE_MISMATCH) << "the dimension was set to 7";
+  ASSERT_FALSE(f.session.setDimension("batch", 0));
+  EXPECT_FALSE(f.session.run());
+}
+
+TEST(Session, outlivesItsArtifactsHandle) {
+  Fixture f;
+  f.artifact = tutti::Artifact();
+  auto x = inputOf(2);
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(f.get("mean"), answerOf(x, {0, 1, 2}).mean);
+}
+
+TEST(Session, refusesOddOptions) {
+  Fixture f;
+  auto status = [&](auto change) {
+    tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
+    change(options);
+    auto session = tutti::Session::create(f.artifact, options);
+    return session.ok() ? TUTTI_OK : session.error().status();
+  };
+  using Options = tutti_session_options_t;
+  EXPECT_EQ(status([](Options &o) { o.threads = 0; }), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(status([](Options &o) { o.program = 1; }), TUTTI_NOT_FOUND);
+  EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(status([](Options &o) { o.target = "x86-64-v3"; }), TUTTI_OK);
+  EXPECT_EQ(status([](Options &o) { o.verify_weights = true; }), TUTTI_OK);
+}
