@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The timing loop, and the work that a call has to do at least.
+#include "Measure.h"
+
+#include "core/Check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+
+namespace tutti::tool {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+constexpr int kSets = 8;
+constexpr size_t kLeastRuns = 20, kMostRuns = 1000000;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+struct InputSet {
+  std::vector<std::vector<char>> data;
+  std::vector<tutti_tensor_t> tensors;
+};
+
+/// Normal numbers for floats, 0 and 1 for the rest: what indexes or selects then stays in range.
+void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &random) {
+  std::normal_distribution<float> normal;
+  auto fill = [&](auto zero, auto next) {
+    using T = decltype(zero);
+    for (size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
+      T value = T(next());
+      std::memcpy(&data[i], &value, sizeof(T));
+    }
+  };
+  auto bit = [&] { return random() & 1; };
+  switch (dtype) {
+  case TUTTI_F32:
+    return fill(float(), [&] { return normal(random); });
+  case TUTTI_F64:
+    return fill(double(), [&] { return normal(random); });
+  case TUTTI_F16:
+    return fill(uint16_t(), [&] { return bit() ? 0x3c00 : 0xb400; });
+  case TUTTI_BF16:
+    return fill(uint16_t(), [&] { return bit() ? 0x3f80 : 0xbe80; });
+  case TUTTI_I16:
+  case TUTTI_U16:
+    return fill(uint16_t(), bit);
+  case TUTTI_I32:
+  case TUTTI_U32:
+    return fill(uint32_t(), bit);
+  case TUTTI_I64:
+  case TUTTI_U64:
+    return fill(uint64_t(), bit);
+  default:
+    return fill(uint8_t(), bit);
+  }
+}
+
+/// The sizes of a call in the program's order, the active set first.
+Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, std::vector<int64_t> &sizes) {
+  const tutti_program_t &program = artifact.programs()[0];
+  m.active = setup.active.empty() ? artifact.info().num_members : uint32_t(setup.active.size());
+  sizes = {m.active};
+  m.sizes.clear();
+  for (uint32_t i = 0; i < program.num_dimensions; ++i) {
+    const tutti_dimension_t &dimension = program.dimensions[i];
+    int64_t value = dimension.hi;
+    for (const auto &[name, bound] : setup.binding)
+      if (name == dimension.name)
+        value = bound;
+    if (value < dimension.lo || value > dimension.hi)
+      return {kUsage, std::string("dimension '") + dimension.name + "' is " + std::to_string(value) + ", expected " +
+                          std::to_string(dimension.lo) + " to " + std::to_string(dimension.hi)};
+    sizes.push_back(value);
+    m.sizes.emplace_back(dimension.name, value);
+  }
+  for (const auto &[name, value] : setup.binding)
+    if (std::none_of(m.sizes.begin(), m.sizes.end(), [&](const auto &size) { return size.first == name; }))
+      return {kUsage, "there is no dimension '" + name + "' that a call decides"};
+  return {};
+}
+
+/// Weights of the active members, each once however many slots or launches have it, and all inputs and outputs.
+uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Program &program,
+                    const std::vector<int64_t> &sizes) {
+  const fb::Root &root = *fb::GetRoot(artifact.info().metadata);
+  std::vector<uint32_t> active = setup.active;
+  for (uint32_t m = 0; setup.active.empty() && m < artifact.info().num_members; ++m)
+    active.push_back(m);
+  uint64_t total = 0;
+  std::set<std::string> seen;
+  std::set<int32_t> seenSlots;
+  for (uint32_t i = 0; i < rt::count(program.buffers()); ++i) {
+    const fb::Buffer &buffer = *program.buffers()->Get(i);
+    if (buffer.space() != fb::Space::constant || !seenSlots.insert(buffer.slot()).second)
+      continue;
+    const fb::Slot &slot = *root.slots()->Get(uint32_t(buffer.slot()));
+    if (std::string name = rt::text(slot.name()); !name.empty() && !seen.insert(name).second)
+      continue;
+    std::set<uint32_t> copies;
+    for (uint32_t m : active)
+      copies.insert(rt::isShared(slot) ? 0 : rt::copyOf(slot, m));
+    total += copies.size() * slot.raw_bytes();
+  }
+  for (uint32_t i = 0; i < rt::count(program.ports()); ++i) {
+    const fb::Type &type = *program.ports()->Get(i)->type();
+    uint64_t bytes = 0;
+    std::vector<int64_t> dims;
+    for (uint32_t d = 0; d < rt::count(type.dims()); ++d)
+      dims.push_back(rt::valueOf(type.dims()->Get(d), sizes.data()));
+    rt::denseBytes(type.dtype(), dims.data(), uint32_t(dims.size()), bytes);
+    total += bytes;
+  }
+  return total;
+}
+
+Failure bindSet(Session &session, const InputSet &set) {
+  for (const tutti_tensor_t &tensor : set.tensors)
+    if (tutti_status_t status = tutti_session_bind_input(session.get(), &tensor))
+      return {status >> 8, tutti_session_message(session.get())};
+  return {};
+}
+} // namespace
+
+double Measurement::percentile(double p) const {
+  double at = p / 100 * double(microseconds.size() - 1);
+  auto below = size_t(at);
+  size_t above = std::min(below + 1, microseconds.size() - 1);
+  return microseconds[below] + (at - double(below)) * (microseconds[above] - microseconds[below]);
+}
+
+Failure measure(const Setup &setup, Measurement &m) {
+  // What is needed before the clock starts: the artifact is asked for its inputs, then closed again.
+  std::vector<int64_t> sizes;
+  std::vector<InputSet> sets(kSets);
+  std::vector<std::vector<int64_t>> dims;
+  {
+    Artifact artifact;
+    if (auto failure = openArtifact(setup.artifact, artifact))
+      return failure;
+    if (auto failure = sizesOf(setup, artifact, m, sizes))
+      return failure;
+    std::span<const tutti_port_t> inputs = artifact.inputs();
+    const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(0);
+    m.flops = double(rt::valueOf(program.flops(), sizes.data()));
+    m.bytes = leastBytes(artifact, setup, program, sizes);
+    std::map<std::string, const fb::Port *> ports;
+    for (uint32_t i = 0; i < rt::count(program.ports()); ++i)
+      if (program.buffers()->Get(program.ports()->Get(i)->buffer())->space() == fb::Space::input)
+        ports[rt::text(program.ports()->Get(i)->name())] = program.ports()->Get(i);
+    std::mt19937 random(1);
+    for (const tutti_port_t &port : inputs) {
+      std::vector<int64_t> shape;
+      for (int32_t d = 0; d < port.rank; ++d)
+        shape.push_back(rt::valueOf(ports[port.name]->type()->dims()->Get(uint32_t(d)), sizes.data()));
+      uint64_t bytes = 0;
+      rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
+      for (InputSet &set : sets) {
+        set.data.emplace_back(bytes);
+        fillRandom(port.dtype, set.data.back(), random);
+      }
+      dims.push_back(shape);
+    }
+    m.rows = m.active * (sizes.size() > 1 ? *std::max_element(sizes.begin() + 1, sizes.end()) : 1);
+  }
+
+  // The cold start: everything from the file's name to the first outputs.
+  Artifact artifact;
+  Session session;
+  auto start = Clock::now();
+  if (auto failure = openArtifact(setup.artifact, artifact))
+    return failure;
+  if (auto failure = createSession(artifact, setup.threads, 0, setup.target, session))
+    return failure;
+  if (!setup.active.empty())
+    if (auto error = session.setActive(setup.active))
+      return error;
+  for (InputSet &set : sets)
+    for (size_t i = 0; i < artifact.inputs().size(); ++i)
+      set.tensors.push_back({artifact.inputs()[i].name, artifact.inputs()[i].dtype, int32_t(dims[i].size()),
+                             dims[i].data(), nullptr, set.data[i].data()});
+  for (const auto &[name, value] : m.sizes)
+    if (auto error = session.setDimension(name, value))
+      return error;
+  if (auto failure = bindSet(session, sets[0]))
+    return failure;
+  if (auto error = session.run())
+    return error;
+  m.coldUs = since(start);
+
+  // A fifth of the time to warm up, the rest counts.
+  m.microseconds.clear();
+  double budget = setup.seconds * 1e6;
+  int next = 0;
+  auto once = [&]() -> std::pair<Failure, double> {
+    if (auto failure = bindSet(session, sets[size_t(next++ % kSets)]))
+      return {failure, 0};
+    auto begin = Clock::now();
+    tutti_status_t status = tutti_session_run(session.get());
+    double elapsed = since(begin);
+    return {status ? Failure(status >> 8, tutti_session_message(session.get())) : Failure(), elapsed};
+  };
+  for (auto begin = Clock::now(); since(begin) < budget / 5;)
+    if (auto [failure, elapsed] = once(); failure)
+      return failure;
+  for (auto begin = Clock::now();
+       (since(begin) < budget || m.microseconds.size() < kLeastRuns) && m.microseconds.size() < kMostRuns;) {
+    auto [failure, elapsed] = once();
+    if (failure)
+      return failure;
+    m.microseconds.push_back(elapsed);
+  }
+  std::sort(m.microseconds.begin(), m.microseconds.end());
+  return {};
+}
+
+} // namespace tutti::tool

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Times an artifact on random inputs and compares with what the machine can do at most.
+#include "../common/Tool.h"
+#include "Measure.h"
+#include "Peaks.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace tutti;
+using namespace tutti::tool;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Arguments {
+  std::string artifact, active, json, device, target;
+  std::vector<std::string> dims;
+  uint32_t threads = 0;
+  double seconds = 1;
+  uint64_t bytes = uint64_t(1) << 26;
+  bool peaks = false;
+};
+
+/// A run whose peaks before and after differ by more is repeated: something else had the machine.
+constexpr double kSteady = 0.05;
+constexpr int kTries = 3;
+
+double apart(double a, double b) { return std::abs(a - b) / std::max(a, b); }
+
+/// The combinations of --dim, one for each place in the lists.
+Failure parseBindings(const std::vector<std::string> &arguments, std::vector<Binding> &bindings) {
+  for (const std::string &argument : arguments) {
+    auto pair = splitAtLast(argument);
+    auto values = pair ? parseList(pair->second) : std::nullopt;
+    if (!values)
+      return {kUsage, "--dim is '" + argument + "', expected NAME=VALUE or NAME=VALUE,VALUE"};
+    if (bindings.empty())
+      bindings.resize(values->size());
+    if (values->size() != bindings.size())
+      return {kUsage, "--dim '" + argument + "' has " + std::to_string(values->size()) + " values, another has " +
+                          std::to_string(bindings.size())};
+    for (size_t i = 0; i < values->size(); ++i)
+      bindings[i].emplace_back(pair->first, (*values)[i]);
+  }
+  if (bindings.empty())
+    bindings.emplace_back();
+  return {};
+}
+
+Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
+  Measurement m;
+  Json peaks;
+  double flopsPeak = 0, rate = 0, drift = 0;
+  int tries = 0;
+  do {
+    double before = peakFlops(setup.threads);
+    if (auto failure = measure(setup, m))
+      return failure;
+    double after = peakFlops(setup.threads);
+    flopsPeak = std::max(before, after);
+    drift = apart(before, after);
+  } while (drift > kSteady && ++tries < kTries);
+  rate = readRate(std::max<uint64_t>(m.bytes, 64), setup.threads);
+
+  double flopsUs = m.flops / flopsPeak * 1e6, bytesUs = double(m.bytes) / rate * 1e6;
+  double limit = std::max(flopsUs, bytesUs), median = m.percentile(50);
+  json = {{"sizes", Json::object()}, {"runs", m.microseconds.size()}, {"threads", setup.threads},
+          {"active", m.active},      {"median_us", median},           {"p10_us", m.percentile(10)},
+          {"p90_us", m.percentile(90)}, {"p99_us", m.percentile(99)}, {"cold_us", m.coldUs},
+          {"limit_us", limit},       {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
+          {"share", limit / median}, {"flops", m.flops},              {"bytes", m.bytes},
+          {"peak_flops", flopsPeak}, {"read_bytes_per_s", rate},      {"peaks_apart", drift}};
+  for (const auto &[name, value] : m.sizes)
+    json["sizes"][name] = value;
+
+  std::string sizes;
+  for (const auto &[name, value] : m.sizes)
+    sizes += name + "=" + std::to_string(value) + " ";
+  std::printf("%s%u members, %u threads: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
+              sizes.c_str(), m.active, setup.threads, median, m.percentile(10), m.percentile(90), m.percentile(99),
+              m.microseconds.size(), m.coldUs);
+  std::printf("  limit %.1f us by %s: %.1f %% of it reached; %.1f calls and %.0f rows of members a second\n", limit,
+              flopsUs >= bytesUs ? "multiply-adds" : "bytes", 100 * limit / median, 1e6 / median,
+              1e6 / median * double(m.rows));
+  if (arguments.peaks)
+    std::printf("  peaks: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", flopsPeak / 1e9, rate / 1e9,
+                static_cast<unsigned long long>(m.bytes));
+  if (drift > kSteady)
+    std::fprintf(stderr, "tutti-bench: warning: the peaks before and after are %.0f %% apart; the machine is busy\n",
+                 100 * drift);
+  return {};
+}
+
+Failure bench(const Arguments &arguments) {
+  if (auto failure = checkDevice(arguments.device))
+    return failure;
+  Json json;
+  uint32_t threads = arguments.threads ? arguments.threads : defaultThreads();
+  if (arguments.artifact.empty()) {
+    if (!arguments.peaks)
+      return {kUsage, "there is no artifact to time; without one, --peaks measures the machine"};
+    double flops = peakFlops(threads), rate = readRate(std::max<uint64_t>(arguments.bytes, 64), threads);
+    json = {{"threads", threads}, {"flops", flops}, {"bytes", arguments.bytes}, {"bytes_per_s", rate}};
+    std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
+                static_cast<unsigned long long>(arguments.bytes));
+  } else {
+    Setup setup{arguments.artifact, {}, {}, threads, arguments.target, arguments.seconds};
+    if (!arguments.active.empty())
+      if (auto failure = parseActive(arguments.active, setup.active))
+        return failure;
+    std::vector<Binding> bindings;
+    if (auto failure = parseBindings(arguments.dims, bindings))
+      return failure;
+    json = Json::array();
+    for (const Binding &binding : bindings) {
+      setup.binding = binding;
+      json.emplace_back();
+      if (auto failure = benchOne(arguments, setup, json.back()))
+        return failure;
+      std::fflush(stdout);
+    }
+  }
+  if (arguments.json.empty())
+    return {};
+  OutputFiles out;
+  if (auto failure = out.write(arguments.json, {json.dump(2, ' ', false, Json::error_handler_t::replace), "\n"}))
+    return failure;
+  return out.commit();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Times an artifact on random inputs: latency percentiles, throughput, share of the machine's limit.",
+               "tutti-bench");
+  app.footer("Example:\n  tutti-bench digits.tutti --dim batch=1,64 --threads 2 --json times.json");
+  Arguments a;
+  app.add_option("FILE", a.artifact, "the artifact; with --peaks it may be left out");
+  addRepeated(app, "--dim", a.dims, "NAME=V or NAME=V,V,V: sizes to time (default: the largest)");
+  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
+  app.add_option("--device", a.device, "cpu, cuda or emulated (default: the first that works)");
+  app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
+  app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--seconds", a.seconds, "time to spend on each size")->check(CLI::Range(0.01, 3600.0));
+  app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
+  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read");
+  app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size");
+  return toolMain(app, argc, argv, [&] { return bench(a); });
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Arguments, failures, threads and output files of the tools.
+#include "Tool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sched.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tutti::tool {
+
+int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
+  app.set_version_flag("--version", [] {
+    return "tutti " + std::to_string(TUTTI_VERSION_MAJOR) + "." + std::to_string(TUTTI_VERSION_MINOR) + "." +
+           std::to_string(TUTTI_VERSION_PATCH) + ", artifact format " + std::to_string(tutti_format_version());
+  });
+  Failure failure;
+  try {
+    app.parse(argc, argv);
+    failure = body();
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) ? kUsage : kOk; // --help and --version are no failures
+  } catch (const std::bad_alloc &) {
+    failure = {kResource, "not enough memory"};
+  } catch (const std::exception &error) {
+    failure = {kInternal, error.what()};
+  }
+  if (std::fflush(stdout) != 0 && !failure)
+    failure = {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
+  if (failure)
+    std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), failure.message.c_str());
+  return failure.code;
+}
+
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+                         const std::string &help) {
+  return app.add_option(name, values, help)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument) {
+  size_t at = argument.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == argument.size())
+    return std::nullopt;
+  return std::pair(argument.substr(0, at), argument.substr(at + 1));
+}
+
+std::optional<std::vector<int64_t>> parseList(std::string_view text) {
+  std::vector<int64_t> values;
+  for (;;) {
+    int64_t value;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc())
+      return std::nullopt;
+    values.push_back(value);
+    text.remove_prefix(size_t(end - text.data()));
+    if (text.empty())
+      return values;
+    if (text.front() != ',')
+      return std::nullopt;
+    text.remove_prefix(1);
+  }
+}
+
+Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
+  auto list = parseList(text);
+  if (!list)
+    return {kUsage, "--active is '" + text + "', expected member numbers such as 0,3,7"};
+  for (int64_t value : *list) {
+    if (value < 0 || value > UINT32_MAX)
+      return {kUsage, "--active has member " + std::to_string(value) + ", expected numbers from 0"};
+    members.push_back(uint32_t(value));
+  }
+  return {};
+}
+
+std::string fileNameOf(std::string_view name) {
+  std::string file;
+  for (char c : name) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+                 c == '-';
+    if (plain)
+      file += c;
+    else if ((c & 0xc0) != 0x80) // one '_' for a character of several bytes
+      file += '_';
+  }
+  return file;
+}
+
+/// The quota of the cgroup, or of one above it, in whole CPUs; 0 for none.
+static uint32_t cgroupQuota() {
+  std::string line, path;
+  std::ifstream self("/proc/self/cgroup");
+  while (std::getline(self, line))
+    if (line.rfind("0::", 0) == 0)
+      path = line.substr(3);
+  uint32_t least = 0;
+  auto consider = [&](double quota, double period) {
+    if (quota > 0 && period > 0) {
+      auto cpus = uint32_t(std::max(1.0, std::ceil(quota / period)));
+      least = least ? std::min(least, cpus) : cpus;
+    }
+  };
+  for (;;) {
+    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
+    double quota, period;
+    if (file >> quota >> period) // "max" is no number
+      consider(quota, period);
+    size_t slash = path.rfind('/');
+    if (path.empty() || slash == std::string::npos)
+      break;
+    path.resize(slash);
+  }
+  std::ifstream quotaFile("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), periodFile("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  double quota, period;
+  if (quotaFile >> quota && periodFile >> period)
+    consider(quota, period);
+  return least;
+}
+
+uint32_t defaultThreads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  uint32_t cpus = 1;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    cpus = uint32_t(std::max(1, CPU_COUNT(&set)));
+  uint32_t quota = cgroupQuota();
+  return std::min<uint32_t>(quota ? std::min(cpus, quota) : cpus, 1024);
+}
+
+Failure checkDevice(const std::string &device) {
+  if (device.empty() || device == "cpu")
+    return {};
+  if (device == "cuda")
+    return {kDevice, "--device cuda: this runtime runs on CPUs only; use --device cpu"};
+  if (device == "emulated")
+    return {kUnsupported, "--device emulated does not work yet; use --device cpu"};
+  return {kUsage, "--device is '" + device + "', expected cpu, cuda or emulated"};
+}
+
+Failure openArtifact(const std::string &path, Artifact &artifact) {
+  auto opened = Artifact::open(path);
+  if (!opened) {
+    Failure failure(opened.error());
+    if (failure.message.find(path) == std::string::npos)
+      failure.message = path + ": " + failure.message;
+    return failure;
+  }
+  artifact = std::move(*opened);
+  return {};
+}
+
+Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t program, const std::string &target,
+                      Session &session) {
+  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
+  options.threads = threads;
+  options.program = program;
+  std::string level = target == "cpu-v3" ? "x86-64-v3" : target == "cpu-avx512" ? "x86-64-v4" : target;
+  options.target = level.empty() || level == "cpu" ? nullptr : level.c_str();
+  auto created = Session::create(artifact, options);
+  if (!created)
+    return created.error();
+  session = std::move(*created);
+  return {};
+}
+
+std::string dimsText(const tutti_port_t &port) {
+  std::string text = "[";
+  for (int32_t d = 0; d < port.rank; ++d) {
+    text += d ? ", " : "";
+    text += *port.dims[d].symbol ? port.dims[d].symbol : std::to_string(port.dims[d].lo);
+  }
+  return text + "]";
+}
+
+OutputFiles::~OutputFiles() {
+  for (const Entry &entry : entries)
+    unlink(entry.temporary.c_str());
+  for (size_t i = folders.size(); i-- > 0;)
+    rmdir(folders[i].c_str()); // fails, as it should, when there is something in it
+}
+
+Failure OutputFiles::enter(const std::string &folder) {
+  for (size_t at = 0; at != std::string::npos;) {
+    at = folder.find('/', at + 1);
+    std::string part = folder.substr(0, at);
+    if (mkdir(part.c_str(), 0777) == 0)
+      folders.push_back(part);
+    else if (errno != EEXIST)
+      return {kResource, "cannot make the folder '" + part + "': " + std::strerror(errno)};
+  }
+  struct stat info;
+  if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return {kResource, "'" + folder + "' is not a folder"};
+  return {};
+}
+
+Failure OutputFiles::write(const std::string &path, std::initializer_list<std::string_view> parts) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  entries.push_back({folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size()), path});
+  auto cannot = [&] { return Failure(kResource, "cannot write '" + path + "': " + std::strerror(errno)); };
+  int file = open(entries.back().temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    return cannot();
+  for (std::string_view part : parts)
+    while (!part.empty()) {
+      ssize_t n = ::write(file, part.data(), part.size());
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0) {
+        Failure failure = cannot();
+        close(file);
+        return failure;
+      }
+      part.remove_prefix(size_t(n));
+    }
+  if (close(file) != 0)
+    return cannot();
+  return {};
+}
+
+Failure OutputFiles::commit() {
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (rename(entries[i].temporary.c_str(), entries[i].path.c_str()) != 0) {
+      Failure failure(kResource, "cannot write '" + entries[i].path + "': " + std::strerror(errno));
+      for (size_t done = 0; done < i; ++done)
+        unlink(entries[done].path.c_str());
+      return failure;
+    }
+  entries.clear();
+  folders.clear();
+  return {};
+}
+
+} // namespace tutti::tool

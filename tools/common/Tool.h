@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the runtime's tools have in common: failures and exit codes, arguments of the form NAME=VALUE, names of files.
+#pragma once
+
+#include "tutti/tutti.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tutti::tool {
+
+/// Exit codes of all tools.
+enum Exit : int {
+  kOk = 0,
+  kDiffers = 1,
+  kUsage = 2,
+  kMalformed = 3,
+  kUnsupported = 4,
+  kDevice = 5,
+  kResource = 6,
+  kTrust = 7,
+  kInternal = 70
+};
+
+/// Nothing, or why a tool gives up.
+class [[nodiscard]] Failure {
+public:
+  Failure() = default;
+  Failure(int code, std::string message) : code(code), message(std::move(message)) {}
+  Failure(const Error &error) : code(error.exitCode()), message(error.message()) {}
+  explicit operator bool() const { return code != kOk; }
+
+  int code = kOk;
+  std::string message;
+};
+
+/// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
+/// code. Usage errors are 2.
+int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body);
+
+/// A flag that repeats and takes one value each time, so that it never swallows what follows.
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+                         const std::string &help);
+
+/// "NAME=VALUE", split at the last '='; nothing when there is none or a side is empty.
+std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument);
+
+/// "0,3,7"; nothing when it is no list of numbers.
+std::optional<std::vector<int64_t>> parseList(std::string_view text);
+/// The same for --active: member indices; the runtime says which are wrong.
+Failure parseActive(const std::string &text, std::vector<uint32_t> &members);
+
+/// `name` with the characters that do not go into file names replaced by '_'.
+std::string fileNameOf(std::string_view name);
+
+/// CPUs of the affinity mask, and no more than the cgroup's quota allows; at least 1.
+uint32_t defaultThreads();
+
+/// A device of --device that this runtime runs on, or why not.
+Failure checkDevice(const std::string &device);
+
+Failure openArtifact(const std::string &path, Artifact &artifact);
+/// A session on program `program`.
+Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t program, const std::string &target,
+                      Session &session);
+
+/// "[batch, 784]".
+std::string dimsText(const tutti_port_t &port);
+
+/// Files that appear all together or not at all: each is written under a temporary name beside its own and renamed by
+/// commit(). What was not committed is removed, and so is the folder if this made it.
+class OutputFiles {
+public:
+  OutputFiles() = default;
+  OutputFiles(const OutputFiles &) = delete;
+  OutputFiles &operator=(const OutputFiles &) = delete;
+  ~OutputFiles();
+
+  /// Makes the folder (and those above it) if need be.
+  Failure enter(const std::string &folder);
+  /// Writes `path`'s bytes, given in parts.
+  Failure write(const std::string &path, std::initializer_list<std::string_view> parts);
+  Failure commit();
+
+private:
+  struct Entry {
+    std::string temporary, path;
+  };
+  std::vector<Entry> entries;
+  std::vector<std::string> folders; ///< that this made, outermost first
+};
+
+} // namespace tutti::tool

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Says what is in an artifact.
+#include "../common/Tool.h"
+
+#include "core/Check.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+using namespace tutti;
+using namespace tutti::tool;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string hex(uint64_t value) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+Json dimsOf(const tutti_port_t &port) {
+  Json dims = Json::array();
+  for (int32_t d = 0; d < port.rank; ++d)
+    if (*port.dims[d].symbol)
+      dims.push_back(port.dims[d].symbol);
+    else
+      dims.push_back(port.dims[d].lo);
+  return dims;
+}
+
+Json portsOf(std::span<const tutti_port_t> ports) {
+  Json out = Json::array();
+  for (const tutti_port_t &port : ports) {
+    Json entry = {{"name", port.name}, {"dtype", tutti_dtype_name(port.dtype)}, {"dims", dimsOf(port)}};
+    if (*port.head)
+      entry["head"] = port.head;
+    entry["per_member"] = port.per_member;
+    out.push_back(entry);
+  }
+  return out;
+}
+
+/// Per image target, how many bytes of code segments it has.
+std::map<std::string, uint64_t> codeBytes(const fb::Root &root) {
+  std::map<std::string, std::set<uint32_t>> segments;
+  for (uint32_t k = 0; k < rt::count(root.kernels()); ++k)
+    for (uint32_t i = 0; i < rt::count(root.kernels()->Get(k)->images()); ++i) {
+      const fb::Image &image = *root.kernels()->Get(k)->images()->Get(i);
+      segments[rt::text(image.target())].insert(image.segment());
+    }
+  std::map<std::string, uint64_t> bytes;
+  for (const auto &[target, indices] : segments)
+    for (uint32_t index : indices)
+      bytes[target] += root.segments()->Get(index)->bytes();
+  return bytes;
+}
+
+Json describe(const Artifact &artifact) {
+  const tutti_info_t &info = artifact.info();
+  const fb::Root &root = *fb::GetRoot(info.metadata);
+  Json out = {{"format", info.format}, {"compiler", info.compiler}, {"share", info.share},
+              {"file_bytes", info.file_bytes}};
+  out["members"] = Json::array();
+  for (const tutti_member_t &member : artifact.members())
+    out["members"].push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}});
+  out["inputs"] = portsOf(artifact.inputs());
+  out["outputs"] = portsOf(artifact.outputs());
+  out["targets"] = Json::array();
+  for (const auto &[target, bytes] : codeBytes(root))
+    out["targets"].push_back({{"name", target}, {"code_bytes", bytes}});
+
+  out["programs"] = Json::array();
+  for (const tutti_program_t &program : artifact.programs()) {
+    Json sizes = Json::array();
+    for (uint32_t i = 0; i < program.num_dimensions; ++i)
+      sizes.push_back({{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo},
+                       {"hi", program.dimensions[i].hi}});
+    out["programs"].push_back({{"entry", program.entry},
+                               {"target", program.num_targets ? program.targets[0] : "cpu"},
+                               {"precision", program.precision},
+                               {"sizes", sizes},
+                               {"launches", program.launches},
+                               {"arena_bytes", program.arena_bytes},
+                               {"state_bytes", program.state_bytes},
+                               {"inputs", portsOf({program.inputs, program.num_inputs})},
+                               {"outputs", portsOf({program.outputs, program.num_outputs})}});
+  }
+
+  out["kernels"] = Json::array();
+  for (uint32_t k = 0; k < rt::count(root.kernels()); ++k) {
+    const fb::Kernel &kernel = *root.kernels()->Get(k);
+    Json images = Json::array();
+    for (uint32_t i = 0; i < rt::count(kernel.images()); ++i)
+      images.push_back({{"target", rt::text(kernel.images()->Get(i)->target())},
+                        {"entry", rt::text(kernel.images()->Get(i)->entry())}});
+    out["kernels"].push_back({{"name", rt::text(kernel.name())}, {"family", rt::text(kernel.family())},
+                              {"numerics", rt::text(kernel.numerics())}, {"source", rt::text(kernel.source())},
+                              {"images", images}});
+  }
+
+  uint64_t weights = 0;
+  out["slots"] = Json::array();
+  for (uint32_t s = 0; s < rt::count(root.slots()); ++s) {
+    const fb::Slot &slot = *root.slots()->Get(s);
+    uint32_t copies = rt::copiesOf(slot, info.num_members);
+    uint64_t bytes = copies * slot.bytes_each();
+    weights += bytes;
+    Json dims = Json::array();
+    for (uint32_t d = 0; d < rt::count(slot.type()->dims()); ++d)
+      dims.push_back(slot.type()->dims()->Get(d)->base());
+    out["slots"].push_back({{"name", rt::text(slot.name())},
+                            {"dtype", rt::nameOf(slot.type()->dtype())},
+                            {"dims", dims},
+                            {"layout", rt::text(slot.layout())},
+                            {"bytes", bytes},
+                            {"copies", copies},
+                            {"shared", rt::isShared(slot)},
+                            {"swappable", slot.swappable()}});
+  }
+  out["weights_bytes"] = weights;
+  out["notes"] = Json::array();
+  for (uint32_t i = 0; i < rt::count(root.notes()); ++i)
+    out["notes"].push_back(rt::text(root.notes()->Get(i)));
+  return out;
+}
+
+std::string bytesText(uint64_t bytes) {
+  const char *units[] = {"bytes", "KB", "MB", "GB", "TB"};
+  int unit = 0;
+  double value = double(bytes);
+  for (; value >= 1000 && unit < 4; ++unit)
+    value /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+void printPorts(const char *title, std::span<const tutti_port_t> ports) {
+  std::printf("%s\n", title);
+  for (const tutti_port_t &port : ports)
+    std::printf("  %-24s %-8s %s%s%s\n", port.name, tutti_dtype_name(port.dtype), dimsText(port).c_str(),
+                *port.head ? "  head " : "", port.head);
+}
+
+void print(const Artifact &artifact, const Json &all) {
+  const tutti_info_t &info = artifact.info();
+  std::printf("artifact   format %u, %s, made by %s, --share=%s\n", info.format, bytesText(info.file_bytes).c_str(),
+              *info.compiler ? info.compiler : "an unnamed compiler", *info.share ? info.share : "content");
+  std::printf("targets    ");
+  for (const Json &target : all["targets"])
+    std::printf("%s (%s of code)  ", target["name"].get<std::string>().c_str(),
+                bytesText(target["code_bytes"].get<uint64_t>()).c_str());
+  std::printf("\nmembers    %u\n", info.num_members);
+  for (uint32_t i = 0; i < info.num_members; ++i)
+    if (i < 10 || i + 1 == info.num_members)
+      std::printf("  %-4u %-32s xxh64 %s\n", i, info.members[i].source, hex(info.members[i].digest).c_str());
+    else if (i == 10)
+      std::printf("  ...\n");
+  for (uint32_t p = 0; p < info.num_programs; ++p) {
+    const tutti_program_t &program = info.programs[p];
+    std::printf("program %u  %s for %s: launches %u, arena %s, state %s\n", p, program.entry,
+                program.num_targets ? program.targets[0] : "cpu", program.launches,
+                bytesText(program.arena_bytes).c_str(), bytesText(program.state_bytes).c_str());
+    for (uint32_t i = 0; i < program.num_dimensions; ++i)
+      std::printf("  %-24s %lld..%lld\n", program.dimensions[i].name, (long long)program.dimensions[i].lo,
+                  (long long)program.dimensions[i].hi);
+    printPorts("inputs", artifact.inputs(p));
+    printPorts("outputs", artifact.outputs(p));
+  }
+  std::printf("kernels\n");
+  for (const Json &kernel : all["kernels"])
+    std::printf("  %-24s %-10s %zu images\n", kernel["name"].get<std::string>().c_str(),
+                kernel["family"].get<std::string>().c_str(), kernel["images"].size());
+  std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(), all["slots"].size());
+  for (const Json &slot : all["slots"])
+    std::printf("  %-24s %-8s %-12s %-7s %10s, %s%s\n", slot["name"].get<std::string>().c_str(),
+                slot["dtype"].get<std::string>().c_str(), slot["dims"].dump().c_str(),
+                slot["layout"].get<std::string>().c_str(), bytesText(slot["bytes"].get<uint64_t>()).c_str(),
+                slot["shared"].get<bool>() ? "shared by all"
+                                           : (std::to_string(slot["copies"].get<uint32_t>()) + " copies").c_str(),
+                slot["swappable"].get<bool>() ? ", swappable" : "");
+  for (const Json &note : all["notes"])
+    std::printf("note       %s\n", note.get<std::string>().c_str());
+}
+
+struct Arguments {
+  std::string artifact;
+  bool json = false, verify = false;
+};
+
+Failure inspect(const Arguments &arguments) {
+  Artifact artifact;
+  if (auto failure = openArtifact(arguments.artifact, artifact))
+    return failure;
+  if (arguments.verify)
+    if (auto error = artifact.verifyWeights())
+      return error;
+  Json all = describe(artifact);
+  if (arguments.verify)
+    all["verified"] = true;
+  if (arguments.json) {
+    std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return {};
+  }
+  print(artifact, all);
+  if (arguments.verify)
+    std::printf("verified   all digests are right\n");
+  return {};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Says what is in an artifact: members, inputs, outputs, programs, kernels, weights and what is shared.",
+               "tutti-inspect");
+  app.footer("Example:\n  tutti-inspect digits.tutti --verify");
+  Arguments a;
+  app.add_option("FILE", a.artifact, "the artifact")->required();
+  app.add_flag("--json", a.json, "as JSON");
+  app.add_flag("--verify", a.verify, "also read all weights and compare their digests");
+  return toolMain(app, argc, argv, [&] { return inspect(a); });
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs an artifact on .npy files.
+#include "../common/Npy.h"
+
+#include <chrono>
+#include <map>
+
+using namespace tutti;
+using namespace tutti::tool;
+
+namespace {
+
+struct Arguments {
+  std::string artifact, outputDir, active, device, target;
+  std::vector<std::string> inputs;
+  uint32_t threads = 0, repeat = 1;
+};
+
+/// Which file each input of a program comes from; null and a failure when names do not fit.
+Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,
+                    std::vector<std::string> &files) {
+  files.assign(ports.size(), "");
+  std::string known;
+  for (const tutti_port_t &port : ports)
+    known += std::string(known.empty() ? "" : ", ") + "'" + port.name + "'";
+  for (const std::string &argument : arguments) {
+    auto pair = splitAtLast(argument);
+    if (!pair)
+      return {kUsage, "--input is '" + argument + "', expected NAME=FILE.npy"};
+    std::vector<size_t> found;
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (pair->first == ports[i].name)
+        found = {i};
+    for (size_t i = 0; found.empty() && i < ports.size(); ++i)
+      if (pair->first == fileNameOf(ports[i].name))
+        found.push_back(i);
+    for (size_t i = 0; found.size() == 1 && i < ports.size(); ++i)
+      if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
+        found.push_back(i);
+    if (found.empty())
+      return {kUsage, "there is no input '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
+    if (found.size() > 1)
+      return {kUsage, "'" + pair->first + "' could be input '" + ports[found[0]].name + "' or '" +
+                          ports[found[1]].name + "'; write its name as it is"};
+    if (!files[found[0]].empty())
+      return {kUsage, std::string("input '") + ports[found[0]].name + "' was given twice"};
+    files[found[0]] = pair->second;
+  }
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (files[i].empty())
+      return {kUsage, std::string("input '") + ports[i].name + "' is missing: add --input " + ports[i].name +
+                          "=FILE.npy, " + tutti_dtype_name(ports[i].dtype) + " " + dimsText(ports[i])};
+  return {};
+}
+
+/// The file name of each output, all different.
+Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string> &names) {
+  std::map<std::string, std::string> taken;
+  for (const tutti_port_t &port : ports) {
+    std::string full = port.name;
+    if (std::string_view(port.head) != "members" && *port.head)
+      full += std::string(".") + port.head;
+    std::string name = fileNameOf(full) + ".npy";
+    if (auto [it, added] = taken.emplace(name, full); !added)
+      return {kUsage, "outputs '" + it->second + "' and '" + full + "' would both be written to '" + name + "'"};
+    names.push_back(name);
+  }
+  return {};
+}
+
+Failure run(const Arguments &arguments) {
+  if (auto failure = checkDevice(arguments.device))
+    return failure;
+  std::vector<uint32_t> active;
+  if (!arguments.active.empty())
+    if (auto failure = parseActive(arguments.active, active))
+      return failure;
+  Artifact artifact;
+  if (auto failure = openArtifact(arguments.artifact, artifact))
+    return failure;
+  std::vector<std::string> files, names;
+  if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
+    return failure;
+  if (auto failure = nameOutputs(artifact.outputs(), names))
+    return failure;
+
+  Session session;
+  uint32_t threads = arguments.threads ? arguments.threads : defaultThreads();
+  if (auto failure = createSession(artifact, threads, 0, arguments.target, session))
+    return failure;
+  if (!active.empty())
+    if (auto error = session.setActive(active))
+      return error;
+  std::vector<Tensor> inputs(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const tutti_port_t &port = artifact.inputs()[i];
+    Tensor &tensor = inputs[i];
+    if (auto failure = readNpy(files[i], port.dtype, tensor))
+      return failure;
+    tutti_tensor_t bound = {port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr,
+                            tensor.data.data()};
+    if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
+      return {status >> 8, files[i] + ": " + tutti_session_message(session.get())};
+  }
+
+  std::vector<double> microseconds;
+  for (uint32_t i = 0; i < arguments.repeat; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    if (auto error = session.run())
+      return error;
+    microseconds.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+
+  OutputFiles out;
+  if (auto failure = out.enter(arguments.outputDir))
+    return failure;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const tutti_port_t &port = artifact.outputs()[i];
+    auto output = session.output(port.name, port.head);
+    if (!output)
+      return output.error();
+    std::string cells;
+    if (auto failure = out.write(arguments.outputDir + "/" + names[i],
+                                 {npyHeader(port.dtype, output->dims()),
+                                  npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
+      return failure;
+  }
+  if (auto failure = out.commit())
+    return failure;
+  if (arguments.repeat > 1) {
+    std::sort(microseconds.begin(), microseconds.end());
+    std::printf("%u runs on %u threads: median %.1f us, fastest %.1f us\n", arguments.repeat, threads,
+                microseconds[microseconds.size() / 2], microseconds[0]);
+  }
+  return {};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Runs an artifact: reads inputs from .npy files, writes one .npy file for each output.", "tutti-run");
+  app.footer("Example:\n  tutti-run digits.tutti --input image=images.npy --output-dir out --active 0,3,7");
+  Arguments a;
+  app.add_option("FILE", a.artifact, "the artifact, as tutti-compile made it")->required();
+  addRepeated(app, "--input", a.inputs, "NAME=FILE.npy, once for each input");
+  app.add_option("--output-dir", a.outputDir,
+                 "folder for NAME.npy (members) and NAME.HEAD.npy (another head); made if it is not there")
+      ->required();
+  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
+  app.add_option("--device", a.device, "cpu, cuda or emulated (default: the first that works)");
+  app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
+  app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--repeat", a.repeat, "run so often, and print the time")->check(CLI::Range(1, 1000000000));
+  return toolMain(app, argc, argv, [&] { return run(a); });
+}
