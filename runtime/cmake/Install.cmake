@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs the runtime: one shared and one static library, two headers, a CMake package and a pkg-config file.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
+set_target_properties(tutti_shared PROPERTIES EXPORT_NAME tutti)
+install(TARGETS tutti_shared tutti_static EXPORT TuttiTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package})
+install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TuttiConfig.cmake.in TuttiConfig.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfigVersion.cmake
+  DESTINATION ${package})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in tutti.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

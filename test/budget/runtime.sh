@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The runtime's budgets: size, exported symbols, what it and its tools need. Usage: runtime.sh LIBTUTTI.SO TOOL...
+set -eu
+library=$1
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+
+strip -o "$work/stripped" "$library"
+bytes=$(stat -c %s "$work/stripped")
+echo "stripped: $bytes bytes"
+[ "$bytes" -lt 500000 ] || { echo "expected under 500000 bytes"; bad=1; }
+
+others=$(nm -D --defined-only "$library" | awk '{ print $NF }' | grep -v -E '^tutti_|^TUTTI_0(@|$)' || true)
+[ -z "$others" ] || { echo "exported but not named tutti_*: $others"; bad=1; }
+
+# No writable global data: no state outside of handles. (The C start-up files put two words there.)
+writable=$(size -A "$library" | awk '$1 == ".data" || $1 == ".bss" || $1 == ".tbss" || $1 == ".tdata" { n += $2 } END { print n + 0 }')
+[ "$writable" -le 16 ] || { echo "$writable bytes of global mutable state, expected none"; bad=1; }
+
+needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
+for need in $(needs "$library"); do
+  case $need in
+    libc.so.*|libpthread.so.*|libm.so.*|ld-linux-*) ;;
+    *) echo "the library needs $need"; bad=1 ;;
+  esac
+done
+for tool in "$@"; do
+  if needs "$tool" | grep -i -E 'llvm|mlir|clang'; then
+    echo "$tool links the compiler's libraries"
+    bad=1
+  fi
+done
+exit $bad

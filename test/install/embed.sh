@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Builds the embedding examples as a stranger would: out of tree, against an installed prefix, by find_package and by
+# pkg-config, and runs them. Usage: embed.sh SOURCE BUILD ARTIFACT MEMBERS
+set -eu
+source=$1 build=$2 artifact=$3 members=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+cmake --install "$build" --prefix "$prefix" >/dev/null
+cp -r "$source/examples/embed-c" "$source/examples/embed-cpp" "$work"
+libdir=$(dirname "$(find "$prefix" -name libtutti.so)")
+export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
+
+for example in embed-c embed-cpp; do
+  cd "$work/$example"
+  lines=$(cat main.c* | wc -l)
+  [ "$lines" -lt 60 ] || { echo "$example has $lines lines, expected under 60"; exit 1; }
+  make >/dev/null
+  cmake -S . -B out -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build out >/dev/null
+  for program in "./$example" "out/$example"; do
+    "$program" "$artifact" > output.txt
+    grep -q "$members members" output.txt || { echo "$program printed:"; cat output.txt; exit 1; }
+    grep -q 'mean' output.txt || { echo "$program printed no mean:"; cat output.txt; exit 1; }
+  done
+  if "./$example" /nowhere.tutti 2> output.txt; then echo "$example took a file that is not there"; exit 1; fi
+  grep -q "no such file" output.txt
+done
