@@ -30,9 +30,12 @@ bool MathLoop::runsHere(const std::string &cpu) {
 
 static std::string source(const MathLoop::Options &o) {
   std::string type = o.lanes == 1 ? o.element : llvm::formatv("vector<{0}x{1}>", o.lanes, o.element).str();
-  int bytes = o.element == "f64" ? 8 : 4;
-  std::string call = o.operands == 2 ? llvm::formatv("math.{0} %x, %y : {1}", o.op, type).str()
-                                     : llvm::formatv("math.{0} %x : {1}", o.op, type).str();
+  int bytes = StringRef(o.element).ends_with("64") ? 8 : 4;
+  std::string second;
+  if (!o.constant.empty())
+    second = llvm::formatv(o.lanes == 1 ? "%y = arith.constant {0} : {1}" : "%y = arith.constant dense<{0}> : {1}", o.constant, type);
+  else if (o.operands == 2)
+    second = llvm::formatv("%y = llvm.load %py {{alignment = {0}} : !llvm.ptr -> {1}", bytes, type);
   return llvm::formatv(R"(
     func.func @loop(%out: !llvm.ptr, %xs: !llvm.ptr, %ys: !llvm.ptr, %n: i64) {{
       %zero = arith.constant 0 : i64
@@ -43,14 +46,12 @@ static std::string source(const MathLoop::Options &o) {
         %po = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, {1}
         %x = llvm.load %px {{alignment = {2}} : !llvm.ptr -> {3}
         {5}
-        %r = {4}
+        %r = {4} %x{6} : {3}
         llvm.store %r, %po {{alignment = {2}} : {3}, !llvm.ptr
       }
       return
     })",
-                       o.lanes, o.element, bytes, type, call,
-                       o.operands == 2 ? llvm::formatv("%y = llvm.load %py {{alignment = {0}} : !llvm.ptr -> {1}", bytes, type).str()
-                                       : std::string())
+                       o.lanes, o.element, bytes, type, o.op, second, second.empty() ? "" : ", %y")
       .str();
 }
 
