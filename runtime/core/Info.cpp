@@ -33,7 +33,7 @@ bool Info::reserve(const fb::Root &root) {
 const char *Info::symbolOf(const fb::Program &program, const fb::Extent &extent) {
   auto nameOfSize = [&](uint32_t i) {
     const char *name = text(program.sizes()->Get(i)->name());
-    return *name ? name : i == 0 ? "members" : "?";
+    return i == 0 ? "members" : *name ? name : "?";
   };
   char *symbol = symbols.data() + usedSymbols++ * kSymbolBytes;
   size_t used = 0;

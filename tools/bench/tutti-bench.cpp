@@ -15,7 +15,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Arguments {
-  std::string artifact, active, json, device, target;
+  std::string artifact, json, device, target;
+  std::optional<std::string> active;
   std::vector<std::string> dims;
   uint32_t threads = 0;
   double seconds = 1;
@@ -107,8 +108,8 @@ Failure bench(const Arguments &arguments) {
                 static_cast<unsigned long long>(arguments.bytes));
   } else {
     Setup setup{arguments.artifact, {}, {}, threads, arguments.target, arguments.seconds};
-    if (!arguments.active.empty())
-      if (auto failure = parseActive(arguments.active, setup.active))
+    if (arguments.active)
+      if (auto failure = parseActive(*arguments.active, setup.active))
         return failure;
     std::vector<Binding> bindings;
     if (auto failure = parseBindings(arguments.dims, bindings))

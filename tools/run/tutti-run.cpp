@@ -11,7 +11,8 @@ using namespace tutti::tool;
 namespace {
 
 struct Arguments {
-  std::string artifact, outputDir, active, device, target;
+  std::string artifact, outputDir, device, target;
+  std::optional<std::string> active;
   std::vector<std::string> inputs;
   uint32_t threads = 0, repeat = 1;
 };
@@ -72,8 +73,8 @@ Failure run(const Arguments &arguments) {
   if (auto failure = checkDevice(arguments.device))
     return failure;
   std::vector<uint32_t> active;
-  if (!arguments.active.empty())
-    if (auto failure = parseActive(arguments.active, active))
+  if (arguments.active)
+    if (auto failure = parseActive(*arguments.active, active))
       return failure;
   Artifact artifact;
   if (auto failure = openArtifact(arguments.artifact, artifact))

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tools as a shell meets them: outputs, exit codes, and nothing left behind by what fails.
+#include "ArtifactBuilder.h"
+#include "common/Npy.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+
+using namespace tutti::rt::test;
+using namespace tutti::tool;
+namespace fs = std::filesystem;
+
+namespace {
+class Tools : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = fs::path(testing::TempDir()) / ("tutti-tools-" + std::to_string(getpid()));
+    fs::create_directories(folder);
+    buildArtifact().write(path("a.tutti"));
+    writeInput("x.npy", 5);
+  }
+  void TearDown() override {
+    fs::permissions(folder, fs::perms::owner_all);
+    fs::remove_all(folder);
+  }
+
+  std::string path(const std::string &name) const { return folder / name; }
+  void writeInput(const std::string &name, int64_t batch) {
+    std::vector<float> x = inputOf(batch);
+    int64_t dims[] = {batch, kK};
+    std::ofstream out(path(name), std::ios::binary);
+    out << npyHeader(TUTTI_F32, dims);
+    out.write(reinterpret_cast<const char *>(x.data()), std::streamsize(x.size() * 4));
+  }
+  std::vector<float> readOutput(const std::string &name, std::vector<int64_t> dims) {
+    Tensor tensor;
+    auto failure = readNpy(path(name), TUTTI_F32, tensor);
+    EXPECT_FALSE(failure) << failure.message;
+    EXPECT_EQ(tensor.dims, dims);
+    std::vector<float> values(tensor.data.size() / 4);
+    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    return values;
+  }
+  /// Runs a tool in the folder; out and err hold what it printed.
+  int tool(const std::string &name, const std::string &arguments, const std::string &before = "") {
+    std::string command = "cd '" + folder.string() + "' && " + before + " '" + std::string(TUTTI_TOOLS) + "/" + name +
+                          "' " + arguments + " > out.txt 2> err.txt";
+    int status = std::system(command.c_str());
+    auto slurp = [&](const char *file) {
+      std::ifstream in(path(file));
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    out = slurp("out.txt");
+    err = slurp("err.txt");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  fs::path folder;
+  std::string out, err;
+};
+} // namespace
+
+TEST_F(Tools, runWritesOneFileForEachHead) {
+  ASSERT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o/deep --threads 2"), 0) << err;
+  EXPECT_EQ(out, "");
+  std::vector<float> members, x = inputOf(5);
+  for (uint32_t m = 0; m < 3; ++m)
+    for (float v : expected(x, weightOf(m), biasOf(m)))
+      members.push_back(v);
+  EXPECT_EQ(readOutput("o/deep/y.npy", {3, 5, kN}), members);
+  readOutput("o/deep/y.mean.npy", {5, kN});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "o/deep"), {}), 2);
+
+  ASSERT_EQ(tool("tutti", "run a.tutti --input x=x.npy --output-dir o --active 2,0 --repeat 3"), 0) << err;
+  EXPECT_NE(out.find("3 runs"), std::string::npos);
+  auto two = readOutput("o/y.npy", {2, 5, kN});
+  EXPECT_TRUE(std::equal(two.begin(), two.begin() + 5 * kN, members.begin() + 2 * 5 * kN));
+}
+
+TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
+  writeInput("big.npy", 65);
+  std::ofstream(path("junk.npy")) << "junk";
+  std::ofstream(path("junk.tutti")) << std::string(5000, 'j');
+  fs::create_directory(folder / "locked");
+  struct Case {
+    const char *arguments;
+    int code;
+    const char *message;
+  };
+  for (const Case &c : std::initializer_list<Case>{
+           {"", 2, "FILE"},
+           {"a.tutti --output-dir o --no-such-flag", 2, "no-such-flag"},
+           {"a.tutti --output-dir o", 2, "input 'x' is missing: add --input x=FILE.npy, float32 [batch, 6]"},
+           {"a.tutti --input z=x.npy --output-dir o", 2, "there is no input 'z'"},
+           {"a.tutti --input x --output-dir o", 2, "NAME=FILE.npy"},
+           {"a.tutti --input x=x.npy --input x=x.npy --output-dir o", 2, "given twice"},
+           {"a.tutti --input x=none.npy --output-dir o", 2, "none.npy"},
+           {"a.tutti --input x=. --output-dir o", 2, "not a regular file"},
+           {"a.tutti --input x=junk.npy --output-dir o", 3, "no .npy file"},
+           {"a.tutti --input x=big.npy --output-dir o", 2, "batch in 1..64"},
+           {"none.tutti --input x=x.npy --output-dir o", 2, "no such file"},
+           {"junk.tutti --input x=x.npy --output-dir o", 3, "not an artifact"},
+           {"a.tutti --input x=x.npy --output-dir o --active 0,0", 2, "member 0 twice"},
+           {"a.tutti --input x=x.npy --output-dir o --active 3", 2, "member 3, expected 0 to 2"},
+           {"a.tutti --input x=x.npy --output-dir o --active ''", 2, "--active is ''"},
+           {"a.tutti --input x=x.npy --output-dir o --active 1,a", 2, "0,3,7"},
+           {"a.tutti --input x=x.npy --output-dir o --device cuda", 5, "cuda"},
+           {"a.tutti --input x=x.npy --output-dir o --device emulated", 4, "emulated"},
+           {"a.tutti --input x=x.npy --output-dir o --device abacus", 2, "abacus"},
+           {"a.tutti --input x=x.npy --output-dir o --threads 0", 2, "threads"},
+           {"a.tutti --input x=x.npy --output-dir a.tutti/o", 6, "a.tutti"},
+           {"a.tutti --input x=x.npy --output-dir /proc/nothing", 6, "/proc/nothing"},
+       }) {
+    EXPECT_EQ(tool("tutti-run", c.arguments), c.code) << c.arguments << "\n" << err;
+    EXPECT_NE(err.find(c.message), std::string::npos) << c.arguments << "\n" << err;
+    EXPECT_EQ(out, "") << c.arguments;
+    EXPECT_FALSE(fs::exists(folder / "o")) << c.arguments;
+  }
+}
+
+TEST_F(Tools, runLeavesNothingOnAFullDisk) {
+  // No file may grow past 512 bytes: the first output does not fit.
+  EXPECT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o", "ulimit -f 1; trap '' XFSZ;"), 6) << err;
+  EXPECT_NE(err.find("cannot write 'o/y"), std::string::npos) << err;
+  EXPECT_FALSE(fs::exists(folder / "o"));
+}
+
+TEST_F(Tools, inspectSpeaksJson) {
+  ASSERT_EQ(tool("tutti-inspect", "a.tutti --json --verify"), 0) << err;
+  auto json = nlohmann::json::parse(out);
+  EXPECT_EQ(json["members"].size(), 3u);
+  EXPECT_EQ(json["inputs"][0]["name"], "x");
+  EXPECT_EQ(json["inputs"][0]["dtype"], "float32");
+  EXPECT_EQ(json["inputs"][0]["dims"], nlohmann::json({"batch", 6}));
+  EXPECT_EQ(json["outputs"].size(), 2u);
+  EXPECT_EQ(json["targets"][0]["name"], "x86-64-v3");
+  EXPECT_EQ(json["programs"][0]["launches"], 2);
+  EXPECT_TRUE(json["programs"][0]["arena_bytes"].is_number_integer());
+  EXPECT_EQ(json["programs"][0]["target"], "cpu");
+  EXPECT_EQ(json["programs"][0]["sizes"][0]["name"], "batch");
+  EXPECT_EQ(json["kernels"][0]["family"], "contract");
+  EXPECT_EQ(json["kernels"][0]["images"].size(), 1u);
+  uint64_t total = 0;
+  for (const auto &slot : json["slots"]) {
+    EXPECT_EQ(slot["shared"], false);
+    total += slot["bytes"].get<uint64_t>();
+  }
+  EXPECT_EQ(json["weights_bytes"], total);
+  ASSERT_EQ(tool("tutti-inspect", "a.tutti"), 0);
+  EXPECT_NE(out.find("m2.onnx"), std::string::npos);
+}
+
+TEST_F(Tools, inspectFindsDamagedWeights) {
+  std::fstream file(path("a.tutti"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-100, std::ios::end);
+  file.put('\x7f');
+  file.close();
+  EXPECT_EQ(tool("tutti-inspect", "a.tutti"), 0);
+  EXPECT_EQ(tool("tutti-inspect", "a.tutti --verify"), 3);
+  EXPECT_NE(err.find("weights in segment 1 are damaged"), std::string::npos) << err;
+}
+
+TEST_F(Tools, benchMeasuresEveryBinding) {
+  ASSERT_EQ(tool("tutti-bench", "a.tutti --dim batch=1,64 --active 1,2 --threads 2 --seconds 0.02 --json b.json"), 0) << err;
+  std::ifstream in(path("b.json"));
+  auto json = nlohmann::json::parse(in);
+  ASSERT_EQ(json.size(), 2u);
+  for (const auto &entry : json) {
+    EXPECT_GE(entry["runs"], 20);
+    EXPECT_EQ(entry["threads"], 2);
+    EXPECT_LE(entry["p10_us"], entry["median_us"]);
+    EXPECT_LE(entry["median_us"], entry["p90_us"]);
+    EXPECT_LE(entry["p90_us"], entry["p99_us"]);
+    EXPECT_GT(entry["cold_us"], 0);
+    EXPECT_GT(entry["limit_us"], 0);
+    EXPECT_TRUE(entry["bound"] == "flops" || entry["bound"] == "bytes");
+  }
+  EXPECT_EQ(json[1]["flops"], 2.0 * kK * kN * 64 * 2);
+  EXPECT_EQ(json[1]["bytes"], 4 * (2 * (kK * kN + kN) + 64 * kK + 2 * 64 * kN + 64 * kN));
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --dim rows=1"), 2);
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=65"), 2);
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=x"), 2);
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --seconds 0.02 --json /nowhere/b.json"), 6);
+}
+
+TEST_F(Tools, theDispatcherFindsItsTools) {
+  EXPECT_EQ(tool("tutti", "--help"), 0);
+  EXPECT_NE(out.find("inspect"), std::string::npos);
+  EXPECT_EQ(tool("tutti", "inspect a.tutti"), 0);
+  EXPECT_EQ(tool("tutti", "help run"), 0);
+  EXPECT_NE(out.find("Example"), std::string::npos);
+  EXPECT_EQ(tool("tutti", ""), 2);
+  EXPECT_EQ(tool("tutti", "juggle"), 2);
+  EXPECT_NE(err.find("there is no tool 'juggle'"), std::string::npos);
+  for (const char *name : {"tutti-run", "tutti-bench", "tutti-inspect"}) {
+    EXPECT_EQ(tool(name, "--help"), 0);
+    EXPECT_NE(out.find("Example:\n  " + std::string(name)), std::string::npos) << out;
+    EXPECT_EQ(tool(name, "--version"), 0);
+  }
+}
