@@ -92,11 +92,12 @@ public:
           return wrong(start, "a field of " + std::to_string(*length) + " bytes where " + std::to_string(end - at) +
                                   " are left");
         // Small messages become large objects; a file of nothing but those would take many times its size in memory.
-        if (++fields > maxFields)
-          return wrong(start, "more than " + std::to_string(maxFields) + " fields");
+        Message kindInside = fieldOf(kind, field);
+        if (++fields > maxFields || (kindInside == Message::node && ++nodes > maxNodes))
+          return wrong(start, "more than " + std::to_string(maxNodes) + " nodes or " + std::to_string(maxFields) +
+                                  " fields");
         uint64_t inner = at;
         at += *length;
-        Message kindInside = fieldOf(kind, field);
         if (kind == Message::tensor && field == rawData) {
           put(out, rawOffset << 3);
           put(out, inner);
@@ -129,7 +130,7 @@ public:
   std::string error;
 
 private:
-  static constexpr uint64_t maxFields = 4'000'000;
+  static constexpr uint64_t maxFields = 2'000'000, maxNodes = 250'000;
 
   std::optional<uint64_t> varint(uint64_t &at, uint64_t end) {
     uint64_t value = 0, start = at;
@@ -156,7 +157,7 @@ private:
   }
 
   llvm::StringRef file;
-  uint64_t fields = 0;
+  uint64_t fields = 0, nodes = 0;
 };
 
 } // namespace

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Files that are not there, external data, what is unsupported, and symbolic dimensions.
+#include "Support.h"
+#include "compiler/import/Importer.h"
+#include "onnx.pb.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <sys/stat.h>
+
+using namespace mlir;
+
+namespace tutti::test {
+namespace {
+
+using Dim = std::variant<int64_t, std::string>;
+
+class FileTest : public testing::Test {
+protected:
+  FileTest() {
+    EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("tutti-import", folder));
+    model.add_opset_import()->set_version(18);
+  }
+  ~FileTest() override { llvm::sys::fs::remove_directories(folder); }
+
+  onnx::GraphProto &graph() { return *model.mutable_graph(); }
+  onnx::NodeProto &node(const std::string &op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    onnx::NodeProto &node = *graph().add_node();
+    node.set_op_type(op);
+    node.set_name("the_" + op);
+    for (const std::string &input : inputs)
+      node.add_input(input);
+    for (const std::string &output : outputs)
+      node.add_output(output);
+    return node;
+  }
+  void input(const std::string &name, std::vector<Dim> dims, int type = 1) {
+    onnx::ValueInfoProto &input = *graph().add_input();
+    input.set_name(name);
+    onnx::TypeProto::Tensor &tensor = *input.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(type);
+    tensor.mutable_shape();
+    for (const Dim &dim : dims) {
+      onnx::TensorShapeProto::Dimension &each = *tensor.mutable_shape()->add_dim();
+      if (auto *value = std::get_if<int64_t>(&dim))
+        each.set_dim_value(*value);
+      else if (!std::get<std::string>(dim).empty())
+        each.set_dim_param(std::get<std::string>(dim));
+    }
+  }
+  void output(const std::string &name) { graph().add_output()->set_name(name); }
+  onnx::TensorProto &tensor(const std::string &name, std::vector<int64_t> dims) {
+    onnx::TensorProto &tensor = *graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(1);
+    for (int64_t dim : dims)
+      tensor.add_dims(dim);
+    return tensor;
+  }
+  onnx::TensorProto &ints(const std::string &name, std::vector<int64_t> values) {
+    onnx::TensorProto &t = tensor(name, {int64_t(values.size())});
+    t.set_data_type(7);
+    for (int64_t value : values)
+      t.add_int64_data(value);
+    return t;
+  }
+
+  std::string path(const std::string &name) { return (folder + "/" + name).str(); }
+  std::string write(const std::string &name, StringRef bytes) {
+    std::error_code error;
+    llvm::raw_fd_ostream(path(name), error) << bytes;
+    return path(name);
+  }
+  std::string save(const std::string &name = "model.onnx") { return write(name, model.SerializeAsString()); }
+
+  Failure failure(const ImportOptions &options = {}) { return failureOf(importOnnx(context, save(), options)); }
+  void expectFailure(int code, std::vector<std::string> parts, const ImportOptions &options = {}) {
+    Failure failed = failure(options);
+    EXPECT_EQ(failed.code, code) << failed.message;
+    for (const std::string &part : parts)
+      EXPECT_NE(failed.message.find(part), std::string::npos) << part << " in: " << failed.message;
+  }
+  /// The argument types of main, as text.
+  std::string types(const ImportOptions &options = {}) {
+    llvm::Expected<MemberModel> member = importOnnx(context, save(), options);
+    if (!member)
+      return llvm::toString(member.takeError());
+    std::string text;
+    llvm::raw_string_ostream(text) << mainOf(*member->module).getFunctionType();
+    return text;
+  }
+
+  /// y = x + w, w of 4 floats that lie elsewhere.
+  void external(const std::string &location, const std::string &offset = "", const std::string &length = "") {
+    input("x", {4});
+    node("Add", {"x", "w"}, {"y"});
+    output("y");
+    onnx::TensorProto &w = tensor("w", {4});
+    w.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto entry = [&](const char *key, const std::string &value) {
+      if (value.empty())
+        return;
+      w.add_external_data()->set_key(key);
+      w.mutable_external_data(w.external_data_size() - 1)->set_value(value);
+    };
+    entry("location", location);
+    entry("offset", offset);
+    entry("length", length);
+  }
+
+  MLIRContext context;
+  SmallString<128> folder;
+  onnx::ModelProto model;
+};
+
+TEST_F(FileTest, NoFile) {
+  EXPECT_EQ(failureOf(importOnnx(context, path("none.onnx"), {})).code, 2);
+  EXPECT_EQ(failureOf(importOnnx(context, std::string(folder), {})).code, 2);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(failureOf(importOnnx(context, path("pipe"), {})).code, 2);
+}
+
+TEST_F(FileTest, Opsets) {
+  input("x", {4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  EXPECT_EQ(failure().code, 0);
+  for (int64_t version : {6, 29, 1000, 0, -3}) {
+    model.mutable_opset_import(0)->set_version(version);
+    expectFailure(4, {std::to_string(version)});
+  }
+  model.clear_opset_import();
+  EXPECT_EQ(failure().code, 4);
+}
+
+TEST_F(FileTest, ExternalData) {
+  external("weights/w.bin", "8", "16");
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path("weights")));
+  float numbers[] = {0, 0, 1, 2, 3, 4};
+  write("weights/w.bin", StringRef(reinterpret_cast<char *>(numbers), sizeof(numbers)));
+  llvm::Expected<MemberModel> member = importOnnx(context, save(), {});
+  ASSERT_TRUE(bool(member)) << llvm::toString(member.takeError());
+  WeightSource &w = member->weights["p0"];
+  EXPECT_TRUE(w.whole && !w.folded && w.name == "w");
+  EXPECT_EQ(std::memcmp(w.data, numbers + 2, 16), 0);
+}
+
+TEST_F(FileTest, ExternalDataMissing) {
+  external("w.bin");
+  expectFailure(2, {"'w'", "w.bin"});
+}
+
+TEST_F(FileTest, ExternalDataTooShort) {
+  external("w.bin", "8");
+  write("w.bin", "0123456789abcdef");
+  expectFailure(3, {"'w'", "w.bin", "too short"});
+}
+
+TEST_F(FileTest, ExternalOffsets) {
+  write("w.bin", "0123456789abcdef");
+  for (const char *offset : {"18446744073709551615", "18446744073709551600", "-1", "x", "99999999999999999999999"}) {
+    model.clear_graph();
+    external("w.bin", offset);
+    EXPECT_EQ(failure().code, 3) << offset;
+  }
+  model.clear_graph();
+  external("w.bin", "0", "15");
+  EXPECT_EQ(failure().code, 3);
+}
+
+TEST_F(FileTest, ExternalDataThatLeaves) {
+  std::string outside = path("secret");
+  write("secret", "0123456789abcdef");
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path("inner")));
+  ASSERT_FALSE(llvm::sys::fs::create_link(outside, path("inner/link")));
+  ASSERT_FALSE(llvm::sys::fs::create_link(folder, path("inner/folder")));
+  for (std::string location : {outside, std::string("../secret"), std::string("a/../../secret"), std::string("link"),
+                               std::string("folder/secret"), std::string("/etc/passwd")}) {
+    model.clear_graph();
+    external(location);
+    Failure failed = failureOf(importOnnx(context, save("inner/model.onnx"), {}));
+    EXPECT_EQ(failed.code, 7) << location << ": " << failed.message;
+  }
+}
+
+TEST_F(FileTest, InitializerThatIsAlsoAnInput) {
+  input("x", {4});
+  input("w", {4});
+  node("Add", {"x", "w"}, {"y"});
+  output("y");
+  tensor("w", {4}).set_raw_data(std::string(16, 'a'));
+  EXPECT_EQ(types(), "(tensor<4xf32>) -> tensor<4xf32>");
+}
+
+TEST_F(FileTest, BrokenGraphs) {
+  input("x", {4});
+  node("Add", {"x", "nowhere"}, {"y"});
+  output("y");
+  expectFailure(3, {"'nowhere'", "the_Add"});
+  graph().mutable_node(0)->set_input(1, "y");
+  expectFailure(3, {"'y'"});
+  graph().mutable_node(0)->clear_input();
+  expectFailure(3, {"input 0 is missing"});
+  graph().mutable_node(0)->add_input("x");
+  graph().mutable_node(0)->add_input("x");
+  graph().mutable_output(0)->set_name("z");
+  expectFailure(3, {"'z'"});
+  graph().clear_output();
+  EXPECT_EQ(failure().code, 3);
+  output("y");
+  node("Relu", {"x"}, {"y"});
+  expectFailure(3, {"two nodes"});
+}
+
+TEST_F(FileTest, WrongShapes) {
+  input("x", {std::string("batch"), 4});
+  node("MatMul", {"x", "w"}, {"y"});
+  output("y");
+  tensor("w", {5, 3}).set_raw_data(std::string(60, 'a'));
+  expectFailure(3, {"the_MatMul", "(batch, 4)", "(5, 3)"});
+}
+
+TEST_F(FileTest, UnsupportedAllAtOnce) {
+  input("x", {std::string("batch"), 4});
+  node("Det", {"x"}, {"a"});
+  node("Det", {"x"}, {"b"});
+  node("Attention", {"x"}, {"c"}).set_domain("com.microsoft");
+  node("Gelu", {"x"}, {"d"});
+  node("Relu", {"x"}, {"e"}).add_attribute()->set_name("slope");
+  onnx::NodeProto &sum = node("Sum", {"a", "b", "c", "d", "e"}, {"y"});
+  sum.set_name("sum");
+  node("NonZero", {"x"}, {"nobody reads this"});
+  output("y");
+  Failure failed = failure();
+  EXPECT_EQ(failed.code, 4);
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(failed.json);
+  ASSERT_TRUE(bool(json)) << failed.json;
+  std::map<std::string, int64_t> counts;
+  for (const llvm::json::Value &entry : *json->getAsArray())
+    counts[entry.getAsObject()->getString("op")->str()] = *entry.getAsObject()->getInteger("count");
+  EXPECT_EQ(counts, (std::map<std::string, int64_t>{{"Det", 2}, {"com.microsoft::Attention", 1}, {"Gelu", 1}, {"Relu", 1}}));
+  for (const char *part : {"Det", "2 nodes", "opset 20", "'slope'", "float32 (batch, 4)"})
+    EXPECT_NE(failed.message.find(part), std::string::npos) << failed.message;
+}
+
+TEST_F(FileTest, BatchIsTheDefault) {
+  input("x", {std::string("N"), 4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types({{{"N", {7, 7}}}}), "(tensor<7x4xf32>) -> tensor<7x4xf32>");
+}
+
+TEST_F(FileTest, UnnamedDimension) {
+  input("x", {std::string(), 4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"x.0\"]>) -> tensor<?x4xf32, [\"x.0\"]>");
+}
+
+TEST_F(FileTest, SecondSymbolMustBeBound) {
+  input("x", {std::string("N"), std::string("length"), 4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  expectFailure(2, {"'length'", "--dim length="});
+  EXPECT_EQ(types({{{"length", {3, 3}}}}), "(tensor<?x3x4xf32, [\"N\"]>) -> tensor<?x3x4xf32, [\"N\"]>");
+  EXPECT_EQ(types({{{"length", {1, 9}}, {"N", {2, 2}}}}),
+            "(tensor<2x?x4xf32, [\"length\"]>) -> tensor<2x?x4xf32, [\"length\"]>");
+  expectFailure(2, {"'other'", "length"}, {{{"other", {3, 3}}}});
+  expectFailure(2, {"length"}, {{{"length", {5, 3}}}});
+  expectFailure(2, {"length"}, {{{"length", {0, 3}}}});
+}
+
+TEST_F(FileTest, SymbolsThatMeetAreOne) {
+  input("x", {std::string("N"), 4});
+  input("z", {std::string("M"), 4});
+  node("Add", {"x", "z"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  EXPECT_EQ(types({{{"M", {3, 3}}}}), "(tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>");
+  expectFailure(2, {"'M'", "'N'"}, {{{"M", {3, 3}}, {"N", {1, 3}}}});
+}
+
+TEST_F(FileTest, SymbolThatMeetsANumber) {
+  input("x", {std::string("N"), std::string("K")});
+  node("MatMul", {"x", "w"}, {"y"});
+  output("y");
+  tensor("w", {5, 3}).set_raw_data(std::string(60, 'a'));
+  EXPECT_EQ(types(), "(tensor<?x5xf32, [\"N\"]>) -> tensor<?x3xf32, [\"N\"]>");
+  EXPECT_EQ(failure({{{"K", {1, 9}}}}).code, 4);
+}
+
+TEST_F(FileTest, SymbolsAreParallel) {
+  input("x", {std::string("N"), 4});
+  ints("axes", {0});
+  node("ReduceSum", {"x", "axes"}, {"y"});
+  output("y");
+  expectFailure(4, {"ReduceSum", "'N'", "--dim N="});
+  EXPECT_EQ(failure({{{"N", {6, 6}}}}).code, 0);
+}
+
+TEST_F(FileTest, MembersMayCallThingsOtherwise) {
+  input("x", {std::string("N"), 4});
+  input("z", {std::string("N"), 4});
+  node("Sub", {"x", "z"}, {"y"});
+  output("y");
+  std::string first = save("first.onnx");
+  // Names that agree say which is which; their order does not.
+  graph().clear_input();
+  input("z", {std::string("rows"), 4});
+  input("x", {std::string("rows"), 4});
+  std::string swapped = save("swapped.onnx");
+  llvm::Expected<Ensemble> ensemble = align(context, {first, swapped}, {}, {});
+  EXPECT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+  // Names that do not agree leave the order.
+  model.clear_graph();
+  input("left", {std::string("rows"), 4});
+  input("right", {std::string("rows"), 4});
+  node("Sub", {"left", "right"}, {"out"});
+  output("out");
+  std::string renamed = save("renamed.onnx");
+  ImportOptions options;
+  options.dims["N"] = {1, 9};
+  llvm::Expected<Ensemble> other = align(context, {first, renamed}, options, {});
+  ASSERT_TRUE(bool(other)) << llvm::toString(other.takeError());
+  EXPECT_EQ(portsOf(mainOf(*other->module)).inputs, (std::vector<std::string>{"x", "z"}));
+  // Another shape is a difference, and so is another number of inputs.
+  graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(1);
+  Failure failed = failureOf(align(context, {first, save("narrow.onnx")}, {}, {}));
+  EXPECT_EQ(failed.code, 4);
+  EXPECT_NE(failed.message.find("input 'right'"), std::string::npos) << failed.message;
+  input("third", {4});
+  failed = failureOf(align(context, {first, save("three.onnx")}, {}, {}));
+  EXPECT_EQ(failed.code, 4);
+  EXPECT_NE(failed.message.find("3 inputs"), std::string::npos) << failed.message;
+}
+
+} // namespace
+} // namespace tutti::test

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Damaged and malicious files: an exit code and a message, whatever the bytes.
+#include "Support.h"
+#include "onnx.pb.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <random>
+#include <sys/resource.h>
+
+using namespace mlir;
+
+namespace tutti::test {
+namespace {
+
+class HostileTest : public testing::Test {
+protected:
+  HostileTest() { EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("tutti-hostile", "onnx", path)); }
+  ~HostileTest() override { llvm::sys::fs::remove(path); }
+
+  static std::string read(const std::string &file) { return llvm::MemoryBuffer::getFile(file).get()->getBuffer().str(); }
+
+  Failure import(StringRef bytes) {
+    std::error_code error;
+    llvm::raw_fd_ostream(path, error) << bytes;
+    EXPECT_FALSE(error);
+    MLIRContext context(MLIRContext::Threading::DISABLED);
+    return failureOf(importOnnx(context, path, {}));
+  }
+
+  /// Whatever the file, one of the codes that a file can be the cause of.
+  void expectCode(const Failure &failure) {
+    EXPECT_TRUE(llvm::is_contained({0, 2, 3, 4, 7}, failure.code)) << failure.code << ": " << failure.message;
+    EXPECT_EQ(failure.code == 0, failure.message.empty());
+  }
+
+  SmallString<128> path;
+};
+
+TEST_F(HostileTest, EveryCut) {
+  for (std::string name : {"shape-arithmetic.onnx", "layernorm~op.onnx", "typed-fields.onnx"}) {
+    std::string bytes = read(input(name));
+    for (size_t length = 0; length < bytes.size(); ++length) {
+      Failure failure = import(StringRef(bytes).take_front(length));
+      expectCode(failure);
+    }
+  }
+}
+
+TEST_F(HostileTest, EveryBit) {
+  for (std::string name : {"shape-arithmetic.onnx", "slice-steps.onnx", "split-uneven.onnx"}) {
+    std::string bytes = read(input(name));
+    for (size_t at = 0; at < bytes.size(); ++at)
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string damaged = bytes;
+        damaged[at] ^= 1 << bit;
+        expectCode(import(damaged));
+      }
+  }
+}
+
+TEST_F(HostileTest, BytesReplaced) {
+  std::mt19937 random(7);
+  for (std::string name : {"constants.onnx", "layernorm~spelled.onnx", "gather-vector.onnx", "matmul-broadcast.onnx",
+                           "reshape-zero.onnx", "softmax~old.onnx"}) {
+    std::string bytes = read(input(name));
+    for (int round = 0; round < 1500; ++round) {
+      std::string damaged = bytes;
+      for (unsigned i = 0; i < 1 + random() % 4; ++i)
+        damaged[random() % damaged.size()] = static_cast<char>(random());
+      expectCode(import(damaged));
+    }
+  }
+}
+
+TEST_F(HostileTest, NoModels) {
+  EXPECT_EQ(import("").code, 3);
+  EXPECT_EQ(import("this is no model, it is a text of some length").code, 3);
+  EXPECT_EQ(import(std::string(100000, '\0')).code, 3);
+  EXPECT_EQ(import(std::string(100000, '\xff')).code, 3);
+}
+
+/// A model of one op over `x`, a float vector of 4.
+onnx::ModelProto model(const std::string &op) {
+  onnx::ModelProto model;
+  model.add_opset_import()->set_version(13);
+  onnx::GraphProto &graph = *model.mutable_graph();
+  onnx::ValueInfoProto &x = *graph.add_input();
+  x.set_name("x");
+  x.mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  x.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
+  onnx::NodeProto &node = *graph.add_node();
+  node.set_op_type(op);
+  node.add_input("x");
+  node.add_output("y");
+  graph.add_output()->set_name("y");
+  return model;
+}
+
+onnx::TensorProto &addTensor(onnx::ModelProto &model, const std::string &name, std::vector<int64_t> dims, int type = 1) {
+  onnx::TensorProto &tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(type);
+  for (int64_t dim : dims)
+    tensor.add_dims(dim);
+  return tensor;
+}
+
+TEST_F(HostileTest, DimsThatLie) {
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{1LL << 62}, {1LL << 32, 1LL << 32}, {-4}, {5}, {3},
+                                    {INT64_MAX, INT64_MAX}, {INT64_MIN}}) {
+    onnx::ModelProto lying = model("Add");
+    lying.mutable_graph()->mutable_node(0)->add_input("w");
+    addTensor(lying, "w", dims).set_raw_data(std::string(16, 'a'));
+    Failure failure = import(lying.SerializeAsString());
+    EXPECT_EQ(failure.code, 3) << failure.message;
+    EXPECT_NE(failure.message.find("'w'"), std::string::npos) << failure.message;
+  }
+}
+
+TEST_F(HostileTest, PlacesOfOurOwnAreNotBelieved) {
+  onnx::ModelProto lying = model("Add");
+  lying.mutable_graph()->mutable_node(0)->add_input("w");
+  onnx::TensorProto &tensor = addTensor(lying, "w", {4});
+  tensor.set_raw_offset(1ull << 40);
+  tensor.set_raw_bytes(16);
+  EXPECT_EQ(import(lying.SerializeAsString()).code, 3);
+}
+
+TEST_F(HostileTest, HugeExpandStaysSymbolic) {
+  onnx::ModelProto huge = model("Expand");
+  huge.mutable_graph()->mutable_node(0)->add_input("s");
+  onnx::TensorProto &shape = addTensor(huge, "s", {3}, 7);
+  for (int64_t dim : {1LL << 20, 1LL << 20, 4LL})
+    shape.add_int64_data(dim);
+  EXPECT_EQ(import(huge.SerializeAsString()).code, 0);
+  shape.set_int64_data(0, 1LL << 60);
+  expectCode(import(huge.SerializeAsString()));
+}
+
+TEST_F(HostileTest, GraphsInGraphs) {
+  // If bodies in If bodies: more levels than a stack would like.
+  std::string graph;
+  auto field = [](int number, const std::string &bytes) {
+    std::string head(1, static_cast<char>(number << 3 | 2));
+    for (size_t length = bytes.size(); ; length >>= 7) {
+      head.push_back(static_cast<char>((length & 127) | (length > 127 ? 128 : 0)));
+      if (length <= 127)
+        break;
+    }
+    return head + bytes;
+  };
+  for (int i = 0; i < 3000; ++i)
+    graph = field(1, field(4, "If") + field(2, "y") + field(5, field(1, "then_branch") + field(6, graph)));
+  expectCode(import(field(7, graph + field(12, field(1, "y"))) + field(8, "\x10\x0d")));
+}
+
+TEST_F(HostileTest, LongChains) {
+  onnx::ModelProto chain = model("Relu");
+  onnx::GraphProto &graph = *chain.mutable_graph();
+  std::string last = "y";
+  for (int i = 0; i < 50000; ++i) {
+    onnx::NodeProto &node = *graph.add_node();
+    node.set_op_type(i % 2 ? "Exp" : "Neg");
+    node.add_input(last);
+    node.add_output(last = "t" + std::to_string(i));
+  }
+  graph.mutable_output(0)->set_name(last);
+  EXPECT_EQ(import(chain.SerializeAsString()).code, 0);
+}
+
+TEST_F(HostileTest, DoublingChains) {
+  // y = x + x, sixty times over: a walk over all paths would never end.
+  onnx::ModelProto chain = model("Relu");
+  onnx::GraphProto &graph = *chain.mutable_graph();
+  std::string last = "y";
+  for (int i = 0; i < 60; ++i) {
+    onnx::NodeProto &node = *graph.add_node();
+    node.set_op_type("Add");
+    node.add_input(last);
+    node.add_input(last);
+    node.add_output(last = "t" + std::to_string(i));
+  }
+  graph.mutable_output(0)->set_name(last);
+  EXPECT_EQ(import(chain.SerializeAsString()).code, 0);
+}
+
+TEST_F(HostileTest, MemoryStaysWithTheFile) {
+  // A file of nothing but empty nodes.
+  std::string nodes;
+  for (int i = 0; i < 1000000; ++i)
+    nodes += std::string("\x0a\x00", 2);
+  struct rusage before, after;
+  getrusage(RUSAGE_SELF, &before);
+  std::string file = "\x3a";
+  for (size_t length = nodes.size(); ; length >>= 7) {
+    file.push_back(static_cast<char>((length & 127) | (length > 127 ? 128 : 0)));
+    if (length <= 127)
+      break;
+  }
+  EXPECT_NE(import(file + nodes).code, 0);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 40 * 1024) << "KiB for a file of 2 MiB";
+}
+
+} // namespace
+} // namespace tutti::test
