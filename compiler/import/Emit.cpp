@@ -200,6 +200,21 @@ Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, bool co
   return pointwise(name, {a, b}, comparison ? IntegerType::get(&context, 1) : a.element());
 }
 
+/// The value of a mask that is the same everywhere, and so chooses now.
+static std::optional<bool> uniformMask(const Operand &condition) {
+  std::optional<HostTensor> mask;
+  if (condition.isConstant() && condition.constant().count() <= foldBytes) {
+    mask = toHost(condition.constant());
+  } else if (condition.isValue()) {
+    auto repeat = condition.value().getDefiningOp<BroadcastOp>();
+    if (auto constant = repeat ? repeat.getX().getDefiningOp<ConstantOp>() : ConstantOp())
+      mask = HostTensor::fromAttr(constant.getValue());
+  }
+  if (!mask || mask->ints.empty() || !llvm::all_equal(mask->ints))
+    return std::nullopt;
+  return mask->ints[0] != 0;
+}
+
 Operand Emit::select(const Operand &condition, const Operand &a, const Operand &b) {
   if (!condition || !a || !b)
     return Operand();
@@ -219,6 +234,12 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
     for (size_t i = 0; i < length; ++i)
       result.elements.push_back(at(chosen.ints, i) ? at(yes->elements, i) : at(no->elements, i));
     return shape(std::move(result));
+  }
+  if (std::optional<bool> mask = uniformMask(condition)) {
+    const Operand &chosen = *mask ? a : b;
+    std::optional<Sizes> sizes = broadcastAll({condition, a, b});
+    if (sizes && *sizes == chosen.sizes())
+      return chosen;
   }
   return pointwise(SelectOp::getOperationName(), {condition, a, b}, a.element());
 }

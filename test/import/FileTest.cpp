@@ -281,7 +281,8 @@ TEST_F(FileTest, SymbolsThatMeetAreOne) {
   output("y");
   EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
   EXPECT_EQ(types({{{"M", {3, 3}}}}), "(tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>");
-  expectFailure(2, {"'M'", "'N'"}, {{{"M", {3, 3}}, {"N", {1, 3}}}});
+  expectFailure(2, {"'M'", "'N'"}, {{{"M", {1, 4}}, {"N", {1, 3}}}});
+  expectFailure(4, {"(N, 4)", "(3, 4)"}, {{{"M", {3, 3}}, {"N", {1, 3}}}});
 }
 
 TEST_F(FileTest, SymbolThatMeetsANumber) {
