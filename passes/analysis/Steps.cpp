@@ -47,9 +47,7 @@ public:
     order();
     for (auto [index, value] : llvm::enumerate(yield.getValues()))
       result.places[value] = {Place::result, unsigned(index)};
-    for (auto &[value, place] : result.places)
-      if (place.kind == Place::scratch)
-        giveScratch(value, place);
+    layOutScratch();
     return std::move(result);
   }
 
@@ -160,15 +158,59 @@ private:
     }
   }
 
-  void giveScratch(Value value, Place &place) {
-    auto type = cast<RankedTensorType>(value.getType());
-    int64_t columns = RowForm::of(type).columns.getFixed();
-    // Whole vectors may be stored past the last column; one more line keeps rows off the same cache set.
-    place.stride = columns == 1 ? 1 : llvm::alignTo(columns, 16);
-    if (place.stride % 256 == 0)
-      place.stride += 16;
-    place.offset = result.scratchPerRow;
-    result.scratchPerRow += llvm::alignTo(place.stride * storageBytes(type.getElementType()), 8); // 64 for the 8 rows of a tile or more
+  /// The steps that a stored value lives through: from the one that writes it to the last that reads it, maybe by way of maps that
+  /// no step stores.
+  std::pair<unsigned, unsigned> lifeOf(Value value) {
+    unsigned first = 0, last = 0;
+    for (auto [i, step] : llvm::enumerate(result.steps)) {
+      if (llvm::is_contained(step.stores, value))
+        first = i;
+      bool reads = step.contraction && dependsOn(step.contraction.getLhs(), value);
+      for (Value stored : step.stores)
+        reads |= stored == value || dependsOn(stored, value);
+      if (reads)
+        last = i;
+    }
+    return {first, last};
+  }
+
+  /// Whether computing `value` reads `stored` from memory.
+  bool dependsOn(Value value, Value stored) {
+    if (value == stored)
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (!op || (isPanels(op) && !result.places.contains(value)))
+      return false;
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand == stored || (!result.places.contains(operand) && dependsOn(operand, stored));
+    });
+  }
+
+  /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs of memory.
+  void layOutScratch() {
+    struct Run {
+      unsigned first, last;
+      int64_t from, to;
+    };
+    std::vector<Run> runs;
+    for (auto &[value, place] : result.places) {
+      if (place.kind != Place::scratch)
+        continue;
+      auto type = cast<RankedTensorType>(value.getType());
+      int64_t columns = RowForm::of(type).columns.getFixed();
+      // Whole vectors are stored; a line more keeps rows off the same cache set.
+      place.stride = columns == 1 ? 1 : llvm::alignTo(columns, 16);
+      if (place.stride % 256 == 0)
+        place.stride += 16;
+      int64_t bytes = llvm::alignTo(place.stride * storageBytes(type.getElementType()), 8); // a tile's 8 rows or more: 64
+      auto [first, last] = lifeOf(value);
+      llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
+      for (const Run &run : runs)
+        if (run.first <= last && first <= run.last && place.offset < run.to && run.from < place.offset + bytes)
+          place.offset = run.to;
+      runs.push_back({first, last, place.offset, place.offset + bytes});
+      result.scratchPerRow = std::max(result.scratchPerRow, place.offset + bytes);
+    }
   }
 };
 

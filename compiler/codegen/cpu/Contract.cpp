@@ -71,15 +71,21 @@ private:
   /// Sums of products over k in [from, to), one accumulator a row and column vector.
   SmallVector<Value> sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
     SmallVector<Value> zeros(rows * columns.size(), code.zero(code.vec(code.f32())));
+    // The next chunk, or panel, or layer lies right behind. Tile after tile asks for a part of it, a line at each k: faster than that
+    // the next cache would not answer, and the requests would hold up what is needed now.
+    Value ahead;
+    if (rows == e.level.tileRows) {
+      Value tile = code.div(row, code.num(rows));
+      Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
+      ahead = code.at(columns[0].weights, code.add(code.mul(to, columns[0].width * 4), code.mul(lines, 64)));
+    }
     return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
       SmallVector<Value> panel, next;
       for (const Column &column : columns)
         panel.push_back(code.loadVector(code.f32(), code.at(column.weights, code.mul(k, column.width * 4)),
                                         column.width < lanes ? column.mask : Value()));
-      // The next chunk, or panel, or layer: it lies right behind, and is in the L2 cache by the time its turn comes.
       if (rows == e.level.tileRows)
-        for (int64_t line = 0; line < int64_t(columns.size()) * lanes * 4; line += 64)
-          code.prefetch(code.at(columns[0].weights, code.add(code.mul(code.add(k, chunk), columns[0].width * 4), line)));
+        code.prefetch(code.at(ahead, code.mul(k, 64)));
       for (int64_t i = 0; i < rows; ++i) {
         Value x = code.splat(leftAt(row, i, k));
         for (unsigned v = 0; v < columns.size(); ++v)
