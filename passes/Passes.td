@@ -15,6 +15,7 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
     Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
     that they do not cut a kernel in two. Every result of the model is then computed by an op of its own.
   }];
+  let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
@@ -30,6 +31,7 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
     Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row. Equal
     kernels are merged.
   }];
+  let dependentDialects = ["::tutti::plan::PlanDialect"];
 }
 
 def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
@@ -38,6 +40,7 @@ def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
 
 def PlanPass : Pass<"tutti-plan", "::mlir::ModuleOp"> {
   let summary = "gives every tensor its memory and every dispatch its launch";
+  let dependentDialects = ["::tutti::plan::PlanDialect"];
 }
 
 #endif

@@ -1,0 +1,190 @@
+// RUN: tutti-opt %s --tutti-decompose --cse --tutti-numerics --tutti-fuse --split-input-file | FileCheck %s
+
+// What members share and what they have of their own have different rows: two kernels, the shared one once for all.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param @trunk : tensor<8x4xf32>
+  tutti.param per_member @w : tensor<4x2xf32>
+  // CHECK-LABEL: func.func @trunk_and_heads
+  func.func @trunk_and_heads(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x2xf32, ["active", "batch"]> {
+    // CHECK: %[[H:.*]] = plan.dispatch @[[SHARED:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> tensor<?x4xf32, ["batch"]>
+    // CHECK: plan.dispatch @[[LIFTED:.*]](%[[H]], %{{.*}}) : {{.*}} -> tensor<?x?x2xf32, ["active", "batch"]>
+    %0 = tutti.get @trunk : tensor<8x4xf32>
+    %1 = tutti.contract %x, %0 "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
+    %2 = tutti.relu %1 : tensor<?x4xf32, ["batch"]>
+    %3 = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    %4 = tutti.contract %2, %3 "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x2xf32, ["active"]>
+    return %4 : tensor<?x?x2xf32, ["active", "batch"]>
+  }
+  // CHECK-DAG: plan.kernel @[[SHARED]] "chain" rows ["batch"] weights [1]
+  // CHECK-DAG: plan.kernel @[[LIFTED]] "chain" lifted rows ["batch"] weights [1]
+}
+
+// -----
+
+// A dense chain with its bias, norm, residual, activation and heads is one kernel. What is only read inside stays inside.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<4x4xf32>
+  tutti.param per_member @b : tensor<4xf32>
+  tutti.param per_member @v : tensor<4x1xf32>
+  // CHECK-LABEL: func.func @chain
+  func.func @chain(%x: tensor<?x4xf32, ["batch"]>) -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>) {
+    // CHECK: %[[B:.*]] = tutti.reshape
+    // CHECK: %[[R:.*]]:3 = plan.dispatch @[[K:.*]](%{{.*}}, %{{.*}}, %[[B]], %{{.*}}) : {{.*}} -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>)
+    // CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[R]]#2
+    // CHECK: plan.kernel @[[K]] "chain" lifted rows ["batch"] weights [1, 2, 3]
+    // CHECK: tutti.contract
+    // CHECK: tutti.reduce mean
+    // CHECK: tutti.reduce mean
+    // CHECK: %[[Y:.*]] = tutti.contract
+    // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
+    // CHECK: %[[STD:.*]] = tutti.head std %[[Y]]
+    // CHECK: tutti.yield %[[Y]], %[[MEAN]], %[[STD]]
+    // CHECK-NOT: plan.kernel
+    %w = tutti.get @w : tensor<?x4x4xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x4xf32, ["active"]>
+    %b = tutti.get @b : tensor<?x4xf32, ["active"]>
+    %bb = tutti.reshape %b : tensor<?x4xf32, ["active"]> -> tensor<?x1x4xf32, ["active"]>
+    %1 = tutti.add %0, %bb : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
+    %2 = tutti.reduce mean %1 [2] : tensor<?x?x4xf32, ["active", "batch"]>
+    %3 = tutti.sub %1, %2 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x1xf32, ["active", "batch"]>
+    %4 = tutti.mul %3, %3 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x4xf32, ["active", "batch"]>
+    %5 = tutti.reduce mean %4 [2] : tensor<?x?x4xf32, ["active", "batch"]>
+    %6 = tutti.sqrt %5 : tensor<?x?x1xf32, ["active", "batch"]>
+    %7 = tutti.div %3, %6 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x1xf32, ["active", "batch"]>
+    %8 = tutti.add %7, %1 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x4xf32, ["active", "batch"]>
+    %9 = tutti.tanh %8 : tensor<?x?x4xf32, ["active", "batch"]>
+    %v = tutti.get @v : tensor<?x4x1xf32, ["active"]>
+    %10 = tutti.contract %9, %v "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x1xf32, ["active"]>
+    %11 = tutti.head mean %10 : tensor<?x?x1xf32, ["active", "batch"]>
+    %12 = tutti.head std %10 : tensor<?x?x1xf32, ["active", "batch"]>
+    return %10, %11, %12 : tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// A softmax along the row lies in the chain of its logits.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<4x4xf32>
+  // CHECK-LABEL: func.func @softmax
+  func.func @softmax(%x: tensor<?x4xf32, ["batch"]>) -> tensor<?x?x4xf32, ["active", "batch"]> {
+    // CHECK-COUNT-1: plan.dispatch
+    // CHECK: plan.kernel @{{.*}} "chain" lifted
+    // CHECK: tutti.contract
+    // CHECK: tutti.reduce max
+    // CHECK: math.exp
+    // CHECK: tutti.reduce sum
+    // CHECK: arith.divf
+    // CHECK-NOT: plan.kernel
+    %w = tutti.get @w : tensor<?x4x4xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x4xf32, ["active"]>
+    %1 = tutti.reduce max %0 [2] : tensor<?x?x4xf32, ["active", "batch"]>
+    %2 = tutti.sub %0, %1 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x1xf32, ["active", "batch"]>
+    %3 = tutti.exp %2 : tensor<?x?x4xf32, ["active", "batch"]>
+    %4 = tutti.reduce sum %3 [2] : tensor<?x?x4xf32, ["active", "batch"]>
+    %5 = tutti.div %3, %4 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x1xf32, ["active", "batch"]>
+    return %5 : tensor<?x?x4xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// Without a weight it is a row kernel; without a reduction, an element kernel.
+// CHECK-LABEL: func.func @families
+func.func @families(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<5x6xf32>) -> (tensor<?x4xf32, ["batch"]>, tensor<5x6xf32>) {
+  // CHECK-DAG: plan.dispatch @[[ROW:.*]](%{{.*}}) : (tensor<?x4xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]>
+  // CHECK-DAG: plan.dispatch @[[ELEMENT:.*]](%{{.*}}) : (tensor<5x6xf32>) -> tensor<5x6xf32>
+  // CHECK-DAG: plan.kernel @[[ROW]] "row" rows ["batch"] weights []
+  // CHECK-DAG: plan.kernel @[[ELEMENT]] "element" rows ["5"] weights []
+  %0 = tutti.reduce sum %x [1] : tensor<?x4xf32, ["batch"]>
+  %1 = tutti.div %x, %0 : tensor<?x4xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %2 = tutti.exp %y : tensor<5x6xf32>
+  return %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<5x6xf32>
+}
+
+// -----
+
+// Equal kernels are one, however often it is launched.
+module attributes {tutti.members = 3 : i64} {
+  // CHECK-LABEL: func.func @merge
+  func.func @merge(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    // CHECK: %[[A:.*]] = plan.dispatch @[[K:.*]](%{{.*}})
+    // CHECK: %[[B:.*]] = plan.dispatch @[[K]](%[[A]])
+    // CHECK: %[[C:.*]] = plan.dispatch @[[K]](%[[B]])
+    // CHECK: return %[[C]]
+    // CHECK: plan.kernel @[[K]]
+    // CHECK-NOT: plan.kernel
+    %0 = tutti.transpose %x [1, 0] : tensor<4x4xf32>
+    %1 = tutti.exp %0 : tensor<4x4xf32>
+    %2 = tutti.transpose %1 [1, 0] : tensor<4x4xf32>
+    %3 = tutti.exp %2 : tensor<4x4xf32>
+    %4 = tutti.transpose %3 [1, 0] : tensor<4x4xf32>
+    %5 = tutti.exp %4 : tensor<4x4xf32>
+    return %5 : tensor<4x4xf32>
+  }
+}
+
+// -----
+
+// A view costs nothing and cuts nothing that it does not reshape: the kernel before it and the kernel after it meet in memory.
+// CHECK-LABEL: func.func @view
+func.func @view(%x: tensor<4x6xf32>) -> tensor<24xf32> {
+  // CHECK: %[[A:.*]] = plan.dispatch @[[ONE:.*]](%{{.*}}) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: %[[V:.*]] = tutti.reshape %[[A]] : tensor<4x6xf32> -> tensor<24xf32>
+  // CHECK: plan.dispatch @[[TWO:.*]](%[[V]]) : (tensor<24xf32>) -> tensor<24xf32>
+  // CHECK-COUNT-2: plan.kernel
+  // CHECK-NOT: plan.kernel
+  %0 = tutti.exp %x : tensor<4x6xf32>
+  %1 = tutti.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
+  %2 = tutti.neg %1 : tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
+
+// -----
+
+// A view of unit axes inside a chain does not cut it: one launch. A head reads the members' values from memory, so they are results too.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<4x1xf32>
+  // CHECK-LABEL: func.func @unit_view
+  func.func @unit_view(%x: tensor<?x4xf32, ["batch"]>) -> tensor<?xf32, ["batch"]> {
+    // CHECK: %[[R:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>)
+    // CHECK-NEXT: %[[V:.*]] = tutti.reshape %[[R]]#1
+    // CHECK-NEXT: return %[[V]]
+    // CHECK: plan.kernel @[[K]] "chain"
+    // CHECK-NOT: plan.kernel
+    %w = tutti.get @w : tensor<?x4x1xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x1xf32, ["active"]>
+    %1 = tutti.reshape %0 : tensor<?x?x1xf32, ["active", "batch"]> -> tensor<?x?xf32, ["active", "batch"]>
+    %2 = tutti.tanh %1 : tensor<?x?xf32, ["active", "batch"]>
+    %3 = tutti.head mean %2 : tensor<?x?xf32, ["active", "batch"]>
+    return %3 : tensor<?xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// What reads other rows than its own waits for all of them: a kernel of its own.
+// CHECK-LABEL: func.func @other_rows
+func.func @other_rows(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
+  // CHECK: %[[E:.*]] = plan.dispatch @[[EXP:.*]](%{{.*}}) :
+  // CHECK-DAG: plan.dispatch @[[SWAP:.*]](%[[E]]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK-DAG: plan.dispatch @[[DOWN:.*]](%[[E]]) : (tensor<4x4xf32>) -> tensor<1x4xf32>
+  %0 = tutti.exp %x : tensor<4x4xf32>
+  %1 = tutti.transpose %0 [1, 0] : tensor<4x4xf32>
+  %2 = tutti.reduce sum %0 [0] : tensor<4x4xf32>
+  return %1, %2 : tensor<4x4xf32>, tensor<1x4xf32>
+}
+
+// -----
+
+// An op does not join a kernel that has to run before what the op reads.
+// CHECK-LABEL: func.func @order
+func.func @order(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[E:.*]] = plan.dispatch @[[EXP:.*]](%{{.*}}) :
+  // CHECK: %[[T:.*]] = plan.dispatch @{{.*}}(%[[E]]
+  // CHECK: return %[[T]]
+  %0 = tutti.exp %x : tensor<4x4xf32>
+  %1 = tutti.transpose %0 [1, 0] : tensor<4x4xf32>
+  %2 = tutti.add %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}

@@ -1,0 +1,77 @@
+// RUN: tutti-opt %s --tutti-numerics --split-input-file | FileCheck %s
+
+// Rows times a weight follow the panels rule, lifted or not; the chunk comes from the number of products alone.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param @trunk : tensor<8x4xf32>
+  tutti.param per_member @w : tensor<4x2xf32>
+  tutti.param per_member @f : tensor<8x2xf32>
+  // CHECK-LABEL: func.func @weights
+  func.func @weights(%x: tensor<?x8xf32, ["batch"]>, %y: tensor<?x?x4xf32, ["active", "batch"]>)
+      -> (tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>) {
+    // CHECK: tutti.contract {{.*}} "bk,kn->bn" {numerics = {chunk = 8 : i64, rule = "panels"}}
+    %trunk = tutti.get @trunk : tensor<8x4xf32>
+    %0 = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
+    // CHECK: tutti.contract {{.*}} "mbk,mkn->mbn" {numerics = {chunk = 4 : i64, rule = "panels"}}
+    %w = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    %1 = tutti.contract %y, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x2xf32, ["active"]>
+    // Shared rows, weights of members.
+    // CHECK: tutti.contract {{.*}} "bk,mkn->mbn" {numerics = {chunk = 8 : i64, rule = "panels"}}
+    %f = tutti.get @f : tensor<?x8x2xf32, ["active"]>
+    %2 = tutti.contract %x, %f "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x2xf32, ["active"]>
+    return %0, %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// Anything else is a chain: a right operand that was computed, a weight that is not summed over its first axis, a result whose
+// last axis is not the weight's.
+module {
+  tutti.param @w : tensor<4x4xf32>
+  // CHECK-LABEL: func.func @others
+  func.func @others(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<4x4xf32>)
+      -> (tensor<?x4xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>, tensor<4x?xf32, ["batch"]>) {
+    // CHECK: tutti.contract {{.*}} "bk,kn->bn" {numerics = {chunk = 4 : i64, rule = "chain"}}
+    %0 = tutti.contract %x, %y "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
+    %w = tutti.get @w : tensor<4x4xf32>
+    // CHECK: tutti.contract {{.*}} "bk,nk->bn" {{.*}}rule = "chain"
+    %1 = tutti.contract %x, %w "bk,nk->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
+    // CHECK: tutti.contract {{.*}} "bk,kn->nb" {{.*}}rule = "chain"
+    %2 = tutti.contract %x, %w "bk,kn->nb" : tensor<?x4xf32, ["batch"]>, tensor<4x4xf32>
+    return %0, %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>, tensor<4x?xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// Up to 256 products are one chunk; more are cut into equal chunks, each a multiple of 8.
+module {
+  tutti.param @a : tensor<256x1xf32>
+  tutti.param @b : tensor<257x1xf32>
+  tutti.param @c : tensor<784x1xf32>
+  // CHECK-LABEL: func.func @chunks
+  func.func @chunks(%a: tensor<1x256xf32>, %b: tensor<1x257xf32>, %c: tensor<1x784xf32>) -> (tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>) {
+    // CHECK: chunk = 256
+    // CHECK: chunk = 136
+    // CHECK: chunk = 200
+    %0 = tutti.get @a : tensor<256x1xf32>
+    %1 = tutti.contract %a, %0 "bk,kn->bn" : tensor<1x256xf32>, tensor<256x1xf32>
+    %2 = tutti.get @b : tensor<257x1xf32>
+    %3 = tutti.contract %b, %2 "bk,kn->bn" : tensor<1x257xf32>, tensor<257x1xf32>
+    %4 = tutti.get @c : tensor<784x1xf32>
+    %5 = tutti.contract %c, %4 "bk,kn->bn" : tensor<1x784xf32>, tensor<784x1xf32>
+    return %1, %3, %5 : tensor<1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>
+  }
+}
+
+// -----
+
+// A reduction along the row has 16 lanes and a tree, one along other axes is a chain.
+// CHECK-LABEL: func.func @reduce
+func.func @reduce(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>) {
+  // CHECK: tutti.reduce mean %{{.*}} [2] {numerics = {rule = "lanes"}}
+  // CHECK: tutti.reduce sum %{{.*}} [1] {numerics = {rule = "chain"}}
+  %0 = tutti.reduce mean %x [2] : tensor<?x?x4xf32, ["active", "batch"]>
+  %1 = tutti.reduce sum %x [1] : tensor<?x?x4xf32, ["active", "batch"]>
+  return %0, %1 : tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
+}

@@ -1,0 +1,88 @@
+// RUN: tutti-opt %s --tutti-decompose --cse --tutti-numerics --tutti-fuse --tutti-schedule --tutti-plan --split-input-file | FileCheck %s
+
+// Inputs, outputs and weights are bound to buffers, no tensor is left. A weight lies as its kernel reads it.
+module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param per_member @w : tensor<8x4xf32>
+  tutti.param per_member @b : tensor<4xf32>
+  // CHECK-NOT: func.func
+  // CHECK: plan.program @infer target "cpu" sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
+  // CHECK-NEXT: %[[X:.*]] = plan.buffer "input" : tensor<?x8xf32, ["batch"]> bytes "32*batch" {port = {name = "x"}}
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer "output" : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" {port = {head = "members", name = "y"}}
+  // CHECK-NEXT: %[[W:.*]] = plan.buffer "constant" : {{.*}} bytes "128*active" {layout = "panels", param = @w}
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer "constant" : tensor<?x4xf32, ["active"]> bytes "16*active" {layout = "raw", param = @b}
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" {overhead = 4 : i64, quantum = 8 : i64, scratch = {{.*}}, tile = 64 : i64}
+  // CHECK-NEXT: }
+  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
+    %w = tutti.get @w : tensor<?x8x4xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x4xf32, ["active"]>
+    %b = tutti.get @b : tensor<?x4xf32, ["active"]>
+    %bb = tutti.reshape %b : tensor<?x4xf32, ["active"]> -> tensor<?x1x4xf32, ["active"]>
+    %1 = tutti.add %0, %bb : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
+    return %1 : tensor<?x?x4xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// Intermediate values share memory as soon as their lives do not touch: of three in a row the last takes the place of the first.
+module attributes {tutti.members = 1 : i64} {
+  // CHECK: plan.program {{.*}} arena 512 {
+  // CHECK: %[[A:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256"{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256" {offset = 256 : i64}
+  // CHECK: %[[C:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256"{{$}}
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
+  // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
+  // CHECK: plan.launch @{{.*}}(%[[B]], %[[C]])
+  // CHECK: plan.launch @{{.*}}(%[[C]], %{{.*}})
+  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.exp %x : tensor<8x8xf32>
+    %1 = tutti.transpose %0 [1, 0] : tensor<8x8xf32>
+    %2 = tutti.exp %1 : tensor<8x8xf32>
+    %3 = tutti.transpose %2 [1, 0] : tensor<8x8xf32>
+    %4 = tutti.tanh %3 : tensor<8x8xf32>
+    %5 = tutti.transpose %4 [1, 0] : tensor<8x8xf32>
+    return %5 : tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// A value that is read through a view lives as long as the view; a small constant is a buffer of its own.
+module attributes {tutti.members = 1 : i64} {
+  // CHECK: plan.program {{.*}} arena 576 {
+  // CHECK-DAG: %[[A:.*]] = plan.buffer "arena" : tensor<4x16xf32> bytes "256"{{$}}
+  // CHECK-DAG: %[[B:.*]] = plan.buffer "arena" : tensor<16x4xf32> bytes "256" {offset = 256 : i64}
+  // CHECK-DAG: %[[S:.*]] = plan.buffer "arena" : tensor<1x4xf32> bytes "16" {offset = 512 : i64}
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
+  // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
+  // CHECK: plan.launch @{{.*}}(%[[B]], %[[S]])
+  // CHECK: %[[T:.*]] = plan.buffer "constant" : tensor<4xf32> bytes "16" {layout = "raw", value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
+  // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]], %{{.*}})
+  func.func @main(%x: tensor<4x16xf32> {tutti.name = "x"}) -> (tensor<16x4xf32> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.exp %x : tensor<4x16xf32>
+    %1 = tutti.transpose %0 [1, 0] : tensor<4x16xf32>
+    %2 = tutti.reduce sum %1 [0] : tensor<16x4xf32>
+    %3 = tutti.broadcast %2 : tensor<1x4xf32> -> tensor<16x4xf32>
+    %4 = tutti.reshape %0 : tensor<4x16xf32> -> tensor<16x4xf32>
+    %5 = tutti.add %3, %4 : tensor<16x4xf32>, tensor<16x4xf32>
+    %6 = tutti.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+    %7 = tutti.mul %5, %6 : tensor<16x4xf32>, tensor<4xf32>
+    return %7 : tensor<16x4xf32>
+  }
+}
+
+// -----
+
+// A head counts the members that have finished a row tile: one ticket a tile of the smallest kind, zeroed once.
+module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 60>}} {
+  // CHECK: plan.program
+  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer "output" : tensor<?x4xf32, ["batch"]> bytes "16*batch" {port = {head = "mean", name = "y"}}
+  // CHECK-DAG: %[[ALL:.*]] = plan.buffer "arena" : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
+  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer "state" : tensor<8xi32> bytes "32"
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows "batch"
+  func.func @main(%x: tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "x"}) -> (tensor<?x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "mean"}) {
+    %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
+    %1 = tutti.head mean %0 : tensor<?x?x4xf32, ["active", "batch"]>
+    return %1 : tensor<?x4xf32, ["batch"]>
+  }
+}

@@ -1,0 +1,56 @@
+// RUN: tutti-opt %s --tutti-decompose --cse --tutti-numerics --tutti-fuse --tutti-schedule --split-input-file | FileCheck %s
+
+// A chain takes 64 rows a task; scratch holds the activations between two layers, 1 KiB a row and a line of padding.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<8x256xf32>
+  tutti.param per_member @v : tensor<256x8xf32>
+  // CHECK-LABEL: func.func @chain
+  // CHECK: plan.kernel {{.*}} "chain" {{.*}}schedule = {overhead = 4 : i64, quantum = 8 : i64, scratch = 69696 : i64, tile = 64 : i64}
+  func.func @chain(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
+    %w = tutti.get @w : tensor<?x8x256xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x256xf32, ["active"]>
+    %v = tutti.get @v : tensor<?x256x8xf32, ["active"]>
+    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x256xf32, ["active", "batch"]>, tensor<?x256x8xf32, ["active"]>
+    return %1 : tensor<?x?x8xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// Wide layers take fewer rows, so that a tile's activations fit in the cache; never less than a quantum.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<8x4096xf32>
+  tutti.param per_member @v : tensor<4096x8xf32>
+  // CHECK-LABEL: func.func @wide
+  // CHECK: plan.kernel {{.*}} "chain" {{.*}}tile = 24 : i64
+  func.func @wide(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
+    %w = tutti.get @w : tensor<?x8x4096xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x4096xf32, ["active"]>
+    %v = tutti.get @v : tensor<?x4096x8xf32, ["active"]>
+    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x4096xf32, ["active", "batch"]>, tensor<?x4096x8xf32, ["active"]>
+    return %1 : tensor<?x?x8xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// Without contractions a task has as many rows as pay for its call.
+// CHECK-LABEL: func.func @element
+// CHECK: plan.kernel {{.*}} "element" {{.*}}overhead = 1 : i64, {{.*}}tile = 256 : i64
+func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"]> {
+  %0 = tutti.exp %x : tensor<?x64xf32, ["batch"]>
+  return %0 : tensor<?x64xf32, ["batch"]>
+}
+
+// -----
+
+// An order statistic sorts all members of 16 elements: 128 bytes a member.
+module attributes {tutti.members = 1000 : i64} {
+  // CHECK-LABEL: func.func @quantile
+  // CHECK: plan.kernel {{.*}}scratch = 128000 : i64
+  func.func @quantile(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> tensor<?x4xf32, ["batch"]> {
+    %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
+    %1 = tutti.head quantile %0 at 0.5 : tensor<?x?x4xf32, ["active", "batch"]>
+    return %1 : tensor<?x4xf32, ["batch"]>
+  }
+}
