@@ -181,7 +181,7 @@ Expr pow(Expr x, Expr y) {
   Expr sign = x.bits() & x.bits().likeInt(0x80000000);
   Expr sameSign = result.bits() | sign;
   Expr odd = select(isEven, result, sameSign.asFloat());
-  Expr negative = (x < 0) , finite = x > -kInf;
+  Expr negative = (x < 0), finite = x > -kInf;
   result = select(isInteger, odd, select(negative, select(finite, x.like(kNaN), result), result));
   return result;
 }
@@ -191,8 +191,8 @@ Expr pow(Expr x, Expr y) {
 Expr sinOrCos(Expr x, int quarter) {
   Expr d = x.toF64();
   Expr rest = d.like(0), turns = d.like(quarter);
-  // Each product is exact, so is what is left of it modulo 4, and, as the pieces fall by 2^26 and 50 bits are taken by a
-  // product, so is the running rest until nothing larger than its own last bit can still cancel.
+  // Each product is exact, so is what is left of it modulo 4, and, as the pieces fall by 2^26 and 50 bits are taken by
+  // a product, so is the running rest until nothing larger than its own last bit can still cancel.
   for (double piece : kTwoOverPi) {
     Expr y = d * (piece / 4);
     Expr sum = fma(y - roundEven(y), d.like(4), rest);
@@ -252,8 +252,8 @@ std::optional<double> constantOf(Value value) {
 }
 
 /// maximumf or minimumf with a number: the same bits as the op in one or two instructions instead of three to six. A
-/// comparison with the number first keeps NaN, and x where both are zero, which is the rule but for max(-0, +0) = +0 and
-/// min(+0, -0) = -0.
+/// comparison with the number first keeps NaN, and x where both are zero, which is the rule but for max(-0, +0) = +0
+/// and min(+0, -0) = -0.
 template <bool largest> Expr bounded(Expr x, double bound) {
   using arith::CmpFPredicate;
   Expr limit = x.like(bound);
@@ -343,7 +343,9 @@ namespace {
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   StringRef getArgument() const override { return "tutti-expand-math"; }
-  StringRef getDescription() const override { return "writes math ops as IEEE operations, by the rules of docs/numerics.md"; }
+  StringRef getDescription() const override {
+    return "writes math ops as IEEE operations, by the rules of docs/numerics.md";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect>();
   }

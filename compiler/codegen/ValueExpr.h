@@ -64,8 +64,12 @@ private:
   mlir::Value v;
 };
 
-inline Expr operator+(Expr x, Expr y) { return x.isFloat() ? x.with<mlir::arith::AddFOp>(y) : x.with<mlir::arith::AddIOp>(y); }
-inline Expr operator-(Expr x, Expr y) { return x.isFloat() ? x.with<mlir::arith::SubFOp>(y) : x.with<mlir::arith::SubIOp>(y); }
+inline Expr operator+(Expr x, Expr y) {
+  return x.isFloat() ? x.with<mlir::arith::AddFOp>(y) : x.with<mlir::arith::AddIOp>(y);
+}
+inline Expr operator-(Expr x, Expr y) {
+  return x.isFloat() ? x.with<mlir::arith::SubFOp>(y) : x.with<mlir::arith::SubIOp>(y);
+}
 inline Expr operator*(Expr x, Expr y) { return x.with<mlir::arith::MulFOp>(y); }
 inline Expr operator/(Expr x, Expr y) { return x.with<mlir::arith::DivFOp>(y); }
 inline Expr operator&(Expr x, Expr y) { return x.with<mlir::arith::AndIOp>(y); }

@@ -33,7 +33,8 @@ static std::string source(const MathLoop::Options &o) {
   int bytes = StringRef(o.element).ends_with("64") ? 8 : 4;
   std::string second;
   if (!o.constant.empty())
-    second = llvm::formatv(o.lanes == 1 ? "%y = arith.constant {0} : {1}" : "%y = arith.constant dense<{0}> : {1}", o.constant, type);
+    second = llvm::formatv(o.lanes == 1 ? "%y = arith.constant {0} : {1}" : "%y = arith.constant dense<{0}> : {1}",
+                           o.constant, type);
   else if (o.operands == 2)
     second = llvm::formatv("%y = llvm.load %py {{alignment = {0}} : !llvm.ptr -> {1}", bytes, type);
   return llvm::formatv(R"(

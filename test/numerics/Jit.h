@@ -12,14 +12,15 @@ namespace tutti {
 class MathLoop {
 public:
   struct Options {
-    std::string op;            ///< such as "math.exp"
-    int operands = 1;          ///< 1 or 2
+    std::string op;   ///< such as "math.exp"
+    int operands = 1; ///< 1 or 2
     std::string element = "f32";
-    int lanes = 16;            ///< 1 is scalar code
+    int lanes = 16; ///< 1 is scalar code
     std::string cpu = "x86-64-v3";
     std::string constant = {}; ///< if given, the number that stands for the second operand
   };
-  /// `element` is f32, f64, i32 or i64. Aborts with a message when the op does not compile, or compiles to code that calls anything.
+  /// `element` is f32, f64, i32 or i64. Aborts with a message when the op does not compile, or compiles to code that
+  /// calls anything.
   explicit MathLoop(const Options &options);
   MathLoop(MathLoop &&);
   ~MathLoop();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The math functions against libm in wider precision, and scalar, AVX2 and AVX-512 code against each other, bit for bit.
+// The math functions against libm in wider precision, and scalar, AVX2 and AVX-512 code against each other, bit for
+// bit.
 #include "Jit.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 bool exhaustive = false;
 
 /// The code variants: the first is the one that is compared with the reference, the others with it.
-std::vector<MathLoop> compile(const std::string &op, int operands, const std::string &element, const std::string &constant = {}) {
+std::vector<MathLoop> compile(const std::string &op, int operands, const std::string &element,
+                              const std::string &constant = {}) {
   std::vector<MathLoop> loops;
   loops.emplace_back(MathLoop::Options{op, operands, element, 16, "x86-64-v3", constant});
   loops.emplace_back(MathLoop::Options{op, operands, element, 1, "x86-64-v3", constant});
@@ -35,7 +37,8 @@ template <typename Float, typename Wide> double ulps(Float got, Wide exact) {
   if (std::isinf(Float(exact)) || std::isinf(got)) {
     // What is past the largest number, an infinity too, counts as the first power of two there.
     const Wide past = std::ldexp(Wide(1), std::numeric_limits<Float>::max_exponent);
-    return double(std::abs(std::clamp(Wide(got), -past, past) - std::clamp(exact, -past, past)) / (past * std::numeric_limits<Float>::epsilon() / 2));
+    return double(std::abs(std::clamp(Wide(got), -past, past) - std::clamp(exact, -past, past)) /
+                  (past * std::numeric_limits<Float>::epsilon() / 2));
   }
   if (exact == 0)
     return got == 0 && std::signbit(got) == std::signbit(exact) ? 0 : INFINITY;
@@ -110,7 +113,8 @@ const Case cases[] = {
     {"erf", UNARY(erf), 1.5, UNARYL(erf), 2},
     {"sin", UNARY(sin), 1.5},
     {"cos", UNARY(cos), 1.5},
-    {"rsqrt", [](double x, double) { return 1 / std::sqrt(x); }, 1.5, [](long double x, long double) { return 1 / std::sqrt(x); }, 1.5},
+    {"rsqrt", [](double x, double) { return 1 / std::sqrt(x); }, 1.5,
+     [](long double x, long double) { return 1 / std::sqrt(x); }, 1.5},
     {"round", UNARY(round), 0, UNARYL(round), 0},
 };
 
@@ -148,8 +152,9 @@ TEST_P(Float64, Math) {
         bits = (bits & 0x800fffffffffffff) | ((1023 - 40 + random() % 52) << 52);
       std::memcpy(&x[i], &bits, 8);
     }
-    const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 5e-324, -5e-324, 2.3e-308, 1.7e308, -1.7e308,
-                              709.78, 709.79, -745.1, -745.2, -708.5, 1024, -1074, -1075, 0.5, -0.5, 1.5, 2.5, 0.75};
+    const double special[] = {0.0,      -0.0,    INFINITY, -INFINITY, NAN,    1,      -1,     5e-324, -5e-324,
+                              2.3e-308, 1.7e308, -1.7e308, 709.78,    709.79, -745.1, -745.2, -708.5, 1024,
+                              -1074,    -1075,   0.5,      -0.5,      1.5,    2.5,    0.75};
     std::copy(std::begin(special), std::end(special), x.begin());
     check<double, long double>(loops, c.twice, x, {}, worst);
   }
@@ -167,8 +172,10 @@ INSTANTIATE_TEST_SUITE_P(All, Float64, testing::ValuesIn(casesOfDouble()), nameO
 
 TEST(Pow, Float32) {
   std::vector<MathLoop> loops = compile("math.powf", 2, "f32");
-  const double values[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0.5, -0.5, 2, -2, 3, -3, 1.5, -1.5, 1e30, -1e30, 1e-40, -1e-40,
-                           16777215, -16777215, 8388607, 8388609.5, 0.333333343, 5, -7, 127, -149, -150, 128, 1e-30, 3.4e38, -3.4e38, 1.0000001, 0.99999994};
+  const double values[] = {0.0,    -0.0,     1,         -1,      INFINITY,  -INFINITY,   NAN,       0.5,       -0.5,
+                           2,      -2,       3,         -3,      1.5,       -1.5,        1e30,      -1e30,     1e-40,
+                           -1e-40, 16777215, -16777215, 8388607, 8388609.5, 0.333333343, 5,         -7,        127,
+                           -149,   -150,     128,       1e-30,   3.4e38,    -3.4e38,     1.0000001, 0.99999994};
   std::vector<float> x, y;
   for (double a : values)
     for (double b : values)
@@ -205,7 +212,9 @@ TEST(Bounds, Float32) {
   for (bool largest : {false, true})
     for (const char *constant : {"0.0", "-0.0", "1.5", "-3.0", "0x7F800000", "0xFF800000"}) {
       std::vector<MathLoop> loops = compile(largest ? "arith.maximumf" : "arith.minimumf", 2, "f32", constant);
-      float bound = std::string_view(constant) == "0x7F800000" ? INFINITY : std::string_view(constant) == "0xFF800000" ? -INFINITY : std::atof(constant);
+      float bound = std::string_view(constant) == "0x7F800000"   ? INFINITY
+                    : std::string_view(constant) == "0xFF800000" ? -INFINITY
+                                                                 : std::atof(constant);
       std::vector<float> x(1 << 16), got(x.size());
       for (uint64_t bits = 0; bits < total;) {
         for (float &v : x) {
@@ -219,7 +228,9 @@ TEST(Bounds, Float32) {
           for (size_t i = 0; i < x.size(); ++i) {
             float want = largest ? std::max(x[i], bound) : std::min(x[i], bound);
             if (x[i] == 0 && bound == 0)
-              want = (largest ? std::signbit(x[i]) && std::signbit(bound) : std::signbit(x[i]) || std::signbit(bound)) ? -0.0f : 0.0f;
+              want = (largest ? std::signbit(x[i]) && std::signbit(bound) : std::signbit(x[i]) || std::signbit(bound))
+                         ? -0.0f
+                         : 0.0f;
             wrong += !sameBits(got[i], std::isnan(x[i]) ? x[i] : want);
           }
           ASSERT_EQ(wrong, 0) << (largest ? "max" : "min") << " with " << constant;
