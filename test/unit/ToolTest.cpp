@@ -181,6 +181,8 @@ TEST_F(Tools, benchMeasuresEveryBinding) {
   }
   EXPECT_EQ(json[1]["flops"], 2.0 * kK * kN * 64 * 2);
   EXPECT_EQ(json[1]["bytes"], 4 * (2 * (kK * kN + kN) + 64 * kK + 2 * 64 * kN + 64 * kN));
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --seconds 0.02 --json /dev/stdout"), 0) << "a device is written to, not replaced";
+  EXPECT_NE(out.find("median_us"), std::string::npos);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim rows=1"), 2);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=65"), 2);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=x"), 2);

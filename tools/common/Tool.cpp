@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <sched.h>
 #include <sstream>
@@ -204,11 +205,21 @@ Failure OutputFiles::enter(const std::string &folder) {
 }
 
 Failure OutputFiles::write(const std::string &path, std::initializer_list<std::string_view> parts) {
-  size_t slash = path.rfind('/');
-  std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  entries.push_back({folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size()), path});
   auto cannot = [&] { return Failure(kResource, "cannot write '" + path + "': " + std::strerror(errno)); };
-  int file = open(entries.back().temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat info;
+  // What is no file is written to, not replaced, and a link stays one.
+  bool device = path.rfind("/dev/", 0) == 0 || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
+  int flags = O_WRONLY | O_CLOEXEC;
+  if (!device) {
+    std::error_code none;
+    std::string place = std::filesystem::weakly_canonical(path, none).string();
+    place = none ? path : place;
+    size_t slash = place.rfind('/');
+    std::string folder = slash == std::string::npos ? "" : place.substr(0, slash + 1);
+    entries.push_back({folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size()), place});
+    flags |= O_CREAT | O_EXCL;
+  }
+  int file = open(device ? path.c_str() : entries.back().temporary.c_str(), flags, 0666);
   if (file < 0)
     return cannot();
   for (std::string_view part : parts)

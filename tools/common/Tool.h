@@ -84,7 +84,7 @@ public:
 
   /// Makes the folder (and those above it) if need be.
   Failure enter(const std::string &folder);
-  /// Writes `path`'s bytes, given in parts.
+  /// Writes `path`'s bytes, given in parts. A device or a pipe is written to at once.
   Failure write(const std::string &path, std::initializer_list<std::string_view> parts);
   Failure commit();
 
