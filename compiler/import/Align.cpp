@@ -57,10 +57,8 @@ private:
       replace(get, param, constant.getResult());
       return;
     }
-    if (ParamOp twin = findTwin(param, sources, shared)) {
-      OpBuilder builder(get);
-      auto again = GetOp::create(builder, get.getLoc(), get.getType(), twin.getSymName());
-      replace(get, param, again.getResult());
+    if (GetOp twin = findTwin(param, sources, shared)) {
+      replace(get, param, twin.getResult());
       return;
     }
     if (shared) {
@@ -68,22 +66,23 @@ private:
       sources.resize(1);
       sources.shrink_to_fit();
     }
-    byContent[keyOf(sources[0], shared)].push_back(param);
+    byContent[keyOf(sources[0], shared)].push_back(get);
   }
 
-  /// An earlier param with the same values: the same view of the same initializer in every member, or, of shared ones,
+  /// An earlier use of a param with the same values: the same view of the same initializer in every member, or, of shared ones,
   /// the same bytes.
-  ParamOp findTwin(ParamOp param, const Sources &sources, bool shared) {
-    for (ParamOp earlier : byContent[keyOf(sources[0], shared)]) {
+  GetOp findTwin(ParamOp param, const Sources &sources, bool shared) {
+    for (GetOp get : byContent[keyOf(sources[0], shared)]) {
+      auto earlier = symbols.lookup<ParamOp>(get.getParam());
       const Sources &theirs = ensemble.weights[earlier.getSymName()];
       if (earlier.getType() != param.getType() || earlier.getPerMember() == shared)
         continue;
       if (shared ? theirs[0].sameBytes(sources[0])
                  : llvm::all_of(llvm::zip_equal(theirs, sources),
                                 [](const auto &pair) { return std::get<0>(pair).sameView(std::get<1>(pair)); }))
-        return earlier;
+        return get;
     }
-    return ParamOp();
+    return GetOp();
   }
 
   static uint64_t keyOf(const WeightSource &source, bool shared) {
@@ -101,7 +100,7 @@ private:
   const AlignOptions &options;
   SymbolTable symbols;
   func::FuncOp main;
-  std::map<uint64_t, std::vector<ParamOp>> byContent;
+  std::map<uint64_t, std::vector<GetOp>> byContent;
 };
 
 } // namespace

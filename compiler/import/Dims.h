@@ -14,6 +14,7 @@ public:
 
   /// A symbol met at `axis` of `input`; returns what stands for it now.
   Size declare(llvm::StringRef name, llvm::StringRef input, int64_t axis);
+  size_t count() const { return symbols.size(); }
   /// What an op demands: two sizes are one. True: they were made one, and the import has to start again. False: they
   /// cannot be.
   bool equate(const Size &a, const Size &b);

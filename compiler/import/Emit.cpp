@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pointwise ops, products and sums; folding.
+// Pointwise ops, and the folding of constants.
 #include "compiler/import/Emit.h"
-
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
 
 using namespace mlir;
 
 namespace tutti {
 
 /// Constants larger than this are not computed while compiling.
-static constexpr int64_t foldBytes = 64 << 20, foldWork = 1 << 28;
+static constexpr int64_t foldBytes = 64 << 20;
 
 Operand Emit::unsupported(const Twine &reason, const Twine &advice) {
   if (!problem && !restart)
@@ -49,23 +45,72 @@ const WeightSource *Emit::sourceOf(Value value) const {
   return &params[index];
 }
 
+bool Emit::fits(ArrayRef<Size> sizes) {
+  std::optional<Size> count = tutti::product(sizes);
+  bool simple = llvm::all_of(sizes, [](const Size &size) { return size.getSymbols().size() <= 8; });
+  if (sizes.size() <= 32 && simple && count)
+    return true;
+  if (sizes.size() > 32)
+    unsupported("a tensor of rank " + Twine(sizes.size()));
+  else
+    unsupported("a tensor of shape " + tutti::str(sizes));
+  return false;
+}
+
+Operation *Emit::make(const OperationState &state) {
+  Operation *op = Operation::create(state);
+  if (succeeded(op->getName().verifyInvariants(op)))
+    return op;
+  op->destroy();
+  std::string why = diagnostics.take();
+  malformed(why.empty() ? "an op that its verifier refuses" : why);
+  return nullptr;
+}
+
 Value Emit::value(const Operand &x) {
   if (!x)
     return Value();
   if (x.isValue())
     return x.value();
-  OpBuilder builder = OpBuilder::atBlockEnd(block);
   if (x.isShape()) {
     unsupported("a size that is known at a call only is used as a number",
                 "bind the dimension to one value with --dim");
     return Value();
   }
   const WeightSource &source = x.constant();
+  if (source.count() == 0) {
+    unsupported("a tensor without elements");
+    return Value();
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(block);
+  // What is repeated is kept once.
+  SmallVector<int64_t> once(source.dims), zeros(once.size(), 0), ones(once.size(), 1);
+  for (auto [size, stride] : llvm::zip_equal(once, source.strides))
+    size = stride == 0 ? 1 : size;
+  if (once != source.dims)
+    return value(op(BroadcastOp::getOperationName(), RankedTensorType::get(source.dims, source.element),
+                    {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
   if (!isa<FloatType>(source.element))
     return ConstantOp::create(builder, location, toAttr(source));
   params.push_back(source);
   return GetOp::create(builder, location, RankedTensorType::get(source.dims, source.element),
                        "p" + std::to_string(params.size() - 1));
+}
+
+bool Emit::mayFold(RankedTensorType type, ArrayRef<Operand> xs, int64_t work) {
+  if (xs.empty() || !type.hasStaticShape() || !llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); }))
+    return false;
+  int64_t cost = work / 16;
+  for (const Operand &x : xs) {
+    if (x.constant().count() > foldBytes / x.constant().elementBytes())
+      return false;
+    cost += x.constant().count();
+  }
+  std::optional<int64_t> count = countOf(type.getShape());
+  if (!count || *count > foldBytes / bytesOf(type.getElementType()) || cost + *count > budget)
+    return false;
+  budget -= cost + *count;
+  return true;
 }
 
 std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRef<Operand> xs,
@@ -80,7 +125,9 @@ std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRe
   }
   state.addTypes(type);
   state.addAttributes(attributes);
-  Operation *op = Operation::create(state);
+  Operation *op = make(state);
+  if (!op)
+    return Operand();
   EvaluateContext evaluation;
   evaluation.plain = true; // in the dtype's own arithmetic
   FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, hosts);
@@ -92,16 +139,11 @@ std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRe
 
 Operand Emit::op(StringRef name, RankedTensorType type, ArrayRef<Operand> xs, ArrayRef<NamedAttribute> attributes,
                  int64_t work) {
-  bool known = llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); });
-  if (known && !xs.empty() && type.hasStaticShape()) {
-    std::optional<int64_t> count = countOf(type.getShape());
-    bool small = count && *count <= foldBytes / bytesOf(type.getElementType()) && work <= foldWork;
-    for (const Operand &x : xs)
-      small &= x.constant().count() <= foldBytes / x.constant().elementBytes();
-    if (small)
-      if (std::optional<Operand> folded = fold(name, type, xs, attributes))
-        return *folded;
-  }
+  if (!fits(getSizes(type)))
+    return Operand();
+  if (mayFold(type, xs, work))
+    if (std::optional<Operand> folded = fold(name, type, xs, attributes))
+      return *folded;
   OperationState state(location, name);
   for (const Operand &x : xs) {
     Value operand = value(x);
@@ -111,7 +153,11 @@ Operand Emit::op(StringRef name, RankedTensorType type, ArrayRef<Operand> xs, Ar
   }
   state.addTypes(type);
   state.addAttributes(attributes);
-  return OpBuilder::atBlockEnd(block).create(state)->getResult(0);
+  Operation *op = make(state);
+  if (!op)
+    return Operand();
+  block->push_back(op);
+  return Operand(op->getResult(0));
 }
 
 std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
@@ -246,154 +292,6 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
 
 Operand Emit::scalar(double value, const Operand &like) {
   return like ? Operand(scalarSource(like.element(), value)) : Operand();
-}
-
-/// Whether x is a power of two, or minus one, that a factor may be taken out by without rounding.
-static bool isExactFactor(double x) {
-  int exponent;
-  double fraction = std::frexp(std::fabs(x), &exponent);
-  return fraction == 0.5 && std::fabs(x) != 1.0 && exponent > -30 && exponent < 30;
-}
-
-Operand Emit::withoutFactor(const Operand &x, double &factor, SmallVectorImpl<Operand> &sources) {
-  if (x.isConstant()) {
-    std::optional<double> number = x.scalar();
-    if (!number || !isExactFactor(*number))
-      return x;
-    factor *= *number;
-    sources.push_back(x);
-    return Operand();
-  }
-  auto product = x.isValue() ? x.value().getDefiningOp<MulOp>() : MulOp();
-  const WeightSource *weight = product ? sourceOf(product.getRhs()) : nullptr;
-  std::optional<double> number = weight ? scalarOf(*weight) : std::nullopt;
-  if (!number || !isExactFactor(*number) || product.getLhs().getType() != product.getType())
-    return x;
-  factor *= *number;
-  sources.push_back(Operand(*weight));
-  return Operand(product.getLhs());
-}
-
-Operand Emit::product(const Operand &a, const Operand &b) {
-  // x tanh(softplus(x)) is what exporters without Mish write for it.
-  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
-    if (x.isValue() && y.isValue())
-      if (auto tanh = y.value().getDefiningOp<TanhOp>())
-        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
-          return unary<MishOp>(x);
-  return binary<MulOp>(a, b);
-}
-
-Operand Emit::mul(const Operand &a, const Operand &b) {
-  if (!a || !b || !a.isFloat() || a.element() != b.element() || (a.isConstant() && b.isConstant()))
-    return product(a, b);
-  std::optional<Sizes> sizes = broadcastAll({a, b});
-  if (!sizes)
-    return Operand();
-  // Multiplying by a power of two is exact, so it may be done last: exporters differ in where they write GELU's half.
-  double factor = 1;
-  SmallVector<Operand, 2> sources;
-  Operand x = withoutFactor(a, factor, sources), y = withoutFactor(b, factor, sources);
-  if (sources.empty() || (factor != 1 && !isExactFactor(factor)))
-    return product(a, b);
-  Operand result = x && y ? product(x, y) : x ? x : y;
-  // One factor keeps its name; the product of two is a number of ours.
-  if (factor != 1)
-    result = binary<MulOp>(result, sources.size() == 1 ? sources[0] : scalar(factor, result));
-  return result && result.sizes() != *sizes ? reshape(result, *sizes) : result;
-}
-
-Operand Emit::div(const Operand &a, const Operand &b) {
-  if (a && b && a.isFloat() && a.element() == b.element() && !a.isConstant())
-    if (std::optional<double> number = b.scalar(); number && isExactFactor(*number)) {
-      WeightSource inverse = scalarSource(b.element(), 1 / *number);
-      return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
-    }
-  return binary<DivOp>(a, b);
-}
-
-Operand Emit::pow(const Operand &a, const Operand &b) {
-  if (!a || !b)
-    return Operand();
-  std::optional<double> exponent = b.scalar();
-  if (exponent && a.isFloat() && !a.isConstant() && b.rank() <= a.rank()) {
-    if (*exponent == 1)
-      return a;
-    if (*exponent == 2)
-      return mul(a, a);
-    if (*exponent == 3)
-      return mul(mul(a, a), a);
-    if (*exponent == 0.5)
-      return unary<SqrtOp>(a);
-    if (*exponent == -1)
-      return unary<ReciprocalOp>(a);
-    if (*exponent == -0.5)
-      return unary<ReciprocalOp>(unary<SqrtOp>(a));
-  }
-  return binary<PowOp>(a, cast(b, a.element()));
-}
-
-Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
-  if (!a || !b)
-    return Operand();
-  std::optional<ContractSpec> labels = ContractSpec::parse(spec);
-  if (a.element() != b.element())
-    return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
-  if (!a.isFloat())
-    return unsupported("a product of matrices of " + elementName(a.element()));
-  std::map<char, Size> sizeOf;
-  for (auto [text, sizes] : {std::pair(labels->lhs, a.sizes()), std::pair(labels->rhs, b.sizes())})
-    for (auto [label, size] : llvm::zip_equal(text, sizes)) {
-      auto [place, fresh] = sizeOf.try_emplace(label, size);
-      if (!fresh && place->second != size && !same(place->second, size)) {
-        if (restart)
-          return Operand();
-        std::string shapes = tutti::str(a.sizes()) + " by " + tutti::str(b.sizes());
-        if (place->second.isFixed() && size.isFixed())
-          return malformed("shapes " + shapes + " cannot be multiplied");
-        return unsupported("shapes " + shapes + " multiply only for some sizes of a call");
-      }
-    }
-  int64_t work = 1;
-  for (auto &[label, size] : sizeOf) {
-    if (!size.isFixed() && labels->result.find(label) == std::string::npos)
-      return unsupported("sums over dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
-    if (size.isFixed() && llvm::MulOverflow(work, std::max<int64_t>(size.getFixed(), 1), work))
-      work = INT64_MAX;
-  }
-  Sizes result;
-  for (char label : labels->result)
-    result.push_back(sizeOf[label]);
-  return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b},
-            {{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}}, work);
-}
-
-Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keep) {
-  if (!x)
-    return Operand();
-  if (axes.empty())
-    return x;
-  SmallVector<int64_t> sorted(axes);
-  llvm::sort(sorted);
-  Sizes sizes = x.sizes(), kept;
-  for (int64_t axis : sorted) {
-    if (!sizes[axis].isFixed())
-      return unsupported("reduces dimension '" + sizes[axis].str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(sizes[axis].getSymbols()[0]) + "=VALUE");
-    if (sizes[axis] == Size(0))
-      return unsupported("reduces an axis of length 0");
-    sizes[axis] = Size(1);
-  }
-  Operand result = op(ReduceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-                      {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
-                       numbers("axes", sorted)});
-  if (keep)
-    return result;
-  for (auto [i, size] : llvm::enumerate(sizes))
-    if (!llvm::is_contained(sorted, int64_t(i)))
-      kept.push_back(size);
-  return reshape(result, kept);
 }
 
 } // namespace tutti

@@ -21,7 +21,8 @@ struct Problem {
 /// kept. So a node's import reads straight on, and is asked once at its end.
 class Emit {
 public:
-  Emit(mlir::MLIRContext &context, mlir::Block *block, Dims *dims) : context(context), block(block), dims(dims) {}
+  Emit(mlir::MLIRContext &context, mlir::Block *block, Dims *dims, DiagnosticCapture &diagnostics)
+      : context(context), block(block), dims(dims), diagnostics(diagnostics) {}
 
   mlir::MLIRContext &context;
   mlir::Location location = mlir::UnknownLoc::get(&context);
@@ -73,6 +74,8 @@ public:
   Operand malformed(const llvm::Twine &reason);
   std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
   bool failed() const { return problem.has_value(); }
+  /// Elements that may still be computed while importing: a small file must not make us work for long.
+  int64_t budget = int64_t(1) << 25;
   /// Sizes were made one while importing: what was built is void.
   bool restart = false;
 
@@ -86,8 +89,14 @@ private:
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
   Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
+  /// Whether to compute the result now; takes it out of the budget.
+  bool mayFold(mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, int64_t work);
   std::optional<Operand> fold(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
                               llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// The op, checked by its own verifier, in no block; null when it is wrong.
+  mlir::Operation *make(const mlir::OperationState &state);
+  /// Whether a shape is one that we can hold.
+  bool fits(llvm::ArrayRef<Size> sizes);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
   /// x without a scalar power of two that multiplies it, which goes to `factor` and `sources`; nothing is left of such a
   /// scalar itself.
@@ -98,6 +107,7 @@ private:
 
   mlir::Block *block;
   Dims *dims; ///< null: no two sizes may be made one
+  DiagnosticCapture &diagnostics;
   std::optional<Problem> problem;
 };
 

@@ -31,8 +31,12 @@ Operand Emit::shape(ShapeValue value) {
 
 /// One step of arithmetic on sizes; nothing when the result is no size.
 static std::optional<Size> compute(StringRef name, const Size &a, const Size &b) {
-  if (name == MulOp::getOperationName())
+  if (name == MulOp::getOperationName()) {
+    // Products of products would double in length at every step.
+    if (a.getSymbols().size() + b.getSymbols().size() > 8)
+      return std::nullopt;
     return a.times(b);
+  }
   if (name == DivOp::getOperationName()) {
     if (a.isFixed() && b.isFixed() && b.getFixed() != 0)
       return Size(a.getFixed() / b.getFixed());
@@ -115,6 +119,8 @@ Operand Emit::cast(const Operand &x, Type element) {
 Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
   if (!x || llvm::equal(x.sizes(), sizes))
     return x;
+  if (!fits(sizes))
+    return Operand();
   std::optional<Size> before = tutti::product(x.sizes()), after = tutti::product(sizes);
   if (!before || !after)
     return malformed("shape " + tutti::str(sizes) + " has more elements than there are numbers");
@@ -126,9 +132,15 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
                        "bind the dimension to one value with --dim");
   }
   if (x.isConstant()) {
-    if (std::optional<SmallVector<int64_t>> dims = fixed(sizes))
+    std::optional<SmallVector<int64_t>> dims = fixed(sizes);
+    if (!dims)
+      return unsupported("a tensor without elements");
+    // No view: a copy, unless it would be one that nobody asked for.
+    if (x.constant().count() <= budget || canReshape(x.constant(), *dims)) {
+      budget -= canReshape(x.constant(), *dims) ? 0 : x.constant().count();
       return Operand(reshapeView(x.constant(), *dims));
-    return unsupported("a tensor without elements");
+    }
+    return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
   }
   if (x.isShape()) {
     if (sizes.size() > 1)
@@ -145,8 +157,10 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
 Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
   if (!x || llvm::equal(x.sizes(), sizes))
     return x;
+  if (!fits(sizes))
+    return Operand();
   std::optional<SmallVector<int64_t>> dims = fixed(sizes);
-  if (x.isConstant() && dims && countOf(*dims))
+  if (x.isConstant() && dims)
     return Operand(broadcastView(x.constant(), *dims));
   return op(BroadcastOp::getOperationName(), getTensorType(sizes, x.element()), {x});
 }
@@ -255,6 +269,8 @@ Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis) {
   Size length = sizes[axis];
   sizes.erase(sizes.begin() + axis);
   sizes.insert(sizes.begin() + axis, chosen.begin(), chosen.end());
+  if (!fits(sizes))
+    return Operand();
   // One place that is known is a slice: exporters write either.
   if (std::optional<double> number = indices.scalar(); number && length.isFixed()) {
     auto at = static_cast<int64_t>(*number);

@@ -14,13 +14,14 @@ namespace tutti {
 namespace {
 
 /// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
-constexpr int maxRank = 32, maxPorts = 4096;
+constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxFindings = 256;
 
 class Importer {
 public:
   Importer(MLIRContext &context, StringRef path, OnnxFile &file, const ImportOptions &options, const Ports *ports,
-           size_t member)
-      : context(context), path(path), file(file), graph(file.graph()), ports(ports), member(member), dims(options) {}
+           size_t member, DiagnosticCapture &diagnostics)
+      : context(context), path(path), file(file), graph(file.graph()), ports(ports), member(member), dims(options),
+        diagnostics(diagnostics) {}
 
   llvm::Expected<MemberModel> run() {
     if (llvm::Error error = prepare())
@@ -60,6 +61,7 @@ private:
   const Ports *ports;
   size_t member;
   Dims dims;
+  DiagnosticCapture &diagnostics;
 
   int64_t opset = 0;
   llvm::StringMap<int64_t> opsets;
@@ -190,6 +192,9 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
     llvm::Expected<Sizes> sizes = sizesOf(*input, reference);
     if (!sizes)
       return sizes.takeError();
+    if (dims.count() > maxSymbols)
+      return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxSymbols) +
+                                             " symbolic dimensions");
     types.push_back(getTensorType(*sizes, element));
     if (reference && types.back() != *reference)
       return fail(ExitCode::unsupported,
@@ -222,9 +227,16 @@ void Importer::report(const onnx::NodeProto &proto, ArrayRef<Operand> operands, 
       ++known.count;
       return;
     }
+  if (unsupported.size() == maxFindings)
+    return;
   std::string types;
-  for (const Operand &operand : operands)
-    types += (types.empty() ? "" : ", ") + (operand ? operand.str() : std::string("-"));
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    // An input left out, and one that comes from a node that failed itself.
+    std::string unknown = proto.input(i).empty() ? "-" : "?";
+    types += (types.empty() ? "" : ", ") + (operand ? operand.str() : unknown);
+    if (i == 15)
+      break;
+  }
   unsupported.push_back(
       {op, opsets.lookup(domain), 1, nameOf(proto), types, reason.str(), advice.str()});
 }
@@ -302,7 +314,8 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     main.setArgAttr(i, "tutti.name", builder.getStringAttr(input->name()));
   }
 
-  Emit emit(context, block, ports ? nullptr : &dims);
+  Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
+  emit.budget += file.size();
   for (auto [i, node] : llvm::enumerate(graph.node())) {
     if (!live[i])
       continue;
@@ -362,28 +375,6 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
 } // namespace
 
-func::FuncOp mainOf(ModuleOp module) { return cast<func::FuncOp>(SymbolTable::lookupSymbolIn(module, "main")); }
-
-Ports portsOf(func::FuncOp main) {
-  Ports ports;
-  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    ports.inputs.push_back(main.getArgAttrOfType<StringAttr>(i, "tutti.name").str());
-    ports.types.push_back(cast<RankedTensorType>(main.getArgumentTypes()[i]));
-  }
-  for (unsigned i = 0; i < main.getNumResults(); ++i)
-    ports.outputs.push_back(main.getResultAttrOfType<StringAttr>(i, "tutti.name").str());
-  return ports;
-}
-
-std::string describe(Location location) {
-  auto fused = dyn_cast<FusedLoc>(location);
-  auto op = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
-  auto name = fused && !fused.getLocations().empty() ? dyn_cast<NameLoc>(fused.getLocations()[0]) : NameLoc();
-  if (!op || !name)
-    return "an op without a node";
-  return "node '" + name.getName().str() + "' (" + op.str() + ")";
-}
-
 llvm::Expected<MemberModel> importMember(MLIRContext &context, StringRef path, const ImportOptions &options,
                                          const Ports *ports, size_t member) {
   context.loadDialect<TuttiDialect, func::FuncDialect>();
@@ -391,7 +382,7 @@ llvm::Expected<MemberModel> importMember(MLIRContext &context, StringRef path, c
   llvm::Expected<std::unique_ptr<OnnxFile>> file = OnnxFile::open(path);
   if (!file)
     return file.takeError();
-  return Importer(context, path, **file, options, ports, member).run();
+  return Importer(context, path, **file, options, ports, member, diagnostics).run();
 }
 
 llvm::Expected<MemberModel> importOnnx(MLIRContext &context, StringRef path, const ImportOptions &options) {

@@ -130,6 +130,10 @@ std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
 
 std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> result;
+  if (rank > 64) {
+    emit.unsupported("a tensor of rank " + Twine(rank));
+    return std::nullopt;
+  }
   for (int64_t each : axes) {
     std::optional<int64_t> place = axis(each, rank);
     if (!place)

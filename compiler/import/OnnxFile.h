@@ -15,6 +15,7 @@ public:
 
   const onnx::ModelProto &model() const { return message; }
   const onnx::GraphProto &graph() const { return message.graph(); }
+  uint64_t size() const { return mapped->size(); }
   /// XXH64 of the whole file.
   uint64_t digest() const;
 

@@ -61,6 +61,8 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
   if (proto.has_segment())
     return fail(ExitCode::unsupported, nameOf(proto) + " is stored in segments, which is not supported");
   SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  if (dims.size() > 32)
+    return fail(ExitCode::unsupported, nameOf(proto) + " is of rank " + llvm::Twine(dims.size()));
   std::optional<int64_t> count = countOf(dims);
   int64_t bytes;
   if (!count || llvm::MulOverflow(*count, int64_t(bytesOf(element)), bytes))

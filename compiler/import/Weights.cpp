@@ -32,7 +32,7 @@ std::optional<int64_t> countOf(ArrayRef<int64_t> dims) {
 
 static SmallVector<int64_t> denseStrides(ArrayRef<int64_t> dims) {
   SmallVector<int64_t> strides(dims.size());
-  int64_t stride = 1;
+  uint64_t stride = 1; // beside an axis of length 0 the product of the others may be anything
   for (int64_t i = int64_t(dims.size()) - 1; i >= 0; --i) {
     strides[i] = stride;
     stride *= std::max<int64_t>(dims[i], 1);
@@ -226,6 +226,10 @@ static std::optional<SmallVector<int64_t>> reshapedStrides(const WeightSource &x
     j = j1;
   }
   return strides;
+}
+
+bool canReshape(const WeightSource &x, ArrayRef<int64_t> dims) {
+  return x.count() == 0 || x.contiguous() || reshapedStrides(x, dims).has_value();
 }
 
 WeightSource reshapeView(const WeightSource &x, ArrayRef<int64_t> dims) {

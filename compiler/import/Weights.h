@@ -23,6 +23,8 @@ WeightSource computedSource(const HostTensor &tensor);
 WeightSource scalarSource(mlir::Type element, double value);
 
 WeightSource transposeView(const WeightSource &x, llvm::ArrayRef<int64_t> permutation);
+/// Whether some strides show x as `dims` without a copy.
+bool canReshape(const WeightSource &x, llvm::ArrayRef<int64_t> dims);
 /// Copies when the strides do not allow a view. `dims` has as many elements as x.
 WeightSource reshapeView(const WeightSource &x, llvm::ArrayRef<int64_t> dims);
 /// `dims` is a shape that x broadcasts to.

@@ -5,6 +5,7 @@
 
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <numeric>
 #include <random>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -138,6 +139,109 @@ TEST_F(HostileTest, HugeExpandStaysSymbolic) {
   EXPECT_EQ(import(huge.SerializeAsString()).code, 0);
   shape.set_int64_data(0, 1LL << 60);
   expectCode(import(huge.SerializeAsString()));
+}
+
+/// Adds op(inputs) -> output to the model, which becomes its output.
+onnx::NodeProto &append(onnx::ModelProto &model, const std::string &op, std::vector<std::string> inputs,
+                        const std::string &output) {
+  onnx::NodeProto &node = *model.mutable_graph()->add_node();
+  node.set_op_type(op);
+  for (const std::string &input : inputs)
+    node.add_input(input);
+  node.add_output(output);
+  model.mutable_graph()->mutable_output(0)->set_name(output);
+  return node;
+}
+
+void addInts(onnx::ModelProto &model, const std::string &name, std::vector<int64_t> values) {
+  onnx::TensorProto &tensor = addTensor(model, name, {int64_t(values.size())}, 7);
+  for (int64_t value : values)
+    tensor.add_int64_data(value);
+}
+
+void addAttribute(onnx::NodeProto &node, const std::string &name, std::vector<int64_t> values) {
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INTS);
+  for (int64_t value : values)
+    attribute.add_ints(value);
+}
+
+/// RssAnon of this process at its peak may grow by so much while a small file is imported.
+class MemoryBound {
+public:
+  explicit MemoryBound(int64_t mib) : mib(mib) { getrusage(RUSAGE_SELF, &before); }
+  ~MemoryBound() {
+    struct rusage after;
+    getrusage(RUSAGE_SELF, &after);
+    EXPECT_LT((after.ru_maxrss - before.ru_maxrss) / 1024, mib);
+  }
+
+private:
+  int64_t mib;
+  struct rusage before;
+};
+
+TEST_F(HostileTest, FoldsHaveABudget) {
+  // Each would fold to 64 MiB, a second's work.
+  onnx::ModelProto bomb = model("Relu");
+  addTensor(bomb, "w", {1}).set_raw_data(std::string(4, 'a'));
+  addInts(bomb, "s", {4096, 4096});
+  append(bomb, "Expand", {"w", "s"}, "t0");
+  for (int i = 0; i < 500; ++i)
+    append(bomb, "Neg", {"t" + std::to_string(i)}, "t" + std::to_string(i + 1));
+  MemoryBound bound(900);
+  EXPECT_EQ(import(bomb.SerializeAsString()).code, 0);
+}
+
+TEST_F(HostileTest, ViewsThatCannotStayViews) {
+  for (int type : {1, 7}) {
+    onnx::ModelProto bomb = model("Relu");
+    onnx::TensorProto &w = addTensor(bomb, "w", {2, 1}, type);
+    w.set_raw_data(std::string(type == 1 ? 8 : 16, 'a'));
+    addInts(bomb, "s", {2, 1 << 20, 1 << 20});
+    addInts(bomb, "flat", {-1});
+    append(bomb, "Expand", {"w", "s"}, "e");
+    addAttribute(append(bomb, "Transpose", {"e"}, "t"), "perm", {1, 2, 0});
+    append(bomb, "Reshape", {"t", "flat"}, "f");
+    MemoryBound bound(100);
+    expectCode(import(bomb.SerializeAsString()));
+  }
+}
+
+TEST_F(HostileTest, AxesWithoutEnd) {
+  onnx::ModelProto bomb = model("Relu");
+  bomb.mutable_opset_import(0)->set_version(11);
+  std::vector<int64_t> axes(300000);
+  std::iota(axes.begin(), axes.end(), 0);
+  addAttribute(append(bomb, "Unsqueeze", {"y"}, "z"), "axes", axes);
+  EXPECT_EQ(import(bomb.SerializeAsString()).code, 4);
+}
+
+TEST_F(HostileTest, ProductsOfSizes) {
+  onnx::ModelProto bomb = model("Relu");
+  bomb.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("n");
+  append(bomb, "Shape", {"x"}, "t0");
+  for (int i = 0; i < 80; ++i)
+    append(bomb, "Mul", {"t" + std::to_string(i), "t" + std::to_string(i)}, "t" + std::to_string(i + 1));
+  append(bomb, "Reshape", {"x", "t80"}, "z");
+  EXPECT_EQ(import(bomb.SerializeAsString()).code, 4);
+}
+
+TEST_F(HostileTest, ManyFindings) {
+  onnx::ModelProto bomb = model("Relu");
+  onnx::NodeProto &sum = *bomb.mutable_graph()->add_node();
+  for (int i = 0; i < 20000; ++i) {
+    std::string number = std::to_string(i);
+    onnx::NodeProto &node = append(bomb, "Op" + number, {"x"}, "u" + number);
+    node.set_domain("domain" + number);
+    sum.add_input("u" + number);
+  }
+  bomb.mutable_graph()->mutable_node()->SwapElements(1, 20001);
+  bomb.mutable_graph()->mutable_node(20001)->set_op_type("Sum");
+  bomb.mutable_graph()->mutable_node(20001)->add_output("z");
+  bomb.mutable_graph()->mutable_output(0)->set_name("z");
+  EXPECT_EQ(import(bomb.SerializeAsString()).code, 4);
 }
 
 TEST_F(HostileTest, GraphsInGraphs) {

@@ -27,7 +27,7 @@ const OnnxOp *findOp(llvm::StringRef name);
   X(Less, 7) X(LessOrEqual, 12) X(Log, 7) X(LogSoftmax, 7) X(MatMul, 7) X(Max, 7) X(Min, 7) X(Mish, 18) X(Mul, 7)      \
   X(Neg, 7) X(Not, 7) X(Or, 7) X(Pow, 7) X(Reciprocal, 7) X(ReduceMax, 7) X(ReduceMean, 7) X(ReduceMin, 7)             \
   X(ReduceSum, 7) X(Relu, 7) X(Reshape, 7) X(Shape, 7) X(Sigmoid, 7) X(Sign, 9) X(Sin, 7) X(Size, 7) X(Slice, 7)       \
-  X(Softmax, 7) X(Softplus, 7) X(Split, 7) X(Sqrt, 7) X(Squeeze, 7) X(Sub, 7) X(Sum, 8) X(Swish, 24) X(Tanh, 7)        \
+  X(Softmax, 7) X(Softplus, 7) X(Split, 7) X(Sqrt, 7) X(Squeeze, 7) X(Sub, 7) X(Sum, 7) X(Swish, 24) X(Tanh, 7)        \
   X(Transpose, 7) X(Unsqueeze, 7) X(Where, 9)
 
 #define TUTTI_DECLARE(name, since) void import##name(Node &node);
