@@ -194,7 +194,8 @@ private:
     OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own));
     for (auto kernel : source->getOps<plan::KernelOp>()) {
       names.push_back("tutti_" + kernel.getSymName().str());
-      emitKernel(*code, kernel, symbols, level, names.back());
+      if (failed(emitKernel(*code, kernel, symbols, level, names.back())))
+        return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted as it was analysed");
     }
     return buildCpuImage(*code, level, names);
   }

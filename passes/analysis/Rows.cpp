@@ -22,6 +22,8 @@ AffineMap ownRow(const RowForm &form, MLIRContext *context) {
   auto type = form.lifted ? 0u : 1u;
   for (unsigned i = type; i < form.dims(); ++i)
     exprs.push_back(getAffineDimExpr(i, context));
+  if (form.columns == Size(1) && !exprs.empty())
+    exprs.back() = getAffineConstantExpr(0, context);
   return AffineMap::get(form.dims(), 0, exprs, context);
 }
 

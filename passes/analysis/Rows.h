@@ -19,7 +19,7 @@ struct RowForm {
   unsigned dims() const { return rows.size() + 2; }
 };
 
-/// The index of a tensor of this form as a function of the kernel's index space (member, rows..., column).
+/// The index of a tensor of this form as a function of the kernel's index space (member, rows..., column). The only column is 0.
 mlir::AffineMap ownRow(const RowForm &form, mlir::MLIRContext *context);
 
 /// Whether an access in the kernel's index space stays in its own row of a tensor of this form, whatever the column. A row axis of

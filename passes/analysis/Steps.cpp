@@ -129,7 +129,7 @@ private:
         return true;
     }
     // A sum that somebody else would compute again for each element of theirs.
-    if (isa<ContractOp, ReduceOp>(op))
+    if (isa<ContractOp, ReduceOp>(op) && !isPanels(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
     return map && readers > 1 && isExpensive(map) && !registers.contains(value) &&

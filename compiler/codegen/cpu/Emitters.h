@@ -27,8 +27,9 @@ struct HeadPlace {
 void emitHead(Code &code, HeadOp head, const HeadPlace &place);
 
 /// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops (Kernel.cpp). `sizes`
-/// are the call's symbols in the order of the kernel's `sizes` argument.
-void emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes, const CpuLevel &level,
+/// are the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the analysis and the emitters see
+/// differently: our own mistake.
+llvm::LogicalResult emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes, const CpuLevel &level,
                 llvm::StringRef name);
 
 } // namespace tutti

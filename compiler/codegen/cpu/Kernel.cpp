@@ -14,7 +14,7 @@ public:
       : module(module), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)), builder(module.getContext()),
         code(builder, kernel.getLoc()) {}
 
-  void emit(StringRef name) {
+  LogicalResult emit(StringRef name) {
     // Steps first: the kernel's function calls them.
     for (ArrayRef<Step> rest = steps.steps; !rest.empty();) {
       size_t count = 1;
@@ -52,10 +52,12 @@ public:
         emitHeads(tileNumber);
     });
     func::ReturnOp::create(builder, code.loc);
+    return success(!broken);
   }
 
 private:
   ModuleOp module;
+  bool broken = false;
   plan::KernelOp kernel;
   ArrayRef<std::string> symbols;
   const CpuLevel &level;
@@ -74,6 +76,7 @@ private:
     else
       emitRows(emitter, group);
     emitter.finish();
+    broken |= emitter.broken;
     std::string text;
     llvm::raw_string_ostream stream(text);
     emitter.function.print(stream, OpPrintingFlags().useLocalScope());
@@ -172,8 +175,8 @@ private:
 
 } // namespace
 
-void emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level, StringRef name) {
-  KernelEmitter(module, kernel, sizes, level).emit(name);
+LogicalResult emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level, StringRef name) {
+  return KernelEmitter(module, kernel, sizes, level).emit(name);
 }
 
 } // namespace tutti

@@ -89,13 +89,8 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
         AffineMap own = e.own(value);
         Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
         if (columns == Size(1)) {
-          // One column: a scalar, whatever else the rows hold.
-          SmallVector<AffineExpr> exprs(own.getResults());
-          if (!exprs.empty())
-            exprs.back() = getAffineConstantExpr(0, own.getContext());
           Point point(row, code.num(0));
-          AffineMap access = AffineMap::get(own.getNumDims(), 0, exprs, own.getContext());
-          e.write(value, e.compute(value, access, point), point);
+          e.write(value, e.compute(value, own, point), point);
           continue;
         }
         overColumns(e, columns, [&](Value column, Value mask) {

@@ -53,6 +53,8 @@ public:
   plan::KernelOp kernel;
   mlir::func::FuncOp function;
   llvm::SmallVector<Need> needs;
+  /// A value was asked for that its step should have left in memory or registers.
+  bool broken = false;
 
   void begin(mlir::ModuleOp module);
   void finish();
