@@ -85,7 +85,7 @@ Session::PortState *Session::find(const char *name, const char *head, bool input
   PortState *found = nullptr;
   uint32_t matches = 0, first = input ? 0 : numInputs, last = input ? numInputs : uint32_t(ports.size());
   for (uint32_t i = first; name && i < last; ++i)
-    if (std::strcmp(ports[i].info->name, name) == 0 && (!head || std::strcmp(ports[i].info->head, head) == 0)) {
+    if (std::strcmp(ports[i].info->name, name) == 0 && (!head || !*head || std::strcmp(ports[i].info->head, head) == 0)) {
       found = &ports[i];
       ++matches;
     }

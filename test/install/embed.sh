@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the embedding examples as a stranger would: out of tree, against an installed prefix, by find_package and by
-# pkg-config, and runs them. Usage: embed.sh SOURCE BUILD ARTIFACT MEMBERS
+# pkg-config, and runs them. CC and CXX say with which compilers. Usage: embed.sh SOURCE BUILD ARTIFACT MEMBERS
 set -eu
 source=$1 build=$2 artifact=$3 members=$4
 work=$(mktemp -d)
@@ -17,8 +17,13 @@ for example in embed-c embed-cpp; do
   cd "$work/$example"
   lines=$(cat main.c* | wc -l)
   [ "$lines" -lt 60 ] || { echo "$example has $lines lines, expected under 60"; exit 1; }
-  make >/dev/null
-  cmake -S . -B out -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  if command -v make >/dev/null; then
+    make CC="${CC:-cc}" CXX="${CXX:-c++}" >/dev/null
+  else # what the Makefile would do
+    case $example in embed-c) compiler="${CC:-cc} -std=c99" ;; *) compiler="${CXX:-c++} -std=c++20" ;; esac
+    $compiler main.c* -o "$example" $(pkg-config --cflags --libs tutti)
+  fi
+  cmake -G Ninja -S . -B out -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
   cmake --build out >/dev/null
   for program in "./$example" "out/$example"; do
     "$program" "$artifact" > output.txt
