@@ -17,7 +17,8 @@ using namespace tutti::rt::test;
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||                   \
+    __has_feature(thread_sanitizer)
 #define COUNTS_ALLOCATIONS 0 // the sanitizer has a heap of its own
 #else
 #define COUNTS_ALLOCATIONS 1
