@@ -92,10 +92,11 @@ private:
       return text;
     };
     Builder b(&context);
-    for (const std::string &name : request.perMember) {
+    for (const auto &[name, perMember] : request.perMember) {
       if (!inputs.contains(name))
         return fail(ExitCode::usage, "no input is called '" + name + "'; the inputs are: " + list(inputs));
-      function.setArgAttr(inputs[name], "tutti.per_member", b.getUnitAttr());
+      if (perMember)
+        function.setArgAttr(inputs[name], "tutti.per_member", b.getUnitAttr());
     }
     for (const auto &[name, heads] : request.heads) {
       if (!outputs.contains(name))
@@ -131,11 +132,13 @@ private:
     llvm::sys::path::append(path, stage + ".mlir");
     std::error_code code;
     llvm::raw_fd_ostream stream(path, code);
-    stream << print() << '\n';
-    stream.close();
-    if (code || stream.has_error())
-      return fail(ExitCode::resource, "cannot write '" + path.str() + "'");
-    return llvm::Error::success();
+    if (!code) {
+      stream << print() << '\n';
+      stream.close();
+      code = stream.error();
+      stream.clear_error(); // it would end the process
+    }
+    return code ? fail(ExitCode::resource, "cannot write '" + path.str() + "': " + code.message()) : llvm::Error::success();
   }
 
   plan::ProgramOp program() { return *module().getOps<plan::ProgramOp>().begin(); }

@@ -16,7 +16,7 @@ struct CompileRequest {
   std::vector<std::string> models; ///< one file a member
   std::string output;              ///< the artifact; not written when stopping before `binary`
   ImportOptions import;
-  std::vector<std::string> perMember;                        ///< inputs with a member axis
+  std::map<std::string, bool> perMember;                     ///< by input, whether it has a member axis; one that is not here has none
   std::map<std::string, std::vector<std::string>> heads;     ///< heads by output; an output that is not here keeps "members"
   bool shareByContent = true;
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};

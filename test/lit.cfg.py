@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite: every .mlir and .test file below this folder.
 import os
+import sys
 
 import lit.formats
 
@@ -10,6 +11,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tutti_build, "test")
+config.substitutions.append(("%python", sys.executable))
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )

@@ -8,8 +8,11 @@
 
 #include "Format.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -18,18 +21,27 @@ namespace tutti {
 
 namespace {
 
-/// A file that exists under its name only once it is complete.
+/// A file that exists under its name only once it is complete. A link to a file stays one; a device is written to, not replaced.
 class NewFile {
 public:
-  explicit NewFile(StringRef path) : path(path), temporary((path + ".tmp" + llvm::Twine(getpid())).str()) {}
+  explicit NewFile(StringRef given) : path(given) {
+    struct stat status;
+    bool device = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+    llvm::SmallString<128> real;
+    if (!device && !llvm::sys::fs::real_path(path, real))
+      path = real.str();
+    temporary = device ? path : path + ".tmp" + std::to_string(getpid());
+  }
   ~NewFile() {
-    if (descriptor >= 0) {
-      close(descriptor);
+    if (descriptor < 0)
+      return;
+    close(descriptor);
+    if (temporary != path)
       unlink(temporary.c_str());
-    }
   }
   llvm::Error create() {
-    descriptor = open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int flags = temporary == path ? 0 : O_CREAT | O_TRUNC;
+    descriptor = open(temporary.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
     return descriptor < 0 ? failure() : llvm::Error::success();
   }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
@@ -47,10 +59,15 @@ public:
     return llvm::Error::success();
   }
   llvm::Error finish(uint64_t bytes) {
-    if (ftruncate(descriptor, bytes) != 0 || close(descriptor) != 0 || rename(temporary.c_str(), path.c_str()) != 0)
-      return failure();
-    descriptor = -1;
-    return llvm::Error::success();
+    if (temporary == path)
+      return llvm::Error::success();
+    bool written = ftruncate(descriptor, bytes) == 0;
+    written &= close(std::exchange(descriptor, -1)) == 0;
+    if (written && rename(temporary.c_str(), path.c_str()) == 0)
+      return llvm::Error::success();
+    llvm::Error error = failure();
+    unlink(temporary.c_str());
+    return error;
   }
 
 private:

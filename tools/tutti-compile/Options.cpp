@@ -100,10 +100,10 @@ llvm::Error addInput(const std::string &text, CompileRequest &request) {
   auto pair = split("--input", text);
   if (!pair)
     return pair.takeError();
-  if (pair->second == "member")
-    request.perMember.push_back(pair->first);
-  else if (pair->second != "shared")
+  if (pair->second != "member" && pair->second != "shared")
     return usage("--input '" + text + "': expected NAME=shared or NAME=member");
+  if (!request.perMember.try_emplace(pair->first, pair->second == "member").second)
+    return usage("--input " + pair->first + " is given twice");
   return llvm::Error::success();
 }
 
@@ -154,11 +154,11 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   app.add_option("--precision", precision, "tf32, bf16, f16 (not supported yet)");
   app.add_flag("--fast-math", fast, "(not supported yet)");
   app.add_flag("--unequal", unequal, "groups members of different structure (not supported yet)");
-  auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES");
-  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N");
+  auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES")->check(CLI::NonNegativeNumber);
+  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::PositiveNumber);
   app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
-  app.add_option("--explain", options.explain, "says what each kernel became; =json for machines")->expected(0, 1)->default_str("text");
+  app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
   for (CLI::Option *option : app.get_options())
     if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL")
       option->allow_extra_args(false);
@@ -167,9 +167,6 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : int(ExitCode::usage);
   }
-  if (app.count("--explain") && options.explain.empty())
-    options.explain = "text";
-
   auto fill = [&]() -> llvm::Error {
     auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
     if (!precision.empty())

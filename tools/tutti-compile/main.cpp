@@ -5,8 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 using namespace tutti;
@@ -77,6 +80,7 @@ int report(llvm::Error error, bool asJson) {
 } // namespace
 
 int main(int argc, char **argv) {
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   CompileOptions options;
   if (std::optional<int> exit = parseOptions(argc, argv, options))
     return *exit;
@@ -88,5 +92,9 @@ int main(int argc, char **argv) {
     std::printf("%s\n", result->text.c_str());
   else if (!options.explain.empty())
     explain(*result, options.explain == "json");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "tutti-compile: error: cannot write to the standard output: %s\n", std::strerror(errno));
+    return int(ExitCode::resource);
+  }
   return 0;
 }

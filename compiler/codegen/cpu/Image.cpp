@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowering to LLVM, machine code, and linking to a flat image.
 #include "Image.h"
+#include "compiler/Error.h"
 #include "compiler/codegen/Math.h"
 
 #include "lld/Common/Driver.h"
@@ -144,19 +145,25 @@ ASSERT(SIZEOF(.rejected) == 0, "the image has writable data")
 static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::string> kernels) {
   llvm::SmallString<128> folder;
   if (std::error_code code = llvm::sys::fs::createUniqueDirectory("tutti-image", folder))
-    return internalError("no temporary folder: " + code.message());
+    return fail(ExitCode::resource, "cannot make a temporary folder: " + code.message() + "; TMPDIR says where");
   auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
   auto path = [&](const char *name) { return (folder + "/" + name).str(); };
-  auto write = [&](const std::string &file, llvm::StringRef text) {
+  auto write = [&](const std::string &file, llvm::StringRef text) -> llvm::Error {
     std::error_code code;
     llvm::raw_fd_ostream stream(file, code);
-    stream << text;
-    stream.close();
-    return !code && !stream.has_error();
+    if (!code) {
+      stream << text;
+      stream.close();
+      code = stream.error();
+      stream.clear_error(); // it would end the process
+    }
+    return code ? fail(ExitCode::resource, "cannot write to '" + folder + "': " + code.message()) : llvm::Error::success();
   };
   std::string input = path("kernels.o"), script = path("image.ld"), output = path("image");
-  if (!write(input, llvm::StringRef(object.data(), object.size())) || !write(script, linkerScript))
-    return internalError("cannot write to " + folder);
+  if (llvm::Error error = write(input, llvm::StringRef(object.data(), object.size())))
+    return error;
+  if (llvm::Error error = write(script, linkerScript))
+    return error;
 
   // The linker as a library keeps its state in globals: one link at a time.
   static std::mutex linking;
@@ -166,6 +173,8 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   std::vector<const char *> args = {"ld.lld", "-static", "--no-dynamic-linker", "--orphan-handling=error", "--entry=0", "-T", script.c_str(),
                                     input.c_str(), "-o", output.c_str()};
   lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0 && llvm::StringRef(text).contains(output)) // it names the file that it cannot write
+    return fail(ExitCode::resource, llvm::StringRef(text).rtrim());
   if (result.retCode != 0)
     return internalError("linking: " + text);
 
