@@ -25,6 +25,7 @@ void addPasses(OpPassManager &passes, Stage stage) {
     return;
   case Stage::batched:
     passes.addPass(createVmapPass());
+    passes.addPass(createParallelPass()); // while the message can still name the model's own op
     return;
   case Stage::kernels:
     passes.addPass(createCSEPass());       // what two members' uses had apart may be one computation

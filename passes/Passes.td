@@ -9,6 +9,14 @@ def VmapPass : Pass<"tutti-vmap", "::mlir::ModuleOp"> {
   let summary = "lifts the model over the member axis and resolves tutti.vmap";
 }
 
+def ParallelPass : Pass<"tutti-parallel", "::mlir::ModuleOp"> {
+  let summary = "proves that every op treats the axes whose length a call decides as parallel";
+  let description = [{
+    Then an element of a result depends on one place along such an axis, whatever its length, and rows may be computed in any
+    grouping. An op that sums, joins or indexes along one is an error that names the op and the axis' symbol.
+  }];
+}
+
 def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let summary = "writes pointwise and layout ops as tutti.map";
   let description = [{

@@ -122,6 +122,31 @@ std::optional<Size> product(llvm::ArrayRef<Size> sizes) {
   return result;
 }
 
+std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {
+  llvm::SmallVector<AxisRuns> runs;
+  for (unsigned i = 0, j = 0; i < a.size() || j < b.size();) {
+    unsigned firstA = i, firstB = j;
+    Size elementsA(1), elementsB(1);
+    auto take = [](Size &elements, const Size &size) {
+      std::optional<Size> more = elements.times(size);
+      elements = more ? *more : elements;
+      return more.has_value();
+    };
+    do {
+      // Grow the side that divides the other; where neither does, both.
+      bool growA = i < a.size() && (elementsB.dividedBy(elementsA) || j == b.size());
+      bool growB = j < b.size() && !growA && (elementsA.dividedBy(elementsB) || i == a.size());
+      bool both = !growA && !growB;
+      if ((growA || both) && i < a.size() && !take(elementsA, a[i++]))
+        return std::nullopt;
+      if ((growB || both) && j < b.size() && !take(elementsB, b[j++]))
+        return std::nullopt;
+    } while (elementsA != elementsB && (i < a.size() || j < b.size()));
+    runs.push_back({{firstA, firstB}, {i - firstA, j - firstB}});
+  }
+  return runs;
+}
+
 std::string str(llvm::ArrayRef<Size> sizes) {
   std::string text = "(";
   for (auto [i, size] : llvm::enumerate(sizes))

@@ -48,6 +48,12 @@ mlir::RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, mlir::Type elem
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// The product of the sizes; nothing on overflow.
 std::optional<Size> product(llvm::ArrayRef<Size> sizes);
+/// A run of axes of one shape that holds the same elements, in row-major order, as a run of axes of another.
+struct AxisRuns {
+  unsigned first[2], count[2];
+};
+/// Both shapes, of equally many elements, cut from the left into the shortest such runs; nothing on overflow.
+std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// "(batch, 784)", for messages.
 std::string str(llvm::ArrayRef<Size> sizes);
 

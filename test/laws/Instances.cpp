@@ -2,6 +2,8 @@
 // The table of the ops' examples. An op without one fails the test `EveryOp`.
 #include "Instances.h"
 
+#include "compiler/Compiler.h"
+
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
@@ -13,11 +15,11 @@ namespace tutti::laws {
 
 static std::vector<Instance> table() {
   std::vector<Instance> all;
-  auto add = [&](const char *op, const char *arguments, const char *text) {
-    all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text});
+  auto add = [&](const char *op, const char *arguments, const char *text, const char *refused = "") {
+    all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text, refused});
   };
   auto unary = [&](const char *op, const char *type) {
-    all.push_back({std::string("tutti.") + op, std::string("%a: ") + type, std::string("tutti.") + op + " %a : " + type});
+    all.push_back({std::string("tutti.") + op, std::string("%a: ") + type, std::string("tutti.") + op + " %a : " + type, ""});
   };
   // Broadcasting of every kind: neither, lhs, rhs, both, and a symbol.
   auto binary = [&](const char *op, const char *element) {
@@ -29,7 +31,7 @@ static std::vector<Instance> table() {
     };
     for (auto &[lhs, rhs] : shapes)
       all.push_back({std::string("tutti.") + op, "%a: " + lhs + ", %b: " + rhs,
-                     std::string("tutti.") + op + " %a, %b : " + lhs + ", " + rhs});
+                     std::string("tutti.") + op + " %a, %b : " + lhs + ", " + rhs, ""});
   };
 
   for (const char *op : {"neg", "abs", "sign", "relu"}) {
@@ -51,7 +53,7 @@ static std::vector<Instance> table() {
   for (const char *from : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"})
     for (const char *to : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"}) {
       std::string x = "tensor<5x" + std::string(from) + ">";
-      all.push_back({"tutti.cast", "%a: " + x, "tutti.cast %a : " + x + " -> tensor<5x" + to + ">"});
+      all.push_back({"tutti.cast", "%a: " + x, "tutti.cast %a : " + x + " -> tensor<5x" + to + ">", ""});
     }
 
   add("contract", "%a: tensor<?x4xf32, [\"batch\"]>, %b: tensor<4x3xf32>",
@@ -69,6 +71,7 @@ static std::vector<Instance> table() {
     if (k != "mean")
       add("reduce", "%a: tensor<2x3xi32>", (k + " %a [1] : tensor<2x3xi32>").c_str());
   }
+  add("reduce", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a [0] : tensor<?x3xf32, [\"batch\"]>", "not parallel");
   add("reduce", "%a: tensor<2x0xf32>", "sum %a [1] : tensor<2x0xf32>");
 
   add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
@@ -87,7 +90,8 @@ static std::vector<Instance> table() {
   add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
   add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
       "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
-  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>", "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
+  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>", "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>",
+      "not parallel");
 
   // Random indices are negative and out of range too.
   add("gather", "%a: tensor<5x3xf32>, %i: tensor<2x2xi64>", "%a at %i axis 0 : tensor<5x3xf32>, tensor<2x2xi64>");
@@ -97,15 +101,17 @@ static std::vector<Instance> table() {
 
   add("constant", "", "dense<[1.5, 2.5]> : tensor<2xf32>");
   add("get", "", "@p : tensor<2x3xf32>");
+  // Heads are compiled where the pipeline puts them, over the members: see Heads.cpp.
+  const char *overMembers = "expected the member axis in front";
   for (const char *kind : {"mean", "var", "std", "min", "max"}) {
     std::string k = kind;
-    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str());
-    add("head", "%a: tensor<4x3xi32>", (k + " %a : tensor<4x3xi32>").c_str());
+    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str(), overMembers);
+    add("head", "%a: tensor<4x3xi32>", (k + " %a : tensor<4x3xi32>").c_str(), overMembers);
   }
   for (const char *q : {"0.0", "0.25", "0.5", "1.0"})
-    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str());
-  add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>");
-  add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>");
+    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str(), overMembers);
+  add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>", overMembers);
+  add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>", overMembers);
   add("replicate", "%a: tensor<3xf32>", "%a : tensor<3xf32> -> tensor<4x3xf32>");
   add("replicate", "%a: tensor<?x3xf32, [\"batch\"]>", "%a : tensor<?x3xf32, [\"batch\"]> -> tensor<4x?x3xf32, [\"batch\"]>");
   return all;
@@ -119,7 +125,10 @@ const std::vector<Instance> &instances() {
 MLIRContext &context() {
   static MLIRContext *const context = [] {
     auto *made = new MLIRContext(MLIRContext::Threading::DISABLED);
-    made->loadDialect<TuttiDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+    DialectRegistry registry;
+    registerDialects(registry);
+    made->appendDialectRegistry(registry);
+    made->loadAllAvailableDialects();
     return made;
   }();
   return *context;

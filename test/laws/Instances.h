@@ -20,6 +20,7 @@ struct Instance {
   std::string op; ///< "tutti.exp"
   std::string arguments;
   std::string text;
+  std::string refused; ///< what the compiler says instead of compiling it; the reference takes it all the same
 };
 
 inline void PrintTo(const Instance &instance, std::ostream *os) { *os << instance.text; }

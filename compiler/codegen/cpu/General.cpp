@@ -56,9 +56,11 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
 
 Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   unsigned axis = op.getAxis(), column = steps.form.dims() - 1;
-  unsigned indexRank = typeOf(op.getIndices()).getRank();
+  unsigned batch = op.getBatch().value_or(0), chosen = typeOf(op.getIndices()).getRank() - batch;
   ArrayRef<AffineExpr> results = access.getResults();
-  AffineMap indexAccess = AffineMap::get(access.getNumDims(), 0, results.slice(axis, indexRank), access.getContext());
+  SmallVector<AffineExpr> places(results.take_front(batch));
+  llvm::append_range(places, results.slice(axis, chosen));
+  AffineMap indexAccess = AffineMap::get(access.getNumDims(), 0, places, access.getContext());
   Value index = read(op.getIndices(), indexAccess, point);
   auto typed = [&](Value scalar) { return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar; };
   Type wide = isa<VectorType>(index.getType()) ? Type(code.vec(code.i64())) : code.i64();
@@ -74,7 +76,7 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   there.extra.push_back(index);
   SmallVector<AffineExpr> exprs(results.take_front(axis));
   exprs.push_back(getAffineDimExpr(column + there.extra.size(), access.getContext()));
-  llvm::append_range(exprs, results.drop_front(axis + indexRank));
+  llvm::append_range(exprs, results.drop_front(axis + chosen));
   return read(op.getX(), AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -113,6 +114,10 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graphs;
   llvm::ModuleAnalysisManager modules;
+  // There is no C library in an image: a loop that fills memory stays one.
+  llvm::TargetLibraryInfoImpl none(machine->getTargetTriple());
+  none.disableAllFunctions();
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(none); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(graphs);
   builder.registerFunctionAnalyses(functions);

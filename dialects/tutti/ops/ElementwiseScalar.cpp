@@ -179,6 +179,49 @@ static Value floatToInt(OpBuilder &builder, Location loc, Value x, IntegerType t
   return into.choose(below, limit(APInt::getSignedMinValue(to.getWidth())), whole);
 }
 
+/// float64 to float32, rounded so that a second rounding, to 16 bits, is as if it had been the only one: an inexact result
+/// has its last bit set (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+static Value roundToOdd(OpBuilder &builder, Location loc, Value x) {
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  Value near = arith::TruncFOp::create(builder, loc, f32, x);
+  Scalars wide = on(builder, loc, x), bits{builder, loc, i32};
+  Value back = arith::ExtFOp::create(builder, loc, x.getType(), near);
+  Value whole = arith::BitcastOp::create(builder, loc, i32, near);
+  // Towards zero first: one unit less where the nearest is too far out.
+  Value outside = wide.greater(wide.abs(back), wide.abs(x));
+  Value odd = arith::OrIOp::create(builder, loc, bits.choose(outside, bits.sub(whole, bits.number(1)), whole), bits.number(1));
+  Value inexact = wide.compare(arith::CmpFPredicate::ONE, arith::CmpIPredicate::ne, back, x);
+  return arith::BitcastOp::create(builder, loc, f32, bits.choose(inexact, odd, whole));
+}
+
+/// float32 to bfloat16 in integers: not every level has an instruction for it.
+static Value toBFloat16(OpBuilder &builder, Location loc, Value x) {
+  Type i32 = builder.getI32Type();
+  Scalars bits{builder, loc, i32};
+  Value whole = arith::BitcastOp::create(builder, loc, i32, x), sixteen = bits.number(16);
+  // To nearest even: half a unit less one, and one more where the last bit that stays is odd.
+  Value last = arith::AndIOp::create(builder, loc, arith::ShRUIOp::create(builder, loc, whole, sixteen), bits.number(1));
+  Value rounded = bits.add(whole, bits.add(last, bits.number(0x7fff)));
+  // A NaN keeps its upper bits, and stays one.
+  Value isNan = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  Value quiet = arith::OrIOp::create(builder, loc, whole, bits.number(0x400000));
+  Value upper = arith::ShRUIOp::create(builder, loc, bits.choose(isNan, quiet, rounded), sixteen);
+  upper = arith::TruncIOp::create(builder, loc, builder.getIntegerType(16), upper);
+  return arith::BitcastOp::create(builder, loc, builder.getBF16Type(), upper);
+}
+
+/// `x` in a smaller float type, or in the other one of 16 bits.
+static Value narrow(OpBuilder &builder, Location loc, Value x, Type to) {
+  Type f32 = builder.getF32Type();
+  if (to == f32)
+    return arith::TruncFOp::create(builder, loc, to, x);
+  if (x.getType().isF64())
+    x = roundToOdd(builder, loc, x);
+  else if (x.getType() != f32)
+    x = arith::ExtFOp::create(builder, loc, f32, x);
+  return to.isBF16() ? toBFloat16(builder, loc, x) : arith::TruncFOp::create(builder, loc, to, x);
+}
+
 Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands) {
   Value x = operands[0];
   Type from = x.getType(), to = tensorOf(getResult()).getElementType();
@@ -189,10 +232,14 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
     return s.compare(arith::CmpFPredicate::UNE, arith::CmpIPredicate::ne, x, s.number(0));
   }
   bool toFloat = isa<FloatType>(to);
+  if (isa<IntegerType>(from) && toFloat) {
+    // By way of float64, which has every integer of 32 bits, where there is no instruction.
+    Type by = to.getIntOrFloatBitWidth() < 32 ? builder.getF64Type() : to;
+    x = isTruth(from) ? arith::UIToFPOp::create(builder, loc, by, x).getResult()
+                      : arith::SIToFPOp::create(builder, loc, by, x).getResult();
+    return by == to ? x : narrow(builder, loc, x, to);
+  }
   if (isa<IntegerType>(from)) {
-    if (toFloat)
-      return isTruth(from) ? arith::UIToFPOp::create(builder, loc, to, x).getResult()
-                           : arith::SIToFPOp::create(builder, loc, to, x).getResult();
     if (from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
       return arith::TruncIOp::create(builder, loc, to, x);
     return isTruth(from) ? arith::ExtUIOp::create(builder, loc, to, x).getResult()
@@ -200,13 +247,9 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
   }
   if (!toFloat)
     return floatToInt(builder, loc, x, cast<IntegerType>(to));
-  if (from.getIntOrFloatBitWidth() == to.getIntOrFloatBitWidth()) { // float16 and bfloat16: float32 holds both
-    x = arith::ExtFOp::create(builder, loc, builder.getF32Type(), x);
-    from = x.getType();
-  }
-  if (from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
-    return arith::TruncFOp::create(builder, loc, to, x);
-  return arith::ExtFOp::create(builder, loc, to, x);
+  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(builder, loc, to, x);
+  return narrow(builder, loc, x, to);
 }
 
 } // namespace tutti

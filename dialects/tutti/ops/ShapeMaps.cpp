@@ -47,33 +47,17 @@ FailureOr<AffineMap> ReshapeOp::operandMap() {
   if (llvm::is_contained(to, Size(0)))
     return mapOf(type, exprs);
 
-  // Both shapes are cut, from the left, into the shortest runs of axes with as many elements on either side; a run of the
-  // result, read row-major, is a run of the operand.
-  for (size_t i = 0, j = 0; i < to.size() || j < from.size();) {
-    size_t firstTo = i, firstFrom = j;
-    Size elementsTo(1), elementsFrom(1);
-    auto take = [](Size &elements, const Size &size) {
-      std::optional<Size> more = elements.times(size);
-      elements = more ? *more : elements;
-      return more.has_value();
-    };
-    do {
-      // Grow the side that divides the other; where neither does, both.
-      bool growTo = i < to.size() && (elementsFrom.dividedBy(elementsTo) || j == from.size());
-      bool growFrom = j < from.size() && !growTo && (elementsTo.dividedBy(elementsFrom) || i == to.size());
-      bool both = !growTo && !growFrom;
-      if ((growTo || both) && i < to.size() && !take(elementsTo, to[i++]))
-        return failure();
-      if ((growFrom || both) && j < from.size() && !take(elementsFrom, from[j++]))
-        return failure();
-    } while (elementsTo != elementsFrom && (i < to.size() || j < from.size()));
-
+  // A run of the result's axes, read row-major, is a run of the operand's.
+  std::optional<SmallVector<AxisRuns>> runs = matchAxes(to, from);
+  if (!runs)
+    return failure();
+  for (const AxisRuns &run : *runs) {
     AffineExpr linear = getAffineConstantExpr(0, getContext());
-    for (size_t axis = firstTo; axis < i; ++axis)
+    for (unsigned axis = run.first[0]; axis < run.first[0] + run.count[0]; ++axis)
       if (to[axis] != Size(1))
         linear = linear * lengths[axis] + getAffineDimExpr(axis, getContext());
-    if (failed(delinearize(linear, ArrayRef(from).slice(firstFrom, j - firstFrom),
-                           MutableArrayRef(exprs).slice(firstFrom, j - firstFrom))))
+    if (failed(delinearize(linear, ArrayRef(from).slice(run.first[1], run.count[1]),
+                           MutableArrayRef(exprs).slice(run.first[1], run.count[1]))))
       return failure();
   }
   return mapOf(type, exprs);

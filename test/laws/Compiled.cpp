@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a model's text to an artifact in memory, and calls of it.
+#include "Compiled.h"
+
+#include "compiler/Compiler.h"
+#include "compiler/import/Weights.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+
+namespace tutti::laws {
+
+static llvm::Error failed(const tutti_error_t &error) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s: %s", tutti_status_name(error.status), error.message);
+}
+
+llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) {
+  // A size that no input has would have to be set by hand.
+  bool hasBatch = model.text.find("\"batch\"") != std::string::npos || model.text.find("*batch\"") != std::string::npos;
+  std::string text = "module attributes {tutti.members = " + std::to_string(model.members) + " : i64, tutti.sizes = {" +
+                     (hasBatch ? "batch = array<i64: 1, 64>" : "") + "}} {\n" + model.text + "}";
+  Ensemble ensemble;
+  ensemble.module = parseModule(text);
+  if (!ensemble.module)
+    return llvm::createStringError("the module does not parse");
+  for (int64_t m = 0; m < model.members; ++m)
+    ensemble.members.push_back({"m" + std::to_string(m), "m" + std::to_string(m), 0});
+  for (auto param : ensemble.module->getOps<ParamOp>()) {
+    for (const HostTensor &value : model.params.at(param.getSymName().str())) {
+      WeightSource source = computedSource(value);
+      source.name = param.getSymName().str();
+      ensemble.weights[param.getSymName()].push_back(source);
+    }
+    param.setPerMember(model.params.at(param.getSymName().str()).size() > 1 || model.members == 1);
+  }
+  auto main = ensemble.module->lookupSymbol<func::FuncOp>("main");
+  Builder builder(&context());
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    main.setArgAttr(i, "tutti.name", builder.getStringAttr("x" + std::to_string(i)));
+    if (model.ownInputs)
+      main.setArgAttr(i, "tutti.per_member", builder.getUnitAttr());
+  }
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    main.setResultAttr(i, "tutti.name", builder.getStringAttr("y" + std::to_string(i)));
+
+  SmallString<128> path;
+  if (std::error_code code = llvm::sys::fs::createTemporaryFile("law", "tutti", path))
+    return llvm::createStringError(code, "no temporary file");
+  llvm::FileRemover remover(path);
+  CompileRequest request;
+  request.output = path.str().str();
+  request.levels = model.levels;
+  llvm::Expected<CompileResult> result = tutti::compile(request, std::move(ensemble));
+  if (!result)
+    return result.takeError();
+  auto artifact = std::make_unique<Artifact>();
+  tutti_error_t error{};
+  // The mapping outlives the file's name.
+  if (tutti_artifact_open(path.c_str(), &artifact->handle, &error))
+    return failed(error);
+  return artifact;
+}
+
+Artifact::~Artifact() { tutti_artifact_close(handle); }
+
+static tutti_dtype_t dtypeOf(Type type) {
+  if (type.isF16() || type.isBF16())
+    return type.isF16() ? TUTTI_F16 : TUTTI_BF16;
+  if (isa<FloatType>(type))
+    return type.isF32() ? TUTTI_F32 : TUTTI_F64;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return TUTTI_BOOL;
+  case 8:
+    return TUTTI_I8;
+  case 16:
+    return TUTTI_I16;
+  case 32:
+    return TUTTI_I32;
+  default:
+    return TUTTI_I64;
+  }
+}
+
+static Type typeOf(tutti_dtype_t dtype) {
+  Builder builder(&context());
+  switch (dtype) {
+  case TUTTI_F16:
+    return builder.getF16Type();
+  case TUTTI_BF16:
+    return builder.getBF16Type();
+  case TUTTI_F32:
+    return builder.getF32Type();
+  case TUTTI_F64:
+    return builder.getF64Type();
+  case TUTTI_BOOL:
+    return builder.getI1Type();
+  default:
+    return builder.getIntegerType(tutti_dtype_bits(dtype));
+  }
+}
+
+llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> inputs, const Call &call) const {
+  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
+  options.threads = call.threads;
+  options.target = call.level.c_str();
+  tutti_session_t *session = nullptr;
+  tutti_error_t error{};
+  if (tutti_session_create(handle, &options, &session, &error))
+    return failed(error);
+  std::unique_ptr<tutti_session_t, void (*)(tutti_session_t *)> owner(session, tutti_session_destroy);
+  auto said = [&](tutti_status_t status) {
+    return llvm::createStringError("%s: %s", tutti_status_name(status), tutti_session_message(session));
+  };
+  if (!call.active.empty())
+    if (tutti_status_t status = tutti_session_set_active(session, call.active.data(), call.active.size()))
+      return said(status);
+  if (call.batch)
+    if (tutti_status_t status = tutti_session_set_dimension(session, "batch", call.batch))
+      return said(status);
+  std::vector<std::vector<char>> bytes;
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    bytes.emplace_back(input.count() * 8 + 8);
+    input.toBytes(bytes.back().data());
+    std::string name = "x" + std::to_string(i);
+    tutti_tensor_t tensor{name.c_str(), dtypeOf(input.element), static_cast<int32_t>(input.dims.size()),
+                          input.dims.data(), nullptr, bytes.back().data()};
+    if (tutti_status_t status = tutti_session_bind_input(session, &tensor))
+      return said(status);
+  }
+  if (tutti_status_t status = tutti_session_run(session))
+    return said(status);
+  std::vector<HostTensor> results;
+  const tutti_program_t &program = tutti_artifact_info(handle)->programs[0];
+  for (uint32_t i = 0; i < program.num_outputs; ++i) {
+    tutti_tensor_t tensor;
+    if (tutti_status_t status = tutti_session_get_output(session, program.outputs[i].name, program.outputs[i].head, &tensor))
+      return said(status);
+    results.push_back(HostTensor::fromBytes(typeOf(tensor.dtype), ArrayRef(tensor.dims, tensor.rank), tensor.data));
+  }
+  return results;
+}
+
+OwningOpRef<ModuleOp> parseModule(const std::string &text) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
+  EXPECT_TRUE(module) << "does not parse: " << text;
+  return module;
+}
+
+HostTensor take(const HostTensor &tensor, int64_t axis, ArrayRef<int64_t> places) {
+  SmallVector<int64_t> dims = tensor.dims;
+  dims[axis] = places.size();
+  HostTensor part = HostTensor::zeros(tensor.element, dims);
+  int64_t inner = tensor.strides()[axis], length = tensor.dims[axis];
+  for (int64_t i = 0, count = part.count(); i < count; ++i) {
+    int64_t along = i / inner % dims[axis], outer = i / inner / dims[axis];
+    int64_t from = (outer * length + places[along]) * inner + i % inner;
+    if (part.isFloat())
+      part.floats[i] = tensor.floats[from];
+    else
+      part.ints[i] = tensor.ints[from];
+  }
+  return part;
+}
+
+HostTensor choose(const HostTensor &lifted, ArrayRef<uint32_t> members) {
+  return take(lifted, 0, SmallVector<int64_t>(members.begin(), members.end()));
+}
+
+} // namespace tutti::laws

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Law invariance: a member's bits are the same alone, in any ensemble, in any active set, at any number of rows, for any
+// number of threads, on every CPU level. Compared across separately compiled artifacts.
+#include "Compiled.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir;
+
+namespace tutti::laws {
+
+namespace {
+/// A model of one input `x` with rows, and weights.
+struct Network {
+  const char *name;
+  const char *text;
+  std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
+};
+} // namespace
+
+void PrintTo(const Network &network, std::ostream *os) { *os << network.name; }
+
+/// "%x: tensor<?x7xf32, ["batch"]>" and the like, short.
+#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
+
+static const std::vector<Network> networks = {
+    // Widths that leave remainders of every kind, and a reduction of several chunks.
+    {"mlp",
+     "func.func @main(%x: " ROWS(300) ") -> " ROWS(3) " {"
+     "  %w0 = tutti.get @w0 : tensor<300x77xf32>  %b0 = tutti.get @b0 : tensor<77xf32>"
+     "  %w1 = tutti.get @w1 : tensor<77x45xf32>   %b1 = tutti.get @b1 : tensor<45xf32>"
+     "  %w2 = tutti.get @w2 : tensor<45x3xf32>"
+     "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(300) ", tensor<300x77xf32>"
+     "  %1 = tutti.add %0, %b0 : " ROWS(77) ", tensor<77xf32>"
+     "  %2 = tutti.relu %1 : " ROWS(77)
+     "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(77) ", tensor<77x45xf32>"
+     "  %4 = tutti.add %3, %b1 : " ROWS(45) ", tensor<45xf32>"
+     "  %5 = tutti.mish %4 : " ROWS(45)
+     "  %6 = tutti.contract %5, %w2 \"bk,kn->bn\" : " ROWS(45) ", tensor<45x3xf32>"
+     "  return %6 : " ROWS(3) " }",
+     {{"w0", {300, 77}}, {"b0", {77}}, {"w1", {77, 45}}, {"b1", {45}}, {"w2", {45, 3}}}},
+    {"norm",
+     "func.func @main(%x: " ROWS(33) ") -> " ROWS(33) " {"
+     "  %w = tutti.get @w : tensor<33x33xf32>  %g = tutti.get @g : tensor<33xf32>"
+     "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(33) ", tensor<33x33xf32>"
+     "  %1 = tutti.add %0, %x : " ROWS(33) ", " ROWS(33)
+     "  %2 = tutti.reduce mean %1 [1] : " ROWS(33)
+     "  %3 = tutti.sub %1, %2 : " ROWS(33) ", " ROWS(1)
+     "  %4 = tutti.mul %3, %3 : " ROWS(33) ", " ROWS(33)
+     "  %5 = tutti.reduce mean %4 [1] : " ROWS(33)
+     "  %e = tutti.constant dense<1.0e-5> : tensor<f32>"
+     "  %6 = tutti.add %5, %e : " ROWS(1) ", tensor<f32>"
+     "  %7 = tutti.sqrt %6 : " ROWS(1)
+     "  %8 = tutti.div %3, %7 : " ROWS(33) ", " ROWS(1)
+     "  %9 = tutti.mul %8, %g : " ROWS(33) ", tensor<33xf32>"
+     "  return %9 : " ROWS(33) " }",
+     {{"w", {33, 33}}, {"g", {33}}}},
+    {"softmax",
+     "func.func @main(%x: " ROWS(101) ") -> " ROWS(101) " {"
+     "  %s = tutti.get @s : tensor<101xf32>"
+     "  %0 = tutti.mul %x, %s : " ROWS(101) ", tensor<101xf32>"
+     "  %1 = tutti.reduce max %0 [1] : " ROWS(101)
+     "  %2 = tutti.sub %0, %1 : " ROWS(101) ", " ROWS(1)
+     "  %3 = tutti.exp %2 : " ROWS(101)
+     "  %4 = tutti.reduce sum %3 [1] : " ROWS(101)
+     "  %5 = tutti.div %3, %4 : " ROWS(101) ", " ROWS(1)
+     "  return %5 : " ROWS(101) " }",
+     {{"s", {101}}}},
+    {"twin",
+     "func.func @main(%x: " ROWS(17) ") -> " ROWS(2) " {"
+     "  %w = tutti.get @w : tensor<17x256xf32>  %v = tutti.get @v : tensor<256x1xf32>  %u = tutti.get @u : tensor<256x1xf32>"
+     "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(17) ", tensor<17x256xf32>"
+     "  %1 = tutti.tanh %0 : " ROWS(256)
+     "  %2 = tutti.contract %1, %v \"bk,kn->bn\" : " ROWS(256) ", tensor<256x1xf32>"
+     "  %3 = tutti.sigmoid %1 : " ROWS(256)
+     "  %4 = tutti.contract %3, %u \"bk,kn->bn\" : " ROWS(256) ", tensor<256x1xf32>"
+     "  %5 = tutti.concat %2, %4 axis 1 : " ROWS(1) ", " ROWS(1)
+     "  return %5 : " ROWS(2) " }",
+     {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
+};
+
+struct InvarianceLaw : testing::TestWithParam<Network> {
+  static constexpr uint32_t all = 7;
+  static constexpr int64_t rows = 64;
+  std::map<std::string, std::vector<HostTensor>> weights;
+  HostTensor x;
+
+  void SetUp() override {
+    std::mt19937 generator(11);
+    for (const auto &[name, dims] : GetParam().weights)
+      for (uint32_t m = 0; m < all; ++m) {
+        weights[name].push_back(random(generator, Float32Type::get(&context()), dims));
+        for (double &value : weights[name].back().floats) // all bits of the fraction in use
+          value = static_cast<float>(value * 0.1 + 1e-3 * static_cast<double>(generator() % 1009) / 1009);
+      }
+    Subject subject = parseText();
+    x = random(generator, Float32Type::get(&context()),
+               {rows, cast<RankedTensorType>(subject.main.getArgumentTypes()[0]).getDimSize(1)});
+    for (double &value : x.floats)
+      value = static_cast<float>(value + 1e-3 * static_cast<double>(generator() % 1013) / 1013);
+  }
+
+  Subject parseText();
+
+  /// The ensemble of these members; with `shared` they are one and the same member, whose weights are stored once.
+  std::unique_ptr<Artifact> compiled(ArrayRef<uint32_t> members, bool shared = false, bool ownInput = false,
+                                     std::vector<std::string> levels = {"x86-64-v3"}) {
+    Model model{textOfParams() + GetParam().text, {}, static_cast<int64_t>(members.size()), levels, ownInput};
+    for (const auto &[name, values] : weights)
+      for (uint32_t member : shared ? members.take_front() : members)
+        model.params[name].push_back(values[member]);
+    llvm::Expected<std::unique_ptr<Artifact>> artifact = Artifact::compile(model);
+    if (artifact)
+      return std::move(*artifact);
+    ADD_FAILURE() << llvm::toString(artifact.takeError());
+    return nullptr;
+  }
+
+  std::string textOfParams() {
+    std::string text;
+    for (const auto &[name, dims] : GetParam().weights) {
+      text += std::string("tutti.param @") + name + " : tensor<";
+      for (int64_t length : dims)
+        text += std::to_string(length) + "x";
+      text += "f32>\n";
+    }
+    return text;
+  }
+
+  static HostTensor run(const Artifact &artifact, const HostTensor &x, const Call &call = {}) {
+    llvm::Expected<std::vector<HostTensor>> results = artifact.run(x, call);
+    if (results)
+      return (*results)[0];
+    ADD_FAILURE() << llvm::toString(results.takeError());
+    return HostTensor::zeros(x.element, {7, 64, 1});
+  }
+};
+
+Subject InvarianceLaw::parseText() {
+  Subject subject;
+  subject.module = parseModule(textOfParams() + GetParam().text);
+  subject.main = subject.module->lookupSymbol<func::FuncOp>("main");
+  return subject;
+}
+
+TEST_P(InvarianceLaw, Holds) {
+  std::vector<uint32_t> everybody = {0, 1, 2, 3, 4, 5, 6};
+  std::unique_ptr<Artifact> artifact = compiled(everybody);
+  ASSERT_TRUE(artifact);
+  const HostTensor y = run(*artifact, x);
+  auto expect = [&](const HostTensor &got, ArrayRef<uint32_t> members, const std::string &what) {
+    EXPECT_EQ(difference(got, choose(y, members)), "") << what;
+  };
+
+  for (uint32_t threads : {1, 2})
+    expect(run(*artifact, x, {{}, threads}), everybody, std::to_string(threads) + " threads");
+  for (std::vector<uint32_t> set : {std::vector<uint32_t>{6, 0, 3}, {2}, {5, 4, 3, 2, 1, 0}})
+    for (uint32_t threads : {1, 2})
+      expect(run(*artifact, x, {set, threads}), set, "a set of " + std::to_string(set.size()));
+
+  // Any number of rows, from any row on.
+  for (int64_t count : {1, 5, 12, 33})
+    for (int64_t first : {0, 7, 31}) {
+      auto places = llvm::to_vector(llvm::seq<int64_t>(first, std::min(first + count, rows)));
+      for (uint32_t threads : {1, 2})
+        EXPECT_EQ(difference(run(*artifact, take(x, 0, places), {{}, threads}), take(y, 1, places)), "")
+            << count << " rows from " << first << ", " << threads << " threads";
+    }
+
+  // Other ensembles: alone, with others, with itself (stored once, and twice).
+  for (uint32_t member : {0, 3, 6})
+    if (std::unique_ptr<Artifact> alone = compiled({member}))
+      expect(run(*alone, x), {member}, "alone");
+  if (std::unique_ptr<Artifact> pair = compiled({4, 1}))
+    expect(run(*pair, x), {4, 1}, "in another ensemble");
+  if (std::unique_ptr<Artifact> same = compiled({2, 2, 2}, /*shared=*/true))
+    expect(run(*same, x), {2, 2, 2}, "shared by all members");
+  if (std::unique_ptr<Artifact> same = compiled({2, 2, 2}))
+    expect(run(*same, x), {2, 2, 2}, "equal, and not shared");
+  if (std::unique_ptr<Artifact> own = compiled({1, 5}, false, /*ownInput=*/true))
+    expect(run(*own, stack({x, x})), {1, 5}, "an input for each member");
+
+  // Every level.
+  if (std::unique_ptr<Artifact> both = compiled(everybody, false, false, {"x86-64-v3", "x86-64-v4"})) {
+    expect(run(*both, x, {{}, 1, "x86-64-v3"}), everybody, "x86-64-v3 beside x86-64-v4");
+    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+      expect(run(*both, x, {{}, 2, "x86-64-v4"}), everybody, "x86-64-v4");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, InvarianceLaw, testing::ValuesIn(networks),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+//===------------------------------------------------------------------------------------------------------------===//
+// Single ops over a batch
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// The axis whose size is `batch`; -1 when there is none, or when it is part of another.
+static int64_t batchAxis(RankedTensorType type) {
+  int64_t found = -1;
+  for (auto [axis, size] : llvm::enumerate(getSizes(type)))
+    if (size == Size::symbol("batch"))
+      found = axis;
+    else if (!size.isFixed())
+      return -1;
+  return found;
+}
+
+struct OpInvariance : testing::TestWithParam<Instance> {};
+
+TEST_P(OpInvariance, Holds) {
+  Subject subject = parse(GetParam());
+  auto result = cast<RankedTensorType>(subject.op->getResult(0).getType());
+  std::string text;
+  llvm::raw_string_ostream(text) << subject.main;
+  constexpr int64_t rows = 64, members = 7;
+  std::mt19937 generator(13);
+  std::vector<HostTensor> inputs;
+  std::vector<int64_t> axes;
+  for (Type type : subject.main.getArgumentTypes()) {
+    EvaluateContext lengths;
+    lengths.sizes["batch"] = rows;
+    SmallVector<int64_t> dims = lengths.dimsOf(cast<RankedTensorType>(type));
+    dims.insert(dims.begin(), members);
+    inputs.push_back(random(generator, getElementTypeOrSelf(type), dims));
+    axes.push_back(batchAxis(cast<RankedTensorType>(type)));
+  }
+  auto compiled = [&](int64_t count) {
+    llvm::Expected<std::unique_ptr<Artifact>> artifact =
+        Artifact::compile({text, {}, count, {"x86-64-v3", "x86-64-v4"}, /*ownInputs=*/true});
+    EXPECT_TRUE(bool(artifact)) << llvm::toString(artifact.takeError());
+    return artifact ? std::move(*artifact) : nullptr;
+  };
+  auto run = [&](const Artifact &artifact, ArrayRef<HostTensor> inputs, const Call &call) {
+    llvm::Expected<std::vector<HostTensor>> results = artifact.run(inputs, call);
+    EXPECT_TRUE(bool(results)) << llvm::toString(results.takeError());
+    return results ? (*results)[0] : inputs[0];
+  };
+  std::unique_ptr<Artifact> artifact = compiled(members), alone = compiled(1);
+  ASSERT_TRUE(artifact && alone);
+  HostTensor y = run(*artifact, inputs, {});
+  for (uint32_t threads : {1, 2})
+    for (int64_t count : {1, 5, 64}) {
+      auto places = llvm::to_vector(llvm::seq<int64_t>(rows - count, rows));
+      std::vector<HostTensor> part = inputs;
+      for (auto [input, axis] : llvm::zip_equal(part, axes))
+        if (axis >= 0)
+          input = take(input, axis + 1, places);
+      HostTensor want = take(y, batchAxis(result) + 1, places);
+      SCOPED_TRACE(std::to_string(count) + " rows, " + std::to_string(threads) + " threads");
+      EXPECT_EQ(difference(run(*artifact, part, {{}, threads}), want), "");
+      std::vector<HostTensor> some, one;
+      for (const HostTensor &input : part) {
+        some.push_back(choose(input, {4, 2}));
+        one.push_back(choose(input, {5}));
+      }
+      EXPECT_EQ(difference(run(*artifact, some, {{4, 2}, threads}), choose(want, {4, 2})), "");
+      EXPECT_EQ(difference(run(*alone, one, {{}, threads}), choose(want, {5})), "");
+      if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        EXPECT_EQ(difference(run(*artifact, part, {{}, threads, "x86-64-v4"}), want), "");
+    }
+}
+
+/// The ops' instances that keep the batch an axis.
+static std::vector<Instance> overBatch() {
+  std::vector<Instance> chosen;
+  for (const Instance &instance : instances()) {
+    Subject subject = parse(instance);
+    auto isBatched = [](Type type) { return batchAxis(cast<RankedTensorType>(type)) >= 0; };
+    auto isPlain = [&](Type type) { return isBatched(type) || cast<RankedTensorType>(type).hasStaticShape(); };
+    if (instance.refused.empty() && llvm::any_of(subject.main.getArgumentTypes(), isBatched) && llvm::all_of(subject.main.getArgumentTypes(), isPlain) &&
+        isBatched(subject.op->getResult(0).getType()))
+      chosen.push_back(instance);
+  }
+  return chosen;
+}
+static std::string nameOf(const testing::TestParamInfo<Instance> &info) {
+  return info.param.op.substr(6) + "_" + std::to_string(info.index);
+}
+INSTANTIATE_TEST_SUITE_P(Ops, OpInvariance, testing::ValuesIn(overBatch()), nameOf);
+
+} // namespace tutti::laws

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Law lower: what is compiled from an op is the op's reference within its bound, for every op and every mix of operands that
+// differ per member or not.
+#include "Compiled.h"
+
+#include "compiler/reference/Evaluator.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti::laws {
+
+constexpr int64_t members = 3;
+
+/// "func.func @main" of the instance's op alone, its arguments per member where the bit is set.
+static std::string mainOf(Subject &subject, unsigned mix) {
+  Builder builder(&context());
+  for (unsigned i = 0; i < subject.main.getNumArguments(); ++i) {
+    subject.main.removeArgAttr(i, "tutti.per_member");
+    if (mix >> i & 1)
+      subject.main.setArgAttr(i, "tutti.per_member", builder.getUnitAttr());
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (isa<GetOp>(subject.op))
+    stream << "tutti.param @p : tensor<2x3xf32>\n";
+  subject.main.print(stream);
+  return text;
+}
+
+namespace {
+/// How far a compiled result may be from the float64 reference, in units in the last place of the result and in
+/// absolute terms.
+struct Bound {
+  double units, absolute;
+};
+} // namespace
+
+/// The sum of absolute values that the result is made of bounds what the order and the rounding of a sum can change.
+static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, double resultUnit) {
+  if (isa<ContractOp, ReduceOp, HeadOp>(op)) {
+    double largest = 0, count = 8;
+    for (const HostTensor &operand : operands)
+      for (double value : operand.floats)
+        largest = std::fmax(largest, std::fabs(value));
+    return {4, count * count * std::fmax(largest * largest, largest) * resultUnit};
+  }
+  // Moves, choices and the operations that IEEE 754 rounds correctly.
+  if (isa<LayoutOpInterface, ConcatOp, GatherOp, GetOp, ConstantOp, AddOp, SubOp, MulOp, DivOp, MinOp, MaxOp, SqrtOp,
+          ReciprocalOp, NegOp, AbsOp, SignOp, ReluOp, SelectOp, CastOp>(op))
+    return {1, 0};
+  return {4, 1e-37};
+}
+
+static void expectWithin(Operation *op, const HostTensor &got, const HostTensor &want, ArrayRef<HostTensor> operands) {
+  ASSERT_EQ(got.element, want.element);
+  ASSERT_EQ(got.dims, want.dims);
+  EXPECT_EQ(got.ints, want.ints);
+  if (!want.isFloat())
+    return;
+  int digits = APFloat::semanticsPrecision(cast<FloatType>(want.element).getFloatSemantics());
+  Bound bound = boundOf(op, operands, std::ldexp(1.0, 1 - digits));
+  for (size_t i = 0; i < want.floats.size(); ++i) {
+    double a = want.floats[i], b = got.floats[i];
+    bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
+                std::fabs(a - b) <= bound.units * std::ldexp(std::fabs(a), 1 - digits) + bound.absolute;
+    EXPECT_TRUE(same) << "element " << i << ": " << b << ", not " << a;
+  }
+}
+
+struct LowerLaw : testing::TestWithParam<Instance> {};
+
+TEST_P(LowerLaw, Holds) {
+  Subject subject = parse(GetParam());
+  ASSERT_TRUE(subject.op);
+  for (unsigned mix = 0; mix < 1u << subject.main.getNumArguments(); ++mix) {
+    SCOPED_TRACE("mix " + std::to_string(mix));
+    std::mt19937 generator(mix);
+    Model model{mainOf(subject, mix), {}, members};
+    for (int64_t m = 0; m < members; ++m)
+      model.params["p"].push_back(random(generator, Float32Type::get(&context()), {2, 3}));
+    llvm::Expected<std::unique_ptr<Artifact>> artifact = Artifact::compile(model);
+    if (!GetParam().refused.empty()) {
+      ASSERT_FALSE(bool(artifact)) << "compiles now: take it off the list";
+      EXPECT_NE(llvm::toString(artifact.takeError()).find(GetParam().refused), std::string::npos);
+      continue;
+    }
+    ASSERT_TRUE(bool(artifact)) << llvm::toString(artifact.takeError());
+
+    std::vector<HostTensor> inputs;
+    std::vector<std::vector<HostTensor>> own(members);
+    for (auto [i, type] : llvm::enumerate(subject.main.getArgumentTypes())) {
+      std::vector<HostTensor> each;
+      for (int64_t m = 0; m < members; ++m) {
+        each.push_back(random(generator, cast<RankedTensorType>(type)));
+        own[m].push_back(each[mix >> i & 1 ? m : 0]);
+      }
+      inputs.push_back(mix >> i & 1 ? stack(each) : each[0]);
+    }
+    llvm::Expected<std::vector<HostTensor>> results = (*artifact)->run(inputs, {.batch = GetParam().text.find("\"batch\"") == std::string::npos ? 0 : sizes().lookup("batch")});
+    ASSERT_TRUE(bool(results)) << llvm::toString(results.takeError());
+    ASSERT_EQ(results->size(), 1u);
+    for (int64_t m = 0; m < members; ++m) {
+      EvaluateContext reference;
+      reference.sizes = sizes();
+      reference.param = [&](StringRef) { return model.params["p"][m]; };
+      llvm::Expected<std::vector<HostTensor>> want = evaluate(subject.main, own[m], reference);
+      ASSERT_TRUE(bool(want)) << llvm::toString(want.takeError());
+      SCOPED_TRACE("member " + std::to_string(m));
+      expectWithin(subject.op, unstack((*results)[0], m), (*want)[0], own[m]);
+    }
+  }
+}
+
+static std::string nameOf(const testing::TestParamInfo<Instance> &info) {
+  return info.param.op.substr(6) + "_" + std::to_string(info.index);
+}
+INSTANTIATE_TEST_SUITE_P(Ops, LowerLaw, testing::ValuesIn(instances()), nameOf);
+
+} // namespace tutti::laws

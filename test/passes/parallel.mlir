@@ -1,0 +1,61 @@
+// RUN: tutti-opt %s --tutti-parallel --split-input-file --verify-diagnostics
+
+// Rows stay rows: nothing to say.
+func.func @main(%x: tensor<?x2x6xf32, ["batch"]>, %i: tensor<4xi64>) -> tensor<2x3x?xf32, ["batch"]> {
+  %0 = tutti.reshape %x : tensor<?x2x6xf32, ["batch"]> -> tensor<?x6xf32, ["2*batch"]>
+  %1 = tutti.reduce sum %0 [1] : tensor<?x6xf32, ["2*batch"]>
+  %2 = tutti.reshape %1 : tensor<?x1xf32, ["2*batch"]> -> tensor<?x2x1xf32, ["batch"]>
+  %3 = tutti.gather %2 at %i axis 2 : tensor<?x2x1xf32, ["batch"]>, tensor<4xi64>
+  %4 = tutti.slice %3 from [0, 0, 0] size [-1, 2, 3] step [1, 1, 1] : tensor<?x2x4xf32, ["batch"]>
+  %5 = tutti.transpose %4 [1, 2, 0] : tensor<?x2x3xf32, ["batch"]>
+  return %5 : tensor<2x3x?xf32, ["batch"]>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x6xf32, ["batch"]>) -> tensor<1x6xf32> {
+  // expected-error@+1 {{'tutti.reduce' op is not parallel along the dimension 'batch', whose length each call decides; bind it to one value with --dim}}
+  %0 = tutti.reduce sum %x [0] : tensor<?x6xf32, ["batch"]>
+  return %0 : tensor<1x6xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x6xf32, ["batch"]>, %y: tensor<?x3xf32, ["batch"]>) -> tensor<6x3xf32> {
+  // expected-error@+1 {{'tutti.contract' op is not parallel along the dimension 'batch'}}
+  %0 = tutti.contract %x, %y "bi,bj->ij" : tensor<?x6xf32, ["batch"]>, tensor<?x3xf32, ["batch"]>
+  return %0 : tensor<6x3xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x6xf32, ["batch"]>) -> tensor<?x6xf32, ["2*batch"]> {
+  // expected-error@+1 {{'tutti.concat' op is not parallel along the dimension 'batch'}}
+  %0 = tutti.concat %x, %x axis 0 : tensor<?x6xf32, ["batch"]>, tensor<?x6xf32, ["batch"]>
+  return %0 : tensor<?x6xf32, ["2*batch"]>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x6xf32, ["batch"]>, %i: tensor<2xi64>) -> tensor<2x6xf32> {
+  // expected-error@+1 {{'tutti.gather' op is not parallel along the dimension 'batch'}}
+  %0 = tutti.gather %x at %i axis 0 : tensor<?x6xf32, ["batch"]>, tensor<2xi64>
+  return %0 : tensor<2x6xf32>
+}
+
+// -----
+
+// Elements of one result row would come from several rows.
+func.func @main(%x: tensor<4x?xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]> {
+  // expected-error@+1 {{'tutti.reshape' op is not parallel along the dimension '4*batch'}}
+  %0 = tutti.reshape %x : tensor<4x?xf32, ["batch"]> -> tensor<?x4xf32, ["batch"]>
+  return %0 : tensor<?x4xf32, ["batch"]>
+}
+
+// -----
+
+func.func @main(%x: tensor<4x3xf32>) -> tensor<3xf32> {
+  // expected-error@+1 {{'tutti.head' op expected the member axis in front, got 'tensor<4x3xf32>'}}
+  %0 = tutti.head mean %x : tensor<4x3xf32>
+  return %0 : tensor<3xf32>
+}
