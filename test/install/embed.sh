@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the embedding examples as a stranger would: out of tree, against an installed prefix, by find_package and by
-# pkg-config, and runs them. CC and CXX say with which compilers. Usage: embed.sh SOURCE BUILD ARTIFACT MEMBERS
-set -eu
+# pkg-config, and runs them; every command is traced. CC and CXX say with which compilers. Usage: embed.sh SOURCE BUILD ARTIFACT MEMBERS
+set -eux
 source=$1 build=$2 artifact=$3 members=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
