@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 
-cmake --install "$build" --prefix "$prefix" >/dev/null
+cmake --install "$build" --prefix "$prefix"
 cp -r "$source/examples/embed-c" "$source/examples/embed-cpp" "$work"
 libdir=$(dirname "$(find "$prefix" -name libtutti.so)")
 export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
@@ -18,15 +18,15 @@ for example in embed-c embed-cpp; do
   lines=$(cat main.c* | wc -l)
   [ "$lines" -lt 60 ] || { echo "$example has $lines lines, expected under 60"; exit 1; }
   if command -v make >/dev/null; then
-    make CC="${CC:-cc}" CXX="${CXX:-c++}" >/dev/null
+    make CC="${CC:-cc}" CXX="${CXX:-c++}"
   else # what the Makefile would do
     case $example in embed-c) compiler="${CC:-cc} -std=c99" ;; *) compiler="${CXX:-c++} -std=c++20" ;; esac
     $compiler main.c* -o "$example" $(pkg-config --cflags --libs tutti)
   fi
-  cmake -G Ninja -S . -B out -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
-  cmake --build out >/dev/null
+  cmake -G Ninja -S . -B out -DCMAKE_PREFIX_PATH="$prefix"
+  cmake --build out
   for program in "./$example" "out/$example"; do
-    "$program" "$artifact" > output.txt
+    "$program" "$artifact" > output.txt || { echo "$program failed:"; cat output.txt; exit 1; }
     grep -q "$members members" output.txt || { echo "$program printed:"; cat output.txt; exit 1; }
     grep -q 'mean' output.txt || { echo "$program printed no mean:"; cat output.txt; exit 1; }
   done
