@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     inputs[i] = calloc((size_t)size, tutti_dtype_bits(port->dtype) / 8 + 1);
     for (int64_t k = 0; port->dtype == TUTTI_F32 && k < size; ++k)
       ((float *)inputs[i])[k] = 0.5f;
-    tutti_tensor_t tensor = {port->name, port->dtype, port->rank, dims, NULL, inputs[i]};
+    tutti_tensor_t tensor = {port->name, port->dtype, port->rank, dims, NULL, inputs[i], TUTTI_MEMORY_HOST};
     if (tutti_session_bind_input(session, &tensor))
       return fail(tutti_session_message(session));
   }

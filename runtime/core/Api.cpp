@@ -42,6 +42,12 @@ const char *tutti_status_name(tutti_status_t status) {
     return "unsupported";
   case TUTTI_NO_DEVICE:
     return "no device";
+  case TUTTI_DRIVER_TOO_OLD:
+    return "driver too old";
+  case TUTTI_DEVICE_LOST:
+    return "device lost";
+  case TUTTI_DRIVER_ERROR:
+    return "driver error";
   case TUTTI_OUT_OF_MEMORY:
     return "out of memory";
   case TUTTI_IO_ERROR:
@@ -89,16 +95,30 @@ tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t 
   return unwrap(artifact)->weights.swap(member, weights, count, error);
 }
 
+static tutti_session_options_t complete(const tutti_session_options_t *options) {
+  tutti_session_options_t all = TUTTI_SESSION_OPTIONS_INIT;
+  if (options)
+    std::memcpy(&all, options, std::min(options->struct_size, sizeof(all)));
+  return all;
+}
+
+tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
+                                            tutti_error_t *error) {
+  if (!artifact || !options || options->struct_size < offsetof(tutti_session_options_t, context))
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no options that name a device");
+  tutti_session_options_t all = complete(options);
+  tutti_status_t status = chooseDevice(*unwrap(artifact), all, error);
+  options->program = all.program;
+  options->device = all.device;
+  return status;
+}
+
 tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                     tutti_session_t **session, tutti_error_t *error) {
   if (!artifact || !session)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no place for the session's handle");
-  *session = nullptr;
-  tutti_session_options_t all = TUTTI_SESSION_OPTIONS_INIT;
-  if (options)
-    std::memcpy(&all, options, std::min(options->struct_size, sizeof(all)));
   tutti_status_t status = TUTTI_OK;
-  *session = reinterpret_cast<tutti_session_t *>(Session::create(*unwrap(artifact), all, status, error));
+  *session = reinterpret_cast<tutti_session_t *>(Session::create(*unwrap(artifact), complete(options), status, error));
   return status;
 }
 
@@ -121,10 +141,22 @@ tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *h
   return unwrap(session)->bind(tensor, head, false);
 }
 
+tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name, DLManagedTensor *tensor) {
+  return unwrap(session)->bindManaged(name, nullptr, tensor, true);
+}
+
+tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
+                                                DLManagedTensor *tensor) {
+  return unwrap(session)->bindManaged(name, head, tensor, false);
+}
+
 tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                         tutti_tensor_t *tensor) {
   tutti_tensor_t unused;
   return unwrap(session)->getOutput(name, head, tensor ? *tensor : unused);
 }
 
-tutti_status_t tutti_session_run(tutti_session_t *session) { return unwrap(session)->run(); }
+const char *tutti_session_device(const tutti_session_t *session) { return unwrap(session)->device(); }
+tutti_status_t tutti_session_run(tutti_session_t *session) { return unwrap(session)->run(true); }
+tutti_status_t tutti_session_run_async(tutti_session_t *session) { return unwrap(session)->run(false); }
+tutti_status_t tutti_session_wait(tutti_session_t *session) { return unwrap(session)->wait(); }

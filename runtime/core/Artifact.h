@@ -2,6 +2,7 @@
 // A loaded artifact: the mapped file, its checked metadata and its weights.
 #pragma once
 
+#include "../device/cuda/Devices.h"
 #include "Info.h"
 #include "Weights.h"
 
@@ -26,12 +27,18 @@ public:
   const void *entry(const fb::Image &image) const {
     return code.data() + (root().segments()->Get(image.segment())->offset() - header.codeOffset) + image.offset();
   }
+  /// First byte of an image, readable; and how many there are.
+  const char *image(const fb::Image &image) const { return segment(image.segment()) + image.offset(); }
+  uint64_t bytesOf(const fb::Image &image) const {
+    return image.bytes() ? image.bytes() : root().segments()->Get(image.segment())->bytes() - image.offset();
+  }
   tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
 
   Weights weights;
+  CudaDevices cuda;
 
 private:
-  Artifact() : weights(*this) {}
+  Artifact() : weights(*this), cuda(*this) {}
   template <typename T, typename... Args> friend T *make(Args &&...);
 
   tutti_status_t map(const char *path, tutti_error_t *error, int &file);

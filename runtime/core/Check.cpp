@@ -109,9 +109,10 @@ private:
       if (image.segment() >= count(root.segments()))
         return bad("kernel", i, "has an image in segment %u of %u", image.segment(), count(root.segments()));
       const fb::Segment &s = *root.segments()->Get(image.segment());
-      if (s.kind() != fb::SegmentKind::code || image.offset() >= s.bytes())
-        return bad("kernel", i, "has an image at byte %llu of segment %u, which has %llu bytes of %s",
-                   ull(image.offset()), image.segment(), ull(s.bytes()),
+      if (s.kind() != fb::SegmentKind::code || image.offset() >= s.bytes() ||
+          image.bytes() > s.bytes() - image.offset())
+        return bad("kernel", i, "has an image of %llu bytes at byte %llu of segment %u, which has %llu bytes of %s",
+                   ull(image.bytes()), ull(image.offset()), image.segment(), ull(s.bytes()),
                    s.kind() == fb::SegmentKind::code ? "code" : "weights");
     }
     return TUTTI_OK;

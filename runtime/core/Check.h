@@ -12,6 +12,10 @@ namespace tutti::rt {
 inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096;
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28;
 inline constexpr uint64_t kAlign = 64;
+/// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the first
+/// two, what the driver takes.
+inline constexpr int64_t kMaxParameterBytes = 4096, kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535},
+                         kMaxBlock[3] = {1024, 1024, 64}, kMaxBlockThreads = 1024, kMaxShared = 227 << 10;
 
 /// Bits of one element; 0 for none and string.
 uint32_t bitsOf(fb::DType dtype);
@@ -35,7 +39,10 @@ tutti_status_t checkMetadata(const fb::Root &root, const FileHeader &header, tut
 /// The part for one program; `index` is for messages.
 tutti_status_t checkProgram(const fb::Root &root, const fb::Program &program, uint32_t index, tutti_error_t *error);
 
-/// Whether the CPU can run the program; TUTTI_UNSUPPORTED names the first step or size that it cannot.
+/// Whether the program was compiled for CUDA devices, the emulated one among them; else for CPUs.
+bool isForCuda(const fb::Program &program);
+
+/// Whether this runtime can run the program; TUTTI_UNSUPPORTED names the first step or size that it cannot.
 tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error);
 
 } // namespace tutti::rt

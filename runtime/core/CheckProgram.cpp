@@ -162,6 +162,43 @@ private:
       if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
     }
+    return isForCuda(program) ? grid(l, i) : tiles(l, i);
+  }
+
+  /// What a CUDA device launches.
+  tutti_status_t grid(const fb::Launch &l, uint32_t i) {
+    if (count(l.grid()) != 3 || count(l.block()) != 3 || (count(l.cluster()) != 0 && count(l.cluster()) != 3))
+      return bad("step", i, "has a grid of %u, a block of %u and a cluster of %u numbers, expected 3, 3 and 0 or 3",
+                 count(l.grid()), count(l.block()), count(l.cluster()));
+    int64_t threads = 1, blocks = 1, extent;
+    for (uint32_t d = 0; d < 3; ++d) {
+      if (!atMost(l.grid()->Get(d), kMaxGrid[d], extent))
+        return bad("step", i, "has a grid that leaves 0 to %lld in dimension %u", (long long)kMaxGrid[d], d);
+      if (l.block()->Get(d) < 1 || l.block()->Get(d) > kMaxBlock[d])
+        return bad("step", i, "has a block of %u threads in dimension %u", l.block()->Get(d), d);
+      threads *= l.block()->Get(d);
+      if (!count(l.cluster()))
+        continue;
+      int64_t cluster = l.cluster()->Get(d);
+      if (cluster < 1 || cluster > kMaxCluster || !isMultiple(l.grid()->Get(d), cluster))
+        return bad("step", i, "has clusters of %lld blocks in dimension %u, which do not fill its grid", (long long)cluster,
+                   d);
+      blocks *= cluster;
+    }
+    if (threads > kMaxBlockThreads || blocks > kMaxCluster)
+      return bad("step", i, "has blocks of %lld threads in clusters of %lld, expected at most %lld and %lld",
+                 (long long)threads, (long long)blocks, (long long)kMaxBlockThreads, (long long)kMaxCluster);
+    int64_t shared;
+    if (!atMost(l.dynamic_shared(), kMaxShared, shared))
+      return bad("step", i, "wants more than %lld bytes of shared memory", (long long)kMaxShared);
+    if (int64_t bytes = 8 * (int64_t(count(l.args())) + numSizes); bytes > kMaxParameterBytes)
+      return bad("step", i, "has %lld bytes of parameters, expected at most %lld", (long long)bytes,
+                 (long long)kMaxParameterBytes);
+    return TUTTI_OK;
+  }
+
+  /// What a CPU's threads share.
+  tutti_status_t tiles(const fb::Launch &l, uint32_t i) {
     if (l.row_quantum() < 1 || l.row_tile_max() < l.row_quantum())
       return bad("step", i, "has tiles of %u to %u rows", l.row_quantum(), l.row_tile_max());
     if (l.scratch() > kMaxScratch)
@@ -189,6 +226,13 @@ tutti_status_t checkProgram(const fb::Root &root, const fb::Program &program, ui
   return ProgramChecker(root, program, index, error).run();
 }
 
+bool isForCuda(const fb::Program &program) {
+  for (uint32_t i = 0; i < count(program.targets()); ++i)
+    if (std::string_view target = view(program.targets()->Get(i)); target == "cuda" || target == "emulated")
+      return true;
+  return false;
+}
+
 tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error) {
   for (uint32_t i = 0; i < count(program.sizes()); ++i)
     if (program.sizes()->Get(i)->kind() >= fb::SizeKind::from_device)
@@ -198,7 +242,7 @@ tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error) {
     const fb::Step &step = *program.steps()->Get(i);
     const fb::Launch *launch = step.command_as_Launch();
     if (!launch)
-      return fail(error, TUTTI_UNSUPPORTED, "step %u is a %s, which this runtime cannot run on a CPU", i,
+      return fail(error, TUTTI_UNSUPPORTED, "step %u is a %s, which this runtime cannot run", i,
                   fb::EnumNameCommand(step.command_type()));
     if (launch->set() != 0)
       return fail(error, TUTTI_UNSUPPORTED, "step %u runs over set %u, which this runtime cannot", i, launch->set());

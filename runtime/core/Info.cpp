@@ -119,6 +119,7 @@ bool Info::build(const fb::Root &root) {
     out.targets = targets.data() + usedTargets;
     for (uint32_t i = 0; i < out.num_targets; ++i)
       targets[usedTargets++] = text(program.targets()->Get(i));
+    out.device = isForCuda(program) ? TUTTI_DEVICE_CUDA : TUTTI_DEVICE_CPU;
     out.num_dimensions = numSizes - 1;
     out.dimensions = dimensions.data() + usedDimensions;
     for (uint32_t i = 0; i < numSizes; ++i) {

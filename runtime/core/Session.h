@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A session: the memory, threads and bindings with which one caller runs one program of an artifact.
+// A session: what one caller has bound and chosen, and the engine that runs it.
 #pragma once
 
-#include "../device/cpu/Level.h"
-#include "../device/cpu/Pool.h"
-#include "Artifact.h"
+#include "../device/Engine.h"
 
 namespace tutti::rt {
 
-/// The kernel ABI: args[i] is where the launch's i-th argument lies (for a per-member weight, a table of one pointer per
-/// position of the active set), sizes[0] the length of the active set, then the program's other sizes; tasks begin to
-/// end - 1 of a launch whose row tiles are `tile` rows; `scratch` is the thread's own.
-using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
-                          char *scratch);
-
-/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps `threads`
-/// threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
-int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads);
+/// tutti_artifact_choose_device.
+tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options, tutti_error_t *error);
 
 class Session {
 public:
@@ -27,83 +18,44 @@ public:
   tutti_status_t setActive(const uint32_t *members, size_t n);
   tutti_status_t setDimension(const char *name, int64_t value);
   tutti_status_t bind(const tutti_tensor_t *tensor, const char *head, bool input);
+  tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input);
   tutti_status_t getOutput(const char *name, const char *head, tutti_tensor_t &tensor);
-  tutti_status_t run();
+  tutti_status_t run(bool wait);
+  tutti_status_t wait();
 
-  const char *message() const { return error.message; }
+  const char *message() const { return call.error.message; }
+  const char *device() const { return engine->name(); }
 
 private:
-  struct PortState {
-    const tutti_port_t *info;
-    const fb::Port *port;
-    void *bound;                      ///< the caller's memory
-    void *owned;                      ///< outputs: the session's
-    bool shaped;                      ///< `given` holds the dims of what is bound
-    int64_t given[TUTTI_MAX_RANK];
-    int64_t dims[TUTTI_MAX_RANK];     ///< under the current sizes
-    void *data() const { return bound ? bound : owned; }
-  };
-  struct ArgState {
-    uint32_t buffer;
-    int64_t offset;
-  };
-  struct LaunchState {
-    const fb::Launch *launch;
-    KernelFn kernel;
-    uint32_t firstArg;
-    int64_t tile, tasks;
-  };
-  struct Table { ///< of one per-member weight: a pointer per position of the active set
-    uint32_t slot;
-    const void **entries;
-  };
   enum class Dirty : uint8_t { nothing, pointers, everything };
+  /// Marks the session as in use for as long as it lives, when `status` is good.
+  struct Entry {
+    explicit Entry(Session &session);
+    ~Entry();
+    Session *held = nullptr;
+    tutti_status_t status;
+  };
 
-  explicit Session(Artifact &artifact) : artifact(artifact) { artifact.retain(); }
-  ~Session() { artifact.release(); }
+  explicit Session(Artifact &artifact) : call(artifact) { artifact.retain(); }
+  ~Session() { call.artifact.release(); }
   template <typename T, typename... Args> friend T *make(Args &&...);
   template <typename T> friend void dispose(T *);
 
   tutti_status_t build(const tutti_session_options_t &options, tutti_error_t *error);
-  tutti_status_t selectKernels(const char *target, tutti_error_t *error);
-  tutti_status_t allocate(uint32_t threads, tutti_error_t *error);
-
   PortState *find(const char *name, const char *head, bool input, tutti_status_t &status);
   tutti_status_t checkGiven(const PortState &port, const tutti_tensor_t &tensor);
   tutti_status_t shapeError(const PortState &port, const int64_t *given, uint32_t rank);
+  tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed);
+  tutti_status_t giveBack(PortState &port);
   tutti_status_t resolveSizes(bool needInputs);
   tutti_status_t prepare();
-  void refreshPointers();
-  void resolveTables(const Weights::Version &version);
-  tutti_status_t enter();
-  bool forked() const;
 
-  Artifact &artifact;
-  const fb::Program *program = nullptr;
-  tutti_error_t error = {};
-  Pool pool;
-  uint32_t threads = 1;
-  Mapping memory; ///< guard page | arena | state | outputs | scratch
-  char *arena = nullptr, *scratch = nullptr;
-  size_t scratchStride = 0;
-  int guardPid = 0; ///< 0 when the guard page tells a fork
-
-  Array<int64_t> sizes, chosen; ///< of the call; what setDimension said, 0 for nothing
-  Array<uint32_t> active;
-  Array<uint8_t> marks; ///< setActive's: members seen
-  uint32_t numActive = 0;
-  Array<PortState> ports; ///< inputs, then outputs
-  uint32_t numInputs = 0;
-  Array<char *> buffers;
-  Array<LaunchState> launches;
-  Array<ArgState> argStates;
-  Array<void *> args;
-  Array<Table> tables;
-  Array<const void *> tableEntries;
-  uint64_t tablesVersion = 0; ///< 0: of no version yet
+  Call call;
+  Engine *engine = nullptr;
+  Array<int64_t> chosen; ///< what setDimension said, 0 for nothing
+  Array<uint8_t> marks;  ///< setActive's: members seen
   Dirty dirty = Dirty::everything;
-
-  Weights::Reader reader;
+  ForkGuard guard;
   bool registered = false;
   std::atomic<bool> busy{false};
 };

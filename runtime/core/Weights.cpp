@@ -13,21 +13,33 @@ bool Weights::build() {
 }
 
 Weights::~Weights() {
+  // The last session took its device along; a mirror that is still here was left behind by a fork.
+  std::fill(std::begin(mirrors), std::end(mirrors), nullptr);
   Version *last = current.load(std::memory_order_relaxed);
   if (last)
-    for (void *copy : last->copies)
-      std::free(copy);
+    for (Copy *copy : last->copies)
+      discard(copy);
   dispose(last);
   for (Version *version = retired; version;) {
-    for (void *copy : version->dead)
-      std::free(copy);
+    for (Copy *copy : version->dead)
+      discard(copy);
     Version *older = version->older;
     dispose(version);
     version = older;
   }
 }
 
-/// Held for microseconds, so ten seconds without it mean that its holder did not come along into a forked child.
+void Weights::discard(Copy *copy) {
+  if (!copy)
+    return;
+  for (uint32_t i = 0; i < kMaxMirrors; ++i)
+    if (mirrors[i] && copy->onDevice[i])
+      mirrors[i]->free(copy->onDevice[i]);
+  std::free(copy->data);
+  dispose(copy);
+}
+
+/// Held for a short time, so ten seconds without it mean that its holder did not come along into a forked child.
 bool Weights::lock() {
   timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -58,9 +70,9 @@ bool Weights::remove(Reader &reader) {
 
 const void *Weights::locate(const Version &version, uint32_t slot, uint32_t m) const {
   const fb::Slot &s = *artifact.root().slots()->Get(slot);
-  if (version.copies.size() && s.per_member())
-    if (const void *copy = version.copies[size_t(slot) * artifact.info().num_members + m])
-      return copy;
+  if (s.per_member())
+    if (const Copy *copy = version.copyOf(slot, m, artifact.info().num_members))
+      return copy->data;
   return artifact.segment(s.segment()) + s.base() + (s.per_member() ? copyOf(s, m) * s.stride() : 0);
 }
 
@@ -71,12 +83,15 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
   if (numTensors && !tensors)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no tensors were given, expected %zu", numTensors);
   const auto *slots = artifact.root().slots();
-  Array<void *> packed; // by slot; null: keeps its copy
+  Array<Copy *> packed; // by slot; null: keeps its copy
   if (!packed.allocate(count(slots)))
     return outOfMemory(error, "a list of weights", count(slots) * sizeof(void *));
-  auto discard = [&] {
-    for (void *copy : packed)
-      std::free(copy);
+  auto discardAll = [&] { // on no device yet
+    for (Copy *copy : packed)
+      if (copy) {
+        std::free(copy->data);
+        dispose(copy);
+      }
   };
   for (size_t t = 0; t < numTensors; ++t) {
     const tutti_tensor_t &tensor = tensors[t];
@@ -103,8 +118,9 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
         break;
       // A copy is at least a line long, so that an empty weight is told from one that keeps its copy.
       size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kAlign);
-      packed[i] = std::aligned_alloc(kAlign, bytes);
-      if (!packed[i] || (std::memset(packed[i], 0, bytes), !packSlot(slot, tensor, packed[i])))
+      packed[i] = make<Copy>();
+      void *data = packed[i] ? packed[i]->data = std::aligned_alloc(kAlign, bytes) : nullptr;
+      if (!data || (std::memset(data, 0, bytes), !packSlot(slot, tensor, data)))
         status = outOfMemory(error, "a weight", bytes);
     }
     if (!status && !found)
@@ -112,17 +128,60 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
                     "there is no weight '%.200s' that could be replaced; names are those of member 0's initializers",
                     tensor.name ? tensor.name : "");
     if (status) {
-      discard();
+      discardAll();
       return status;
     }
   }
   tutti_status_t status = publish(member, packed, error);
   if (status)
-    discard();
+    discardAll();
   return status;
 }
 
-tutti_status_t Weights::publish(uint32_t member, const Array<void *> &packed, tutti_error_t *error) {
+/// Brings a copy to every device that holds its slot and has not got it.
+tutti_status_t Weights::mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error) {
+  for (uint32_t i = 0; i < kMaxMirrors; ++i)
+    if (mirrors[i] && !copy.onDevice[i] && mirrors[i]->holds(slot))
+      if (auto status = mirrors[i]->upload(slot, copy.data, copy.onDevice[i], error))
+        return status;
+  return TUTTI_OK;
+}
+
+tutti_status_t Weights::add(Mirror &mirror, tutti_error_t *error) {
+  if (!lock())
+    return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
+  tutti_status_t status = TUTTI_OK;
+  for (uint32_t i = 0; i < kMaxMirrors && mirror.index == kMaxMirrors; ++i)
+    if (!mirrors[i])
+      mirrors[mirror.index = i] = &mirror;
+  if (mirror.index == kMaxMirrors)
+    status = fail(error, TUTTI_UNSUPPORTED, "the artifact's weights are in %u contexts already, which is the most",
+                  kMaxMirrors);
+  const Version &version = *current.load(std::memory_order_relaxed);
+  uint32_t members = artifact.info().num_members;
+  for (size_t i = 0; i < version.copies.size() && !status; ++i)
+    if (Copy *copy = version.copies[i])
+      status = mirrorCopy(*copy, uint32_t(i / members), error);
+  unlock();
+  return status;
+}
+
+void Weights::remove(Mirror &mirror) {
+  if (mirror.index == kMaxMirrors || !lock())
+    return;
+  auto forget = [&](const Array<Copy *> &copies) {
+    for (Copy *copy : copies)
+      if (copy && copy->onDevice[mirror.index])
+        mirror.free(std::exchange(copy->onDevice[mirror.index], 0));
+  };
+  forget(current.load(std::memory_order_relaxed)->copies);
+  for (Version *version = retired; version; version = version->older)
+    forget(version->dead);
+  mirrors[mirror.index] = nullptr;
+  unlock();
+}
+
+tutti_status_t Weights::publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error) {
   uint32_t members = artifact.info().num_members;
   if (!lock())
     return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
@@ -132,6 +191,19 @@ tutti_status_t Weights::publish(uint32_t member, const Array<void *> &packed, tu
     unlock();
     dispose(next);
     return outOfMemory(error, "a version of the weights", packed.size() * members * sizeof(void *));
+  }
+  tutti_status_t status = TUTTI_OK;
+  for (uint32_t i = 0; i < packed.size() && !status; ++i)
+    if (packed[i])
+      status = mirrorCopy(*packed[i], i, error);
+  if (status) { // as if nothing had happened, on the devices, too
+    for (Copy *copy : packed)
+      for (uint32_t i = 0; copy && i < kMaxMirrors; ++i)
+        if (mirrors[i] && copy->onDevice[i])
+          mirrors[i]->free(std::exchange(copy->onDevice[i], 0));
+    unlock();
+    dispose(next);
+    return status;
   }
   next->number = old->number + 1;
   if (old->copies.size())
@@ -158,8 +230,8 @@ void Weights::reclaim() {
   while (*link && (*link)->number >= oldest)
     link = &(*link)->older;
   for (Version *version = std::exchange(*link, nullptr); version;) {
-    for (void *copy : version->dead)
-      std::free(copy);
+    for (Copy *copy : version->dead)
+      discard(copy);
     Version *older = version->older;
     dispose(version);
     version = older;

@@ -17,12 +17,38 @@ class Artifact;
 /// a later version has replaced is freed by a later swap that finds no run on it.
 class Weights {
 public:
+  /// At most so many devices and contexts have an artifact's weights at once.
+  static constexpr uint32_t kMaxMirrors = 16;
+
+  /// A swapped-in weight, here and on the devices that use it.
+  struct Copy {
+    void *data = nullptr;
+    uint64_t onDevice[kMaxMirrors] = {}; ///< by the mirror's index; 0: not there
+  };
+
+  /// The weights in a device's memory. Called under the weights' lock, and never in a child of fork().
+  class Mirror {
+  public:
+    uint32_t index = kMaxMirrors; ///< once added
+    /// Whether a program of this device uses the slot.
+    virtual bool holds(uint32_t slot) const = 0;
+    virtual tutti_status_t upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) = 0;
+    virtual void free(uint64_t address) = 0;
+
+  protected:
+    ~Mirror() = default;
+  };
+
   struct Version {
     uint64_t number = 1;
     /// [slot][member]: a swapped-in copy, or null for the one in the file. Empty when nothing was swapped yet.
-    Array<void *> copies;
-    Array<void *> dead; ///< copies that the next version has no more
+    Array<Copy *> copies;
+    Array<Copy *> dead; ///< copies that the next version has no more
     Version *older = nullptr;
+
+    const Copy *copyOf(uint32_t slot, uint32_t m, uint32_t members) const {
+      return copies.size() ? copies[size_t(slot) * members + m] : nullptr;
+    }
   };
 
   /// A session's mark: the oldest version number that its run may look at; 0 while it does not run.
@@ -38,6 +64,12 @@ public:
   /// Registers a session; false when a forked child finds the lock held by a thread that it has not.
   [[nodiscard]] bool add(Reader &reader);
   [[nodiscard]] bool remove(Reader &reader);
+
+  /// Keeps a device's copies up to date from now on, or brings them up to date when the mirror has come to hold more slots.
+  tutti_status_t add(Mirror &mirror, tutti_error_t *error);
+  void remove(Mirror &mirror);
+  /// Whether there is a version newer than `number`.
+  bool isNewer(uint64_t number) const { return latest.load(std::memory_order_seq_cst) != number; }
 
   /// Pins and returns the current version. Wait-free but for swaps that come in between.
   const Version &pin(Reader &reader) const {
@@ -60,7 +92,9 @@ public:
 private:
   bool lock();
   void unlock() { pthread_mutex_unlock(&mutex); }
-  tutti_status_t publish(uint32_t member, const Array<void *> &packed, tutti_error_t *error);
+  tutti_status_t mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error);
+  tutti_status_t publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error);
+  void discard(Copy *copy);
   void reclaim();
 
   const Artifact &artifact;
@@ -68,6 +102,7 @@ private:
   std::atomic<Version *> current{nullptr};
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< for the two lists and for publishing
   Reader *readers = nullptr;
+  Mirror *mirrors[kMaxMirrors] = {};
   Version *retired = nullptr; ///< newest first
 };
 

@@ -129,7 +129,7 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     input.toBytes(bytes.back().data());
     std::string name = "x" + std::to_string(i);
     tutti_tensor_t tensor{name.c_str(), dtypeOf(input.element), static_cast<int32_t>(input.dims.size()),
-                          input.dims.data(), nullptr, bytes.back().data()};
+                          input.dims.data(), nullptr, bytes.back().data(), TUTTI_MEMORY_HOST};
     if (tutti_status_t status = tutti_session_bind_input(session, &tensor))
       return said(status);
   }

@@ -14,8 +14,8 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-std::vector<char> readImage() {
-  std::ifstream in(TUTTI_TEST_IMAGE, std::ios::binary);
+std::vector<char> readImage(const char *path) {
+  std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -49,6 +49,51 @@ std::vector<uint8_t> digestBytes(uint64_t digest) {
   return {p, p + 8};
 }
 
+/// One program; its slots are 0 and 1, its kernels 0 and 1.
+Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
+  std::vector sizes{fb::CreateSizeDirect(b, "members", fb::SizeKind::active, 1, spec.members),
+                    fb::CreateSizeDirect(b, "batch", fb::SizeKind::range, 1, spec.batchHi)};
+  auto batch = [&] { return extent(b, 0, 1, {1}); };
+  std::vector ports{
+      fb::CreatePortDirect(b, "x", tensor(b, {batch(), extent(b, kK)}), "", false, 0),
+      fb::CreatePortDirect(b, "y", tensor(b, {extent(b, 0, 1, {0}), batch(), extent(b, kN)}), "members", true, 1),
+      fb::CreatePortDirect(b, "y", tensor(b, {batch(), extent(b, kN)}), "mean", false, 2)};
+  auto rowBlocks = [&] { // of 4 rows
+    std::vector<uint32_t> batchSize{1};
+    std::vector<int64_t> four{4};
+    std::vector terms{fb::CreateTermDirect(b, 1, &batchSize, &four)};
+    return fb::CreateExtentDirect(b, 0, &terms);
+  };
+  auto hidden = [&] { return extent(b, 0, kN * 4, {0, 1}); };
+  std::vector buffers{fb::CreateBuffer(b, fb::Space::input, 0, extent(b, 0, kK * 4, {1}), -1, 0),
+                      fb::CreateBuffer(b, fb::Space::output, 0, hidden(), -1, 1),
+                      fb::CreateBuffer(b, fb::Space::output, 0, extent(b, 0, kN * 4, {1}), -1, 2),
+                      fb::CreateBuffer(b, fb::Space::arena, extent(b, 64), hidden()),
+                      fb::CreateBuffer(b, fb::Space::constant, 0, 0, 0),
+                      fb::CreateBuffer(b, fb::Space::constant, 0, 0, 1),
+                      fb::CreateBuffer(b, fb::Space::state, 0, extent(b, 8))};
+  auto launch = [&](uint32_t kernel, std::vector<int> argBuffers, bool lifted, uint64_t scratch) {
+    std::vector<Offset<fb::Arg>> args;
+    for (int buffer : argBuffers)
+      args.push_back(fb::CreateArg(b, buffer));
+    std::vector<Offset<fb::Extent>> grid;
+    std::vector<uint32_t> block{spec.blockThreads, 1, 1};
+    if (cuda)
+      grid = {rowBlocks(), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, 1)};
+    auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &grid : nullptr, cuda ? &block : nullptr,
+                                    cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted, batch(),
+                                    spec.rowTileMax, 4, 2, scratch);
+    return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
+  };
+  std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};
+  if (!cuda || !spec.oneLaunch)
+    steps.push_back(launch(1, {3, 1, 2, 6}, false, 0));
+  std::vector targets{b.CreateString(cuda ? "cuda" : "cpu")};
+  std::vector arena{extent(b, 64, kN * 4, {0, 1})};
+  return fb::CreateProgramDirect(b, "infer", &targets, nullptr, &sizes, 1, &ports, &buffers, &steps, &arena, "f32",
+                                 extent(b, 0, 2 * kK * kN, {0, 1}));
+}
+
 struct Places {
   uint64_t weightBytes, biasBytes, biasAt, total;
 };
@@ -57,8 +102,8 @@ Places placesOf(const Spec &spec) {
   return {w, b, w * spec.members, w * spec.members + b * (spec.sharedBias ? 1 : spec.members)};
 }
 
-FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, uint64_t codeAt, uint64_t weightsAt,
-                           uint64_t weightsDigest) {
+FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, const std::vector<char> &module,
+                           uint64_t codeAt, uint64_t moduleAt, uint64_t weightsAt, uint64_t weightsDigest) {
   FlatBufferBuilder b;
   Places places = placesOf(spec);
   std::vector<Offset<fb::Member>> members;
@@ -70,6 +115,10 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, uin
   auto codeDigest = digestBytes(xxh64(image.data(), image.size())), dataDigest = digestBytes(weightsDigest);
   std::vector segments{fb::CreateSegmentDirect(b, codeAt, image.size(), &codeDigest, false, fb::SegmentKind::code),
                        fb::CreateSegmentDirect(b, weightsAt, places.total, &dataDigest, true, fb::SegmentKind::weights)};
+  if (!module.empty()) {
+    auto moduleDigest = digestBytes(xxh64(module.data(), module.size()));
+    segments.push_back(fb::CreateSegmentDirect(b, moduleAt, module.size(), &moduleDigest, false, fb::SegmentKind::code));
+  }
   std::vector slots{slot(b, "W", {kK, kN}, "panels", 0, places.weightBytes, true),
                     slot(b, "b", {kN}, "raw", places.biasAt, places.biasBytes, !spec.sharedBias)};
   // The kernel wants a table for b in any case.
@@ -85,38 +134,19 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, uin
     int64_t offset;
     std::memcpy(&offset, image.data() + 8 * k, 8);
     const char *name = k ? "finish" : "dense";
-    std::vector images{fb::CreateImageDirect(b, spec.target.c_str(), 0, name, uint64_t(offset))};
+    std::vector<Offset<fb::Image>> images;
+    if (!spec.target.empty())
+      images.push_back(fb::CreateImageDirect(b, spec.target.c_str(), 0, name, uint64_t(offset)));
+    for (const std::string &target : spec.cudaTargets)
+      images.push_back(fb::CreateImageDirect(b, target.c_str(), 2, name, 0, spec.minDriver, 40, 0, module.size()));
     kernels.push_back(fb::CreateKernelDirect(b, name, k ? "element" : "contract", "", &images));
   }
 
-  std::vector sizes{fb::CreateSizeDirect(b, "members", fb::SizeKind::active, 1, spec.members),
-                    fb::CreateSizeDirect(b, "batch", fb::SizeKind::range, 1, spec.batchHi)};
-  auto batch = [&] { return extent(b, 0, 1, {1}); };
-  std::vector ports{
-      fb::CreatePortDirect(b, "x", tensor(b, {batch(), extent(b, kK)}), "", false, 0),
-      fb::CreatePortDirect(b, "y", tensor(b, {extent(b, 0, 1, {0}), batch(), extent(b, kN)}), "members", true, 1),
-      fb::CreatePortDirect(b, "y", tensor(b, {batch(), extent(b, kN)}), "mean", false, 2)};
-  auto hidden = [&] { return extent(b, 0, kN * 4, {0, 1}); };
-  std::vector buffers{fb::CreateBuffer(b, fb::Space::input, 0, extent(b, 0, kK * 4, {1}), -1, 0),
-                      fb::CreateBuffer(b, fb::Space::output, 0, hidden(), -1, 1),
-                      fb::CreateBuffer(b, fb::Space::output, 0, extent(b, 0, kN * 4, {1}), -1, 2),
-                      fb::CreateBuffer(b, fb::Space::arena, extent(b, 64), hidden()),
-                      fb::CreateBuffer(b, fb::Space::constant, 0, 0, 0),
-                      fb::CreateBuffer(b, fb::Space::constant, 0, 0, 1),
-                      fb::CreateBuffer(b, fb::Space::state, 0, extent(b, 8))};
-  auto launch = [&](uint32_t kernel, std::vector<int> argBuffers, bool lifted, uint64_t scratch) {
-    std::vector<Offset<fb::Arg>> args;
-    for (int buffer : argBuffers)
-      args.push_back(fb::CreateArg(b, buffer));
-    auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, nullptr, nullptr, nullptr, 0, 0, lifted, batch(),
-                                    spec.rowTileMax, 4, 2, scratch);
-    return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
-  };
-  std::vector steps{launch(0, {0, 4, 5, 3}, true, kN * 4), launch(1, {3, 1, 2, 6}, false, 0)};
-  std::vector targets{b.CreateString("cpu")};
-  std::vector arena{extent(b, 64, kN * 4, {0, 1})};
-  std::vector programs{fb::CreateProgramDirect(b, "infer", &targets, nullptr, &sizes, 1, &ports, &buffers, &steps,
-                                               &arena, "f32", extent(b, 0, 2 * kK * kN, {0, 1}))};
+  std::vector<Offset<fb::Program>> programs;
+  if (!spec.cudaTargets.empty())
+    programs.push_back(program(b, spec, true));
+  if (!spec.target.empty())
+    programs.push_back(program(b, spec, false));
   std::vector<Offset<flatbuffers::String>> features;
   if (!spec.requiredFeature.empty())
     features.push_back(b.CreateString(spec.requiredFeature));
@@ -177,7 +207,11 @@ std::vector<float> expected(const std::vector<float> &x, const std::vector<float
 }
 
 File buildArtifact(const Spec &spec) {
-  std::vector<char> image = readImage();
+  std::vector<char> image = readImage(TUTTI_TEST_IMAGE), module;
+  if (!spec.cudaTargets.empty()) {
+    module = readImage(TUTTI_TEST_MODULE);
+    module.push_back('\0'); // as PTX ends
+  }
   Places places = placesOf(spec);
   std::vector<char> weights(places.total);
   for (uint32_t m = 0; m < spec.members; ++m) {
@@ -188,10 +222,11 @@ File buildArtifact(const Spec &spec) {
   }
   uint64_t weightsDigest = xxh64(weights.data(), weights.size());
   // Offsets depend on the metadata's size, which does not depend on the offsets' values.
-  uint64_t metadataBytes = metadata(spec, image, kPageBytes, kPageBytes, weightsDigest).GetSize();
+  uint64_t metadataBytes = metadata(spec, image, module, kPageBytes, kPageBytes, kPageBytes, weightsDigest).GetSize();
   uint64_t codeAt = alignUp(sizeof(FileHeader) + metadataBytes, kPageBytes);
-  uint64_t codeBytes = alignUp(image.size(), kPageBytes), weightsAt = codeAt + codeBytes;
-  FlatBufferBuilder b = metadata(spec, image, codeAt, weightsAt, weightsDigest);
+  uint64_t moduleAt = codeAt + alignUp(image.size(), kPageBytes);
+  uint64_t codeBytes = moduleAt - codeAt + alignUp(module.size(), kPageBytes), weightsAt = codeAt + codeBytes;
+  FlatBufferBuilder b = metadata(spec, image, module, codeAt, moduleAt, weightsAt, weightsDigest);
 
   File file(weightsAt + weights.size());
   FileHeader &h = file.header();
@@ -204,6 +239,7 @@ File buildArtifact(const Spec &spec) {
   h.codeBytes = codeBytes;
   std::memcpy(file.data() + h.metadataOffset, b.GetBufferPointer(), b.GetSize());
   std::memcpy(file.data() + codeAt, image.data(), image.size());
+  std::memcpy(file.data() + moduleAt, module.data(), module.size());
   std::memcpy(file.data() + weightsAt, weights.data(), weights.size());
   file.redigest();
   return file;

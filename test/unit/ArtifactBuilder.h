@@ -19,7 +19,12 @@ struct Spec {
   int64_t batchHi = 64;
   bool sharedBias = false; ///< one b for all members
   uint32_t rowTileMax = 16;
-  std::string target = "x86-64-v3";
+  std::string target = "x86-64-v3"; ///< "": no program for CPUs
+  std::vector<std::string> cudaTargets; ///< with any, there is a program for CUDA devices, the first
+  bool oneLaunch = false;               ///< of that program: y alone, without the mean
+  uint32_t blockThreads = 32, minDriver = 0;
+  int64_t shared = 0; ///< dynamic bytes
+  std::vector<uint32_t> cluster;
   uint32_t format = kFormatVersion;
   std::string requiredFeature;
 };

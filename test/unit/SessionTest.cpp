@@ -122,7 +122,7 @@ TEST(Session, checksStrides) {
   Fixture f;
   auto x = inputOf(2);
   int64_t dims[] = {2, kK}, dense[] = {kK * 4, 4}, columns[] = {4, 8};
-  tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, dense, x.data()};
+  tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, dense, x.data(), TUTTI_MEMORY_HOST};
   EXPECT_EQ(tutti_session_bind_input(f.session.get(), &tensor), TUTTI_OK);
   tensor.strides = columns;
   EXPECT_EQ(tutti_session_bind_input(f.session.get(), &tensor), TUTTI_SHAPE_MISMATCH);

@@ -10,8 +10,12 @@ using namespace tutti::rt::test;
 namespace {
 const int64_t kWeightDims[] = {kK, kN}, kBiasDims[] = {kN};
 
-tutti_tensor_t weightTensor(std::vector<float> &w) { return {"W", TUTTI_F32, 2, kWeightDims, nullptr, w.data()}; }
-tutti_tensor_t biasTensor(std::vector<float> &b) { return {"b", TUTTI_F32, 1, kBiasDims, nullptr, b.data()}; }
+tutti_tensor_t weightTensor(std::vector<float> &w) {
+  return {"W", TUTTI_F32, 2, kWeightDims, nullptr, w.data(), TUTTI_MEMORY_HOST};
+}
+tutti_tensor_t biasTensor(std::vector<float> &b) {
+  return {"b", TUTTI_F32, 1, kBiasDims, nullptr, b.data(), TUTTI_MEMORY_HOST};
+}
 } // namespace
 
 TEST(Swap, replacesOneMembersWeights) {

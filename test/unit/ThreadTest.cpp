@@ -44,8 +44,8 @@ TEST(Run, allocatesNothing) {
     auto x = inputOf(64), z = inputOf(9);
     tutti_session_t *session = f.session.get();
     int64_t dims[] = {64, kK}, small[] = {9, kK};
-    tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, nullptr, x.data()};
-    tutti_tensor_t other = {"x", TUTTI_F32, 2, small, nullptr, z.data()};
+    tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, nullptr, x.data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t other = {"x", TUTTI_F32, 2, small, nullptr, z.data(), TUTTI_MEMORY_HOST};
     uint32_t two[] = {2, 0}, three[] = {0, 1, 2};
     long before = allocations;
     int failed = 0; // the first run counts, too

@@ -184,7 +184,7 @@ Failure measure(const Setup &setup, Measurement &m) {
   for (InputSet &set : sets)
     for (size_t i = 0; i < artifact.inputs().size(); ++i)
       set.tensors.push_back({artifact.inputs()[i].name, artifact.inputs()[i].dtype, int32_t(dims[i].size()),
-                             dims[i].data(), nullptr, set.data[i].data()});
+                             dims[i].data(), nullptr, set.data[i].data(), TUTTI_MEMORY_HOST});
   for (const auto &[name, value] : m.sizes)
     if (auto error = session.setDimension(name, value))
       return error;

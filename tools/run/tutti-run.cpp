@@ -99,7 +99,7 @@ Failure run(const Arguments &arguments) {
     if (auto failure = readNpy(files[i], port.dtype, tensor))
       return failure;
     tutti_tensor_t bound = {port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr,
-                            tensor.data.data()};
+                            tensor.data.data(), TUTTI_MEMORY_HOST};
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
       return {status >> 8, files[i] + ": " + tutti_session_message(session.get())};
   }

@@ -55,13 +55,30 @@ typedef enum tutti_status {
   TUTTI_NEWER_FORMAT = 0x0400,
   TUTTI_UNSUPPORTED = 0x0401,
   /* 5, device */
-  TUTTI_NO_DEVICE = 0x0500, /**< the artifact has no code that this machine can run, or the CPU is too old */
+  TUTTI_NO_DEVICE = 0x0500, /**< no such device or driver, or none that the artifact has code for */
+  TUTTI_DRIVER_TOO_OLD = 0x0501,
+  TUTTI_DEVICE_LOST = 0x0502,  /**< the device, or what ran on it, failed for good: the session is of no use any more */
+  TUTTI_DRIVER_ERROR = 0x0503, /**< any other error of the driver's; the message has its name */
   /* 6, resources */
   TUTTI_OUT_OF_MEMORY = 0x0600,
   TUTTI_IO_ERROR = 0x0601,
   /* 70 */
   TUTTI_INTERNAL = 0x4600
 } tutti_status_t;
+
+/** Where a session runs. */
+typedef enum tutti_device {
+  TUTTI_DEVICE_DEFAULT, /**< what the program was compiled for */
+  TUTTI_DEVICE_CPU,
+  TUTTI_DEVICE_CUDA,
+  TUTTI_DEVICE_EMULATED /**< CUDA programs on the CPU, by the library that the variable TUTTI_CUDA_DRIVER names: for tests */
+} tutti_device_t;
+
+/** Where a tensor's data lies. */
+typedef enum tutti_memory {
+  TUTTI_MEMORY_HOST,
+  TUTTI_MEMORY_DEVICE /**< of the session's CUDA device; the address is a multiple of 16 */
+} tutti_memory_t;
 
 /** Element types; the numbers are those of the artifact. */
 typedef enum tutti_dtype {
@@ -138,6 +155,7 @@ typedef struct tutti_program {
   uint64_t arena_bytes; /**< intermediate values of a session, at the largest sizes */
   uint64_t state_bytes; /**< what a session keeps from call to call */
   uint32_t launches;    /**< kernel launches of a call */
+  tutti_device_t device; /**< TUTTI_DEVICE_CPU or TUTTI_DEVICE_CUDA: what it was compiled for */
 } tutti_program_t;
 
 /** One model of the ensemble. */
@@ -174,7 +192,7 @@ typedef struct tutti_info {
   size_t metadata_bytes;
 } tutti_info_t;
 
-/** A tensor in the caller's memory. */
+/** A tensor in the caller's memory. What is left out of an initializer is 0: host memory. */
 typedef struct tutti_tensor {
   const char *name;
   tutti_dtype_t dtype;
@@ -182,10 +200,12 @@ typedef struct tutti_tensor {
   const int64_t *dims;    /**< rank of them; may be NULL when rank is 0 */
   const int64_t *strides; /**< bytes from one index to the next, rank of them; NULL = dense and row-major */
   void *data;             /**< aligned to its element; inputs and weights are only read */
+  tutti_memory_t memory;
 } tutti_tensor_t;
 
 typedef struct tutti_artifact tutti_artifact_t;
 typedef struct tutti_session tutti_session_t;
+struct DLManagedTensor; /* of dlpack.h */
 
 /** The runtime's version, as major * 10000 + minor * 100 + patch. */
 TUTTI_API uint32_t tutti_version(void);
@@ -239,17 +259,35 @@ typedef struct tutti_session_options {
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */
+  tutti_device_t device;
+  uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, where one is given */
+  void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
+  void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
+                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
 } tutti_session_options_t;
-#define TUTTI_SESSION_OPTIONS_INIT {sizeof(tutti_session_options_t), 1, 0, false, NULL}
+#define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
+  {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
+
+/** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run,
+ * and options->device to that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for
+ * and this machine can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE and TUTTI_DRIVER_TOO_OLD, with the
+ * reason; TUTTI_INVALID_ARGUMENT; options are then unchanged. */
+TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
+                                                      tutti_error_t *error);
 
 /** Makes a session with all the memory that its runs need, for the largest sizes. All members are active. `options` may
- * be NULL. On success *session is a new handle, to be destroyed. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND,
- * TUTTI_NO_DEVICE, TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY, TUTTI_DIGEST_MISMATCH. */
+ * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them; what
+ * context a thread has is as it was after every call. On success *session is a new handle, to be destroyed. Errors:
+ * TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY
+ * (which says what would fit), TUTTI_DIGEST_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 
-/** Ends the session's threads and frees its memory. NULL is allowed; so is a child of fork(). */
+/** Waits for what runs, ends the session's threads and frees its memory. NULL is allowed; so is a child of fork(). */
 TUTTI_API void tutti_session_destroy(tutti_session_t *session);
+
+/** What the session runs on: "x86-64-v4", "NVIDIA H200 (sm_90)". */
+TUTTI_API const char *tutti_session_device(const tutti_session_t *session);
 
 /** The message of the session's last failed call, "" if there was none; valid until its next call. */
 TUTTI_API const char *tutti_session_message(const tutti_session_t *session);
@@ -263,16 +301,27 @@ TUTTI_API tutti_status_t tutti_session_set_active(tutti_session_t *session, cons
 TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char *name, int64_t value);
 
 /** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every run
- * until another is bound. A per-member input has the member axis first. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
- * TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are checked when they are used). */
+ * until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of that
+ * device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). Errors:
+ * TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH, TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are
+ * checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
 /** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be NULL
- * when the output has one head. data == NULL gives the output back to the session. Errors: as tutti_session_bind_input. */
+ * when the output has one head. data == NULL gives the output back to the session, in memory of the kind tensor->memory.
+ * Errors: as tutti_session_bind_input. */
 TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
                                                    const tutti_tensor_t *tensor);
 
-/** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims and data. The data
+/** The same with a DLPack tensor in memory of the host (pinned, too) or of a CUDA device. On success the session has taken
+ * it over: it calls the tensor's deleter when something else is bound there, or when the session is destroyed. On failure
+ * it stays the caller's. */
+TUTTI_API tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name,
+                                                         struct DLManagedTensor *tensor);
+TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
+                                                          struct DLManagedTensor *tensor);
+
+/** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims, data and memory. The data
  * is the bound memory, or the session's own, which the next run overwrites. May be called before a run, to learn the dims.
  * Pointers in *tensor are valid until the next call that changes the session. Errors: TUTTI_NOT_FOUND, and those of
  * tutti_session_run for dimensions. */
@@ -281,8 +330,19 @@ TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, cons
 
 /** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits, for
  * any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
- * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED. */
+ * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_DRIVER_ERROR and
+ * TUTTI_DEVICE_LOST: after the last, every call on the session returns it. */
 TUTTI_API tutti_status_t tutti_session_run(tutti_session_t *session);
+
+/** Starts a run and returns. On a CUDA device its work is on the session's stream, in the order of the calls: inputs and
+ * outputs in device memory may be used there by whatever comes later on the stream. Inputs in host memory have been read when
+ * this returns, unless they are pinned; outputs in host memory are there after tutti_session_wait. A run with memory of
+ * the host waits for the one before it. On a CPU this is tutti_session_run. Errors: as tutti_session_run. */
+TUTTI_API tutti_status_t tutti_session_run_async(tutti_session_t *session);
+
+/** Returns when all runs of the session have ended and their outputs are there. Errors of those runs are reported here, or
+ * by the next call that notices. */
+TUTTI_API tutti_status_t tutti_session_wait(tutti_session_t *session);
 
 #ifdef __cplusplus
 }

@@ -76,10 +76,10 @@ struct Output {
       n *= size_t(dim);
     return n;
   }
-  /// The elements; empty when T is not the output's type.
+  /// The elements; empty when T is not the output's type, or they lie in a device's memory.
   template <typename T> std::span<const T> as() const {
-    return dtypeOf<T>() == tensor.dtype ? std::span<const T>(static_cast<const T *>(tensor.data), size())
-                                        : std::span<const T>();
+    bool fits = dtypeOf<T>() == tensor.dtype && tensor.memory == TUTTI_MEMORY_HOST;
+    return fits ? std::span<const T>(static_cast<const T *>(tensor.data), size()) : std::span<const T>();
   }
 };
 
@@ -132,6 +132,12 @@ public:
                : Error();
   }
 
+  /// Options for the first device of the ones wanted that can run the artifact; see tutti_artifact_choose_device.
+  Error chooseDevice(tutti_session_options_t &options) const {
+    tutti_error_t error{};
+    return tutti_artifact_choose_device(handle, &options, &error) ? Error(error.status, error.message) : Error();
+  }
+
   tutti_artifact_t *get() const { return handle; }
 
 private:
@@ -179,7 +185,7 @@ public:
     if (auto error = fits(name, data.size(), dims))
       return error;
     tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(), nullptr,
-                             const_cast<void *>(static_cast<const void *>(data.data()))};
+                             const_cast<void *>(static_cast<const void *>(data.data())), TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_input(handle, &tensor));
   }
   template <typename T>
@@ -187,11 +193,23 @@ public:
                    std::span<const int64_t> dims) {
     if (auto error = fits(name, data.size(), dims))
       return error;
-    tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(), nullptr, data.data()};
+    tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(), nullptr, data.data(),
+                             TUTTI_MEMORY_HOST};
+    return check(tutti_session_bind_output(handle, head.empty() ? nullptr : head.c_str(), &tensor));
+  }
+
+  /// What lies in device memory, has strides, or is of no C++ type.
+  Error bindInput(const tutti_tensor_t &tensor) { return check(tutti_session_bind_input(handle, &tensor)); }
+  Error bindOutput(const std::string &head, const tutti_tensor_t &tensor) {
     return check(tutti_session_bind_output(handle, head.empty() ? nullptr : head.c_str(), &tensor));
   }
 
   Error run() { return check(tutti_session_run(handle)); }
+  /// Starts a run; its outputs in host memory are there after wait().
+  Error runAsync() { return check(tutti_session_run_async(handle)); }
+  Error wait() { return check(tutti_session_wait(handle)); }
+  /// "x86-64-v4", "NVIDIA H200 (sm_90)".
+  std::string_view device() const { return tutti_session_device(handle); }
 
   Result<Output> output(const std::string &name, const std::string &head = "") const {
     Output output;

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Binding tensors to ports: the caller's, and those of frameworks by DLPack. Nothing here allocates.
+#include "DLPack.h"
+#include "Session.h"
+
+namespace tutti::rt {
+
+PortState *Session::find(const char *name, const char *head, bool input, tutti_status_t &status) {
+  PortState *found = nullptr;
+  uint32_t matches = 0, first = input ? 0 : call.numInputs, last = input ? call.numInputs : uint32_t(call.ports.size());
+  for (uint32_t i = first; name && i < last; ++i)
+    if (std::strcmp(call.ports[i].info->name, name) == 0 && (!head || !*head || std::strcmp(call.ports[i].info->head, head) == 0)) {
+      found = &call.ports[i];
+      ++matches;
+    }
+  const char *kind = input ? "input" : "output";
+  if (!found)
+    status = fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'%s%.80s%s", kind, name ? name : "",
+                  head ? " with the head '" : "", head ? head : "", head ? "'" : "");
+  else if (matches > 1)
+    status = fail(&call.error, TUTTI_INVALID_ARGUMENT, "output '%.200s' has %u heads; say which, for example '%.80s'", name,
+                  matches, found->info->head);
+  return matches == 1 ? found : nullptr;
+}
+
+tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, uint32_t rank) {
+  char expected[512];
+  size_t used = size_t(std::snprintf(expected, sizeof(expected), "["));
+  auto append = [&](const char *format, auto... values) {
+    if (used < sizeof(expected))
+      used += size_t(std::snprintf(expected + used, sizeof(expected) - used, format, values...));
+  };
+  for (int32_t d = 0; d < port.info->rank; ++d) {
+    const tutti_dim_t &dim = port.info->dims[d];
+    append("%s", d ? ", " : "");
+    if (*dim.symbol)
+      append("%.60s in %lld..%lld", dim.symbol, (long long)dim.lo, (long long)dim.hi);
+    else
+      append("%lld", (long long)dim.lo);
+  }
+  append("%s", "]");
+  const char *axis = port.info->per_member ? " (the member axis, as long as the active set, comes first)" : "";
+  return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims %s%s, given %s", port.input ? "input" : "output",
+              port.info->name, expected, axis, DimsText(given, rank).text);
+}
+
+/// What can be said of a tensor before the sizes of the call are known.
+tutti_status_t Session::checkGiven(const PortState &port, const tutti_tensor_t &tensor) {
+  const tutti_port_t &info = *port.info;
+  if (tensor.dtype != info.dtype)
+    return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' is %s, given %s", info.name, nameOf(fb::DType(info.dtype)),
+                nameOf(fb::DType(tensor.dtype)));
+  if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given rank %d and %s dims", info.name, tensor.rank,
+                tensor.dims ? "some" : "no");
+  bool fits = tensor.rank == info.rank;
+  for (int32_t d = 0; fits && d < info.rank; ++d)
+    fits = tensor.dims[d] >= info.dims[d].lo && tensor.dims[d] <= info.dims[d].hi;
+  if (!fits)
+    return shapeError(port, tensor.dims, uint32_t(tensor.rank));
+  uint32_t bits = bitsOf(fb::DType(info.dtype));
+  if (reinterpret_cast<uintptr_t>(tensor.data) % std::max(bits / 8, 1u))
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "the data of '%.200s' is at %p, which is not aligned to its elements",
+                info.name, tensor.data);
+  if (!tensor.strides)
+    return TUTTI_OK;
+  if (bits % 8)
+    return fail(&call.error, TUTTI_UNSUPPORTED, "'%.200s' has elements below a byte and strides", info.name);
+  int64_t dense = bits / 8;
+  for (int32_t d = info.rank; d-- > 0; dense *= tensor.dims[d])
+    if (tensor.dims[d] > 1 && tensor.strides[d] != dense)
+      return fail(&call.error, TUTTI_SHAPE_MISMATCH,
+                  "'%.200s' has a stride of %lld bytes in dimension %d, expected %lld: tensors are dense and row-major",
+                  info.name, (long long)tensor.strides[d], d, (long long)dense);
+  return TUTTI_OK;
+}
+
+/// What was bound by DLPack goes back to its owner, once nothing runs on it.
+tutti_status_t Session::giveBack(PortState &port) {
+  if (!port.managed)
+    return TUTTI_OK;
+  tutti_status_t status = engine->wait();
+  DLManagedTensor *managed = std::exchange(port.managed, nullptr);
+  port.bound = nullptr;
+  port.shaped = false;
+  if (managed->deleter)
+    managed->deleter(managed);
+  return status;
+}
+
+tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed) {
+  tutti_status_t status = TUTTI_OK;
+  PortState *port = find(tensor.name, head, input, status);
+  if (!port)
+    return status;
+  if (tensor.memory > TUTTI_MEMORY_DEVICE)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t",
+                tensor.name, unsigned(tensor.memory));
+  bool unbind = !tensor.data && !input;
+  if (!unbind) {
+    if ((status = checkGiven(*port, tensor)))
+      return status;
+    uint64_t bytes = 0;
+    denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
+    if (!tensor.data && bytes)
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "input '%.200s' has no data", port->info->name);
+  }
+  bool same = port->shaped && port->memory == tensor.memory, wasInPlace = port->inPlace;
+  if ((status = engine->admit(*port, tensor)))
+    return status;
+  if ((status = giveBack(*port)))
+    return status;
+  // Rebinding buffers of one shape and kind, call after call, costs no more than the pointers.
+  size_t dimBytes = size_t(tensor.rank) * sizeof(int64_t);
+  if (!unbind) {
+    same = same && port->inPlace == wasInPlace &&
+           (!dimBytes || std::memcmp(port->given, tensor.dims, dimBytes) == 0);
+    if (dimBytes)
+      std::memcpy(port->given, tensor.dims, dimBytes);
+  }
+  port->shaped = !unbind;
+  port->bound = tensor.data;
+  port->memory = tensor.memory;
+  port->managed = managed;
+  dirty = std::max(dirty, same || (unbind && port->memory == TUTTI_MEMORY_HOST) ? Dirty::pointers : Dirty::everything);
+  return TUTTI_OK;
+}
+
+tutti_status_t Session::bind(const tutti_tensor_t *tensor, const char *head, bool input) {
+  Entry entry(*this);
+  if (entry.status)
+    return entry.status;
+  if (!tensor)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no tensor was given");
+  return bindTo(*tensor, head, input, nullptr);
+}
+
+namespace {
+/// Our element type; none for what we do not have.
+tutti_dtype_t dtypeOf(const DLDataType &type) {
+  struct Pair {
+    uint8_t code, bits;
+    tutti_dtype_t dtype;
+  };
+  constexpr Pair pairs[] = {{kDLFloat, 32, TUTTI_F32},
+                            {kDLFloat, 16, TUTTI_F16},
+                            {kDLFloat, 64, TUTTI_F64},
+                            {kDLBfloat, 16, TUTTI_BF16},
+                            {kDLInt, 8, TUTTI_I8},
+                            {kDLInt, 16, TUTTI_I16},
+                            {kDLInt, 32, TUTTI_I32},
+                            {kDLInt, 64, TUTTI_I64},
+                            {kDLUInt, 8, TUTTI_U8},
+                            {kDLUInt, 16, TUTTI_U16},
+                            {kDLUInt, 32, TUTTI_U32},
+                            {kDLUInt, 64, TUTTI_U64},
+                            {kDLBool, 8, TUTTI_BOOL},
+                            {kDLComplex, 64, TUTTI_COMPLEX64},
+                            {kDLComplex, 128, TUTTI_COMPLEX128},
+                            {kDLFloat8_e4m3fn, 8, TUTTI_F8E4M3FN},
+                            {kDLFloat8_e4m3fnuz, 8, TUTTI_F8E4M3FNUZ},
+                            {kDLFloat8_e5m2, 8, TUTTI_F8E5M2},
+                            {kDLFloat8_e5m2fnuz, 8, TUTTI_F8E5M2FNUZ},
+                            {kDLFloat8_e8m0fnu, 8, TUTTI_F8E8M0}};
+  for (const Pair &pair : pairs)
+    if (pair.code == type.code && pair.bits == type.bits && type.lanes == 1)
+      return pair.dtype;
+  return TUTTI_NONE;
+}
+} // namespace
+
+tutti_status_t Session::bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input) {
+  Entry entry(*this);
+  if (entry.status)
+    return entry.status;
+  if (!managed || !managed->dl_tensor.data)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no tensor was given for '%.200s'", name ? name : "");
+  const DLTensor &from = managed->dl_tensor;
+  bool onHost = from.device.device_type == kDLCPU || from.device.device_type == kDLCUDAHost;
+  if (!onHost && from.device.device_type != kDLCUDA && from.device.device_type != kDLCUDAManaged)
+    return fail(&call.error, TUTTI_UNSUPPORTED, "'%.200s' is on a DLPack device of type %d; expected the CPU or CUDA",
+                name ? name : "", from.device.device_type);
+  tutti_tensor_t tensor = {name, dtypeOf(from.dtype), from.ndim, from.shape, nullptr,
+                           static_cast<char *>(from.data) + from.byte_offset,
+                           onHost ? TUTTI_MEMORY_HOST : TUTTI_MEMORY_DEVICE};
+  if (tensor.dtype == TUTTI_NONE)
+    return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' has the DLPack element type %u of %u bits and %u lanes",
+                name ? name : "", from.dtype.code, from.dtype.bits, from.dtype.lanes);
+  int64_t strides[TUTTI_MAX_RANK];
+  if (from.strides && from.ndim >= 0 && from.ndim <= TUTTI_MAX_RANK) {
+    for (int32_t d = 0; d < from.ndim; ++d)
+      strides[d] = from.strides[d] * (from.dtype.bits / 8);
+    tensor.strides = strides;
+  }
+  return bindTo(tensor, head, input, managed);
+}
+
+tutti_status_t Session::getOutput(const char *name, const char *head, tutti_tensor_t &tensor) {
+  Entry entry(*this);
+  if (entry.status)
+    return entry.status;
+  tutti_status_t status = TUTTI_OK;
+  PortState *port = find(name, head, false, status);
+  if (!port || (dirty == Dirty::everything && (status = resolveSizes(false))))
+    return status;
+  tensor = {port->info->name, port->info->dtype, port->info->rank, port->dims, nullptr, port->data(), port->memory};
+  return TUTTI_OK;
+}
+
+} // namespace tutti::rt

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a session computes, in terms that hold on every device: sizes, ports, addresses and arguments.
+#pragma once
+
+#include "Artifact.h"
+
+namespace tutti::rt {
+
+/// An input or output of the session's program, and the memory bound to it.
+struct PortState {
+  const tutti_port_t *info;
+  const fb::Port *port;
+  bool input;
+  void *bound;              ///< the caller's memory
+  void *owned;              ///< outputs: the session's own
+  tutti_memory_t memory;    ///< of what is bound; without that, where an output's own is wanted
+  bool inPlace;             ///< the device works on (or copies straight from and to) the bound memory
+  bool shaped;              ///< `given` holds the dims of what is bound
+  DLManagedTensor *managed; ///< what the session gives back when something else is bound
+  int64_t given[TUTTI_MAX_RANK];
+  int64_t dims[TUTTI_MAX_RANK]; ///< under the current sizes
+
+  void *data() const { return bound ? bound : owned; }
+  /// Bytes under the current sizes.
+  uint64_t bytes() const {
+    uint64_t bytes = 0;
+    denseBytes(fb::DType(info->dtype), dims, uint32_t(info->rank), bytes);
+    return bytes;
+  }
+  /// Bytes at the largest sizes.
+  uint64_t mostBytes() const {
+    int64_t most[TUTTI_MAX_RANK];
+    uint64_t bytes = 0;
+    for (int32_t d = 0; d < info->rank; ++d)
+      most[d] = info->dims[d].hi;
+    denseBytes(fb::DType(info->dtype), most, uint32_t(info->rank), bytes);
+    return bytes;
+  }
+};
+
+/// The session keeps it; its engine reads it, and fills in where things lie on the device.
+struct Call {
+  struct Arg {
+    uint32_t buffer;
+    int64_t offset;
+  };
+  /// Of one launch: `numArgs` arguments, then the sizes, in `words`.
+  struct Launch {
+    const fb::Launch *launch;
+    uint32_t firstArg, numArgs, firstWord;
+  };
+  /// Of one per-member weight: a pointer per position of the active set, in memory that the host can write.
+  struct Table {
+    uint32_t slot;
+    const void **entries;
+  };
+
+  explicit Call(Artifact &artifact) : artifact(artifact) {}
+
+  /// Takes memory for everything that depends on the program alone; false when there is not enough.
+  [[nodiscard]] bool build(const tutti_program_t &description);
+  /// The largest values of the sizes.
+  [[nodiscard]] bool largestSizes(Array<int64_t> &most) const;
+  /// Bytes of the arena and of all state at such sizes; -1 when that cannot be counted.
+  int64_t arenaBytes(const int64_t *at) const;
+
+  /// The sizes have changed: offsets, and the sizes that kernels get. Then updateAddresses.
+  void updateOffsets();
+  /// Something lies elsewhere: `buffers` of the ports have been filled in.
+  void updateAddresses();
+  /// Where the active members' weights lie, `locate(slot, member)` says.
+  template <typename Locate> void fillTables(Locate locate) {
+    for (const Table &table : tables)
+      for (uint32_t p = 0; p < numActive; ++p)
+        table.entries[p] = locate(table.slot, active[p]);
+  }
+
+  uint64_t *wordsOf(const Launch &launch) const { return words.data() + launch.firstWord; }
+  const fb::Kernel &kernelOf(const Launch &launch) const {
+    return *artifact.root().kernels()->Get(launch.launch->kernel());
+  }
+
+  Artifact &artifact;
+  const fb::Program *program = nullptr;
+  tutti_error_t error = {};
+  tutti_status_t lost = TUTTI_OK; ///< once set, what every call returns, with the message that it came with
+
+  Array<int64_t> sizes;
+  Array<uint32_t> active;
+  uint32_t numActive = 0;
+  Array<PortState> ports; ///< inputs, then outputs
+  uint32_t numInputs = 0;
+
+  // On the device. The engine fills in the arena, and the buffers of state and constants, when it is built.
+  char *arena = nullptr;
+  Array<char *> buffers;
+  Array<Launch> launches;
+  Array<Arg> args;
+  Array<uint64_t> words;
+  Array<Table> tables;
+  Weights::Reader reader;
+  uint64_t tablesVersion = 0; ///< of the weights in the tables; 0: of none yet
+};
+
+} // namespace tutti::rt

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The CPU: code for its level, one mapping for what a run writes, tiles and tasks.
+#include "Engine.h"
+
+#include <cerrno>
+#include <immintrin.h>
+
+namespace tutti::rt {
+
+namespace {
+constexpr uint32_t kMaxThreads = 1024;
+/// Past this, huge pages save more in address translation than they cost to clear.
+constexpr size_t kHugeFrom = size_t(16) << 20;
+
+/// The best code of a kernel up to `most`; null when there is none.
+const fb::Image *bestImage(const fb::Kernel &kernel, Level most) {
+  const fb::Image *best = nullptr;
+  Level found = Level::none;
+  for (uint32_t i = 0; i < count(kernel.images()); ++i) {
+    const fb::Image *image = kernel.images()->Get(i);
+    if (Level level = levelNamed(view(image->target())); level > found && level <= most)
+      best = image, found = level;
+  }
+  return best;
+}
+
+/// The level whose code is to run: the machine's, or the one asked for.
+tutti_status_t chooseLevel(const char *target, Level &level, tutti_error_t *error) {
+  Level machine = levelOfThisCpu();
+  level = target ? levelNamed(target) : machine;
+  if (target && level == Level::none)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "there is no target '%.80s', expected x86-64-v3 or x86-64-v4", target);
+  if (level > machine)
+    return fail(error, TUTTI_NO_DEVICE, "this CPU cannot run code for %s", target);
+  return TUTTI_OK;
+}
+
+tutti_status_t noImage(const fb::Kernel &kernel, tutti_error_t *error) {
+  return fail(error, TUTTI_NO_DEVICE,
+              levelOfThisCpu() == Level::none
+                  ? "this CPU has no AVX2 and FMA, which kernel '%.80s' needs at least"
+                  : "kernel '%.80s' has no code that this CPU, or the target asked for, can run",
+              text(kernel.name()));
+}
+} // namespace
+
+Engine *makeCpuEngine(Call &call) { return make<CpuEngine>(call); }
+
+tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
+                        tutti_error_t *error) {
+  Level level;
+  if (auto status = chooseLevel(options.target, level, error))
+    return status;
+  for (uint32_t i = 0; i < count(program.steps()); ++i)
+    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch())
+      if (const fb::Kernel &kernel = *artifact.root().kernels()->Get(launch->kernel()); !bestImage(kernel, level))
+        return noImage(kernel, error);
+  return TUTTI_OK;
+}
+
+int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
+  int64_t quantum = launch.row_quantum(), most = launch.row_tile_max() / quantum * quantum;
+  most = std::min<int64_t>(most, std::max<int64_t>((rows + quantum - 1) / quantum * quantum, quantum));
+  // Real launches have tens of candidates; a limit keeps odd ones from costing time.
+  int64_t step = quantum * std::max<int64_t>(1, most / quantum / 1024);
+  int64_t best = most;
+  double bestCost = 0;
+  for (int64_t tile = most; tile >= quantum; tile -= step) {
+    int64_t tasks = (launch.lifted() ? members : 1) * ((rows + tile - 1) / tile);
+    double rounds = double((tasks + threads - 1) / threads);
+    double cost = rounds * double(std::min(tile, rows) + launch.row_overhead());
+    if (tile == most || cost < bestCost)
+      best = tile, bestCost = cost;
+  }
+  return best;
+}
+
+tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
+  if (options.threads < 1 || options.threads > kMaxThreads)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected 1 to %u", options.threads,
+                kMaxThreads);
+  if (auto status = chooseLevel(options.target, level, error))
+    return status;
+  if (!launches.allocate(call.launches.size()))
+    return outOfMemory(error, "launches", call.launches.size() * sizeof(LaunchState));
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    const fb::Kernel &kernel = call.kernelOf(call.launches[i]);
+    const fb::Image *image = bestImage(kernel, level);
+    if (!image)
+      return noImage(kernel, error);
+    uint64_t *words = call.wordsOf(call.launches[i]);
+    launches[i].args = reinterpret_cast<void *const *>(words);
+    launches[i].sizes = reinterpret_cast<const int64_t *>(words + call.launches[i].numArgs);
+    launches[i].kernel = reinterpret_cast<KernelFn>(const_cast<void *>(call.artifact.entry(*image)));
+  }
+  threads = options.threads;
+  if (auto status = allocate(error))
+    return status;
+  if (!pool.start(threads))
+    return fail(error, TUTTI_OUT_OF_MEMORY, "cannot start %u threads: %s", threads - 1,
+                errno == ENOMEM ? "not enough memory" : "the system's limit is reached");
+  return TUTTI_OK;
+}
+
+/// One mapping for all that a run writes. Pages that no run touches cost nothing.
+tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
+  const fb::Program &program = *call.program;
+  Array<int64_t> most;
+  if (!call.largestSizes(most) || !tableEntries.allocate(call.tables.size() * call.active.size()))
+    return outOfMemory(error, "a session's tables", call.tables.size() * call.active.size() * sizeof(void *));
+  uint64_t total = 0;
+  bool fits = true;
+  auto place = [&](uint64_t bytes) {
+    uint64_t at = total;
+    fits = fits && bytes <= (uint64_t(1) << 46) && total <= (uint64_t(1) << 46);
+    total = fits ? alignUp(total + bytes, kPageBytes) : total;
+    return at;
+  };
+  uint64_t arenaAt = place(count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), most.data())) : 0);
+  for (uint32_t i = 0; i < call.buffers.size(); ++i)
+    if (const fb::Buffer &b = *program.buffers()->Get(i); b.space() == fb::Space::state)
+      call.buffers[i] = reinterpret_cast<char *>(place(uint64_t(valueOf(b.bytes(), most.data()))));
+  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
+    call.ports[i].owned = reinterpret_cast<void *>(place(call.ports[i].mostBytes()));
+  for (const Call::Launch &launch : call.launches)
+    scratchStride = std::max<size_t>(scratchStride, alignUp(launch.launch->scratch(), kPageBytes));
+  uint64_t scratchAt = place(scratchStride * threads);
+  if (!fits || !memory.allocate(total))
+    return outOfMemory(error, "a session's arena, outputs and scratch", total);
+
+  // Offsets become addresses.
+  char *base = memory.data();
+  if (total >= kHugeFrom)
+    madvise(base, total, MADV_HUGEPAGE);
+  call.arena = base + arenaAt;
+  scratch = base + scratchAt;
+  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
+    call.ports[i].owned = base + reinterpret_cast<uint64_t>(call.ports[i].owned);
+  Call::Table *table = call.tables.data();
+  const void **entries = tableEntries.data();
+  for (uint32_t i = 0; i < call.buffers.size(); ++i) {
+    const fb::Buffer &b = *program.buffers()->Get(i);
+    if (b.space() == fb::Space::state)
+      call.buffers[i] = base + reinterpret_cast<uint64_t>(call.buffers[i]);
+    if (b.space() != fb::Space::constant)
+      continue;
+    if (const fb::Slot &slot = *call.artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member()) {
+      (table++)->entries = entries;
+      call.buffers[i] = reinterpret_cast<char *>(entries);
+      entries += call.active.size();
+    } else {
+      call.buffers[i] = const_cast<char *>(call.artifact.segment(slot.segment())) + slot.base();
+    }
+  }
+  return TUTTI_OK;
+}
+
+tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
+  if (tensor.memory != TUTTI_MEMORY_HOST)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "'%.200s' was given device memory, but the session runs on the CPU, which reaches host memory only",
+                port.info->name);
+  port.inPlace = true;
+  return TUTTI_OK;
+}
+
+void CpuEngine::resize() {
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    const fb::Launch &launch = *call.launches[i].launch;
+    int64_t rows = valueOf(launch.rows(), call.sizes.data()), tile = chooseTile(launch, rows, call.numActive, threads);
+    launches[i].tile = tile;
+    launches[i].tasks = (launch.lifted() ? call.numActive : 1) * ((rows + tile - 1) / tile);
+  }
+}
+
+void CpuEngine::rebind() {
+  for (const PortState &port : call.ports)
+    call.buffers[port.port->buffer()] = static_cast<char *>(port.data());
+  call.updateAddresses();
+}
+
+tutti_status_t CpuEngine::run(bool) {
+  Weights &weights = call.artifact.weights;
+  const Weights::Version &version = weights.pin(call.reader);
+  if (version.number != call.tablesVersion) {
+    call.fillTables([&](uint32_t slot, uint32_t member) { return weights.locate(version, slot, member); });
+    call.tablesVersion = version.number;
+  }
+  struct Job {
+    const CpuEngine &engine;
+    const LaunchState &launch;
+  };
+  unsigned mode = _mm_getcsr();
+  _mm_setcsr(0x1f80);
+  for (const LaunchState &launch : launches) {
+    Job job{*this, launch};
+    pool.run(
+        launch.tasks,
+        [](void *context, uint32_t thread, int64_t begin, int64_t end) {
+          const auto &[engine, launch] = *static_cast<const Job *>(context);
+          launch.kernel(launch.args, launch.sizes, launch.tile, begin, end,
+                        engine.scratch + thread * engine.scratchStride);
+        },
+        &job);
+  }
+  _mm_setcsr(mode);
+  weights.unpin(call.reader);
+  return TUTTI_OK;
+}
+
+void CpuEngine::destroy(bool forked) {
+  if (forked)
+    pool.abandon();
+  dispose(this);
+}
+
+} // namespace tutti::rt

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs a session's launches on the threads of a pool.
+#pragma once
+
+#include "../Engine.h"
+#include "Level.h"
+#include "Pool.h"
+
+namespace tutti::rt {
+
+/// The kernel ABI: args[i] is where the launch's i-th argument lies (for a per-member weight, a table of one pointer per
+/// position of the active set), sizes[0] the length of the active set, then the program's other sizes; tasks begin to
+/// end - 1 of a launch whose row tiles are `tile` rows; `scratch` is the thread's own.
+using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
+                          char *scratch);
+
+/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps `threads`
+/// threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
+int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads);
+
+class CpuEngine final : public Engine {
+public:
+  explicit CpuEngine(Call &call) : call(call) {}
+
+  tutti_status_t build(const tutti_session_options_t &options, tutti_error_t *error) override;
+  tutti_status_t admit(PortState &port, const tutti_tensor_t &tensor) override;
+  void resize() override;
+  void rebind() override;
+  tutti_status_t run(bool wait) override;
+  tutti_status_t wait() override { return TUTTI_OK; }
+  const char *name() const override { return nameOf(level); }
+  void destroy(bool forked) override;
+
+private:
+  struct LaunchState {
+    void *const *args;
+    const int64_t *sizes;
+    KernelFn kernel;
+    int64_t tile, tasks;
+  };
+  tutti_status_t allocate(tutti_error_t *error);
+
+  Call &call;
+  Pool pool;
+  uint32_t threads = 1;
+  Level level = Level::none;
+  Mapping memory; ///< arena | state | outputs | scratch
+  char *scratch = nullptr;
+  size_t scratchStride = 0;
+  Array<LaunchState> launches;
+  Array<const void *> tableEntries;
+};
+
+} // namespace tutti::rt

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Code and weights in a device's memory.
+#include "Device.h"
+
+namespace tutti::rt {
+
+namespace {
+using ull = unsigned long long;
+/// Where the copies of a slot start, and how far they are apart at least: what bulk copies and wide loads like.
+constexpr uint64_t kBlockAlign = 256, kCopyAlign = 64;
+/// Of shared memory a block has so much without asking.
+constexpr int kSharedForFree = 48 << 10;
+constexpr int64_t kPortableCluster = 8;
+
+uint64_t strideOf(const fb::Slot &slot) { return alignUp(slot.bytes_each(), kCopyAlign); }
+} // namespace
+
+tutti_status_t CudaDevice::build(const CudaTarget &what, tutti_error_t *error) {
+  target = what;
+  const fb::Root &root = artifact.root();
+  uint32_t kernels = count(root.kernels());
+  if (!slots.allocate(count(root.slots())) || !functions.allocate(kernels) || !modules.allocate(kernels) ||
+      !blocks.allocate(artifact.info().num_programs))
+    return rt::outOfMemory(error, "a device's tables", kernels * sizeof(Module) + count(root.slots()) * sizeof(Slot));
+  Scope scope(*this);
+  CUresult result = scope.result ? scope.result : driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+  return result ? driver.fail(error, result, "%s gives no stream", target.name) : TUTTI_OK;
+}
+
+void CudaDevice::destroy() {
+  {
+    Scope scope(*this);
+    artifact.weights.remove(*this);
+    for (uint32_t i = 0; i < numModules; ++i)
+      driver.cuModuleUnload(modules[i].handle);
+    for (uint32_t i = 0; i < numBlocks; ++i)
+      driver.cuMemFree(blocks[i]);
+    if (stream)
+      driver.cuStreamDestroy(stream);
+  }
+  if (primary)
+    driver.cuDevicePrimaryCtxRelease(device);
+  dispose(this);
+}
+
+tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *error) {
+  Scope scope(*this);
+  if (scope.result)
+    return driver.fail(error, scope.result, "the context of %s cannot be used", target.name);
+  int64_t most[kMaxSizes];
+  for (uint32_t i = 0; i < count(program.sizes()); ++i)
+    most[i] = program.sizes()->Get(i)->hi();
+  for (uint32_t i = 0; i < count(program.steps()); ++i) {
+    const fb::Launch &launch = *program.steps()->Get(i)->command_as_Launch();
+    if (auto status = loadKernel(launch.kernel(), error))
+      return status;
+    if (auto status = allow(launch, valueOf(launch.dynamic_shared(), most), error))
+      return status;
+  }
+  if (auto status = uploadSlots(program, error))
+    return status;
+  return artifact.weights.add(*this, error);
+}
+
+tutti_status_t CudaDevice::loadKernel(uint32_t index, tutti_error_t *error) {
+  Function &function = functions[index];
+  if (function.handle)
+    return TUTTI_OK;
+  const fb::Kernel &kernel = *artifact.root().kernels()->Get(index);
+  const fb::Image *image;
+  if (auto status = chooseImage(kernel, target, image, error))
+    return status;
+  Module *module = nullptr;
+  for (uint32_t i = 0; i < numModules; ++i)
+    if (modules[i].segment == image->segment() && modules[i].offset == image->offset())
+      module = &modules[i];
+  if (!module) {
+    const char *data = artifact.image(*image);
+    if (!isContained(data, artifact.bytesOf(*image), isPtx(*image)))
+      return fail(error, TUTTI_MALFORMED, "malformed artifact: the %.40s image of kernel '%.80s' is no module",
+                  text(image->target()), text(kernel.name()));
+    CUmodule handle;
+    if (CUresult result = driver.cuModuleLoadData(&handle, data))
+      return driver.fail(error, result, "the %.40s code of kernel '%.80s' does not load on %s", text(image->target()),
+                         text(kernel.name()), target.name);
+    module = &modules[numModules++];
+    *module = {image->segment(), image->offset(), handle};
+  }
+  if (CUresult result = driver.cuModuleGetFunction(&function.handle, module->handle, text(image->entry()))) {
+    function.handle = nullptr;
+    return fail(error, TUTTI_MALFORMED, "malformed artifact: the %.40s image of kernel '%.80s' has no '%.80s' (%s)",
+                text(image->target()), text(kernel.name()), text(image->entry()), driver.nameOf(result));
+  }
+  return TUTTI_OK;
+}
+
+/// Makes sure that the device can launch it: threads, shared memory, clusters.
+tutti_status_t CudaDevice::allow(const fb::Launch &launch, int64_t shared, tutti_error_t *error) {
+  Function &function = functions[launch.kernel()];
+  const char *name = text(artifact.root().kernels()->Get(launch.kernel())->name());
+  int threads = 0, fixed = 0;
+  CUresult result = driver.cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function.handle);
+  if (!result)
+    result = driver.cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function.handle);
+  if (result)
+    return driver.fail(error, result, "kernel '%.80s' cannot be asked what it needs", name);
+  int64_t wanted = int64_t(launch.block()->Get(0)) * launch.block()->Get(1) * launch.block()->Get(2);
+  if (wanted > threads)
+    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' has blocks of %lld threads, but runs with at most %d on %s", name,
+                (long long)wanted, threads, target.name);
+  if (shared + fixed > target.maxShared)
+    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' needs %lld bytes of shared memory, and %s has %d for a block", name,
+                (long long)shared + fixed, target.name, target.maxShared);
+  if (shared + fixed > kSharedForFree && shared > function.shared) {
+    if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared))))
+      return driver.fail(error, result, "kernel '%.80s' does not get %lld bytes of shared memory", name, (long long)shared);
+    function.shared = int(shared);
+  }
+  int64_t blocks = 1;
+  for (uint32_t d = 0; d < count(launch.cluster()); ++d)
+    blocks *= launch.cluster()->Get(d);
+  if (blocks == 1)
+    return TUTTI_OK;
+  if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute)
+    return fail(error, TUTTI_DRIVER_TOO_OLD, "kernel '%.80s' runs in clusters of blocks, which this driver does not know",
+                name);
+  if (blocks > kPortableCluster)
+    if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
+      return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
+                         (long long)blocks, target.name);
+  return TUTTI_OK;
+}
+
+/// One block of memory for all slots of the program that are not on the device yet.
+tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t *error) {
+  uint32_t members = artifact.info().num_members;
+  uint64_t total = 0, perMember = 0;
+  Array<uint64_t> places; // 1 + where in the block; 0: not in it
+  if (!places.allocate(slots.size()))
+    return rt::outOfMemory(error, "places of weights", slots.size() * sizeof(uint64_t));
+  for (uint32_t i = 0; i < count(program.buffers()); ++i) {
+    const fb::Buffer &buffer = *program.buffers()->Get(i);
+    if (buffer.space() != fb::Space::constant || slots[buffer.slot()].base || places[buffer.slot()])
+      continue;
+    const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(buffer.slot()));
+    uint64_t copies = copiesOf(slot, members);
+    places[buffer.slot()] = 1 + total;
+    total = alignUp(total + std::max<uint64_t>(copies * strideOf(slot), 1), kBlockAlign);
+    perMember += isShared(slot) ? 0 : copies * strideOf(slot) / members;
+  }
+  if (!total)
+    return TUTTI_OK;
+  CUdeviceptr block = 0;
+  if (CUresult result = driver.cuMemAlloc(&block, total); result == CUDA_ERROR_OUT_OF_MEMORY) {
+    char what[64], hint[96] = "";
+    uint64_t free = freeBytes(), shared = total - std::min(total, perMember * members);
+    std::snprintf(what, sizeof(what), "the weights of %u members", members);
+    if (perMember && free > shared + perMember)
+      std::snprintf(hint, sizeof(hint), "those of %llu members would fit", ull((free - shared) / perMember));
+    return outOfMemory(error, what, total, hint);
+  } else if (result) {
+    return driver.fail(error, result, "%s gives no memory for weights", target.name);
+  }
+  tutti_status_t status = TUTTI_OK;
+  for (uint32_t i = 0; i < slots.size() && !status; ++i) {
+    if (!places[i])
+      continue;
+    const fb::Slot &slot = *artifact.root().slots()->Get(i);
+    CUdeviceptr to = block + places[i] - 1;
+    const char *from = artifact.segment(slot.segment()) + slot.base();
+    uint32_t copies = copiesOf(slot, members);
+    uint64_t stride = strideOf(slot);
+    if (copies == 1 || slot.stride() == stride)
+      status = copy(to, from, (copies - 1) * stride + slot.bytes_each(), error);
+    else
+      for (uint32_t c = 0; c < copies && !status; ++c)
+        status = copy(to + c * stride, from + c * slot.stride(), slot.bytes_each(), error);
+  }
+  if (CUresult result = driver.cuStreamSynchronize(stream); result && !status)
+    status = driver.fail(error, result, "the weights do not get to %s", target.name);
+  if (status) {
+    driver.cuMemFree(block);
+    return status;
+  }
+  for (uint32_t i = 0; i < slots.size(); ++i)
+    if (places[i])
+      slots[i] = {block + places[i] - 1, isShared(*artifact.root().slots()->Get(i))
+                                             ? 0
+                                             : strideOf(*artifact.root().slots()->Get(i))};
+  blocks[numBlocks++] = block;
+  return TUTTI_OK;
+}
+
+tutti_status_t CudaDevice::copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error) {
+  CUresult result = bytes ? driver.cuMemcpyHtoDAsync(to, from, bytes, stream) : CUDA_SUCCESS;
+  return result ? driver.fail(error, result, "%llu bytes of weights do not get to %s", ull(bytes), target.name) : TUTTI_OK;
+}
+
+CUdeviceptr CudaDevice::locate(const Weights::Version &version, uint32_t slot, uint32_t m) const {
+  if (const Weights::Copy *copy = version.copyOf(slot, m, artifact.info().num_members))
+    return copy->onDevice[index];
+  return slots[slot].base + (slots[slot].stride ? copyOf(*artifact.root().slots()->Get(slot), m) * slots[slot].stride : 0);
+}
+
+tutti_status_t CudaDevice::upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) {
+  Scope scope(*this);
+  uint64_t bytes = artifact.root().slots()->Get(slot)->bytes_each();
+  CUresult result = scope.result ? scope.result : driver.cuMemAlloc(&address, std::max<uint64_t>(bytes, 1));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    return outOfMemory(error, "a weight", bytes, "");
+  if (result)
+    return driver.fail(error, result, "%s gives no memory for a weight", target.name);
+  tutti_status_t status = copy(address, data, bytes, error);
+  if (!status)
+    if ((result = driver.cuStreamSynchronize(stream)))
+      status = driver.fail(error, result, "a weight does not get to %s", target.name);
+  if (status)
+    driver.cuMemFree(std::exchange(address, 0));
+  return status;
+}
+
+void CudaDevice::free(uint64_t address) {
+  Scope scope(*this);
+  driver.cuMemFree(address);
+}
+
+uint64_t CudaDevice::freeBytes() const {
+  size_t free = 0, total = 0;
+  return driver.cuMemGetInfo(&free, &total) == CUDA_SUCCESS ? free : 0;
+}
+
+tutti_status_t CudaDevice::outOfMemory(tutti_error_t *error, const char *what, uint64_t needed, const char *hint) const {
+  return fail(error, TUTTI_OUT_OF_MEMORY, "not enough memory on %s for %s: %llu bytes needed, %llu free%s%s (%s)",
+              target.name, what, ull(needed), ull(freeBytes()), *hint ? "; " : "", hint,
+              driver.nameOf(CUDA_ERROR_OUT_OF_MEMORY));
+}
+
+} // namespace tutti::rt

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One context of one CUDA device, with an artifact's code and weights in it.
+#pragma once
+
+#include "Devices.h"
+#include "Image.h"
+
+namespace tutti::rt {
+
+/// Shared by the sessions of an artifact that work in the context. Changed under the lock of CudaDevices only, but for the
+/// weights' copies, which have the lock of Weights.
+class CudaDevice final : public Weights::Mirror {
+public:
+  /// Makes the context current for as long as it lives, and then what was current before.
+  class Scope {
+  public:
+    explicit Scope(const CudaDevice &device)
+        : driver(device.driver), result(driver.cuCtxPushCurrent(device.context)) {}
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+    ~Scope() {
+      CUcontext popped;
+      if (result == CUDA_SUCCESS)
+        driver.cuCtxPopCurrent(&popped);
+    }
+    const CudaDriver &driver;
+    CUresult result;
+  };
+
+  CudaDevice(Artifact &artifact, const CudaDriver &driver, CUcontext context, CUdevice device)
+      : driver(driver), context(context), device(device), artifact(artifact) {}
+
+  /// Its name, limits, and a stream for uploads.
+  tutti_status_t build(const CudaTarget &what, tutti_error_t *error);
+  /// Loads the code of the program's launches and uploads its weights, as far as they are not there.
+  tutti_status_t prepare(const fb::Program &program, tutti_error_t *error);
+  void destroy();
+
+  CUfunction functionOf(uint32_t kernel) const { return functions[kernel].handle; }
+  /// Where the weight of a slot that is the same for all members lies.
+  CUdeviceptr locate(uint32_t slot) const { return slots[slot].base; }
+  /// Where member `m`'s copy lies.
+  CUdeviceptr locate(const Weights::Version &version, uint32_t slot, uint32_t m) const;
+
+  /// "not enough memory on DEVICE for WHAT: N bytes needed, M free; HINT".
+  tutti_status_t outOfMemory(tutti_error_t *error, const char *what, uint64_t needed, const char *hint) const;
+  uint64_t freeBytes() const;
+
+  // Weights::Mirror
+  bool holds(uint32_t slot) const override { return slots[slot].base != 0; }
+  tutti_status_t upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) override;
+  void free(uint64_t address) override;
+
+  const CudaDriver &driver;
+  const CUcontext context;
+  const CUdevice device;
+  CudaTarget target;
+  bool primary = false; ///< the context has been retained, and is to be released
+  uint32_t sessions = 0;
+  CudaDevice *next = nullptr;
+
+private:
+  struct Slot {
+    CUdeviceptr base;
+    uint64_t stride;
+  };
+  struct Module {
+    uint32_t segment;
+    uint64_t offset;
+    CUmodule handle;
+  };
+  struct Function {
+    CUfunction handle;
+    int shared; ///< dynamic bytes that have been allowed
+  };
+
+  tutti_status_t loadKernel(uint32_t kernel, tutti_error_t *error);
+  tutti_status_t allow(const fb::Launch &launch, int64_t shared, tutti_error_t *error);
+  tutti_status_t uploadSlots(const fb::Program &program, tutti_error_t *error);
+  tutti_status_t copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error);
+
+  Artifact &artifact;
+  CUstream stream = nullptr;
+  Array<Slot> slots;         ///< by slot; base 0: not there
+  Array<Function> functions; ///< by kernel
+  Array<Module> modules;
+  uint32_t numModules = 0;
+  Array<CUdeviceptr> blocks; ///< of slots
+  uint32_t numBlocks = 0;
+};
+
+} // namespace tutti::rt

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds the device and context that a session asked for.
+#include "Device.h"
+
+#include <unistd.h>
+
+namespace tutti::rt {
+
+namespace {
+/// Name and capability of a device, before there is a context.
+tutti_status_t describe(const CudaDriver &driver, CUdevice device, bool emulated, CudaTarget &target,
+                        tutti_error_t *error) {
+  char name[64] = "";
+  CUresult result = driver.cuDeviceGetName(name, sizeof(name), device);
+  auto get = [&](int attribute, int &value) {
+    if (result == CUDA_SUCCESS)
+      result = driver.cuDeviceGetAttribute(&value, attribute, device);
+  };
+  get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, target.major);
+  get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, target.minor);
+  get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, target.maxShared);
+  if (result != CUDA_SUCCESS)
+    return driver.fail(error, result, "CUDA device %d cannot be asked what it is", device);
+  target.emulated = emulated;
+  target.driver = driver.version;
+  if (emulated)
+    std::snprintf(target.name, sizeof(target.name), "%s", name);
+  else
+    std::snprintf(target.name, sizeof(target.name), "%s (sm_%d%d)", name, target.major, target.minor);
+  return TUTTI_OK;
+}
+
+tutti_status_t deviceAt(const CudaDriver &driver, uint32_t ordinal, CUdevice &device, tutti_error_t *error) {
+  int devices = 0;
+  if (CUresult result = driver.cuDeviceGetCount(&devices))
+    return driver.fail(error, result, "the CUDA devices cannot be counted");
+  if (ordinal >= uint32_t(devices))
+    return fail(error, TUTTI_NO_DEVICE, "there is no CUDA device %u: the driver has %d", ordinal, devices);
+  if (CUresult result = driver.cuDeviceGet(&device, int(ordinal)))
+    return driver.fail(error, result, "there is no CUDA device %u", ordinal);
+  return TUTTI_OK;
+}
+
+bool isEmulated(const tutti_session_options_t &options) { return options.device == TUTTI_DEVICE_EMULATED; }
+} // namespace
+
+/// Takes the lock and loads the driver. In a child of fork() a driver that the parent has started is of no use.
+tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
+  if (pid && pid != getpid())
+    return fail(error, TUTTI_FORKED, "the CUDA driver was started before fork(), and does not work in the child");
+  pthread_mutex_lock(&mutex);
+  if (loaded[emulated])
+    return TUTTI_OK;
+  tutti_status_t status = drivers[emulated].load(emulated, error);
+  loaded[emulated] = !status;
+  if (status)
+    pthread_mutex_unlock(&mutex);
+  else
+    pid = getpid();
+  return status;
+}
+
+tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_session_options_t &options,
+                                  tutti_error_t *error) {
+  bool emulated = isEmulated(options);
+  if (auto status = enter(emulated, error))
+    return status;
+  pthread_mutex_unlock(&mutex);
+  const CudaDriver &driver = drivers[emulated];
+  CUdevice device;
+  CudaTarget target;
+  if (auto status = deviceAt(driver, options.ordinal, device, error))
+    return status;
+  if (auto status = describe(driver, device, emulated, target, error))
+    return status;
+  for (uint32_t i = 0; i < count(program.steps()); ++i)
+    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch()) {
+      const fb::Image *image;
+      if (auto status = chooseImage(*artifact.root().kernels()->Get(launch->kernel()), target, image, error))
+        return status;
+    }
+  return TUTTI_OK;
+}
+
+/// The device of the options' context; a new one, when no session works in that context yet.
+tutti_status_t CudaDevices::find(const tutti_session_options_t &options, CudaDevice *&device, tutti_error_t *error) {
+  const CudaDriver &driver = drivers[isEmulated(options)];
+  auto context = static_cast<CUcontext>(options.context);
+  auto stream = static_cast<CUstream>(options.stream);
+  CUdevice ordinal = 0;
+  bool isHandle = reinterpret_cast<uintptr_t>(stream) > 2; // the default streams have no context of their own
+  if (!context && isHandle)
+    if (CUresult result = driver.cuStreamGetCtx(stream, &context))
+      return driver.fail(error, result, "the stream %p cannot be asked for its context", options.stream);
+  bool primary = !context;
+  if (primary) {
+    if (auto status = deviceAt(driver, options.ordinal, ordinal, error))
+      return status;
+    if (CUresult result = driver.cuDevicePrimaryCtxRetain(&context, ordinal))
+      return driver.fail(error, result, "CUDA device %d gives no context", ordinal);
+  } else {
+    CUresult result = driver.cuCtxPushCurrent(context);
+    CUcontext popped;
+    if (result == CUDA_SUCCESS) {
+      result = driver.cuCtxGetDevice(&ordinal);
+      driver.cuCtxPopCurrent(&popped);
+    }
+    if (result != CUDA_SUCCESS)
+      return driver.fail(error, result, "the context %p cannot be used", static_cast<void *>(context));
+  }
+  for (device = first; device; device = device->next)
+    if (device->context == context && &device->driver == &driver) {
+      if (primary) // one reference is enough
+        device->primary ? void(driver.cuDevicePrimaryCtxRelease(ordinal)) : void(device->primary = true);
+      return TUTTI_OK;
+    }
+  device = make<CudaDevice>(artifact, driver, context, ordinal);
+  if (!device) {
+    if (primary)
+      driver.cuDevicePrimaryCtxRelease(ordinal);
+    return outOfMemory(error, "a device", sizeof(CudaDevice));
+  }
+  device->primary = primary;
+  device->next = first;
+  first = device;
+  CudaTarget target;
+  if (auto status = describe(driver, ordinal, isEmulated(options), target, error))
+    return status;
+  return device->build(target, error);
+}
+
+tutti_status_t CudaDevices::acquire(const fb::Program &program, const tutti_session_options_t &options,
+                                    CudaDevice *&device, tutti_error_t *error) {
+  device = nullptr;
+  if (auto status = enter(isEmulated(options), error))
+    return status;
+  tutti_status_t status = find(options, device, error);
+  if (device)
+    ++device->sessions;
+  if (!status)
+    status = device->prepare(program, error);
+  pthread_mutex_unlock(&mutex);
+  if (status && device)
+    release(std::exchange(device, nullptr));
+  return status;
+}
+
+void CudaDevices::release(CudaDevice *device) {
+  pthread_mutex_lock(&mutex);
+  if (--device->sessions == 0) {
+    CudaDevice **link = &first;
+    while (*link != device)
+      link = &(*link)->next;
+    *link = device->next;
+    device->destroy();
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
+} // namespace tutti::rt

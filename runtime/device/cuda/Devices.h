@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The CUDA devices that an artifact's sessions use, and the driver that they came from.
+#pragma once
+
+#include "Driver.h"
+
+#include <pthread.h>
+
+namespace tutti::fb {
+struct Program;
+}
+
+namespace tutti::rt {
+
+class Artifact;
+class CudaDevice;
+struct CudaTarget;
+
+/// Part of an artifact, so that there is no state outside of handles. Nothing is loaded before the first session asks.
+class CudaDevices {
+public:
+  explicit CudaDevices(Artifact &artifact) : artifact(artifact) {}
+
+  /// Whether the device that the options name has code for every launch of the program.
+  tutti_status_t check(const fb::Program &program, const tutti_session_options_t &options, tutti_error_t *error);
+
+  /// The device that the options name, with the program's code and weights on it; to be released.
+  tutti_status_t acquire(const fb::Program &program, const tutti_session_options_t &options, CudaDevice *&device,
+                         tutti_error_t *error);
+  /// The last one out frees code and weights.
+  void release(CudaDevice *device);
+
+private:
+  tutti_status_t enter(bool emulated, tutti_error_t *error);
+  tutti_status_t find(const tutti_session_options_t &options, CudaDevice *&device, tutti_error_t *error);
+
+  Artifact &artifact;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  CudaDriver drivers[2]; ///< of CUDA devices, of the emulated one
+  bool loaded[2] = {};
+  int pid = 0; ///< of the process that loaded a driver
+  CudaDevice *first = nullptr;
+};
+
+} // namespace tutti::rt

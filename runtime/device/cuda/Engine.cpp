@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a session has on a CUDA device: memory, stream, graph; and which memory it takes from the caller.
+#include "Engine.h"
+
+namespace tutti::rt {
+
+namespace {
+using ull = unsigned long long;
+/// What addresses in device memory are multiples of: ours, and the least that the caller's have to be.
+constexpr uint64_t kBlockAlign = 256, kCallerAlign = 16;
+/// Past this no machine has memory, and sums could overflow.
+constexpr uint64_t kMost = uint64_t(1) << 46;
+} // namespace
+
+Engine *makeCudaEngine(Call &call) { return make<CudaEngine>(call); }
+
+tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
+                         tutti_error_t *error) {
+  return artifact.cuda.check(program, options, error);
+}
+
+tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
+  if (auto status = call.artifact.cuda.acquire(*call.program, options, device, error))
+    return status;
+  driver = &device->driver;
+  CudaDevice::Scope scope(*device);
+  if (scope.result)
+    return driver->fail(error, scope.result, "the context of %s cannot be used", name());
+  stream = static_cast<CUstream>(options.stream);
+  CUresult result = CUDA_SUCCESS;
+  if (!stream) {
+    result = driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    ownsStream = result == CUDA_SUCCESS;
+  }
+  if (!result)
+    result = driver->cuEventCreate(&ended, CU_EVENT_DISABLE_TIMING);
+  if (result)
+    return driver->fail(error, result, "%s gives no stream", name());
+
+  uint32_t numLaunches = uint32_t(call.launches.size());
+  if (!launches.allocate(numLaunches) || !places.allocate(call.ports.size()) || !deliveries.allocate(call.ports.size()))
+    return outOfMemory(error, "launches", numLaunches * sizeof(LaunchState));
+  for (uint32_t i = 0; i < numLaunches; ++i) {
+    const fb::Launch &launch = *call.launches[i].launch;
+    LaunchState &state = launches[i];
+    state.parameters[0] = call.wordsOf(call.launches[i]);
+    state.what.func = device->functionOf(launch.kernel());
+    state.what.blockDimX = launch.block()->Get(0);
+    state.what.blockDimY = launch.block()->Get(1);
+    state.what.blockDimZ = launch.block()->Get(2);
+    state.what.kernelParams = state.parameters;
+    if (count(launch.cluster())) {
+      state.cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      state.cluster.value.clusterDim = {launch.cluster()->Get(0), launch.cluster()->Get(1), launch.cluster()->Get(2)};
+      state.clustered = launch.cluster()->Get(0) * launch.cluster()->Get(1) * launch.cluster()->Get(2) > 1;
+    }
+  }
+  if (auto status = allocate(error))
+    return status;
+  return numLaunches > 1 ? buildGraph(error) : TUTTI_OK;
+}
+
+/// Where everything lies when the sizes are at most these.
+CudaEngine::Memory CudaEngine::layout(const int64_t *sizes) const {
+  Memory m = {};
+  uint64_t at = 0;
+  auto place = [&](uint64_t bytes) {
+    m.fits = m.fits && bytes <= kMost && at <= kMost;
+    at = m.fits ? alignUp(at + bytes, kBlockAlign) : at;
+  };
+  auto placePorts = [&](uint32_t first, uint32_t last) {
+    for (uint32_t i = first; i < last; ++i) {
+      int64_t dims[TUTTI_MAX_RANK];
+      uint64_t bytes = 0;
+      for (int32_t d = 0; d < call.ports[i].info->rank; ++d)
+        dims[d] = valueOf(call.ports[i].port->type()->dims()->Get(uint32_t(d)), sizes);
+      denseBytes(fb::DType(call.ports[i].info->dtype), dims, uint32_t(call.ports[i].info->rank), bytes);
+      place(bytes);
+    }
+  };
+  placePorts(0, call.numInputs);
+  m.outputs = at;
+  placePorts(call.numInputs, uint32_t(call.ports.size()));
+  m.tables = at;
+  place(call.tables.size() * call.active.size() * sizeof(void *));
+  m.pinned = m.arena = at;
+  int64_t arena = call.arenaBytes(sizes);
+  m.fits = m.fits && arena >= 0;
+  place(m.fits ? uint64_t(arena) : 0);
+  m.total = std::max(at, kBlockAlign);
+  return m;
+}
+
+/// "'batch' up to 812 would fit": the largest range gives way first, then the members.
+void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
+  int64_t at[kMaxSizes], least[kMaxSizes];
+  uint32_t widest = 0;
+  for (uint32_t i = 0; i < call.sizes.size(); ++i) {
+    const fb::Size &size = *call.program->sizes()->Get(i);
+    at[i] = size.hi();
+    least[i] = size.lo();
+    if (i && at[i] > least[i] && (!widest || at[i] > at[widest]))
+      widest = i;
+  }
+  auto largest = [&](uint32_t index) { // 0: not even its smallest value
+    int64_t low = least[index] - 1, high = call.program->sizes()->Get(index)->hi();
+    while (low < high) {
+      int64_t middle = at[index] = low + (high - low + 1) / 2;
+      Memory m = layout(at);
+      if (m.fits && m.total <= free)
+        low = middle;
+      else
+        high = middle - 1;
+    }
+    return low < least[index] ? 0 : low;
+  };
+  if (widest)
+    if (int64_t value = largest(widest)) {
+      const char *symbol = text(call.program->sizes()->Get(widest)->name());
+      std::snprintf(hint, length, "'%.40s' up to %lld would fit: compile with --dim %.40s=1..%lld", symbol,
+                    (long long)value, symbol, (long long)value);
+      return;
+    }
+  std::copy(least, least + call.sizes.size(), at);
+  if (int64_t value = largest(0))
+    std::snprintf(hint, length, "%lld members would fit, each size at its smallest", (long long)value);
+}
+
+tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
+  Array<int64_t> most;
+  if (!call.largestSizes(most))
+    return outOfMemory(error, "sizes", call.sizes.size() * sizeof(int64_t));
+  memory = layout(most.data());
+  CUresult result = memory.fits ? driver->cuMemAlloc(&block, memory.total) : CUDA_ERROR_OUT_OF_MEMORY;
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    block = 0;
+    char hint[160] = "";
+    describeFit(device->freeBytes(), hint, sizeof(hint));
+    return device->outOfMemory(error, "a session's inputs, outputs and arena", memory.total, hint);
+  }
+  uint64_t pinnedBytes = std::max(memory.pinned, kBlockAlign);
+  void *host = nullptr;
+  if (!result && (result = driver->cuMemHostAlloc(&host, pinnedBytes, 0)))
+    return driver->fail(error, result, "%llu bytes of pinned memory for inputs and outputs are not to be had",
+                        ull(pinnedBytes));
+  pinned = static_cast<char *>(host);
+  if (!result) // state starts as zeros; so may the rest of the arena
+    result = driver->cuMemsetD8Async(block + memory.arena, 0, memory.total - memory.arena, stream);
+  if (!result)
+    result = driver->cuStreamSynchronize(stream);
+  if (result)
+    return driver->fail(error, result, "%s gives no memory", name());
+
+  // The arena, then each state buffer, as Call::arenaBytes counts them.
+  auto *base = reinterpret_cast<char *>(block);
+  call.arena = base + memory.arena;
+  uint64_t at = memory.arena;
+  if (count(call.program->arena()))
+    at += alignUp(uint64_t(valueOf(call.program->arena()->Get(0), most.data())), kPageBytes);
+  uint64_t table = memory.tables, port = memory.outputs;
+  uint32_t nextTable = 0;
+  for (uint32_t i = 0; i < call.buffers.size(); ++i) {
+    const fb::Buffer &b = *call.program->buffers()->Get(i);
+    if (b.space() == fb::Space::state) {
+      call.buffers[i] = base + at;
+      at += alignUp(uint64_t(valueOf(b.bytes(), most.data())), kPageBytes);
+    } else if (b.space() == fb::Space::constant && call.artifact.root().slots()->Get(uint32_t(b.slot()))->per_member()) {
+      call.tables[nextTable++].entries = reinterpret_cast<const void **>(pinned + table);
+      call.buffers[i] = base + table;
+      table += call.active.size() * sizeof(void *);
+    } else if (b.space() == fb::Space::constant) {
+      call.buffers[i] = reinterpret_cast<char *>(device->locate(uint32_t(b.slot())));
+    }
+  }
+  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
+    places[i] = port;
+    call.ports[i].owned = pinned + port;
+    port = alignUp(port + call.ports[i].mostBytes(), kBlockAlign);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
+  uint64_t place = places[uint32_t(&port - call.ports.data())];
+  if (!tensor.data) { // an output goes back to the session, or there is nothing in it
+    if (!port.input)
+      port.owned = tensor.memory == TUTTI_MEMORY_DEVICE ? reinterpret_cast<char *>(block) + place : pinned + place;
+    port.inPlace = tensor.memory == TUTTI_MEMORY_DEVICE;
+    return TUTTI_OK;
+  }
+  CudaDevice::Scope scope(*device);
+  if (scope.result)
+    return failed(scope.result, "making the context current");
+  auto address = reinterpret_cast<CUdeviceptr>(tensor.data);
+  unsigned type = 0, managed = 0;
+  // What the driver does not know is memory of the host alone.
+  bool known = driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS;
+  if (known)
+    driver->cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+  const char *name = port.info->name;
+  if (tensor.memory == TUTTI_MEMORY_HOST) {
+    if (known && type == CU_MEMORYTYPE_DEVICE && !managed)
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies in device memory at %p, but was given as memory of the host",
+                  name, tensor.data);
+    port.inPlace = known && type == CU_MEMORYTYPE_HOST && !managed;
+    return TUTTI_OK;
+  }
+  if (!managed && (!known || type != CU_MEMORYTYPE_DEVICE))
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given as device memory, but %p is memory of the host", name,
+                tensor.data);
+  int ordinal = device->device;
+  if (!managed)
+    driver->cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+  if (ordinal != device->device)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies on CUDA device %d, but the session runs on device %d", name,
+                ordinal, device->device);
+  if (address % kCallerAlign)
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies at %p, expected a multiple of %llu in device memory", name,
+                tensor.data, ull(kCallerAlign));
+  port.inPlace = true;
+  return TUTTI_OK;
+}
+
+tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
+  CUresult result = driver->cuGraphCreate(&graph, 0);
+  const CUgraphNode *before = nullptr;
+  for (uint32_t i = 0; i < launches.size() && !result; ++i) {
+    LaunchState &state = launches[i];
+    auto whole = [&](unsigned block, unsigned cluster) { return state.clustered ? cluster : block; };
+    const auto &cluster = state.cluster.value.clusterDim;
+    CUDA_KERNEL_NODE_PARAMS what = state.what; // any grid: every run sets its own
+    what.gridDimX = whole(1, cluster.x);
+    what.gridDimY = whole(1, cluster.y);
+    what.gridDimZ = whole(1, cluster.z);
+    result = driver->cuGraphAddKernelNode(&state.node, graph, before, before != nullptr, &what);
+    if (!result && state.clustered)
+      result = driver->cuGraphKernelNodeSetAttribute(state.node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &state.cluster.value);
+    before = &state.node;
+  }
+  if (!result)
+    result = driver->cuGraphInstantiateWithFlags(&exec, graph, 0);
+  if (!result)
+    result = driver->cuGraphUpload(exec, stream);
+  if (!result)
+    result = driver->cuStreamSynchronize(stream);
+  return result ? driver->fail(error, result, "a graph of %zu launches cannot be made", launches.size()) : TUTTI_OK;
+}
+
+void CudaEngine::destroy(bool forked) {
+  if (device && !forked) {
+    {
+      CudaDevice::Scope scope(*device);
+      if (exec)
+        driver->cuGraphExecDestroy(exec);
+      if (graph)
+        driver->cuGraphDestroy(graph);
+      if (ended)
+        driver->cuEventDestroy(ended);
+      if (ownsStream)
+        driver->cuStreamDestroy(stream);
+      if (pinned)
+        driver->cuMemFreeHost(pinned);
+      if (block)
+        driver->cuMemFree(block);
+    }
+    call.artifact.cuda.release(device);
+  }
+  dispose(this);
+}
+
+} // namespace tutti::rt

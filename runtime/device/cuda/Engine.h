@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs a session's launches on a stream of a CUDA device.
+#pragma once
+
+#include "../Engine.h"
+#include "Device.h"
+
+namespace tutti::rt {
+
+/// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of one
+/// address per position of the active set), then the sizes. One launch is launched; several are a graph, whose nodes get new
+/// parameters when addresses or sizes change.
+class CudaEngine final : public Engine {
+public:
+  explicit CudaEngine(Call &call) : call(call) {}
+
+  tutti_status_t build(const tutti_session_options_t &options, tutti_error_t *error) override;
+  tutti_status_t admit(PortState &port, const tutti_tensor_t &tensor) override;
+  void resize() override;
+  void rebind() override;
+  tutti_status_t run(bool wait) override;
+  tutti_status_t wait() override;
+  const char *name() const override { return device->target.name; }
+  void destroy(bool forked) override;
+
+private:
+  struct LaunchState {
+    CUDA_KERNEL_NODE_PARAMS what; ///< as a graph's node takes it, and cuLaunchKernel
+    CUlaunchAttribute cluster;
+    bool clustered;
+    void *parameters[1];
+    CUgraphNode node;
+  };
+  /// An output that goes on from pinned memory once the stream has come so far.
+  struct Delivery {
+    void *to;
+    const void *from;
+    uint64_t bytes;
+  };
+  /// A session's memory, here and there: regions of one block each. Offsets in bytes.
+  struct Memory {
+    uint64_t inputs, outputs, tables, pinned; ///< pinned and device memory start with the same three
+    uint64_t arena, total;
+    bool fits = true;
+  };
+
+  Memory layout(const int64_t *sizes) const;
+  tutti_status_t allocate(tutti_error_t *error);
+  void describeFit(uint64_t free, char *hint, size_t length) const;
+  tutti_status_t buildGraph(tutti_error_t *error);
+  tutti_status_t enqueue();
+  tutti_status_t pinWeights();
+  CUresult copyInputs();
+  CUresult launchAll();
+  CUresult updateGraph();
+  CUresult copyOutputs();
+  tutti_status_t finish(bool event);
+  tutti_status_t failed(CUresult result, const char *what);
+
+  Call &call;
+  CudaDevice *device = nullptr;
+  const CudaDriver *driver = nullptr;
+  CUstream stream = nullptr;
+  bool ownsStream = false;
+  CUevent ended = nullptr; ///< of the last run that did not wait
+
+  Memory memory = {};
+  CUdeviceptr block = 0;
+  char *pinned = nullptr;
+  Array<uint64_t> places; ///< by port: where it lies in its region
+  uint64_t inputBytes = 0; ///< of the inputs that go through pinned memory
+  bool staged = false;     ///< whether a run uses pinned memory of the session
+
+  Array<LaunchState> launches;
+  bool empty = false; ///< some grid is: launched one by one then
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  bool graphIsOld = true;
+
+  Array<Delivery> deliveries;
+  uint32_t numDeliveries = 0;
+  bool running = false; ///< something may be under way, and the weights are pinned
+  const Weights::Version *version = nullptr;
+};
+
+} // namespace tutti::rt

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One call on a CUDA device: inputs there, launches, outputs back. Nothing here allocates.
+#include "Engine.h"
+
+namespace tutti::rt {
+
+namespace {
+constexpr uint64_t kBlockAlign = 256;
+}
+
+/// A sticky error is the end of the session: what it says is what every later call returns.
+tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
+  tutti_status_t status = driver->fail(&call.error, result, "%s on %s", what, name());
+  if (isSticky(result))
+    call.lost = status;
+  return status;
+}
+
+void CudaEngine::resize() {
+  empty = false;
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    const fb::Launch &launch = *call.launches[i].launch;
+    CUDA_KERNEL_NODE_PARAMS &what = launches[i].what;
+    auto extent = [&](uint32_t d) { return unsigned(valueOf(launch.grid()->Get(d), call.sizes.data())); };
+    what.gridDimX = extent(0);
+    what.gridDimY = extent(1);
+    what.gridDimZ = extent(2);
+    what.sharedMemBytes = unsigned(valueOf(launch.dynamic_shared(), call.sizes.data()));
+    empty |= !what.gridDimX || !what.gridDimY || !what.gridDimZ;
+  }
+}
+
+/// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where they are.
+void CudaEngine::rebind() {
+  auto *base = reinterpret_cast<char *>(block);
+  uint64_t packed = 0, inPlace = 0;
+  for (uint32_t i = 0; i < call.numInputs; ++i)
+    if (const PortState &port = call.ports[i]; port.memory == TUTTI_MEMORY_HOST && !port.inPlace) {
+      places[i] = packed;
+      packed = alignUp(packed + port.bytes(), kBlockAlign);
+    }
+  inputBytes = inPlace = packed;
+  staged = packed != 0;
+  for (uint32_t i = 0; i < call.ports.size(); ++i) {
+    const PortState &port = call.ports[i];
+    if (port.input && port.memory == TUTTI_MEMORY_HOST && port.inPlace) {
+      places[i] = inPlace;
+      inPlace = alignUp(inPlace + port.bytes(), kBlockAlign);
+    }
+    staged |= !port.input && port.memory == TUTTI_MEMORY_HOST && !(port.bound && port.inPlace);
+    call.buffers[port.port->buffer()] = port.memory == TUTTI_MEMORY_DEVICE ? static_cast<char *>(port.data()) : base + places[i];
+  }
+  call.updateAddresses();
+  graphIsOld = true;
+}
+
+CUresult CudaEngine::copyInputs() {
+  for (uint32_t i = 0; i < call.numInputs; ++i) {
+    const PortState &port = call.ports[i];
+    uint64_t bytes = port.bytes();
+    if (port.memory != TUTTI_MEMORY_HOST || !bytes)
+      continue;
+    if (!port.inPlace)
+      std::memcpy(pinned + places[i], port.bound, bytes);
+    else if (CUresult result = driver->cuMemcpyHtoDAsync(block + places[i], port.bound, bytes, stream))
+      return result;
+  }
+  return inputBytes ? driver->cuMemcpyHtoDAsync(block, pinned, inputBytes, stream) : CUDA_SUCCESS;
+}
+
+CUresult CudaEngine::updateGraph() {
+  for (const LaunchState &state : launches)
+    if (CUresult result = driver->cuGraphExecKernelNodeSetParams(exec, state.node, &state.what))
+      return result;
+  graphIsOld = false;
+  return CUDA_SUCCESS;
+}
+
+CUresult CudaEngine::launchAll() {
+  if (exec && !empty) {
+    CUresult result = graphIsOld ? updateGraph() : CUDA_SUCCESS;
+    return result ? result : driver->cuGraphLaunch(exec, stream);
+  }
+  for (LaunchState &state : launches) {
+    const CUDA_KERNEL_NODE_PARAMS &w = state.what;
+    if (!w.gridDimX || !w.gridDimY || !w.gridDimZ)
+      continue;
+    CUresult result;
+    if (state.clustered) {
+      CUlaunchConfig config = {w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
+                               w.sharedMemBytes, stream, &state.cluster, 1};
+      result = driver->cuLaunchKernelEx(&config, w.func, w.kernelParams, nullptr);
+    } else {
+      result = driver->cuLaunchKernel(w.func, w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
+                                      w.sharedMemBytes, stream, w.kernelParams, nullptr);
+    }
+    if (result)
+      return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult CudaEngine::copyOutputs() {
+  for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
+    const PortState &port = call.ports[i];
+    uint64_t bytes = port.bytes();
+    if (port.memory != TUTTI_MEMORY_HOST || !bytes)
+      continue;
+    bool direct = port.bound && port.inPlace;
+    if (CUresult result =
+            driver->cuMemcpyDtoHAsync(direct ? port.bound : pinned + places[i], block + places[i], bytes, stream))
+      return result;
+    if (port.bound && !direct)
+      deliveries[numDeliveries++] = {port.bound, pinned + places[i], bytes};
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The weights of a run stay as they are until it has ended; so do the tables that point to them.
+tutti_status_t CudaEngine::pinWeights() {
+  Weights &weights = call.artifact.weights;
+  if (running && (staged || weights.isNewer(version->number) || call.tablesVersion != version->number))
+    if (auto status = finish(true))
+      return status;
+  if (!running)
+    version = &weights.pin(call.reader);
+  running = true;
+  if (call.tablesVersion == version->number)
+    return TUTTI_OK;
+  call.fillTables([&](uint32_t slot, uint32_t member) {
+    return reinterpret_cast<const void *>(device->locate(*version, slot, member));
+  });
+  uint64_t bytes = call.tables.size() * call.active.size() * sizeof(void *);
+  if (bytes)
+    if (CUresult result = driver->cuMemcpyHtoDAsync(block + memory.tables, pinned + memory.tables, bytes, stream))
+      return failed(result, "copying the tables of weights");
+  call.tablesVersion = version->number;
+  return TUTTI_OK;
+}
+
+tutti_status_t CudaEngine::enqueue() {
+  if (auto status = pinWeights())
+    return status;
+  if (CUresult result = copyInputs())
+    return failed(result, "copying inputs");
+  if (CUresult result = launchAll())
+    return failed(result, "launching");
+  if (CUresult result = copyOutputs())
+    return failed(result, "copying outputs");
+  return TUTTI_OK;
+}
+
+tutti_status_t CudaEngine::run(bool wait) {
+  CudaDevice::Scope scope(*device);
+  if (scope.result)
+    return failed(scope.result, "making the context current");
+  tutti_status_t status = enqueue();
+  if (!status && !wait)
+    if (CUresult result = driver->cuEventRecord(ended, stream))
+      status = failed(result, "recording an event");
+  if (!status && !wait)
+    return TUTTI_OK;
+  if (status) { // what had been started ends first; the first error is the one to report
+    numDeliveries = 0;
+    call.tablesVersion = 0;
+    tutti_error_t kept = call.error;
+    if (running)
+      (void)finish(false);
+    call.error = kept;
+    return status;
+  }
+  return finish(false);
+}
+
+tutti_status_t CudaEngine::wait() {
+  if (!running)
+    return TUTTI_OK;
+  CudaDevice::Scope scope(*device);
+  if (scope.result)
+    return failed(scope.result, "making the context current");
+  return finish(true);
+}
+
+/// Waits for the stream, or for the last run on it; then outputs go on to where they were bound.
+tutti_status_t CudaEngine::finish(bool event) {
+  CUresult result = event ? driver->cuEventSynchronize(ended) : driver->cuStreamSynchronize(stream);
+  running = false;
+  call.artifact.weights.unpin(call.reader);
+  if (!result)
+    for (uint32_t i = 0; i < numDeliveries; ++i)
+      std::memcpy(deliveries[i].to, deliveries[i].from, deliveries[i].bytes);
+  numDeliveries = 0;
+  return result ? failed(result, "running") : TUTTI_OK;
+}
+
+} // namespace tutti::rt

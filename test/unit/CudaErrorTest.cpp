@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What goes wrong with drivers, devices and pointers: each a status and a message, and nothing left behind.
+#include "CudaFixture.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tutti::rt::test;
+using namespace tutti::rt;
+using tutti::Error;
+
+#define EXPECT_SAYS(error, code, words)                                                                                \
+  do {                                                                                                                 \
+    Error said = error;                                                                                                \
+    EXPECT_EQ(said.status(), code);                                                                                    \
+    EXPECT_NE(said.message().find(words), std::string::npos) << said.message();                                        \
+  } while (false)
+
+TEST_F(Cuda, noDriver) {
+  setenv("TUTTI_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "there is no CUDA driver: /nowhere/libcuda.so.1: cannot open");
+  setenv("TUTTI_CUDA_DRIVER", "libc.so.6", 1);
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "'libc.so.6' is no CUDA driver");
+  unsetenv("TUTTI_CUDA_DRIVER");
+  EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "TUTTI_CUDA_DRIVER must name");
+  EXPECT_EQ(errorOf(cudaSpec()).exitCode(), 5) << "this machine's own driver, if there is one, has no such device";
+}
+
+TEST_F(Cuda, driverTooOld) {
+  fake.version = 10020;
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_DRIVER_TOO_OLD, "is for CUDA 10.2, expected 11.4 or newer");
+  fake.reset();
+  fake.missing = "cuGraphUpload";
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_DRIVER_TOO_OLD, "has no cuGraphUpload");
+  fake.reset();
+  Spec spec = cudaSpec();
+  spec.minDriver = 12080;
+  EXPECT_SAYS(errorOf(spec), TUTTI_DRIVER_TOO_OLD, "needs a driver for CUDA 12.8 on Fake GPU (sm_90), and this one is for CUDA 12.4");
+  EXPECT_EQ(errorOf(spec).exitCode(), 5);
+}
+
+TEST_F(Cuda, noDeviceOrNoCodeForIt) {
+  EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_CUDA, 2)), TUTTI_NO_DEVICE, "no CUDA device 2: the driver has 2");
+  fake.devices = 0;
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "the driver has 0");
+  fake.reset();
+  Spec spec = cudaSpec();
+  spec.cudaTargets = {"sm_80", "sm_90a", "compute_120"};
+  fake.major = 7, fake.minor = 5;
+  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE,
+              "has code for sm_80, sm_90a, compute_120, which Fake GPU (sm_75) cannot run; compile with --target sm_75");
+  fake.major = 12, fake.minor = 0; // PTX
+  EXPECT_FALSE(errorOf(spec));
+  EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "compile with --target emulated");
+  EXPECT_SAYS(errorOf(Spec{}), TUTTI_NO_DEVICE, "no code for the device 'cuda', only for 'cpu'");
+  EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_CPU)), TUTTI_NO_DEVICE, "no code for the device 'cpu', only for 'cuda'");
+  EXPECT_SAYS(errorOf(spec, options(tutti_device_t(9))), TUTTI_INVALID_ARGUMENT, "no device 9");
+}
+
+TEST_F(Cuda, moreThanTheDeviceHas) {
+  Spec spec = cudaSpec();
+  spec.shared = 100 << 10;
+  EXPECT_FALSE(errorOf(spec));
+  EXPECT_EQ(fake.calls("cuFuncSetAttribute"), 2) << "for each kernel";
+  fake.maxShared = 99 << 10;
+  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE, "needs 102400 bytes of shared memory, and Fake GPU (sm_90) has 101376");
+  spec = cudaSpec();
+  spec.blockThreads = 512;
+  fake.maxThreads = 256;
+  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE, "has blocks of 512 threads, but runs with at most 256");
+}
+
+TEST_F(Cuda, outOfDeviceMemory) {
+  Spec spec = cudaSpec();
+  spec.batchHi = 1 << 20;
+  fake.memory = uint64_t(64) << 20;
+  Error error = errorOf(spec);
+  EXPECT_EQ(error.status(), TUTTI_OUT_OF_MEMORY);
+  EXPECT_EQ(error.exitCode(), 6);
+  const std::string &text = error.message();
+  EXPECT_NE(text.find("not enough memory on Fake GPU (sm_90) for a session's inputs, outputs and arena: "), std::string::npos) << text;
+  EXPECT_NE(text.find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos);
+  // What it says would fit does, and one more does not.
+  size_t at = text.find("'batch' up to ");
+  ASSERT_NE(at, std::string::npos) << text;
+  spec.batchHi = std::atoll(text.c_str() + at + 14);
+  ASSERT_GT(spec.batchHi, 1000);
+  EXPECT_FALSE(errorOf(spec));
+  spec.batchHi += 8;
+  EXPECT_EQ(errorOf(spec).status(), TUTTI_OUT_OF_MEMORY);
+
+  spec = cudaSpec();
+  spec.members = 1000;
+  fake.memory = 500000;
+  EXPECT_SAYS(errorOf(spec), TUTTI_OUT_OF_MEMORY, "for the weights of 1000 members: ");
+  EXPECT_SAYS(errorOf(spec), TUTTI_OUT_OF_MEMORY, "members would fit");
+}
+
+TEST_F(Cuda, everyFailingCallIsAStatusAndLeavesNothingBehind) {
+  for (const char *name :
+       {"cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent", "cuStreamCreate", "cuModuleLoadData",
+        "cuModuleGetFunction", "cuFuncGetAttribute", "cuMemAlloc", "cuMemcpyHtoDAsync", "cuStreamSynchronize", "cuEventCreate",
+        "cuMemHostAlloc", "cuMemsetD8Async", "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags",
+        "cuGraphUpload"})
+    for (int at = 1; at <= 3; ++at) {
+      fake.reset();
+      fake.failing = name, fake.failAt = at, fake.failure = 999;
+      Error error = errorOf(cudaSpec());
+      bool reached = fake.failAt <= 0;
+      EXPECT_EQ(bool(error), reached || fake.calls(name) >= at) << name << " " << at;
+      if (error)
+        EXPECT_TRUE(error.exitCode() == 5 || error.exitCode() == 3) << error.message();
+      fake.reset();
+      fake.lost = 0;
+    }
+}
+
+TEST_F(Cuda, aFailingRunCanBeRepeated) {
+  for (bool oneLaunch : {false, true})
+    for (const char *name : {"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuLaunchKernel", "cuGraphLaunch",
+                             "cuGraphExecKernelNodeSetParams", "cuEventRecord", "cuStreamSynchronize"}) {
+      Fixture f(cudaSpec(oneLaunch));
+      auto x = inputOf(4);
+      ASSERT_FALSE(f.bind(x));
+      bool async = std::string_view(name) == "cuEventRecord";
+      fake.reset();
+      fake.failing = name, fake.failAt = 1, fake.failure = CUDA_ERROR_INVALID_VALUE;
+      Error error = async ? f.session.runAsync() : f.session.run();
+      if (!fake.calls(name))
+        continue;
+      EXPECT_SAYS(error, TUTTI_DRIVER_ERROR, "on Fake GPU (sm_90): CUDA_ERROR_OTHER (1, something happened)");
+      fake.reset();
+      error = f.session.run();
+      EXPECT_FALSE(error) << name << ": " << error.message();
+      EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members) << name;
+    }
+}
+
+TEST_F(Cuda, aLostDevicePoisonsTheSessionOnly) {
+  for (bool async : {false, true}) {
+    Fixture f(cudaSpec());
+    auto x = inputOf(4);
+    ASSERT_FALSE(f.bind(x));
+    fake.reset();
+    fake.failing = "kernel", fake.failAt = 2, fake.failure = CUDA_ERROR_ILLEGAL_ADDRESS;
+    Error error = async ? f.session.runAsync() : f.session.run();
+    if (async) {
+      EXPECT_FALSE(error) << "the fake driver has done nothing yet";
+      error = f.session.wait();
+    }
+    EXPECT_SAYS(error, TUTTI_DEVICE_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS (700, an illegal memory access was encountered)");
+    EXPECT_EQ(error.exitCode(), 5);
+    std::vector<uint32_t> one{1};
+    for (const Error &later : {f.session.run(), f.bind(x), f.session.setActive(one), f.session.wait(),
+                               f.session.output("y", "mean").error(), f.session.runAsync()})
+      EXPECT_EQ(later.message(), error.message());
+    EXPECT_EQ(tutti::Session::create(f.artifact, options()).error().status(), TUTTI_DEVICE_LOST);
+    fake.reset(); // so that what the driver still holds can be counted
+  }
+}
+
+TEST_F(Cuda, pointersOfTheWrongKind) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(4);
+  const int64_t dims[] = {4, kK};
+  CUdeviceptr here = fake.allocate(0, 4096), elsewhere = fake.allocate(1, 4096);
+  auto bind = [&](void *data, tutti_memory_t memory) { return f.session.bindInput(tensorOf("x", dims, 2, data, memory)); };
+  auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
+  EXPECT_SAYS(bind(x.data(), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "is memory of the host");
+  EXPECT_SAYS(bind(at(here), TUTTI_MEMORY_HOST), TUTTI_INVALID_ARGUMENT, "lies in device memory at");
+  EXPECT_SAYS(bind(at(elsewhere), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "lies on CUDA device 1, but the session runs on device 0");
+  EXPECT_SAYS(bind(at(here + 4), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "expected a multiple of 16");
+  EXPECT_SAYS(bind(at(here + 2), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "not aligned to its elements");
+  EXPECT_SAYS(bind(x.data(), tutti_memory_t(7)), TUTTI_INVALID_ARGUMENT, "memory of kind 7");
+  EXPECT_EQ(f.session.run().status(), TUTTI_NOT_BOUND) << "nothing of that was bound";
+  EXPECT_FALSE(bind(at(here), TUTTI_MEMORY_DEVICE));
+  fake.free(at(here));
+  fake.free(at(elsewhere));
+
+  Fixture cpu;
+  EXPECT_SAYS(cpu.session.bindInput(tensorOf("x", dims, 2, x.data(), TUTTI_MEMORY_DEVICE)), TUTTI_INVALID_ARGUMENT,
+              "runs on the CPU, which reaches host memory only");
+}
+
+TEST_F(Cuda, modulesThatAreNone) {
+  File file = buildArtifact(cudaSpec());
+  const tutti::fb::Root &root = *tutti::fb::GetRoot(file.data() + file.header().metadataOffset);
+  uint64_t at = root.segments()->Get(2)->offset();
+  auto refused = [&](size_t offset, uint64_t value) {
+    File damaged = file.copy();
+    std::memcpy(damaged.data() + at + offset, &value, sizeof(value));
+    damaged.redigest();
+    auto artifact = tutti::Artifact::open(std::as_bytes(std::span(damaged.data(), damaged.size())));
+    ASSERT_TRUE(artifact.ok()) << artifact.error().message();
+    EXPECT_SAYS(tutti::Session::create(*artifact, options()).error(), TUTTI_MALFORMED, "is no module");
+  };
+  refused(0, 0);                      // no ELF file
+  refused(40, uint64_t(1) << 40);     // sections far away
+  refused(40, UINT64_MAX - 8);
+}
+
+TEST_F(Cuda, aForkedChildGetsAStatus) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(2);
+  ASSERT_FALSE(f.bind(x));
+  pid_t child = fork();
+  if (child == 0) {
+    bool good = f.session.run().status() == TUTTI_FORKED &&
+                tutti::Session::create(f.artifact, options()).error().status() == TUTTI_FORKED;
+    f.session = tutti::Session();
+    f.artifact = tutti::Artifact();
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_FALSE(f.session.run());
+}
