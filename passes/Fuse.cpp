@@ -45,7 +45,7 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
   if (auto map = dyn_cast<MapOp>(op))
     return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
   if (auto concat = dyn_cast<ConcatOp>(op))
-    return concat.getAxis() == concat.getResult().getType().getRank() - 1;
+    return int64_t(concat.getAxis()) == concat.getResult().getType().getRank() - 1;
   if (isa<ContractOp>(op))
     return index == 0 && numericsRule(op) == "panels";
   if (isa<ReduceOp>(op))

@@ -3,6 +3,7 @@
 #include "compiler/codegen/Math.h"
 #include "compiler/codegen/MathCoefficients.h"
 #include "compiler/codegen/ValueExpr.h"
+#include "dialects/tutti/Tutti.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
@@ -211,6 +212,50 @@ Expr sinOrCos(Expr x, int quarter) {
 Expr sin(Expr x) { return select(equal(x, 0), x, sinOrCos(x, 0)); }
 Expr cos(Expr x) { return sinOrCos(x, 1); }
 
+/// e^-|x|, or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below 2^-126 itself.
+Expr decay(Expr x, Format f) {
+  Expr y = -abs(x);
+  double shift = f.magic() + f.bias();
+  Expr biased = fma(y, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), y));
+  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
+  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), x.like(0), p * powerOfTwo(biased, f));
+}
+
+/// a / d for a d between 1 and where the first polynomial ends: faster than a division, which keeps the divider busy for as
+/// long as a whole function takes, and as good as one but for the last rounding.
+Expr quotient(Expr a, Expr d, ArrayRef<double> reciprocal) {
+  if (Format(a).isDouble)
+    return a / d;
+  Expr r = horner(d, reciprocal);
+  Expr e = fma(-d, r, 1.0);
+  r = fma(fma(e, e, e), r, r);
+  Expr q = a * r;
+  return fma(fma(-d, q, a), r, q);
+}
+
+Expr logistic(Expr x) {
+  Expr t = decay(x, Format(x));
+  return quotient(select(x < 0, t, x.like(1)), t + 1.0, kReciprocalTo2);
+}
+
+/// max(x, 0) + ln(1 + e^-|x|): the exponential cannot overflow, and the logarithm sees no cancellation.
+Expr log1pExp(Expr x) {
+  Format f(x);
+  Expr t = decay(x, f);
+  Expr tail = f.isDouble ? log1p(t) : fma(horner(t, kLog1pTo1), t * t, t);
+  return clampBelow(x, 0) + tail;
+}
+
+/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for positive x over e^2, in which t = e^-x.
+Expr mishGate(Expr x) {
+  Expr t = decay(x, Format(x));
+  auto isNegative = x < 0;
+  Expr linear = t + t, square = t * t;
+  Expr n = select(isNegative, square + linear, linear + 1.0);
+  return quotient(n, n + select(isNegative, x.like(2), square + square), kReciprocalTo5);
+}
+
 Expr rsqrt(Expr x) { return x.like(1) / x.make<math::SqrtOp>(); }
 /// Halves away from zero.
 Expr round(Expr x) {
@@ -291,6 +336,9 @@ Unary expansionOf(Operation *op, unsigned width) {
                    .Case([](math::Log1pOp) { return log1p; })
                    .Case([](math::RsqrtOp) { return rsqrt; })
                    .Case([](math::RoundOp) { return round; })
+                   .Case([](LogisticOp) { return logistic; })
+                   .Case([](Log1pExpOp) { return log1pExp; })
+                   .Case([](MishGateOp) { return mishGate; })
                    .Default([](Operation *) -> Unary { return nullptr; });
   if (both || width == 64)
     return both;
@@ -304,10 +352,19 @@ Unary expansionOf(Operation *op, unsigned width) {
 
 } // namespace
 
+bool isExpanded(Operation *op) {
+  if (!isa_and_nonnull<math::MathDialect, TuttiDialect>(op->getDialect()) || op->getNumResults() != 1)
+    return false;
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0)));
+  return isa<math::IPowIOp>(op) ||
+         (element && element.getWidth() <= 64 &&
+          ((isa<math::PowFOp>(op) && element.getWidth() <= 32) || expansionOf(op, element.getWidth())));
+}
+
 void expandMath(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isa_and_nonnull<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1)
+    if (isExpanded(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -317,19 +374,13 @@ void expandMath(Operation *root) {
       op->erase();
       continue;
     }
-    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(op->getResult(0)));
-    if (!element || element.getWidth() > 64)
-      continue;
-    bool isPow = isa<math::PowFOp>(op) && element.getWidth() <= 32;
-    Unary expansion = expansionOf(op, element.getWidth());
-    if (!isPow && !expansion)
-      continue;
+    auto element = cast<FloatType>(getElementTypeOrSelf(op->getResult(0)));
     ImplicitLocOpBuilder b(op->getLoc(), op);
     auto operand = [&](unsigned i) {
       Expr x(b, op->getOperand(i));
       return element.getWidth() < 32 ? x.make<arith::ExtFOp>(x.withElement(b.getF32Type())) : x;
     };
-    Expr result = isPow ? pow(operand(0), operand(1)) : expansion(operand(0));
+    Expr result = isa<math::PowFOp>(op) ? pow(operand(0), operand(1)) : expansionOf(op, element.getWidth())(operand(0));
     if (element.getWidth() < 32)
       result = result.make<arith::TruncFOp>(op->getResult(0).getType());
     op->getResult(0).replaceAllUsesWith(result);

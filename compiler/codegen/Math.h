@@ -6,11 +6,14 @@
 
 namespace tutti {
 
-/// Rewrites each math op on f32 or f64 (scalars or vectors) inside `root` that is no single instruction into arith ops,
+/// Rewrites each math op, and each function of the tutti dialect, on f32 or f64 (scalars or vectors) inside `root` that is no single instruction into arith ops,
 /// math.fma, math.absf, math.copysign and math.roundeven, and the likes of arith.maximumf with a number into a
 /// comparison. No branches, calls, memory or approximate instructions: a lane's bits depend on its input alone. Errors
 /// and special values: docs/numerics.md. f16 and bf16 go through f32. Ops without an expansion stay as they are.
 void expandMath(mlir::Operation *root);
+
+/// Whether expandMath writes `op` as several operations.
+bool isExpanded(mlir::Operation *op);
 
 /// Makes expandMath known to tools as the pass tutti-expand-math.
 void registerExpandMathPass();

@@ -103,4 +103,12 @@ inline constexpr double kPowExp[] = {0x1.0000003a71249p-1, 0x1.55555181f3151p-3,
 inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27, 0x1.4a7f09p-54,
                                         0x1.abe8fa8p-79, 0x1.a6ee06p-107, 0x1.b6295993cp-132};
 
+/// (log(1 + t) - t) / t^2, 0 <= t <= 1. Error in log(1 + t): 2^-27.5.
+inline constexpr double kLog1pTo1[] = {-0x1.ffffd2p-2,  0x1.554df0p-2,  -0x1.ff26e0p-3, 0x1.935c9ep-3, -0x1.3a7a7ep-3,
+                                       0x1.b579bap-4, -0x1.d86314p-5, 0x1.4b0826p-6,  -0x1.b2f56ep-9};
+/// 1 / d on [1, 2] and on [1, 5] to a part in 99 and in 23: the first 1 - T3(2d - 3) / T3(-3), the second
+/// 1 - T4((d - 3) / 2) / T4(-3/2), both over d. Steps of Newton and Halley do the rest.
+inline constexpr double kReciprocalTo2[] = {210.0 / 99, -144.0 / 99, 32.0 / 99};
+inline constexpr double kReciprocalTo5[] = {84.0 / 47, -50.0 / 47, 12.0 / 47, -1.0 / 47};
+
 } // namespace tutti

@@ -23,7 +23,9 @@ bool isLanes(Operation *op) { return isa_and_nonnull<ReduceOp>(op) && numericsRu
 
 /// More than a few cycles an element: worth storing when two read it.
 bool isExpensive(MapOp map) {
-  return llvm::any_of(map.getBody().front(), [](Operation &op) { return isa<arith::DivFOp>(op) || isa<math::MathDialect>(op.getDialect()); });
+  return llvm::any_of(map.getBody().front().without_terminator(), [](Operation &op) {
+    return isa<arith::DivFOp>(op) || isa<math::MathDialect, TuttiDialect>(op.getDialect());
+  });
 }
 
 class Builder {
@@ -152,9 +154,13 @@ private:
         result.steps.push_back({ContractOp(), {value}});
       if (i == contractions.size() || registerStores[i].empty())
         continue;
-      result.steps.push_back({contractions[i], registerStores[i]});
+      bool longMaps = llvm::any_of(registers, [&](auto &entry) {
+        auto map = entry.first.template getDefiningOp<MapOp>();
+        return entry.second == i && map && isExpensive(map);
+      });
+      result.steps.push_back({contractions[i], registerStores[i], longMaps});
       int64_t k = cast<RankedTensorType>(contractions[i].getLhs().getType()).getShape().back();
-      result.needsPartials |= k > numericsChunk(contractions[i]);
+      result.needsPartials |= longMaps || k > numericsChunk(contractions[i]);
     }
   }
 

@@ -27,6 +27,8 @@ struct Place {
 struct Step {
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;
+  /// The maps of a contraction's sums are so long that they need the registers: the sums wait in the partials.
+  bool longMaps = false;
 };
 
 /// A kernel's steps. A map that no step stores is computed wherever it is read.
@@ -37,13 +39,13 @@ struct Steps {
   llvm::MapVector<mlir::Value, Place> places;
   /// Bytes of scratch that grow with the rows of the tile, for one row.
   int64_t scratchPerRow = 0;
-  /// True if a contraction is longer than one chunk, so that partial sums need `partialFloats` a row.
+  /// True if sums wait in memory, for those of later chunks or for registers: `partialFloats` a row.
   bool needsPartials = false;
 
   static Steps of(plan::KernelOp kernel);
 };
 
-/// Columns of partial sums a row while a contraction of several chunks runs.
+/// Columns of a contraction that are under way at a time.
 constexpr int64_t partialFloats = 32;
 
 /// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.

@@ -17,8 +17,8 @@ struct Case {
   const char *type; ///< of the result
   const char *body; ///< %0 of it, from %x: tensor<?x5xf32> and %w: tensor<5xf32>
 };
-} // namespace
 void PrintTo(const Case &c, std::ostream *os) { *os << c.name; }
+} // namespace
 
 static const Case cases[] = {
     {"pointwise", "tensor<?x5xf32, [\"batch\"]>", "%0 = tutti.mul %x, %w : tensor<?x5xf32, [\"batch\"]>, tensor<5xf32>"},

@@ -16,9 +16,8 @@ struct Network {
   const char *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
 };
-} // namespace
-
 void PrintTo(const Network &network, std::ostream *os) { *os << network.name; }
+} // namespace
 
 /// "%x: tensor<?x7xf32, ["batch"]>" and the like, short.
 #define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"

@@ -100,7 +100,9 @@ TEST_P(LowerLaw, Holds) {
       }
       inputs.push_back(mix >> i & 1 ? stack(each) : each[0]);
     }
-    llvm::Expected<std::vector<HostTensor>> results = (*artifact)->run(inputs, {.batch = GetParam().text.find("\"batch\"") == std::string::npos ? 0 : sizes().lookup("batch")});
+    bool hasBatch = GetParam().text.find("\"batch\"") != std::string::npos;
+    llvm::Expected<std::vector<HostTensor>> results =
+        (*artifact)->run(inputs, {.active = {}, .batch = hasBatch ? sizes().lookup("batch") : 0});
     ASSERT_TRUE(bool(results)) << llvm::toString(results.takeError());
     ASSERT_EQ(results->size(), 1u);
     for (int64_t m = 0; m < members; ++m) {

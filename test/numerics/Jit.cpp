@@ -2,6 +2,7 @@
 // The way from a math op to native code: parse, expand, lower, optimise, link.
 #include "Jit.h"
 #include "compiler/codegen/Math.h"
+#include "dialects/tutti/Tutti.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -62,7 +63,7 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
 
   DialectRegistry registry;
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+                  scf::SCFDialect, vector::VectorDialect, TuttiDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -9,8 +9,8 @@ namespace tutti {
 llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", "", 256, 6, 1, 4},
-      {"x86-64-v4", "", 512, 14, 2, 8},
+      {"x86-64-v3", "", 256, 6, 1, 4, 2},
+      {"x86-64-v4", "", 512, 14, 2, 8, 4},
   };
   return levels;
 }
@@ -123,6 +123,51 @@ Value Code::tree(Value vector, llvm::function_ref<Value(Value, Value)> combine) 
     vector = combine(first, second);
   }
   return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+}
+
+Value Code::shuffled(Value first, Value second, llvm::function_ref<int64_t(int64_t)> source) {
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(source(lane));
+  return vector::ShuffleOp::create(b, loc, first, second, sources);
+}
+
+Value Code::rotated(Value vector, int64_t by) {
+  return by == 0 ? vector : shuffled(vector, vector, [&](int64_t lane) { return (lane + by) % lanes; });
+}
+
+Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value)> combine) {
+  // Each level combines the halves of what is left of two trees, and one vector holds the results of both: sixteen trees
+  // in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast. Undoing
+  // the levels' shuffles, the tree that ends in lane l begins at the place whose bits are those of l in the order 1, 0, 3, 2.
+  SmallVector<Value> level(lanes);
+  for (int64_t i = 0; i < lanes; ++i)
+    level[(i >> 1 & 1) << 3 | (i & 1) << 2 | (i >> 3 & 1) << 1 | (i >> 2 & 1)] = vectors[i];
+  // Where lane l of a combined vector finds its first half in the two vectors, one after the other; `half` further is the second.
+  struct Level {
+    int64_t half;
+    int64_t (*source)(int64_t lane);
+  };
+  static const Level levels[] = {
+      {8, [](int64_t l) { return l < 8 ? l : l - 8 + lanes; }},
+      {4, [](int64_t l) { return (l & 8 ? lanes : 0) + (l & 4 ? 8 : 0) + (l & 3); }},
+      {2, [](int64_t l) { return (l & 2 ? lanes : 0) + (l & 12) + (l & 1); }},
+      {1, [](int64_t l) { return (l & 2 ? lanes : 0) + (l & 12) + (l & 1) * 2; }},
+  };
+  for (auto [half, source] : levels) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < level.size(); i += 2) {
+      Value first = level[i] ? level[i] : level[i + 1], second = level[i + 1] ? level[i + 1] : first;
+      if (!first) {
+        next.push_back({});
+        continue;
+      }
+      Value high = shuffled(first, second, [&](int64_t lane) { return source(lane) + half; });
+      next.push_back(combine(shuffled(first, second, source), high));
+    }
+    level = next;
+  }
+  return level.front();
 }
 
 void Code::loop(Value from, Value to, int64_t step, Body body) {

@@ -22,6 +22,7 @@ struct CpuLevel {
   int64_t tileRows;    ///< rows of a contraction's full tile
   int64_t tileVectors; ///< 16-lane vectors of columns of a tile
   int64_t wideVectors; ///< the same for a tile of one or two rows
+  int64_t mathVectors; ///< 16-lane vectors that a math function takes at once
 };
 llvm::ArrayRef<CpuLevel> cpuLevels();
 
@@ -75,6 +76,12 @@ public:
   mlir::Value laneNumbers();
   /// Lane i with lane i + half, until one is left: the tree of docs/numerics.md.
   mlir::Value tree(mlir::Value vector, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  /// The trees of up to sixteen vectors, of which some may be null, that of vectors[l] in lane l.
+  mlir::Value trees(llvm::ArrayRef<mlir::Value> vectors, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  /// Lane l of the result is lane source(l) of the two vectors, one after the other.
+  mlir::Value shuffled(mlir::Value first, mlir::Value second, llvm::function_ref<int64_t(int64_t)> source);
+  /// Lane l of the result is lane l + by, modulo the lanes.
+  mlir::Value rotated(mlir::Value vector, int64_t by);
 
   using Body = llvm::function_ref<void(mlir::Value)>;
   using Carry = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;

@@ -23,7 +23,7 @@ public:
     lhsStride = *e.fixedRowStride(op.getLhs());
     weights = e.need(Need::basePointer, op.getRhs());
     left = e.rowPointer(op.getLhs());
-    if (K > chunk)
+    if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);
   }
 
@@ -103,17 +103,47 @@ private:
   /// What the step stores, from the finished sums.
   void store(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> results) {
     AffineMap own = e.own(op.getResult());
+    SmallVector<Point> points;
     for (int64_t i = 0; i < rows; ++i)
       for (unsigned v = 0; v < columns.size(); ++v) {
-        Point point(code.add(row, i), columns[v].column, columns[v].mask);
-        point.memo[{op.getResult(), own}] = results[i * columns.size() + v];
+        points.emplace_back(code.add(row, i), columns[v].column, columns[v].mask);
+        points.back().memo[{op.getResult(), own}] = results[i * columns.size() + v];
+      }
+    // No store between as many as the level takes at once, so that their math can be made together.
+    for (MutableArrayRef<Point> rest = points; !rest.empty();) {
+      MutableArrayRef<Point> now = rest.take_front(e.level.mathVectors);
+      rest = rest.drop_front(now.size());
+      for (Point &point : now)
         for (Value value : step.stores) {
           auto key = std::make_pair(value, e.own(value));
           if (!point.memo.contains(key))
             point.memo[key] = e.compute(value, key.second, point);
-          e.write(value, point.memo[key], point);
         }
-      }
+      for (Point &point : now)
+        for (Value value : step.stores)
+          e.write(value, point.memo[{value, e.own(value)}], point);
+    }
+  }
+
+  /// The same for sums that are too many to stay in registers beside what long maps need.
+  void storeInGroups(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> sums) {
+    int64_t group = std::max<int64_t>(1, e.level.mathVectors / columns.size());
+    if (!step.longMaps || rows <= group)
+      return store(row, rows, columns, sums);
+    for (int64_t i = 0; i < rows; ++i)
+      for (unsigned v = 0; v < columns.size(); ++v)
+        code.storeVector(sums[i * columns.size() + v], partialAt(row, i, columns[v]), {});
+    auto storeGroup = [&](Value first, int64_t count) {
+      SmallVector<Value> waiting;
+      for (int64_t i = 0; i < count; ++i)
+        for (const Column &column : columns)
+          waiting.push_back(code.loadVector(code.f32(), partialAt(first, i, column), {}));
+      store(first, count, columns, waiting);
+    };
+    int64_t whole = rows / group * group;
+    code.loop(row, code.add(row, whole), group, [&](Value first) { storeGroup(first, group); });
+    if (whole < rows)
+      storeGroup(code.add(row, whole), rows - whole);
   }
 
   Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
@@ -165,7 +195,7 @@ private:
               Value &sum = total[i * columns.size() + c];
               sum = plus(code.loadVector(code.f32(), partialAt(row, i, columns[c]), {}), sum);
             }
-        store(row, rows, columns, total);
+        storeInGroups(row, rows, columns, total);
       });
     }
   }
@@ -207,8 +237,8 @@ private:
   /// The last one to eight columns: lanes run over k, and a tree adds them up.
   void emitLanes(const rt::PanelBlock &block, Value pointer, Value column) {
     int64_t most = block.cols <= 2 ? 8 : block.cols <= 4 ? 4 : 2;
-    int64_t whole = llvm::alignDown(K, lanes);
-    Value mask = code.firstLanes(block.cols);
+    int64_t whole = llvm::alignDown(K, lanes), part = lanes / most;
+    Column only{pointer, column, block.cols, code.firstLanes(block.cols), 0};
     overRows(most, [&](Value row, int64_t rows) {
       auto accumulate = [&](Value k, ValueRange sums, Value tail) {
         SmallVector<Value> next, panel;
@@ -227,18 +257,25 @@ private:
         sums = code.loop(code.num(0), code.num(whole), lanes, sums, [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
       if (whole < K)
         sums = accumulate(code.num(whole), sums, code.firstLanes(K - whole));
+      // One tree for all: a row's sums come to lie in the first lanes of its own part of a vector.
+      SmallVector<Value> byLane(lanes);
+      for (int64_t i = 0; i < rows; ++i)
+        std::copy_n(sums.begin() + i * block.cols, block.cols, byLane.begin() + i * part);
+      Value together = code.trees(byLane, [&](Value a, Value c) { return plus(a, c); });
+      if (step.longMaps) // They wait as they are: row behind row.
+        return code.storeVector(together, code.at(partials, code.mul(row, part * 4)), {});
       SmallVector<Value> results;
-      for (int64_t i = 0; i < rows; ++i) {
-        Value together = code.zero(code.vec(code.f32()));
-        for (int64_t n = 0; n < block.cols; ++n)
-          together = vector::InsertOp::create(code.b, code.loc,
-                                              code.tree(sums[i * block.cols + n], [&](Value a, Value c) { return plus(a, c); }),
-                                              together, ArrayRef<int64_t>{n});
-        results.push_back(together);
-      }
-      Column only{pointer, column, block.cols, mask, 0};
+      for (int64_t i = 0; i < rows; ++i)
+        results.push_back(code.rotated(together, i * part));
       store(row, rows, only, results);
     });
+    if (step.longMaps)
+      overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
+        SmallVector<Value> waiting;
+        for (int64_t i = 0; i < rows; ++i)
+          waiting.push_back(code.loadVector(code.f32(), code.at(partials, code.mul(code.add(row, i), part * 4)), {}));
+        store(row, rows, only, waiting);
+      });
   }
 };
 

@@ -38,13 +38,14 @@ static llvm::Error internalError(const llvm::Twine &what) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "code generation failed: " + what);
 }
 
-static llvm::Error lower(ModuleOp module) {
+static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   module.walk([](Operation *op) { op->removeAttr("text"); });
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (failed(passes.run(module)))
     return internalError("canonicalization");
+  batchMath(module, level.mathVectors);
   expandMath(module);
   PassManager lowering(module.getContext());
   lowering.addPass(createSCFToControlFlowPass());
@@ -151,7 +152,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   llvm::SmallString<128> folder;
   if (std::error_code code = llvm::sys::fs::createUniqueDirectory("tutti-image", folder))
     return fail(ExitCode::resource, "cannot make a temporary folder: " + code.message() + "; TMPDIR says where");
-  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
   auto path = [&](const char *name) { return (folder + "/" + name).str(); };
   auto write = [&](const std::string &file, llvm::StringRef text) -> llvm::Error {
     std::error_code code;
@@ -215,7 +216,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
 }
 
 llvm::Expected<CpuImage> buildCpuImage(ModuleOp module, const CpuLevel &level, ArrayRef<std::string> kernels) {
-  if (llvm::Error error = lower(module))
+  if (llvm::Error error = lower(module, level))
     return error;
   auto object = compile(module, level, kernels);
   if (!object)

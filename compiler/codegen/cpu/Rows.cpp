@@ -9,21 +9,49 @@ namespace tutti {
 
 namespace {
 
-/// Calls body(first column, mask) for all columns of a row.
-void overColumns(StepEmitter &e, const Size &columns, llvm::function_ref<void(Value column, Value mask)> body) {
+/// Writes a value at a row, as many vectors at a time as math functions like.
+void emitElements(StepEmitter &e, Value value, Value row) {
   Code &code = e.code;
-  if (columns.isFixed()) {
-    int64_t whole = llvm::alignDown(columns.getFixed(), lanes);
-    if (whole > 0)
-      code.loop(code.num(0), code.num(whole), lanes, [&](Value column) { body(column, {}); });
-    if (whole < columns.getFixed())
-      body(code.num(whole), code.firstLanes(columns.getFixed() - whole));
-    return;
+  AffineMap own = e.own(value);
+  auto emit = [&](MutableArrayRef<Point> points) {
+    SmallVector<Value> results;
+    for (Point &point : points)
+      results.push_back(e.compute(value, own, point));
+    for (auto [result, point] : llvm::zip_equal(results, points))
+      e.write(value, result, point);
+  };
+  auto overWhole = [&](Value from, Value to, int64_t vectors) {
+    code.loop(from, to, vectors * lanes, [&](Value column) {
+      SmallVector<Point> points;
+      for (int64_t v = 0; v < vectors; ++v)
+        points.emplace_back(row, code.add(column, v * lanes));
+      emit(points);
+    });
+  };
+  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
+  int64_t group = e.level.mathVectors;
+  if (columns == Size(1)) {
+    Point only(row, code.num(0));
+    emit(only);
+  } else if (columns.isFixed()) {
+    int64_t count = columns.getFixed(), grouped = llvm::alignDown(count, lanes * group);
+    if (grouped > 0)
+      overWhole(code.num(0), code.num(grouped), group);
+    SmallVector<Point> rest;
+    for (int64_t column = grouped; column < count; column += lanes)
+      rest.emplace_back(row, code.num(column), code.firstLanes(count - column));
+    emit(rest);
+  } else {
+    Value count = e.sizeOf(columns);
+    auto wholeOf = [&](int64_t unit) { return code.mul(code.div(count, code.num(unit)), unit); };
+    Value grouped = wholeOf(lanes * group), whole = wholeOf(lanes);
+    overWhole(code.num(0), grouped, group);
+    overWhole(grouped, whole, 1);
+    code.when(code.less(whole, count), [&] {
+      Point last(row, whole, code.firstLanes(code.sub(count, whole)));
+      emit(last);
+    });
   }
-  Value count = e.sizeOf(columns);
-  Value whole = code.mul(code.div(count, code.num(lanes)), lanes);
-  code.loop(code.num(0), whole, lanes, [&](Value column) { body(column, {}); });
-  code.when(code.less(whole, count), [&] { body(whole, code.firstLanes(code.sub(count, whole))); });
 }
 
 /// A reduction along the row: lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes.
@@ -82,21 +110,10 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
     for (const Step &step : steps)
       for (Value value : step.stores) {
         auto reduce = value.getDefiningOp<ReduceOp>();
-        if (reduce && numericsRule(reduce) == "lanes") {
+        if (reduce && numericsRule(reduce) == "lanes")
           emitReduction(e, reduce, row);
-          continue;
-        }
-        AffineMap own = e.own(value);
-        Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
-        if (columns == Size(1)) {
-          Point point(row, code.num(0));
-          e.write(value, e.compute(value, own, point), point);
-          continue;
-        }
-        overColumns(e, columns, [&](Value column, Value mask) {
-          Point point(row, column, mask);
-          e.write(value, e.compute(value, own, point), point);
-        });
+        else
+          emitElements(e, value, row);
       }
   });
 }

@@ -93,25 +93,13 @@ Value ReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   return s.max(x[0], s.number(0));
 }
 Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
-  Scalars s = on(builder, loc, x[0]);
-  Value one = s.number(1);
-  return s.divide(one, s.add(one, s.exp(s.neg(x[0]))));
+  return LogisticOp::create(builder, loc, x[0]);
 }
 Value SoftplusOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
-  // max(x, 0) + ln(1 + e^-|x|): the exponential cannot overflow, and the logarithm sees no cancellation.
-  Scalars s = on(builder, loc, x[0]);
-  Value tail = math::Log1pOp::create(builder, loc, s.exp(s.neg(s.abs(x[0]))));
-  return s.add(s.max(x[0], s.number(0)), tail);
+  return Log1pExpOp::create(builder, loc, x[0]);
 }
 Value MishOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
-  // tanh(ln(1 + e)) = n / (n + 2) with n = e (e + 2), e = e^x: one exponential and no cancellation for negative x. At
-  // x = 20 the ratio is 1 to the last bit of float32, so that e need not grow further; the ratio is made before it is
-  // multiplied by x, which may be as large as it likes.
-  Scalars s = on(builder, loc, x[0]);
-  Value two = s.number(2);
-  Value e = s.exp(s.min(x[0], s.number(20)));
-  Value n = s.mul(e, s.add(e, two));
-  return s.mul(x[0], s.divide(n, s.add(n, two)));
+  return on(builder, loc, x[0]).mul(x[0], MishGateOp::create(builder, loc, x[0]));
 }
 Value NotOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   return arith::XOrIOp::create(builder, loc, x[0], arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The form that pointwise and layout ops take inside a kernel.
+// The form that pointwise and layout ops take inside a kernel, and the functions that their scalar bodies need.
 #ifndef TUTTI_KERNEL_TD
 #define TUTTI_KERNEL_TD
 
@@ -23,5 +23,19 @@ def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
+
+/// A function of a scalar, or of each lane of a vector, that the math dialect lacks. The targets' expansion of math ops
+/// writes it in IEEE operations (docs/numerics.md).
+class Tutti_Function<string mnemonic, string formula> : Op<Tutti_Dialect, mnemonic, [
+    Pure, SameOperandsAndResultType, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+  let summary = formula;
+  let arguments = (ins FloatLike:$x);
+  let results = (outs FloatLike:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)">;
+def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)">;
+def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))">;
 
 #endif

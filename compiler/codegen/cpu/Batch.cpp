@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Math functions of neighbouring vectors, made together.
+//
+// A function is one long chain of operations that each wait for the one before. A processor looks ahead as far as its scheduler's
+// hundred or so places, which hold three such chains; it needs eight to keep its multipliers busy. One operation on a vector of
+// several registers becomes that many operations side by side, so that what lies in the scheduler is independent.
+#include "Image.h"
+
+#include "compiler/codegen/Math.h"
+#include "compiler/codegen/cpu/Code.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Moves what `op` needs before `place`, in its block; false if that is one of `apart`, or cannot be moved.
+static bool hoistOperands(Operation *op, Operation *place, ArrayRef<Operation *> apart) {
+  llvm::SetVector<Operation *> needed;
+  auto need = [&](Operation *user) {
+    for (Value operand : user->getOperands()) {
+      Operation *definition = operand.getDefiningOp();
+      if (!definition || definition->getBlock() != place->getBlock())
+        continue;
+      if (llvm::is_contained(apart, definition) || definition->getNumRegions() > 0)
+        return false;
+      if (!definition->isBeforeInBlock(place))
+        needed.insert(definition);
+    }
+    return true;
+  };
+  if (!need(op))
+    return false;
+  for (size_t i = 0; i < needed.size(); ++i)
+    if (!need(needed[i]))
+      return false;
+  SmallVector<Operation *> inOrder = needed.takeVector();
+  llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *each : inOrder)
+    each->moveBefore(place);
+  return true;
+}
+
+/// One op on the operands of all, end to end, in the place of the first.
+static void merge(ArrayRef<Operation *> ops) {
+  ImplicitLocOpBuilder b(ops.front()->getLoc(), ops.front());
+  auto narrow = cast<VectorType>(ops.front()->getResult(0).getType());
+  int64_t size = narrow.getNumElements();
+  auto numbers = [](int64_t from, int64_t count) { return llvm::to_vector(llvm::seq(from, from + count)); };
+  Operation *together = b.clone(*ops.front());
+  for (OpOperand &operand : together->getOpOperands()) {
+    SmallVector<Value> parts;
+    for (Operation *op : ops)
+      parts.push_back(op->getOperand(operand.getOperandNumber()));
+    for (int64_t length = size; parts.size() > 1; length *= 2) {
+      for (size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], numbers(0, 2 * length));
+      parts.resize(parts.size() / 2);
+    }
+    operand.set(parts.front());
+  }
+  Value all = together->getResult(0);
+  all.setType(VectorType::get({size * int64_t(ops.size())}, narrow.getElementType()));
+  together->moveBefore(ops.front());
+  b.setInsertionPointAfter(together);
+  for (auto [at, op] : llvm::enumerate(ops))
+    op->getResult(0).replaceAllUsesWith(vector::ShuffleOp::create(b, all, all, numbers(at * size, size)));
+  for (Operation *op : ops)
+    op->erase();
+}
+
+static bool isAlike(Operation *a, Operation *b) {
+  return a->getName() == b->getName() && a->getResultTypes() == b->getResultTypes() &&
+         a->getAttrDictionary() == b->getAttrDictionary();
+}
+
+static void batch(Block &block, unsigned most) {
+  SmallVector<Operation *> functions;
+  for (Operation &op : block)
+    if (isExpanded(&op) && isa<VectorType>(op.getResult(0).getType()))
+      functions.push_back(&op);
+  llvm::SmallPtrSet<Operation *, 8> merged;
+  for (Operation *op : functions) {
+    if (merged.contains(op))
+      continue;
+    SmallVector<Operation *> ops{op};
+    // Loads may move up to here past everything but a store.
+    for (Operation *next = op->getNextNode(); next && ops.size() < most; next = next->getNextNode()) {
+      if (!wouldOpBeTriviallyDead(next) && !isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(next))
+        break;
+      if (isAlike(op, next))
+        ops.push_back(next);
+    }
+    ops.resize(llvm::bit_floor(ops.size()));
+    SmallVector<Operation *> fit{op};
+    for (Operation *next : ArrayRef(ops).drop_front())
+      if (hoistOperands(next, op, fit))
+        fit.push_back(next);
+    fit.resize(llvm::bit_floor(fit.size()));
+    if (fit.size() < 2)
+      continue;
+    merged.insert(fit.begin(), fit.end());
+    merge(fit);
+  }
+}
+
+void batchMath(ModuleOp module, unsigned most) {
+  if (most < 2)
+    return;
+  SmallVector<Block *> blocks;
+  module.walk([&](Block *block) { blocks.push_back(block); });
+  for (Block *block : blocks)
+    if (!block->empty())
+      batch(*block, most);
+}
+
+} // namespace tutti
