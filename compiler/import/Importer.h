@@ -21,6 +21,9 @@ struct Ports {
 Ports portsOf(mlir::func::FuncOp main);
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
+/// By input of the file, the names of its symbolic dimensions as `ImportOptions` binds them, one an axis; "" where it is fixed.
+llvm::Expected<std::map<std::string, std::vector<std::string>>> symbolsOf(llvm::StringRef path);
+
 /// As importOnnx; with `ports`, the file is another member's. `member` is its number, for messages.
 llvm::Expected<MemberModel> importMember(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options,
                                          const Ports *ports, size_t member);

@@ -173,6 +173,38 @@ Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t progr
   return {};
 }
 
+Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,
+                    std::vector<std::string> &files) {
+  files.assign(ports.size(), "");
+  std::string known;
+  for (const tutti_port_t &port : ports)
+    known += std::string(known.empty() ? "" : ", ") + "'" + port.name + "'";
+  for (const std::string &argument : arguments) {
+    auto pair = splitAtLast(argument);
+    if (!pair)
+      return {kUsage, "--input is '" + argument + "', expected NAME=FILE.npy"};
+    std::vector<size_t> found;
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (pair->first == ports[i].name)
+        found = {i};
+    for (size_t i = 0; found.empty() && i < ports.size(); ++i)
+      if (pair->first == fileNameOf(ports[i].name))
+        found.push_back(i);
+    for (size_t i = 0; found.size() == 1 && i < ports.size(); ++i)
+      if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
+        found.push_back(i);
+    if (found.empty())
+      return {kUsage, "there is no input '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
+    if (found.size() > 1)
+      return {kUsage, "'" + pair->first + "' could be input '" + ports[found[0]].name + "' or '" +
+                          ports[found[1]].name + "'; write its name as it is"};
+    if (!files[found[0]].empty())
+      return {kUsage, std::string("input '") + ports[found[0]].name + "' was given twice"};
+    files[found[0]] = pair->second;
+  }
+  return {};
+}
+
 std::string dimsText(const tutti_port_t &port) {
   std::string text = "[";
   for (int32_t d = 0; d < port.rank; ++d) {

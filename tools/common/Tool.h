@@ -70,6 +70,11 @@ Failure openArtifact(const std::string &path, Artifact &artifact);
 Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t program, const std::string &target,
                       Session &session);
 
+/// Which file each input comes from, by arguments NAME=FILE.npy; NAME may be the input's name as fileNameOf spells it. Empty for
+/// an input that none names.
+Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,
+                    std::vector<std::string> &files);
+
 /// "[batch, 784]".
 std::string dimsText(const tutti_port_t &port);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
 #include "Options.h"
+#include "tools/common/ModelNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <CLI/CLI.hpp>
 
-#include <fstream>
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -26,21 +26,8 @@ llvm::Expected<std::pair<std::string, std::string>> split(const std::string &fla
 }
 
 llvm::Error addModels(const std::vector<std::string> &given, CompileRequest &request) {
-  for (const std::string &text : given) {
-    if (text.empty() || text[0] != '@') {
-      request.models.push_back(text);
-      continue;
-    }
-    std::ifstream list(text.substr(1));
-    if (!list)
-      return usage("cannot read the list of models '" + text.substr(1) + "'");
-    std::string line;
-    while (std::getline(list, line)) {
-      llvm::StringRef name = llvm::StringRef(line).trim();
-      if (!name.empty())
-        request.models.push_back(name.str());
-    }
-  }
+  if (std::string message = tool::readModelNames(given, request.models); !message.empty())
+    return usage(message);
   if (request.models.empty())
     return usage("no model is given; see tutti-compile --help");
   for (const std::string &model : request.models) {

@@ -17,43 +17,6 @@ struct Arguments {
   uint32_t threads = 0, repeat = 1;
 };
 
-/// Which file each input of a program comes from; null and a failure when names do not fit.
-Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,
-                    std::vector<std::string> &files) {
-  files.assign(ports.size(), "");
-  std::string known;
-  for (const tutti_port_t &port : ports)
-    known += std::string(known.empty() ? "" : ", ") + "'" + port.name + "'";
-  for (const std::string &argument : arguments) {
-    auto pair = splitAtLast(argument);
-    if (!pair)
-      return {kUsage, "--input is '" + argument + "', expected NAME=FILE.npy"};
-    std::vector<size_t> found;
-    for (size_t i = 0; i < ports.size(); ++i)
-      if (pair->first == ports[i].name)
-        found = {i};
-    for (size_t i = 0; found.empty() && i < ports.size(); ++i)
-      if (pair->first == fileNameOf(ports[i].name))
-        found.push_back(i);
-    for (size_t i = 0; found.size() == 1 && i < ports.size(); ++i)
-      if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
-        found.push_back(i);
-    if (found.empty())
-      return {kUsage, "there is no input '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
-    if (found.size() > 1)
-      return {kUsage, "'" + pair->first + "' could be input '" + ports[found[0]].name + "' or '" +
-                          ports[found[1]].name + "'; write its name as it is"};
-    if (!files[found[0]].empty())
-      return {kUsage, std::string("input '") + ports[found[0]].name + "' was given twice"};
-    files[found[0]] = pair->second;
-  }
-  for (size_t i = 0; i < ports.size(); ++i)
-    if (files[i].empty())
-      return {kUsage, std::string("input '") + ports[i].name + "' is missing: add --input " + ports[i].name +
-                          "=FILE.npy, " + tutti_dtype_name(ports[i].dtype) + " " + dimsText(ports[i])};
-  return {};
-}
-
 /// The file name of each output, all different.
 Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string> &names) {
   std::map<std::string, std::string> taken;
@@ -82,6 +45,10 @@ Failure run(const Arguments &arguments) {
   std::vector<std::string> files, names;
   if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
     return failure;
+  for (size_t i = 0; i < files.size(); ++i)
+    if (const tutti_port_t &port = artifact.inputs()[i]; files[i].empty())
+      return {kUsage, std::string("input '") + port.name + "' is missing: add --input " + port.name + "=FILE.npy, " +
+                          tutti_dtype_name(port.dtype) + " " + dimsText(port)};
   if (auto failure = nameOutputs(artifact.outputs(), names))
     return failure;
 

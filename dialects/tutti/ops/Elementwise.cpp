@@ -153,15 +153,21 @@ Reference CosOp::evaluate(EvaluateContext &context, Operands x) {
 Reference TanhOp::evaluate(EvaluateContext &context, Operands x) {
   return onFloats(context, x, [](double x) { return std::tanh(x); });
 }
+// Of a composition plain float32 rounds every step.
 Reference SigmoidOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return 1 / (1 + std::exp(-x)); });
+  auto round = [&, type = x[0].element](double value) { return context.round(value, type); };
+  return onFloats(context, x, [&](double x) { return 1 / round(1 + round(std::exp(-x))); });
+}
+static double softplus(double x, llvm::function_ref<double(double)> round) {
+  return round(std::fmax(x, 0) + round(std::log1p(round(std::exp(-std::fabs(x))))));
 }
 Reference SoftplusOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); });
+  auto round = [&, type = x[0].element](double value) { return context.round(value, type); };
+  return onFloats(context, x, [&](double x) { return softplus(x, round); });
 }
 Reference MishOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x,
-                  [](double x) { return x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))); });
+  auto round = [&, type = x[0].element](double value) { return context.round(value, type); };
+  return onFloats(context, x, [&](double x) { return x * round(std::tanh(softplus(x, round))); });
 }
 
 Reference NegOp::evaluate(EvaluateContext &context, Operands x) {

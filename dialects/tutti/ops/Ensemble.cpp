@@ -116,10 +116,9 @@ static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::funct
     double low = x[below], high = x[std::min(below + 1, count - 1)], weight = round(place - below);
     return weight == 0 ? low : round(low + round(weight * round(high - low)));
   }
-  double share = round(1 / count);
   for (double value : x)
     mean = round(mean + value);
-  mean = round(mean * share);
+  mean = round(mean / count);
   if (kind == HeadKind::mean)
     return mean;
   double squares = 0;
@@ -127,7 +126,7 @@ static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::funct
     double difference = round(value - mean);
     squares = round(squares + round(difference * difference));
   }
-  double variance = round(squares * share);
+  double variance = round(squares / count);
   return kind == HeadKind::var ? variance : round(std::sqrt(variance));
 }
 

@@ -43,7 +43,7 @@ def Tutti_HeadKindAttr : EnumAttr<Tutti_Dialect, Tutti_HeadKind, "head_kind">;
 def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "the members' values along dimension 0, the member axis, made one";
   let description = [{
-    Over the active members in the order of the set. mean: their sum in that order times 1 / A; var: mean of squared
+    Over the active members in the order of the set. mean: their sum in that order divided by A; var: mean of squared
     differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order statistics at q (A - 1); vote: for
     floats the most frequent argmax over the last axis, which goes (the first of the largest), for
     integers the most frequent value, ties to the smallest, as i64. NaN in min, max and quantile gives NaN. mean, var, std and quantile of integers are f32.

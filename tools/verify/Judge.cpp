@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Errors and their bounds.
+#include "Judge.h"
+
+#include "dialects/tutti/ops/Family.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// The 2-norm of what is added to it, without overflow.
+class Norm {
+public:
+  void add(double x) {
+    if (x = std::fabs(x); x > scale) {
+      sum = 1 + sum * (scale / x) * (scale / x);
+      scale = x;
+    } else if (x > 0) {
+      sum += (x / scale) * (x / scale);
+    }
+  }
+  double get() const { return scale * std::sqrt(sum); }
+
+private:
+  double scale = 0, sum = 0;
+};
+
+} // namespace
+
+static Verdict judgeInts(const HostTensor &got, const Answer &answer) {
+  Verdict verdict;
+  verdict.elements = got.count();
+  for (int64_t i = 0; i < verdict.elements; ++i)
+    if (answer.exact.ints[i] != answer.other.ints[i])
+      ++verdict.undecided;
+    else if (got.ints[i] != answer.exact.ints[i])
+      ++verdict.different;
+  verdict.ok = verdict.different == 0;
+  return verdict;
+}
+
+Verdict judge(const HostTensor &got, const Answer &answer) {
+  if (!got.isFloat())
+    return judgeInts(got, answer);
+  Type type = got.element;
+  double unit = std::ldexp(1.0, -int(APFloat::semanticsPrecision(cast<FloatType>(type).getFloatSemantics())));
+  double largest = 0;
+  for (double value : answer.exact.floats)
+    largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
+
+  Verdict verdict;
+  verdict.elements = got.count();
+  Norm ours, plain, norm;
+  for (int64_t i = 0; i < verdict.elements; ++i) {
+    double x = got.floats[i], exact = answer.exact.floats[i], rounded = nearest(exact, type),
+           p = answer.plain.floats[i];
+    // A choice at a kink moves the result no more than rounding does; one at a jump does.
+    if (std::fabs(exact - answer.other.floats[i]) > 64 * unit * largest) {
+      ++verdict.undecided;
+    } else if (!std::isfinite(rounded)) {
+      verdict.different += std::isnan(rounded) ? !std::isnan(x) : x != rounded && std::isfinite(p);
+    } else if (!std::isfinite(p)) {
+      ++verdict.undecided; // plain float32 cannot do it either
+    } else if (!std::isfinite(x)) {
+      ++verdict.different;
+    } else {
+      norm.add(exact);
+      ours.add(x - exact);
+      plain.add(p - exact);
+      verdict.largest = std::fmax(verdict.largest, std::fabs(x - exact));
+    }
+  }
+  double scale = norm.get() > 0 ? norm.get() : 1;
+  verdict.error = ours.get() / scale;
+  verdict.plain = plain.get() / scale;
+  double factor = answer.contracts ? 1.25 : 2;
+  // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
+  // does.
+  double least = type.isF64() ? 1024 * unit : unit;
+  verdict.bound = std::fmax(factor * verdict.plain, least);
+  verdict.ok = verdict.different == 0 && verdict.error <= verdict.bound;
+  return verdict;
+}
+
+size_t Row::worst() const {
+  auto badness = [](const Verdict &v) { return v.different ? HUGE_VAL : v.bound > 0 ? v.error / v.bound : v.error; };
+  auto worse = [&](const Verdict &a, const Verdict &b) { return badness(a) < badness(b); };
+  return std::max_element(members.begin(), members.end(), worse) - members.begin();
+}
+
+Row judge(const HostTensor &got, const Answer &answer, std::string name, std::string head, std::string dtype,
+          ArrayRef<uint32_t> active) {
+  Row row{std::move(name), std::move(head), std::move(dtype), judge(got, answer), {}, {}};
+  if (row.head != "members")
+    return row;
+  row.active.assign(active.begin(), active.end());
+  for (size_t i = 0; i < active.size(); ++i)
+    row.members.push_back(judge(unstack(got, i), {unstack(answer.exact, i), unstack(answer.plain, i),
+                                                  unstack(answer.other, i), answer.contracts}));
+  return row;
+}
+
+} // namespace tutti

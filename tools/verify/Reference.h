@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the model files say must come out: in float64, and in the plain float32 that ours is measured by.
+#ifndef TUTTI_TOOLS_VERIFY_REFERENCE_H
+#define TUTTI_TOOLS_VERIFY_REFERENCE_H
+
+#include "compiler/import/Importer.h"
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// A value of the reference. All three tensors have one type and shape.
+struct Answer {
+  HostTensor exact; ///< float64
+  HostTensor plain; ///< float32 as the ops are written: every op rounded, a contraction one ascending fma chain
+  /// float64 with every choice (a comparison, a vote ...) that float32 cannot decide taken the other way
+  HostTensor other;
+  bool contracts = false; ///< at least half of the operations behind it are a contraction's
+};
+
+/// An input of the ensemble: the same in all three.
+Answer given(HostTensor tensor);
+
+/// The function's results. Sizes follow from the operands.
+llvm::Expected<std::vector<Answer>> answer(mlir::func::FuncOp function, llvm::ArrayRef<Answer> operands,
+                                           const std::function<HostTensor(llvm::StringRef)> &param = {});
+/// One member's outputs, from its file alone: the compiler's alignment and sharing have no part in it.
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs);
+
+/// One tensor of all members' own, with the member axis in front; they are taken from `members` one by one.
+Answer stack(std::vector<Answer> members);
+/// Member `position` of a stacked tensor.
+HostTensor unstack(const HostTensor &tensor, int64_t position);
+/// The answer under a head as tutti-compile spells it: "mean", "quantile:0.9" ...
+llvm::Expected<Answer> underHead(mlir::MLIRContext &context, const Answer &members, llvm::StringRef head);
+
+} // namespace tutti
+
+#endif

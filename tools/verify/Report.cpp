@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table and the JSON.
+#include "Report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace tutti {
+
+static std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), value == 0 ? "0" : "%.2e", value);
+  return text;
+}
+
+/// The cells of a line, as many as there are columns.
+static std::vector<std::string> cells(const Row &row) {
+  const Verdict &v = row.whole;
+  bool isFloat = v.bound > 0;
+  std::string worst, verdict = row.ok() ? "ok" : "OUT";
+  if (!row.members.empty()) {
+    size_t at = row.worst();
+    const Verdict &member = row.members[at];
+    worst = std::to_string(row.active[at]);
+    worst += isFloat ? ": " + number(member.error) + " of " + number(member.bound) : "";
+  }
+  if (v.different)
+    verdict += ", " + std::to_string(v.different) + " differ";
+  if (v.undecided)
+    verdict += ", " + std::to_string(v.undecided) + " undecided";
+  auto shown = [&](double value) { return isFloat ? number(value) : std::string("-"); };
+  return {row.name,         row.head,       std::to_string(v.elements),
+          shown(v.error),   shown(v.plain), shown(v.bound),
+          shown(v.largest), worst,          verdict};
+}
+
+static void printHead(const Report &report) {
+  std::string text = report.seed ? "seed " + std::to_string(*report.seed) : "inputs from files";
+  for (const auto &[name, size] : report.sizes)
+    text += "; " + name + " = " + std::to_string(size);
+  auto counted = [](size_t n, const char *what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  std::printf("%s; %s; %s\n\n", text.c_str(), counted(report.active.size(), "member").c_str(),
+              counted(report.threads, "thread").c_str());
+}
+
+void print(const Report &report) {
+  printHead(report);
+  std::vector<std::vector<std::string>> lines = {
+      {"output", "head", "elements", "error", "float32's", "bound", "largest", "worst member", ""}};
+  for (const Row &row : report.rows)
+    lines.push_back(cells(row));
+  std::vector<size_t> widths(lines[0].size(), 0);
+  for (const auto &line : lines)
+    for (auto [width, cell] : llvm::zip_equal(widths, line))
+      width = std::max(width, cell.size());
+  for (const auto &line : lines) {
+    std::string text;
+    for (auto [width, cell] : llvm::zip_equal(widths, line))
+      text += cell + std::string(width - cell.size() + 2, ' ');
+    text.erase(text.find_last_not_of(' ') + 1);
+    std::printf("%s\n", text.c_str());
+  }
+  size_t good = llvm::count_if(report.rows, [](const Row &row) { return row.ok(); });
+  std::printf("\n%s: %zu of %zu results within their bounds\n", report.ok() ? "ok" : "OUT OF BOUNDS", good,
+              report.rows.size());
+}
+
+static nlohmann::ordered_json jsonOf(const Verdict &v) {
+  return {{"elements", v.elements}, {"undecided", v.undecided}, {"different", v.different},   {"error", v.error},
+          {"plain_error", v.plain}, {"bound", v.bound},         {"largest_error", v.largest}, {"ok", v.ok}};
+}
+
+std::string json(const Report &report) {
+  nlohmann::ordered_json all = {{"ok", report.ok()},
+                                {"seed", nullptr},
+                                {"sizes", report.sizes},
+                                {"active", report.active},
+                                {"threads", report.threads}};
+  if (report.seed)
+    all["seed"] = *report.seed;
+  all["outputs"] = nlohmann::ordered_json::array();
+  for (const Row &row : report.rows) {
+    nlohmann::ordered_json entry = {{"name", row.name}, {"head", row.head}, {"dtype", row.dtype}};
+    entry.update(jsonOf(row.whole));
+    entry["ok"] = row.ok();
+    for (auto [index, member] : llvm::zip_equal(row.active, row.members)) {
+      nlohmann::ordered_json each = {{"member", index}};
+      each.update(jsonOf(member));
+      entry["members"].push_back(each);
+    }
+    all["outputs"].push_back(entry);
+  }
+  return all.dump(1) + "\n";
+}
+
+} // namespace tutti

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What tutti-verify says, for people and for machines.
+#ifndef TUTTI_TOOLS_VERIFY_REPORT_H
+#define TUTTI_TOOLS_VERIFY_REPORT_H
+
+#include "Judge.h"
+
+#include <map>
+
+namespace tutti {
+
+struct Report {
+  std::optional<uint64_t> seed; ///< of the inputs that no file gave
+  std::map<std::string, int64_t> sizes;
+  std::vector<uint32_t> active;
+  uint32_t threads = 1;
+  std::vector<Row> rows;
+
+  bool ok() const {
+    return llvm::all_of(rows, [](const Row &row) { return row.ok(); });
+  }
+};
+
+/// "seed 7; batch = 8; 10 members; 2 threads", the table and the sum of it, on stdout.
+void print(const Report &report);
+/// The same as JSON.
+std::string json(const Report &report);
+
+} // namespace tutti
+
+#endif

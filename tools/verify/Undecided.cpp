@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Choices that float32 cannot decide.
+#include "Undecided.h"
+
+#include "dialects/tutti/ops/Family.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+
+bool chooses(Operation &op) {
+  if (op.getNumOperands() == 0 || !isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType())))
+    return false;
+  if (auto head = dyn_cast<HeadOp>(op))
+    return head.getKind() == HeadKind::vote;
+  if (isa<CastOp>(op))
+    return !isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType()));
+  return isa<EqualOp, GreaterOp, GreaterEqualOp, SignOp>(op);
+}
+
+/// Twice the largest deviation: what ours may deviate where contractions do not dominate (docs/DESIGN.md, "Numbers").
+static double reach(const HostTensor &exact, const HostTensor &plain) {
+  double largest = 0;
+  for (auto [a, b] : llvm::zip_equal(exact.floats, plain.floats))
+    if (double distance = std::fabs(a - b); std::isfinite(distance))
+      largest = std::fmax(largest, distance);
+  return 2 * largest;
+}
+
+/// Of each answer, whether the largest score of some member is rivalled by another one. No member votes for -1.
+static std::vector<Alternative> undecidedVotes(const HostTensor &scores, double reach, const HostTensor &result) {
+  std::vector<Alternative> found;
+  int64_t classes = scores.dims.back(), each = result.count() * classes;
+  for (int64_t place = 0; place < result.count(); ++place)
+    for (int64_t member = 0; member < scores.dims[0]; ++member) {
+      ArrayRef<double> row(&scores.floats[member * each + place * classes], classes);
+      double best = *llvm::max_element(row);
+      if (llvm::count_if(row, [&](double score) { return score >= best - 2 * reach; }) > 1) {
+        found.push_back({place, -1});
+        break;
+      }
+    }
+  return found;
+}
+
+/// What a cast makes of the value, as docs/numerics.md has it.
+static int64_t castTo(Type type, double value) {
+  if (isTruth(type))
+    return value != 0;
+  unsigned width = type.getIntOrFloatBitWidth();
+  double bound = std::ldexp(1.0, width - 1);
+  if (std::isnan(value))
+    return 0;
+  return value >= bound ? llvm::maxIntN(width) : static_cast<int64_t>(std::fmax(value, -bound));
+}
+
+static std::vector<Alternative> undecidedCasts(CastOp op, const HostTensor &x, double reach) {
+  Type from = x.element, to = getElementTypeOrSelf(op.getType());
+  std::vector<Alternative> found;
+  for (auto [place, value] : llvm::enumerate(x.floats)) {
+    int64_t chosen = castTo(to, nearest(value, from));
+    int64_t below = castTo(to, value - reach), above = castTo(to, value + reach);
+    bool zero = isTruth(to) && std::fabs(value) <= reach; // not between its neighbours
+    if (zero || below != chosen || above != chosen)
+      found.push_back({static_cast<int64_t>(place), zero ? !chosen : double(below != chosen ? below : above)});
+  }
+  return found;
+}
+
+std::vector<Alternative> undecided(Operation &op, ArrayRef<HostTensor> exact, ArrayRef<HostTensor> plain,
+                                   const HostTensor &result) {
+  double near = 0;
+  for (auto [a, b] : llvm::zip_equal(exact, plain))
+    near += reach(a, b);
+  if (near == 0) // everybody has these operands
+    return {};
+  if (isa<HeadOp>(op))
+    return undecidedVotes(exact[0], near, result);
+  if (auto cast = dyn_cast<CastOp>(op))
+    return undecidedCasts(cast, exact[0], near);
+  std::vector<Alternative> found;
+  if (isa<SignOp>(op)) {
+    for (auto [place, value] : llvm::enumerate(exact[0].floats))
+      if (std::fabs(value) <= near)
+        found.push_back({static_cast<int64_t>(place), value > 0 ? -1.0 : 1.0});
+    return found;
+  }
+  forEachPlace(result.dims, exact, [&](int64_t place, ArrayRef<int64_t> source) {
+    if (std::fabs(exact[0].floats[source[0]] - exact[1].floats[source[1]]) <= near)
+      found.push_back({place, !result.ints[place] ? 1.0 : 0.0});
+  });
+  return found;
+}
+
+} // namespace tutti
