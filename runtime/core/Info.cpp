@@ -97,9 +97,9 @@ bool Info::build(const fb::Root &root) {
     uint32_t rank = count(slot.raw_dims());
     for (uint32_t d = 0; d < rank; ++d)
       raw[d] = slot.raw_dims()->Get(d);
-    if (!rank)
-      for (const fb::Extent *extent : *slot.type()->dims())
-        raw[rank++] = extent->base();
+    if (!rank) // an empty vector may be left out: a scalar's
+      for (; rank < count(slot.type()->dims()); ++rank)
+        raw[rank] = slot.type()->dims()->Get(rank)->base();
     usedRaw += rank;
     weights[usedWeights++] = {text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw,
                               slot.raw_bytes(), isShared(slot), slot.swappable()};

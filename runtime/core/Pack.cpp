@@ -26,9 +26,9 @@ uint32_t rawDims(const fb::Slot &slot, int64_t *dims) {
   uint32_t rank = count(slot.raw_dims());
   for (uint32_t i = 0; i < rank; ++i)
     dims[i] = slot.raw_dims()->Get(i);
-  if (!rank)
-    for (const fb::Extent *extent : *slot.type()->dims())
-      dims[rank++] = extent->base();
+  if (!rank) // an empty vector may be left out: a scalar's
+    for (; rank < count(slot.type()->dims()); ++rank)
+      dims[rank] = slot.type()->dims()->Get(rank)->base();
   return rank;
 }
 

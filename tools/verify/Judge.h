@@ -19,8 +19,9 @@ struct Verdict {
   bool ok = true;
 };
 
-/// `got` has the answer's type and shape.
-Verdict judge(const HostTensor &got, const Answer &answer);
+/// `got` has the answer's type and shape. `usual` is plain float32's error on more of the same kind: where luck has
+/// made its error here smaller, that one counts.
+Verdict judge(const HostTensor &got, const Answer &answer, double usual = 0);
 
 /// An output under a head.
 struct Row {

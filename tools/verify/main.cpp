@@ -118,7 +118,7 @@ Failure chooseSizes(const Arguments &a, const Artifact &artifact, const std::vec
       }
     }
   for (const tutti_dimension_t &dimension : dimensions)
-    sizes.emplace(dimension.name, std::min<int64_t>(dimension.hi, std::max<int64_t>(dimension.lo, 8)));
+    sizes.emplace(dimension.name, std::min<int64_t>(dimension.hi, std::max<int64_t>(dimension.lo, 32)));
   return {};
 }
 
@@ -352,7 +352,7 @@ int main(int argc, char **argv) {
       ->expected(1, -1);
   addRepeated(app, "--input", a.inputs, "NAME=FILE.npy; inputs without a file are random numbers");
   addRepeated(app, "--dim", a.dims,
-              "NAME=V: the size of a dimension (default: the files', else 8 where the range has it)");
+              "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
   app.add_option("--seed", a.seed, "of the random inputs (default: 0)");
   app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
