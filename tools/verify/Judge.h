@@ -37,6 +37,13 @@ struct Row {
   size_t worst() const;
 };
 
+/// One op of the model, on the values that float64 has for it, rounded to their types.
+struct OpRow {
+  std::string op;   ///< "contract"
+  std::string node; ///< "node 'linear_2' (Gemm)"
+  Verdict verdict;
+};
+
 /// Judges an output, and for `members` also each member.
 Row judge(const HostTensor &got, const Answer &answer, std::string name, std::string head, std::string dtype,
           llvm::ArrayRef<uint32_t> active);

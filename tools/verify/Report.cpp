@@ -14,25 +14,30 @@ static std::string number(double value) {
   return text;
 }
 
+static std::string verdictOf(const Verdict &v, bool ok) {
+  std::string text = ok ? "ok" : "OUT";
+  if (v.different)
+    text += ", " + std::to_string(v.different) + " differ";
+  if (v.undecided)
+    text += ", " + std::to_string(v.undecided) + " undecided";
+  return text;
+}
+
 /// The cells of a line, as many as there are columns.
 static std::vector<std::string> cells(const Row &row) {
   const Verdict &v = row.whole;
   bool isFloat = v.bound > 0;
-  std::string worst, verdict = row.ok() ? "ok" : "OUT";
+  std::string worst;
   if (!row.members.empty()) {
     size_t at = row.worst();
     const Verdict &member = row.members[at];
     worst = std::to_string(row.active[at]);
     worst += isFloat ? ": " + number(member.error) + " of " + number(member.bound) : "";
   }
-  if (v.different)
-    verdict += ", " + std::to_string(v.different) + " differ";
-  if (v.undecided)
-    verdict += ", " + std::to_string(v.undecided) + " undecided";
   auto shown = [&](double value) { return isFloat ? number(value) : std::string("-"); };
   return {row.name,         row.head,       std::to_string(v.elements),
           shown(v.error),   shown(v.plain), shown(v.bound),
-          shown(v.largest), worst,          verdict};
+          shown(v.largest), worst,          verdictOf(v, row.ok())};
 }
 
 static void printHead(const Report &report) {
@@ -44,12 +49,7 @@ static void printHead(const Report &report) {
               counted(report.threads, "thread").c_str());
 }
 
-void print(const Report &report) {
-  printHead(report);
-  std::vector<std::vector<std::string>> lines = {
-      {"output", "head", "elements", "error", "float32's", "bound", "largest", "worst member", ""}};
-  for (const Row &row : report.rows)
-    lines.push_back(cells(row));
+static void printTable(const std::vector<std::vector<std::string>> &lines) {
   std::vector<size_t> widths(lines[0].size(), 0);
   for (const auto &line : lines)
     for (auto [width, cell] : llvm::zip_equal(widths, line))
@@ -61,9 +61,41 @@ void print(const Report &report) {
     text.erase(text.find_last_not_of(' ') + 1);
     std::printf("%s\n", text.c_str());
   }
+}
+
+void print(const Report &report) {
+  printHead(report);
+  std::vector<std::vector<std::string>> lines = {
+      {"output", "head", "elements", "error", "float32's", "bound", "largest", "worst member", ""}};
+  for (const Row &row : report.rows)
+    lines.push_back(cells(row));
+  printTable(lines);
   size_t good = llvm::count_if(report.rows, [](const Row &row) { return row.ok(); });
   std::printf("\n%s: %zu of %zu results within their bounds\n", report.ok() ? "ok" : "OUT OF BOUNDS", good,
               report.rows.size());
+}
+
+void printOps(const Report &report, bool all) {
+  std::printf("\n");
+  if (all) {
+    std::vector<std::vector<std::string>> lines = {
+        {"op", "elements", "error", "float32's", "bound", "largest", "", "made from"}};
+    for (const OpRow &row : *report.ops) {
+      const Verdict &v = row.verdict;
+      auto shown = [&](double value) { return v.bound > 0 ? number(value) : std::string("-"); };
+      lines.push_back({row.op, std::to_string(v.elements), shown(v.error), shown(v.plain), shown(v.bound),
+                       shown(v.largest), verdictOf(v, v.ok), row.node});
+    }
+    printTable(lines);
+    std::printf("\n");
+  }
+  auto first = llvm::find_if(*report.ops, [](const OpRow &row) { return !row.verdict.ok; });
+  if (first != report.ops->end())
+    std::printf("op by op: the first out of bounds is %s, made from %s: error %s, bound %s\n", first->op.c_str(),
+                first->node.c_str(), number(first->verdict.error).c_str(), number(first->verdict.bound).c_str());
+  else
+    std::printf("op by op: each of %zu ops by itself is within its bound%s\n", report.ops->size(),
+                report.ok() ? "" : "; what differs is the artifact's weights, or how the ops are joined");
 }
 
 static nlohmann::ordered_json jsonOf(const Verdict &v) {
@@ -90,6 +122,11 @@ std::string json(const Report &report) {
       entry["members"].push_back(each);
     }
     all["outputs"].push_back(entry);
+  }
+  for (const OpRow &row : report.ops.value_or(std::vector<OpRow>())) {
+    nlohmann::ordered_json entry = {{"op", row.op}, {"node", row.node}};
+    entry.update(jsonOf(row.verdict));
+    all["ops"].push_back(entry);
   }
   return all.dump(1) + "\n";
 }

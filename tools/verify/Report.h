@@ -15,7 +15,9 @@ struct Report {
   std::vector<uint32_t> active;
   uint32_t threads = 1;
   std::vector<Row> rows;
+  std::optional<std::vector<OpRow>> ops; ///< where they were compared one by one
 
+  /// Whether the outputs are within their bounds.
   bool ok() const {
     return llvm::all_of(rows, [](const Row &row) { return row.ok(); });
   }
@@ -23,7 +25,9 @@ struct Report {
 
 /// "seed 7; batch = 8; 10 members; 2 threads", the table and the sum of it, on stdout.
 void print(const Report &report);
-/// The same as JSON.
+/// The ops' table, or only the first that is out of bounds.
+void printOps(const Report &report, bool all);
+/// All of it as JSON.
 std::string json(const Report &report);
 
 } // namespace tutti

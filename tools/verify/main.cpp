@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-verify: an artifact's answers against a float64 evaluation of the model files.
-#include "Report.h"
+#include "Inputs.h"
+#include "Ops.h"
 
 #include "compiler/Compiler.h"
 #include "compiler/import/MappedFile.h"
 #include "runtime/schema/Digest.h"
 #include "tools/common/ModelNames.h"
-#include "tools/common/Npy.h"
 
 #include <chrono>
-#include <cmath>
-#include <random>
 #include <unistd.h>
 
 using namespace mlir;
@@ -18,14 +16,6 @@ using namespace tutti;
 using namespace tutti::tool;
 
 namespace {
-
-struct Arguments {
-  std::string artifact, json, target;
-  std::vector<std::string> models, inputs, dims;
-  std::optional<std::string> active;
-  uint64_t seed = 0;
-  uint32_t threads = 0;
-};
 
 Failure failureOf(llvm::Error error) {
   Failure failure;
@@ -76,95 +66,6 @@ Failure bindDims(const std::string &file, std::span<const tutti_port_t> ports, I
       if (const tutti_dim_t &dim = port.dims[axis + first]; !names[axis].empty())
         options.dims[names[axis]] = {dim.lo, dim.hi};
   }
-  return {};
-}
-
-/// The call's sizes by name: those that --dim gives, of the others those that the files have, then eight or the most
-/// there may be.
-Failure chooseSizes(const Arguments &a, const Artifact &artifact, const std::vector<Tensor> &inputs,
-                    std::map<std::string, int64_t> &sizes) {
-  const tutti_program_t &program = artifact.programs()[0];
-  std::span dimensions(program.dimensions, program.num_dimensions);
-  for (const std::string &text : a.dims) {
-    auto pair = splitAtLast(text);
-    auto value = pair ? parseList(pair->second) : std::nullopt;
-    if (!value || value->size() != 1)
-      return {kUsage, "--dim is '" + text + "', expected NAME=V"};
-    std::string known;
-    const tutti_dimension_t *found = nullptr;
-    for (const tutti_dimension_t &dimension : dimensions) {
-      known += std::string(known.empty() ? "" : ", ") + "'" + dimension.name + "'";
-      found = dimension.name == pair->first ? &dimension : found;
-    }
-    if (!found)
-      return {kUsage,
-              "there is no dimension '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
-    if (value->front() < found->lo || value->front() > found->hi)
-      return {kUsage, "--dim " + text + ": expected a value from " + std::to_string(found->lo) + " to " +
-                          std::to_string(found->hi)};
-    if (!sizes.emplace(pair->first, value->front()).second)
-      return {kUsage, "--dim " + pair->first + " is given twice"};
-  }
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (size_t d = 0; d < inputs[i].dims.size(); ++d) {
-      const tutti_port_t &port = artifact.inputs()[i];
-      for (const tutti_dimension_t &dimension : dimensions) {
-        if (std::string_view(port.dims[d].symbol) != dimension.name)
-          continue;
-        auto [place, fresh] = sizes.emplace(dimension.name, inputs[i].dims[d]);
-        if (!fresh && place->second != inputs[i].dims[d])
-          return {kUsage, std::string("dimension '") + dimension.name + "' is " + std::to_string(place->second) +
-                              ", but input '" + port.name + "' has " + std::to_string(inputs[i].dims[d])};
-      }
-    }
-  for (const tutti_dimension_t &dimension : dimensions)
-    sizes.emplace(dimension.name, std::min<int64_t>(dimension.hi, std::max<int64_t>(dimension.lo, 32)));
-  return {};
-}
-
-/// Normal numbers, small integers, fair coins; the same for a seed wherever it runs.
-HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int64_t> dims) {
-  HostTensor tensor = HostTensor::zeros(element, dims);
-  auto uniform = [&] { return (double(generator() >> 11) + 0.5) * 0x1p-53; };
-  for (double &value : tensor.floats)
-    value = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * uniform());
-  for (int64_t &value : tensor.ints)
-    value = int64_t(generator() >> 60) & (element.isInteger(1) ? 1 : 7);
-  return tensor;
-}
-
-/// Makes the inputs that no file gave.
-Failure seedInputs(const Artifact &artifact, const Ports &ports, const Report &report, std::vector<Tensor> &inputs) {
-  std::mt19937_64 generator(report.seed.value_or(0));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
-    if (inputs[i].dtype != TUTTI_NONE)
-      continue;
-    for (int32_t d = 0; d < port.rank; ++d) {
-      auto size = d < port.per_member    ? Size(int64_t(report.active.size()))
-                  : *port.dims[d].symbol ? Size::parse(port.dims[d].symbol)
-                                         : Size(port.dims[d].lo);
-      if (!size)
-        return {kInternal, std::string("input '") + port.name + "': '" + port.dims[d].symbol + "' is no size"};
-      int64_t length = size->getFactor();
-      for (const std::string &symbol : size->getSymbols())
-        length *= report.sizes.at(symbol);
-      inputs[i].dims.push_back(length);
-    }
-    auto at = llvm::find(ports.inputs, port.name);
-    HostTensor tensor = seeded(generator, ports.types[at - ports.inputs.begin()].getElementType(), inputs[i].dims);
-    inputs[i].dtype = port.dtype;
-    inputs[i].data.resize(size_t(tensor.count()) * ((tutti_dtype_bits(port.dtype) + 7) / 8));
-    tensor.toBytes(inputs[i].data.data());
-  }
-  return {};
-}
-
-Failure bindInput(Session &session, const char *name, const std::string &what, Tensor &tensor) {
-  tutti_tensor_t bound = {name,    tensor.dtype,      int32_t(tensor.dims.size()), tensor.dims.data(),
-                          nullptr, tensor.data.data()};
-  if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
-    return {status >> 8, what + ": " + tutti_session_message(session.get())};
   return {};
 }
 
@@ -245,6 +146,38 @@ Failure judgeOutputs(MLIRContext &context, const Artifact &artifact, const Sessi
   return {};
 }
 
+/// Op by op, for the first four of the active members or, when some are out of bounds, the worst.
+Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptions &options, const Artifact &artifact,
+                     const std::vector<Tensor> &inputs, const Ports &ports, Report &report) {
+  std::vector<size_t> positions;
+  for (const Row &row : report.rows)
+    if (!row.ok() && !row.members.empty() && positions.empty())
+      positions.push_back(row.worst());
+  for (size_t position = 0; position < report.active.size() && positions.size() < 4; ++position)
+    if (!llvm::is_contained(positions, position))
+      positions.push_back(position);
+  OpRequest request;
+  for (size_t position : positions)
+    request.models.push_back(a.models[report.active[position]]);
+  request.import = options;
+  request.shareByContent = artifact.info().share != std::string_view("none");
+  request.threads = report.threads;
+  request.target = a.target;
+  request.sizes = report.sizes;
+  request.stopAtFirst = !a.ops;
+  for (auto [tensor, port] : llvm::zip_equal(inputs, artifact.inputs())) {
+    auto at = llvm::find(ports.inputs, port.name) - ports.inputs.begin();
+    HostTensor whole = HostTensor::fromBytes(ports.types[at].getElementType(), tensor.dims, tensor.data.data());
+    for (size_t position : port.per_member ? positions : std::vector<size_t>{0})
+      request.inputs[port.name].push_back(port.per_member ? unstack(whole, position) : whole);
+  }
+  auto rows = compareOps(context, request);
+  if (!rows)
+    return failureOf(rows.takeError());
+  report.ops = std::move(*rows);
+  return {};
+}
+
 Failure verify(Arguments &a) {
   std::vector<std::string> names;
   if (std::string message = readModelNames(a.models, names); !message.empty())
@@ -270,21 +203,11 @@ Failure verify(Arguments &a) {
     return failure;
   if (auto error = session.setActive(report.active))
     return error;
-  std::vector<std::string> files;
-  if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
+  std::vector<Tensor> inputs;
+  if (auto failure = readInputs(a, artifact, session, inputs))
     return failure;
-  std::vector<Tensor> inputs(files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
-    if (files[i].empty()) {
-      report.seed = a.seed;
-      continue;
-    }
-    if (auto failure = readNpy(files[i], port.dtype, inputs[i]))
-      return failure;
-    if (auto failure = bindInput(session, port.name, files[i], inputs[i]))
-      return failure;
-  }
+  if (llvm::any_of(inputs, [](const Tensor &input) { return input.dtype == TUTTI_NONE; }))
+    report.seed = a.seed;
   if (auto failure = chooseSizes(a, artifact, inputs, report.sizes))
     return failure;
 
@@ -304,12 +227,8 @@ Failure verify(Arguments &a) {
       if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
         return {kMalformed,
                 std::string("the artifact's '") + port.name + "' is neither input nor output of '" + a.models[0] + "'"};
-  if (auto failure = seedInputs(artifact, ports, report, inputs))
+  if (auto failure = seedInputs(artifact, ports, report, session, inputs))
     return failure;
-  for (size_t i = 0; i < files.size(); ++i)
-    if (files[i].empty())
-      if (auto failure = bindInput(session, artifact.inputs()[i].name, "seeded inputs", inputs[i]))
-        return failure;
   for (const auto &[name, value] : report.sizes)
     if (auto error = session.setDimension(name, value))
       return error;
@@ -322,6 +241,11 @@ Failure verify(Arguments &a) {
   if (auto failure = judgeOutputs(context, artifact, session, ports, answers, report))
     return failure;
   print(report);
+  if (a.ops || !report.ok()) {
+    if (auto failure = compareByOps(context, a, options, artifact, inputs, ports, report))
+      return failure;
+    printOps(report, a.ops);
+  }
   if (!a.json.empty()) {
     OutputFiles out;
     if (auto failure = out.write(a.json, {json(report)}))
@@ -358,6 +282,8 @@ int main(int argc, char **argv) {
   app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
   app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
       ->check(CLI::Range(1, 1024));
+  app.add_flag("--ops", a.ops,
+               "also every op by itself, on equal inputs: the first out of bounds is named in any case");
   app.add_option("--json", a.json, "also writes the table to FILE as JSON")->type_name("FILE");
   return toolMain(app, argc, argv, [&] { return verify(a); });
 }

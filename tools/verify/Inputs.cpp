@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Inputs from files and from a seed.
+#include "Inputs.h"
+
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+
+namespace tutti {
+
+using namespace tool;
+
+static Failure bindInput(Session &session, const char *name, const std::string &what, Tensor &tensor) {
+  tutti_tensor_t bound = {name,    tensor.dtype,      int32_t(tensor.dims.size()), tensor.dims.data(),
+                          nullptr, tensor.data.data()};
+  if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
+    return {status >> 8, what + ": " + tutti_session_message(session.get())};
+  return {};
+}
+
+Failure readInputs(const Arguments &a, const Artifact &artifact, Session &session, std::vector<Tensor> &inputs) {
+  std::vector<std::string> files;
+  if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
+    return failure;
+  inputs.resize(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const tutti_port_t &port = artifact.inputs()[i];
+    if (files[i].empty())
+      continue;
+    if (auto failure = readNpy(files[i], port.dtype, inputs[i]))
+      return failure;
+    if (auto failure = bindInput(session, port.name, files[i], inputs[i]))
+      return failure;
+  }
+  return {};
+}
+
+Failure chooseSizes(const Arguments &a, const Artifact &artifact, const std::vector<Tensor> &inputs,
+                    std::map<std::string, int64_t> &sizes) {
+  const tutti_program_t &program = artifact.programs()[0];
+  std::span dimensions(program.dimensions, program.num_dimensions);
+  for (const std::string &text : a.dims) {
+    auto pair = splitAtLast(text);
+    auto value = pair ? parseList(pair->second) : std::nullopt;
+    if (!value || value->size() != 1)
+      return {kUsage, "--dim is '" + text + "', expected NAME=V"};
+    std::string known;
+    const tutti_dimension_t *found = nullptr;
+    for (const tutti_dimension_t &dimension : dimensions) {
+      known += std::string(known.empty() ? "" : ", ") + "'" + dimension.name + "'";
+      found = dimension.name == pair->first ? &dimension : found;
+    }
+    if (!found)
+      return {kUsage,
+              "there is no dimension '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
+    if (value->front() < found->lo || value->front() > found->hi)
+      return {kUsage, "--dim " + text + ": expected a value from " + std::to_string(found->lo) + " to " +
+                          std::to_string(found->hi)};
+    if (!sizes.emplace(pair->first, value->front()).second)
+      return {kUsage, "--dim " + pair->first + " is given twice"};
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t d = 0; d < inputs[i].dims.size(); ++d) {
+      const tutti_port_t &port = artifact.inputs()[i];
+      for (const tutti_dimension_t &dimension : dimensions) {
+        if (std::string_view(port.dims[d].symbol) != dimension.name)
+          continue;
+        auto [place, fresh] = sizes.emplace(dimension.name, inputs[i].dims[d]);
+        if (!fresh && place->second != inputs[i].dims[d])
+          return {kUsage, std::string("dimension '") + dimension.name + "' is " + std::to_string(place->second) +
+                              ", but input '" + port.name + "' has " + std::to_string(inputs[i].dims[d])};
+      }
+    }
+  for (const tutti_dimension_t &dimension : dimensions)
+    sizes.emplace(dimension.name, std::min<int64_t>(dimension.hi, std::max<int64_t>(dimension.lo, 32)));
+  return {};
+}
+
+/// Normal numbers, small integers, fair coins; the same for a seed wherever it runs.
+static HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int64_t> dims) {
+  HostTensor tensor = HostTensor::zeros(element, dims);
+  auto uniform = [&] { return (double(generator() >> 11) + 0.5) * 0x1p-53; };
+  for (double &value : tensor.floats)
+    value = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * uniform());
+  for (int64_t &value : tensor.ints)
+    value = int64_t(generator() >> 60) & (element.isInteger(1) ? 1 : 7);
+  return tensor;
+}
+
+Failure seedInputs(const Artifact &artifact, const Ports &ports, const Report &report, Session &session,
+                   std::vector<Tensor> &inputs) {
+  std::mt19937_64 generator(report.seed.value_or(0));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const tutti_port_t &port = artifact.inputs()[i];
+    if (inputs[i].dtype != TUTTI_NONE)
+      continue;
+    for (int32_t d = 0; d < port.rank; ++d) {
+      auto size = d < port.per_member    ? Size(int64_t(report.active.size()))
+                  : *port.dims[d].symbol ? Size::parse(port.dims[d].symbol)
+                                         : Size(port.dims[d].lo);
+      if (!size)
+        return {kInternal, std::string("input '") + port.name + "': '" + port.dims[d].symbol + "' is no size"};
+      int64_t length = size->getFactor();
+      for (const std::string &symbol : size->getSymbols())
+        length *= report.sizes.at(symbol);
+      inputs[i].dims.push_back(length);
+    }
+    auto at = llvm::find(ports.inputs, port.name);
+    HostTensor tensor = seeded(generator, ports.types[at - ports.inputs.begin()].getElementType(), inputs[i].dims);
+    inputs[i].dtype = port.dtype;
+    inputs[i].data.resize(size_t(tensor.count()) * ((tutti_dtype_bits(port.dtype) + 7) / 8));
+    tensor.toBytes(inputs[i].data.data());
+    if (auto failure = bindInput(session, port.name, "seeded inputs", inputs[i]))
+      return failure;
+  }
+  return {};
+}
+
+} // namespace tutti

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What tutti-verify is asked to compare, and the inputs for it: from files, else random numbers.
+#ifndef TUTTI_TOOLS_VERIFY_INPUTS_H
+#define TUTTI_TOOLS_VERIFY_INPUTS_H
+
+#include "Report.h"
+
+#include "tools/common/Npy.h"
+
+namespace tutti {
+
+/// The command line.
+struct Arguments {
+  std::string artifact, json, target;
+  std::vector<std::string> models, inputs, dims;
+  std::optional<std::string> active;
+  uint64_t seed = 0;
+  uint32_t threads = 0;
+  bool ops = false;
+};
+
+/// Reads the files that --input names and binds them; `inputs` gets a tensor without a type for an input that none
+/// names.
+tool::Failure readInputs(const Arguments &arguments, const Artifact &artifact, Session &session,
+                         std::vector<tool::Tensor> &inputs);
+/// The call's sizes by name: those that --dim gives, of the others those that the files have, then 32, or the next that
+/// there may be.
+tool::Failure chooseSizes(const Arguments &arguments, const Artifact &artifact, const std::vector<tool::Tensor> &inputs,
+                          std::map<std::string, int64_t> &sizes);
+/// Makes the inputs that no file gave from `report.seed`, of the types that the model has for them, and binds them.
+tool::Failure seedInputs(const Artifact &artifact, const Ports &ports, const Report &report, Session &session,
+                         std::vector<tool::Tensor> &inputs);
+
+} // namespace tutti
+
+#endif

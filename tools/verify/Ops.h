@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Op by op on equal inputs: every op compiled by itself, and compared with its own reference.
+#ifndef TUTTI_TOOLS_VERIFY_OPS_H
+#define TUTTI_TOOLS_VERIFY_OPS_H
+
+#include "Judge.h"
+
+#include "compiler/Compiler.h"
+
+namespace tutti {
+
+struct OpRequest {
+  std::vector<std::string> models; ///< of the members to compare
+  ImportOptions import;
+  bool shareByContent = true;
+  std::string target; ///< as --target has it
+  uint32_t threads = 1;
+  std::map<std::string, int64_t> sizes;
+  std::map<std::string, std::vector<HostTensor>> inputs; ///< by name: one for all members, or one each
+  bool stopAtFirst = false;                              ///< that is out of bounds
+};
+
+/// The ops in the order in which they are computed.
+llvm::Expected<std::vector<OpRow>> compareOps(mlir::MLIRContext &context, const OpRequest &request);
+
+} // namespace tutti
+
+#endif
