@@ -35,9 +35,8 @@ static std::vector<std::string> cells(const Row &row) {
     worst += isFloat ? ": " + number(member.error) + " of " + number(member.bound) : "";
   }
   auto shown = [&](double value) { return isFloat ? number(value) : std::string("-"); };
-  return {row.name,         row.head,       std::to_string(v.elements),
-          shown(v.error),   shown(v.plain), shown(v.bound),
-          shown(v.largest), worst,          verdictOf(v, row.ok())};
+  return {row.name,         row.head, std::to_string(v.elements), shown(v.error), shown(v.plain), shown(v.bound),
+          shown(v.largest), worst,    verdictOf(v, row.ok())};
 }
 
 static void printHead(const Report &report) {
@@ -104,7 +103,7 @@ static nlohmann::ordered_json jsonOf(const Verdict &v) {
 }
 
 std::string json(const Report &report) {
-  nlohmann::ordered_json all = {{"ok", report.ok()},
+  nlohmann::ordered_json all = {{"ok", report.ok() && report.opsOk()},
                                 {"seed", nullptr},
                                 {"sizes", report.sizes},
                                 {"active", report.active},

@@ -21,6 +21,9 @@ struct Report {
   bool ok() const {
     return llvm::all_of(rows, [](const Row &row) { return row.ok(); });
   }
+  bool opsOk() const {
+    return !ops || llvm::all_of(*ops, [](const OpRow &row) { return row.verdict.ok; });
+  }
 };
 
 /// "seed 7; batch = 8; 10 members; 2 threads", the table and the sum of it, on stdout.

@@ -35,8 +35,10 @@ std::string hex(uint64_t digest) {
 Failure checkModels(const Artifact &artifact, const std::vector<std::string> &files) {
   auto members = artifact.members();
   if (files.size() != members.size())
-    return {kUsage, "the artifact has " + std::to_string(members.size()) + " members, " + std::to_string(files.size()) +
-                        " model files are given; give those that it was compiled from, in their order"};
+    return {kUsage, "the artifact has " + std::to_string(members.size()) +
+                        (members.size() == 1 ? " member, but " : " members, but ") + std::to_string(files.size()) +
+                        (files.size() == 1 ? " model file is" : " model files are") +
+                        " given; give those that it was compiled from, in their order"};
   for (size_t i = 0; i < files.size(); ++i) {
     auto file = MappedFile::open(files[i]);
     if (!file)
@@ -253,9 +255,11 @@ Failure verify(Arguments &a) {
     if (auto failure = out.commit())
       return failure;
   }
-  if (report.ok())
-    return {};
-  return {kDiffers, "the artifact's results are not within their bounds of the float64 reference"};
+  if (!report.ok())
+    return {kDiffers, "the artifact's results are not within their bounds of the float64 reference"};
+  if (!report.opsOk())
+    return {kDiffers, "an op by itself is not within its bound of the float64 reference"};
+  return {};
 }
 
 } // namespace
