@@ -12,8 +12,13 @@ namespace tutti {
 using namespace tool;
 
 static Failure bindInput(Session &session, const char *name, const std::string &what, Tensor &tensor) {
-  tutti_tensor_t bound = {name,    tensor.dtype,      int32_t(tensor.dims.size()), tensor.dims.data(),
-                          nullptr, tensor.data.data()};
+  tutti_tensor_t bound = {name,
+                          tensor.dtype,
+                          int32_t(tensor.dims.size()),
+                          tensor.dims.data(),
+                          nullptr,
+                          tensor.data.data(),
+                          TUTTI_MEMORY_HOST};
   if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
     return {status >> 8, what + ": " + tutti_session_message(session.get())};
   return {};

@@ -170,8 +170,8 @@ private:
               : tensors[0];
       bytes.emplace_back(whole.count() * (tutti_dtype_bits(port.dtype) + 7) / 8);
       whole.toBytes(bytes.back().data());
-      tutti_tensor_t tensor = {port.name,         port.dtype, int32_t(whole.dims.size()),
-                               whole.dims.data(), nullptr,    bytes.back().data()};
+      tutti_tensor_t tensor = {port.name, port.dtype,          int32_t(whole.dims.size()), whole.dims.data(),
+                               nullptr,   bytes.back().data(), TUTTI_MEMORY_HOST};
       if (tutti_status_t status = tutti_session_bind_input(session->get(), &tensor))
         return raise(Error(status, tutti_session_message(session->get())));
     }

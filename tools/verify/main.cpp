@@ -282,7 +282,7 @@ int main(int argc, char **argv) {
   addRepeated(app, "--dim", a.dims,
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
-  app.add_option("--seed", a.seed, "of the random inputs (default: 0)");
+  app.add_option("--seed", a.seed, "of the random inputs (default: 0)")->check(CLI::NonNegativeNumber);
   app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
   app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
       ->check(CLI::Range(1, 1024));
