@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The judge of tutti-verify: bounds, what has to be equal, and choices that rounding decides.
+#include "tools/verify/Judge.h"
+
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+MLIRContext &context() {
+  static MLIRContext context;
+  context.loadDialect<TuttiDialect, func::FuncDialect>();
+  return context;
+}
+
+HostTensor floats(std::vector<double> values, SmallVector<int64_t> dims = {}) {
+  if (dims.empty())
+    dims = {static_cast<int64_t>(values.size())};
+  return {Float32Type::get(&context()), dims, std::move(values), {}};
+}
+
+/// The only result of `@main`, whose text this is.
+Answer answerOf(const std::string &text, ArrayRef<Answer> operands) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
+  EXPECT_TRUE(module);
+  llvm::Expected<std::vector<Answer>> answers = answer(module->lookupSymbol<func::FuncOp>("main"), operands);
+  EXPECT_TRUE(bool(answers)) << llvm::toString(answers.takeError());
+  return answers->front();
+}
+
+/// n numbers whose plain float32 is wrong by `error`, in turns up and down.
+Answer measured(int64_t n, double error) {
+  Answer answer = given(floats(std::vector<double>(n, 1)));
+  for (int64_t i = 0; i < n; ++i)
+    answer.plain.floats[i] += i % 2 ? error : -error;
+  answer.contracts = true;
+  return answer;
+}
+
+HostTensor wrongBy(const Answer &answer, double error) {
+  HostTensor got = answer.exact;
+  for (double &value : got.floats)
+    value += error;
+  return got;
+}
+
+TEST(Judge, BoundsBesidePlainFloat32) {
+  constexpr double one = 0x1p-20;
+  Answer many = measured(90000, one);
+  EXPECT_TRUE(judge(wrongBy(many, 1.26 * one), many).ok); // 1.25 and chance: 1 + 3 / 300
+  EXPECT_FALSE(judge(wrongBy(many, 1.27 * one), many).ok);
+  many.contracts = false;
+  EXPECT_TRUE(judge(wrongBy(many, 2.01 * one), many).ok);
+  EXPECT_FALSE(judge(wrongBy(many, 2.03 * one), many).ok);
+  Verdict verdict = judge(wrongBy(many, 3 * one), many);
+  EXPECT_NEAR(verdict.error, 3 * one, 1e-12);
+  EXPECT_NEAR(verdict.plain, one, 1e-12);
+  EXPECT_NEAR(verdict.largest, 3 * one, 1e-12);
+}
+
+TEST(Judge, LeavesTheRoundingOfTheResult) {
+  Answer exact = measured(90000, 0);
+  EXPECT_TRUE(judge(wrongBy(exact, std::ldexp(0.99, -24)), exact).ok);
+  EXPECT_FALSE(judge(wrongBy(exact, std::ldexp(1.01, -24)), exact).ok);
+}
+
+TEST(Judge, KnowsOneMemberAmongMany) {
+  std::vector<Answer> members(10, measured(10000, 1e-6));
+  Answer all = stack(members);
+  HostTensor got = wrongBy(all, 1e-6);
+  std::vector<uint32_t> active{9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+  EXPECT_TRUE(judge(got, all, "y", "members", "float32", active).ok());
+  for (int64_t i = 70000; i < 80000; ++i)
+    got.floats[i] = 1 + 1.5e-6;
+  Row row = judge(got, all, "y", "members", "float32", active);
+  EXPECT_TRUE(row.whole.ok);
+  EXPECT_FALSE(row.ok());
+  EXPECT_EQ(row.worst(), 7u);
+}
+
+TEST(Judge, WantsTheSameNansAndInfinities) {
+  double inf = INFINITY, nan = std::nan("");
+  Answer answer = given(floats({1, nan, inf, -inf, 1e39}));
+  EXPECT_TRUE(judge(floats({1, nan, inf, -inf, inf}), answer).ok);
+  for (const HostTensor &wrong : {floats({nan, nan, inf, -inf, inf}), floats({1, 1, inf, -inf, inf}),
+                                  floats({1, nan, -inf, -inf, inf}), floats({1, nan, inf, -inf, 3e38})}) {
+    Verdict verdict = judge(wrong, answer);
+    EXPECT_FALSE(verdict.ok);
+    EXPECT_EQ(verdict.different, 1);
+  }
+  answer.plain.floats[0] = inf; // overflows on the way
+  EXPECT_TRUE(judge(floats({inf, nan, inf, -inf, inf}), answer).ok);
+  EXPECT_EQ(judge(floats({inf, nan, inf, -inf, inf}), answer).undecided, 1);
+}
+
+// 1 + 2^-30 - 1: float32 loses what float64 sees.
+const char *const lost = R"(
+  %one = tutti.constant dense<1.0> : tensor<f32>
+  %sum = tutti.add %x, %one : tensor<3xf32>, tensor<f32>
+  %rest = tutti.sub %sum, %one : tensor<3xf32>, tensor<f32>
+  %zero = tutti.constant dense<0.0> : tensor<f32>
+)";
+
+TEST(Undecided, AComparisonThatRoundingDecides) {
+  Answer answer = answerOf("func.func @main(%x: tensor<3xf32>) -> tensor<3xi1> {" + std::string(lost) +
+                               "%y = tutti.greater %rest, %zero : tensor<3xf32>, tensor<f32>\n"
+                               "return %y : tensor<3xi1> }",
+                           given(floats({0x1p-30, 0.5, -0.5})));
+  EXPECT_EQ(answer.exact.ints, (std::vector<int64_t>{1, 1, 0}));
+  EXPECT_EQ(answer.plain.ints, (std::vector<int64_t>{0, 1, 0}));
+  EXPECT_EQ(answer.other.ints, (std::vector<int64_t>{0, 1, 0}));
+  EXPECT_TRUE(judge(answer.plain, answer).ok);
+  EXPECT_EQ(judge(answer.plain, answer).undecided, 1);
+  HostTensor wrong = answer.exact;
+  wrong.ints[1] = 0;
+  EXPECT_EQ(judge(wrong, answer).different, 1);
+  EXPECT_FALSE(judge(wrong, answer).ok);
+}
+
+TEST(Undecided, WhatHangsOnItIsNotCompared) {
+  Answer answer = answerOf("func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {" + std::string(lost) +
+                               "%c = tutti.greater %rest, %zero : tensor<3xf32>, tensor<f32>\n"
+                               "%y = tutti.select %c, %one, %zero : tensor<3xi1>, tensor<f32>, tensor<f32>\n"
+                               "return %y : tensor<3xf32> }",
+                           given(floats({0x1p-30, 0.5, -0.5})));
+  EXPECT_TRUE(judge(answer.plain, answer).ok);
+  EXPECT_EQ(judge(answer.plain, answer).undecided, 1);
+  EXPECT_FALSE(judge(floats({1, 0, 0}), answer).ok);
+}
+
+TEST(Undecided, OperandsThatAllHaveAreDecided) {
+  Answer answer = answerOf("func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xi1> {"
+                           "%c = tutti.greater_equal %x, %y : tensor<2xf32>, tensor<2xf32>\n"
+                           "return %c : tensor<2xi1> }",
+                           {given(floats({1, 2})), given(floats({1, 2.0000002}))});
+  EXPECT_EQ(answer.exact.ints, (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(answer.other.ints, answer.exact.ints);
+}
+
+TEST(Undecided, Casts) {
+  for (StringRef type : {"i32", "i1"}) {
+    Answer answer = answerOf("func.func @main(%x: tensor<3xf32>) -> tensor<3x" + type.str() + "> {" +
+                                 std::string(lost) + "%y = tutti.cast %rest : tensor<3xf32> -> tensor<3x" + type.str() +
+                                 ">\n"
+                                 "return %y : tensor<3x" +
+                                 type.str() + "> }",
+                             given(floats({0x1p-30, 2.5, 2 - 0x1p-30})));
+    EXPECT_EQ(answer.exact.ints == answer.other.ints, false) << type.str();
+    EXPECT_EQ(answer.exact.ints[1], answer.other.ints[1]);
+    EXPECT_TRUE(judge(answer.plain, answer).ok) << type.str();
+  }
+}
+
+TEST(Undecided, Votes) {
+  // Two members, two rows of three scores; in row 1 the first member's scores are as good as equal.
+  Answer members = given(floats({1, 2, 3, 1, 5, 5, 3, 2, 1, 1, 7, 2}, {2, 2, 3}));
+  members.exact.floats[5] += 1e-9;
+  members.other = members.exact;
+  members.plain.floats[4] += 1e-8;
+  llvm::Expected<Answer> vote = underHead(context(), members, "vote");
+  ASSERT_TRUE(bool(vote));
+  EXPECT_EQ(vote->other.ints[0], vote->exact.ints[0]);
+  EXPECT_EQ(vote->other.ints[1], -1);
+  EXPECT_FALSE(bool(underHead(context(), members, "median")));
+}
+
+TEST(Reference, TellsWhatContractionsDo) {
+  const char *text = R"(func.func @main(%x: tensor<2x64xf32>, %w: tensor<64x3xf32>) -> tensor<2x3xf32> {
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x64xf32>, tensor<64x3xf32>
+    %1 = tutti.tanh %0 : tensor<2x3xf32>
+    return %1 : tensor<2x3xf32> })";
+  auto ones = [](int64_t n, SmallVector<int64_t> dims) { return given(floats(std::vector<double>(n, 0.1), dims)); };
+  EXPECT_TRUE(answerOf(text, {ones(128, {2, 64}), ones(192, {64, 3})}).contracts);
+  EXPECT_FALSE(answerOf("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {"
+                        "%y = tutti.tanh %x : tensor<2xf32>\n return %y : tensor<2xf32> }",
+                        ones(2, {2}))
+                   .contracts);
+}
+
+} // namespace
+} // namespace tutti
