@@ -52,7 +52,7 @@ HostTensor wrongBy(const Answer &answer, double error) {
 TEST(Judge, BoundsBesidePlainFloat32) {
   constexpr double one = 0x1p-20;
   Answer many = measured(90000, one);
-  EXPECT_TRUE(judge(wrongBy(many, 1.26 * one), many).ok); // 1.25 and chance: 1 + 3 / 300
+  EXPECT_TRUE(judge(wrongBy(many, 1.26 * one), many).ok); // 1.25 and chance, e^(3.1 / 300)
   EXPECT_FALSE(judge(wrongBy(many, 1.27 * one), many).ok);
   many.contracts = false;
   EXPECT_TRUE(judge(wrongBy(many, 2.01 * one), many).ok);

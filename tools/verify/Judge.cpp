@@ -83,9 +83,9 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   double scale = norm.get() > 0 ? norm.get() : 1;
   verdict.error = ours.get() / scale;
   verdict.plain = plain.get() / scale;
-  // Of n errors that are equally large and independent, the quotient of two norms has a standard deviation of 1 /
-  // sqrt(n).
-  double chance = 1 + 3 / std::sqrt(std::max<double>(compared, 1));
+  // Two norms of n equally large, independent normal errors differ by more than this once in a thousand times: the
+  // root of the quantile of F(n, n).
+  double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared, 1)));
   double factor = (answer.contracts ? 1.25 : 2) * chance;
   // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
   // does.
