@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running clang on kernel text.
+#include "Emulated.h"
+#include "DeviceText.h"
+#include "compiler/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <optional>
+
+namespace tutti {
+
+/// The content of the parentheses that `rest` begins with, which are taken off.
+static std::optional<llvm::StringRef> takeParentheses(llvm::StringRef &rest) {
+  rest = rest.ltrim();
+  int depth = 0;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    depth += rest[i] == '(' ? 1 : rest[i] == ')' ? -1 : 0;
+    if (depth == 0) {
+      if (i == 0)
+        return std::nullopt;
+      llvm::StringRef inside = rest.slice(1, i);
+      rest = rest.drop_front(i + 1);
+      return inside;
+    }
+  }
+  return std::nullopt;
+}
+
+/// What follows the text, so that the driver finds its kernels: `__global__ void [__launch_bounds__(N)] NAME(` each.
+static std::string kernelTable(llvm::StringRef text) {
+  std::string table;
+  constexpr llvm::StringLiteral keyword = "__global__";
+  for (size_t at = text.find(keyword); at != text.npos; at = text.find(keyword, at + 1)) {
+    llvm::StringRef rest = text.drop_front(at + keyword.size());
+    std::string threads = "0";
+    while (true) {
+      rest = rest.ltrim();
+      llvm::StringRef word = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+      rest = rest.drop_front(word.size());
+      if (word.empty())
+        break; // no definition: a mention in a comment, say
+      if (word == "void")
+        continue;
+      bool isBounds = word == "__launch_bounds__";
+      auto inside = takeParentheses(rest);
+      if (isBounds && inside)
+        threads = inside->split(',').first.str();
+      if (isBounds || word == "__cluster_dims__")
+        continue;
+      if (inside && rest.ltrim().starts_with("{"))
+        table += "TUTTI_EMULATED_KERNEL(" + word.str() + ", " + threads + ")\n";
+      break;
+    }
+  }
+  return table;
+}
+
+static llvm::Error write(const llvm::Twine &path, llvm::StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path.str(), error);
+  if (!error) {
+    file << text;
+    file.close();
+    error = file.error();
+    file.clear_error();
+  }
+  return error ? fail(ExitCode::resource, "cannot write " + path + ": " + error.message()) : llvm::Error::success();
+}
+
+llvm::Expected<std::string> compileEmulated(llvm::StringRef text, const EmulatedOptions &options) {
+  const char *named = std::getenv("TUTTI_CLANG");
+  auto clang = llvm::sys::findProgramByName(named ? named : TUTTI_CLANG);
+  if (!clang)
+    return fail(ExitCode::device, llvm::Twine("the emulated device needs clang++ to compile kernels, and '") +
+                                      (named ? named : TUTTI_CLANG) + "' is not there: set TUTTI_CLANG");
+
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("tutti-emulated", folder))
+    return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
+  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
+  std::string root = folder.str().str();
+  if (std::error_code error = llvm::sys::fs::create_directory(root + "/tutti"))
+    return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
+  for (const DeviceHeader &header : deviceHeaders())
+    if (llvm::Error error = write(root + "/" + header.name, header.text))
+      return error;
+  if (llvm::Error error = write(root + "/" + options.name, (text + "\n" + kernelTable(text)).str()))
+    return error;
+
+  // As NVRTC is told: nothing is fused or reassociated that the text does not fuse. What the sanitizer checks are local
+  // arrays and arithmetic; views check themselves.
+  std::string include = "-I" + root, map = "-ffile-prefix-map=" + root + "/=", source = root + "/" + options.name,
+              output = root + "/image.so", log = root + "/log";
+  std::vector<llvm::StringRef> arguments = {*clang,
+                                            "-x",
+                                            "c++",
+                                            "-std=c++23",
+                                            "-O1",
+                                            "-g",
+                                            "-march=x86-64-v3",
+                                            "-ffp-contract=off",
+                                            "-fno-exceptions",
+                                            "-fno-rtti",
+                                            "-fvisibility=hidden",
+                                            "-fPIC",
+                                            "-shared",
+                                            "-nostartfiles",
+                                            "-fuse-ld=lld",
+                                            "-Wl,--no-undefined",
+                                            "-Wl,-Bsymbolic",
+                                            "-Wl,--build-id=none",
+                                            include,
+                                            map};
+  for (const std::string &flag : options.flags)
+    arguments.push_back(flag);
+  arguments.insert(arguments.end(), {source, "-o", output, "-lm"});
+  std::string message;
+  int status = llvm::sys::ExecuteAndWait(*clang, arguments, std::nullopt, {"", log, log}, 300, 0, &message);
+  if (status != 0) {
+    auto said = llvm::MemoryBuffer::getFile(log);
+    return fail(ExitCode::internal, "the host's compiler refuses kernel text: " + message + "\n" +
+                                        (said ? (*said)->getBuffer() : llvm::StringRef()));
+  }
+  auto image = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!image)
+    return fail(ExitCode::resource, "cannot read the image: " + image.getError().message());
+  return (*image)->getBuffer().str();
+}
+
+} // namespace tutti

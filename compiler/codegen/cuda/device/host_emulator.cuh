@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Host only: the table through which kernel text on the emulated device meets the driver that runs it (test/emulated).
+#pragma once
+
+#include "tutti/host_types.cuh"
+
+namespace tutti {
+
+/// A place in kernel text.
+struct Where {
+  const char *file;
+  int line;
+};
+
+enum class Space : int { global, shared };
+enum class Access : int { read, write, atomic };
+/// What kind of error ends the launch: CUDA's illegal address, misaligned address, launch failure.
+enum class Fault : int { address, alignment, failure };
+
+/// Combines the operands of the lanes in `mask` (others are null) of one warp-wide instruction.
+using Combine = void (*)(void *const *operands, uint32_t mask, Where);
+
+struct Emulator {
+  /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
+  void (*access)(Access, Space, const void *at, uint32_t bytes, uint32_t alignment, Where);
+  /// A view is made of [base, base + bytes).
+  void (*view)(Space, const void *base, int64_t bytes, uint32_t alignment, Where);
+  /// Ends the launch and does not return. The format may print two longs.
+  void (*fault)(Fault, const char *format, long a, long b, Where);
+  /// The block's dynamic shared memory.
+  unsigned char *(*shared)();
+  /// Waits until `threads` threads (0: all of the block) have come to barrier `id`; an arrival alone does not wait.
+  void (*barrier)(int id, int threads, bool arriveOnly, Where);
+  /// Waits until every lane in `mask` that has not returned is here with the same `combine`, then runs that once.
+  /// `orders`: what the lanes did before is visible to them after, as __syncwarp() promises and shuffles do not.
+  void (*warp)(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where);
+  /// Lets other threads go first: in every loop that waits.
+  void (*yield)(Where);
+};
+
+/// Grows with every change of what an image and the driver must agree on.
+inline constexpr uint32_t emulatorVersion = 1;
+
+/// What an image exports for each kernel, as tuttiKernel_NAME.
+struct EmulatedKernel {
+  void (*run)(void *const *parameters);
+  const uint32_t *parameterBytes; ///< one for each parameter, then 0
+  uint32_t maxThreads;            ///< of __launch_bounds__; 0 without
+};
+
+/// What an image exports once, as tuttiImage. The driver sets it before a thread runs.
+struct EmulatedImage {
+  uint32_t version;
+  const Emulator *emulator;
+  uint3 threadIdx, blockIdx;
+  dim3 blockDim, gridDim;
+  int lane;
+};
+
+template <class T, T... i> struct Sequence {};
+
+/// Calls a kernel as the driver does: with addresses of its parameters.
+template <auto kernel> struct KernelCall;
+template <class... P, void (*kernel)(P...)> struct KernelCall<kernel> {
+  static constexpr uint32_t parameterBytes[] = {uint32_t(sizeof(P))..., 0};
+  template <int... i> static void call(void *const *parameters, Sequence<int, i...>) {
+    kernel(*static_cast<P *>(parameters[i])...);
+  }
+  static void run(void *const *parameters) { call(parameters, __make_integer_seq<Sequence, int, int(sizeof...(P))>()); }
+};
+
+} // namespace tutti

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Global and shared memory as views: plain pointers on CUDA, checked at every access on the emulated device.
+#pragma once
+
+#include "tutti/base.cuh"
+
+namespace tutti {
+
+template <class T> struct VectorsOf;
+template <> struct VectorsOf<float> {
+  using Two = float2;
+  using Four = float4;
+};
+template <> struct VectorsOf<int> {
+  using Two = int2;
+  using Four = int4;
+};
+template <> struct VectorsOf<unsigned> {
+  using Two = uint2;
+  using Four = uint4;
+};
+/// float2 of float, and so on.
+template <class T> using Vector2 = typename VectorsOf<Value<T>>::Two;
+/// float4 of float, and so on.
+template <class T> using Vector4 = typename VectorsOf<Value<T>>::Four;
+
+} // namespace tutti
+
+#if TUTTI_ON_DEVICE
+
+namespace tutti {
+
+/// `count` elements at an address. Indices are in elements; a vector of V starts at a multiple of sizeof(V) bytes.
+template <class T> class View {
+public:
+  __device__ __forceinline__ View(T *base, int64_t) : base(base) {}
+
+  template <class I> __device__ __forceinline__ T &operator[](I i) const { return base[i]; }
+  /// The elements [first, first + count).
+  template <class I> __device__ __forceinline__ View slice(I first, int64_t count) const {
+    return View(base + first, count);
+  }
+  template <class V, class I> __device__ __forceinline__ V load(I i) const {
+    return *reinterpret_cast<const V *>(base + i);
+  }
+  template <class V, class I> __device__ __forceinline__ void store(I i, V value) const {
+    *reinterpret_cast<V *>(base + i) = value;
+  }
+  template <class I> __device__ __forceinline__ Vector2<T> load2(I i) const { return load<Vector2<T>>(i); }
+  template <class I> __device__ __forceinline__ Vector4<T> load4(I i) const { return load<Vector4<T>>(i); }
+  template <class I> __device__ __forceinline__ void store2(I i, Vector2<T> value) const { store(i, value); }
+  template <class I> __device__ __forceinline__ void store4(I i, Vector4<T> value) const { store(i, value); }
+
+protected:
+  T *base;
+};
+
+template <class T> class Global : public View<T> {
+public:
+  __device__ __forceinline__ Global(uint64_t address, int64_t count) : View<T>(reinterpret_cast<T *>(address), count) {}
+  __device__ __forceinline__ Global(View<T> view) : View<T>(view) {}
+};
+
+template <class T> class Shared : public View<T> {
+public:
+  __device__ __forceinline__ Shared(View<T> view) : View<T>(view) {}
+};
+
+/// The block's dynamic shared memory from `byteOffset` on, seen as `count` elements. There is no other shared memory.
+template <class T> __device__ __forceinline__ Shared<T> shared(int byteOffset, int count) {
+  extern __shared__ __align__(1024) unsigned char tuttiShared[];
+  return View<T>(reinterpret_cast<T *>(tuttiShared + byteOffset), count);
+}
+
+} // namespace tutti
+
+#else
+#include "tutti/host_memory.cuh"
+#endif

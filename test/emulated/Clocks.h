@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which accesses of a block's threads are ordered: vector clocks, forgotten at every barrier of the whole block.
+#ifndef TUTTI_TEST_EMULATED_CLOCKS_H
+#define TUTTI_TEST_EMULATED_CLOCKS_H
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tutti::emulated {
+
+/// When a thread did something. Epochs count barriers of whole blocks and go on from block to block.
+struct Stamp {
+  uint32_t epoch, thread, time;
+};
+
+/// What somebody knows of all threads in one epoch: up to which time of theirs everything has happened.
+struct Knowledge {
+  uint32_t epoch = 0;
+  uint32_t warps = 0; ///< those of which anything is known
+  std::vector<uint32_t> times;
+};
+
+/// Source: Lamport's and Fidge's clocks as FastTrack (Flanagan and Freund, PLDI 2009) uses them.
+class Clocks {
+public:
+  void beginBlock(uint32_t numThreads);
+  /// All threads have met.
+  void barrier();
+  /// These threads have met.
+  void meet(std::span<const uint32_t> threads);
+  /// Adds what `thread` knows and did to what whoever acquires it will know.
+  void release(uint32_t thread, Knowledge &into);
+  void acquire(uint32_t thread, const Knowledge &from);
+
+  Stamp now(uint32_t thread);
+  /// Whether what happened then is visible to `thread`.
+  bool ordered(const Stamp &stamp, uint32_t thread);
+  /// Whether it happened in the block that runs.
+  bool inThisBlock(const Stamp &stamp) const { return stamp.epoch >= firstEpoch; }
+
+private:
+  Knowledge &of(uint32_t thread);
+  void add(Knowledge &to, const Knowledge &from);
+
+  uint32_t numThreads = 0, epoch = 0, firstEpoch = 0;
+  std::vector<Knowledge> threads; ///< a thread's own time is threads[t].times[t]
+};
+
+} // namespace tutti::emulated
+
+#endif

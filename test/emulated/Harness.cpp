@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiling and launching for the tests of the emulated device.
+#include "Harness.h"
+
+#include "compiler/codegen/cuda/Emulated.h"
+
+#include <map>
+
+const std::string &imageOf(const std::string &text) {
+  static std::map<std::string, std::string> images;
+  auto known = images.find(text);
+  if (known != images.end())
+    return known->second;
+  auto image = tutti::compileEmulated(text, {.name = "test.cu", .flags = {"-Wall", "-Werror"}});
+  if (!image) {
+    ADD_FAILURE() << llvm::toString(image.takeError());
+    return images[text];
+  }
+  return images[text] = *image;
+}
+
+static size_t find(const std::string &text, const std::string &part, int which) {
+  size_t at = text.find(part);
+  for (; which && at != text.npos; --which)
+    at = text.find(part, at + 1);
+  EXPECT_NE(at, text.npos) << part;
+  return at;
+}
+
+std::string without(std::string text, const std::string &line, int which) {
+  size_t at = find(text, line, which), first = text.rfind('\n', at) + 1, last = text.find('\n', at);
+  return text.erase(first, last - first);
+}
+
+int lineOf(const std::string &text, const std::string &part, int which) {
+  size_t at = find(text, part, which);
+  return 1 + std::count(text.begin(), text.begin() + at, '\n');
+}
+
+void EmulatedDevice::SetUp() {
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  CUcontext context;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+}
+
+void EmulatedDevice::TearDown() {
+  for (CUdeviceptr address : allocations)
+    cuMemFree_v2(address);
+  for (CUmodule module : modules)
+    cuModuleUnload(module);
+  cuCtxSetCurrent(nullptr);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+}
+
+CUfunction EmulatedDevice::function(const std::string &text, const std::string &kernel) {
+  CUmodule module = nullptr;
+  CUfunction found = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, imageOf(text).data()), CUDA_SUCCESS);
+  modules.push_back(module);
+  EXPECT_EQ(cuModuleGetFunction(&found, module, kernel.c_str()), CUDA_SUCCESS);
+  return found;
+}
+
+CUresult EmulatedDevice::run(const std::string &text, Launch launch, std::vector<uint64_t> words) {
+  CUfunction kernel = function(text);
+  if (!kernel)
+    return CUDA_ERROR_NOT_FOUND;
+  size_t offset, bytes;
+  EXPECT_EQ(cuFuncGetParamInfo(kernel, 0, &offset, &bytes), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, words.size() * sizeof(uint64_t)) << "the words do not fit the kernel's parameter";
+  void *parameters[] = {words.data()};
+  EXPECT_EQ(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.sharedBytes),
+            CUDA_SUCCESS);
+  CUresult result =
+      cuLaunchKernel(kernel, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes, nullptr, parameters, nullptr);
+  return result ? result : cuCtxSynchronize();
+}
+
+void EmulatedDevice::expectFailure(const std::string &text, Launch launch, std::vector<uint64_t> words, CUresult result,
+                                   int line, const std::string &part) {
+  EXPECT_EQ(run(text, launch, words), result);
+  std::string report = tuttiEmulatedReport();
+  EXPECT_NE(report.find("kernel kernel, block ("), report.npos) << report;
+  EXPECT_NE(report.find(", thread ("), report.npos) << report;
+  EXPECT_NE(report.find("test.cu:" + std::to_string(line) + ":"), report.npos) << "line " << line << "? " << report;
+  EXPECT_NE(report.find(part), report.npos) << report;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is known of every byte of a block's shared memory: who wrote and read it last, and when.
+#ifndef TUTTI_TEST_EMULATED_SHADOW_H
+#define TUTTI_TEST_EMULATED_SHADOW_H
+
+#include "Clocks.h"
+
+#include "tutti/host_emulator.cuh"
+
+#include <optional>
+
+namespace tutti::emulated {
+
+/// An access as it is remembered.
+struct Mark {
+  Stamp stamp = {0, 0, 0};
+  int line = 0;
+  const char *file = nullptr;
+  bool atomic = false;
+  bool landing = false; ///< an asynchronous copy that nobody has waited for
+};
+
+/// Two accesses that nothing orders, or a read of what nobody wrote (then `other` is empty).
+struct Conflict {
+  uint32_t offset; ///< of the first byte concerned
+  std::optional<Mark> other;
+  bool otherWrites;
+};
+
+class Shadow {
+public:
+  /// Bytes of earlier blocks count as unwritten.
+  void beginBlock(uint32_t bytes, uint32_t numThreads);
+
+  /// Remembers an access, and says what is wrong with it.
+  std::optional<Conflict> access(Access, uint32_t offset, uint32_t bytes, uint32_t thread, Where);
+  /// An asynchronous copy by this thread is on its way: nobody may touch its bytes before land().
+  std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, Where);
+  void landCopy(uint32_t offset, uint32_t bytes, uint32_t thread);
+
+  Clocks clocks;
+
+private:
+  /// The last write, and three reads: the last one, one by another thread of its warp, one of another warp. A write
+  /// that some read conflicts with then conflicts with one of these, unless barriers of parts of the block differ.
+  struct Cell {
+    Mark write, last, sameWarp, otherWarp;
+  };
+  Cell *cells(uint32_t word, bool whole, uint32_t &count);
+  const Mark *against(const Cell &cell, Access access, uint32_t thread, bool &writes);
+
+  std::vector<Cell> memory; ///< of byte i at [i]; of a word that was only accessed whole, at its first byte
+  std::vector<bool> split;  ///< words that were accessed in parts
+};
+
+} // namespace tutti::emulated
+
+#endif
