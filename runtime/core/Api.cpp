@@ -156,7 +156,7 @@ tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *na
   return unwrap(session)->getOutput(name, head, tensor ? *tensor : unused);
 }
 
-const char *tutti_session_device(const tutti_session_t *session) { return unwrap(session)->device(); }
+const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) { return &unwrap(session)->device(); }
 tutti_status_t tutti_session_run(tutti_session_t *session) { return unwrap(session)->run(true); }
 tutti_status_t tutti_session_run_async(tutti_session_t *session) { return unwrap(session)->run(false); }
 tutti_status_t tutti_session_wait(tutti_session_t *session) { return unwrap(session)->wait(); }

@@ -93,9 +93,9 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
   PortState *port = find(tensor.name, head, input, status);
   if (!port)
     return status;
-  if (tensor.memory > TUTTI_MEMORY_DEVICE)
+  if (rawOf(tensor.memory) > TUTTI_MEMORY_DEVICE)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t",
-                tensor.name, unsigned(tensor.memory));
+                tensor.name, rawOf(tensor.memory));
   bool unbind = !tensor.data && !input;
   if (!unbind) {
     if ((status = checkGiven(*port, tensor)))

@@ -6,6 +6,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace tutti::rt {
 
@@ -20,6 +21,14 @@ namespace tutti::rt {
     va_end(args);
   }
   return status;
+}
+
+/// An enumerator that a caller gave: C lets it be any number, C++ does not even let us look.
+template <typename Enum> uint32_t rawOf(const Enum &value) {
+  uint32_t raw;
+  static_assert(sizeof(raw) == sizeof(value));
+  std::memcpy(&raw, &value, sizeof(raw));
+  return raw;
 }
 
 inline tutti_status_t outOfMemory(tutti_error_t *error, const char *what, uint64_t bytes) {

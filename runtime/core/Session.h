@@ -24,7 +24,7 @@ public:
   tutti_status_t wait();
 
   const char *message() const { return call.error.message; }
-  const char *device() const { return engine->name(); }
+  const tutti_device_info_t &device() const { return engine->device(); }
 
 private:
   enum class Dirty : uint8_t { nothing, pointers, everything };

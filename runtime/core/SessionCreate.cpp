@@ -16,10 +16,11 @@ bool isFor(const tutti_program_t &program, tutti_device_t device) {
   return device == TUTTI_DEVICE_DEFAULT || (device == TUTTI_DEVICE_CPU) == (program.device == TUTTI_DEVICE_CPU);
 }
 
-tutti_status_t checkDevice(tutti_device_t device, tutti_error_t *error) {
-  return device <= TUTTI_DEVICE_EMULATED
+tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t *error) {
+  return rawOf(options.device) <= TUTTI_DEVICE_EMULATED
              ? TUTTI_OK
-             : fail(error, TUTTI_INVALID_ARGUMENT, "there is no device %u, expected one of tutti_device_t", unsigned(device));
+             : fail(error, TUTTI_INVALID_ARGUMENT, "there is no device %u, expected one of tutti_device_t",
+                    rawOf(options.device));
 }
 
 tutti_status_t noProgram(const tutti_info_t &info, tutti_device_t device, tutti_error_t *error) {
@@ -30,7 +31,7 @@ tutti_status_t noProgram(const tutti_info_t &info, tutti_device_t device, tutti_
 
 tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options, tutti_error_t *error) {
   const tutti_info_t &info = artifact.info();
-  if (auto status = checkDevice(options.device, error))
+  if (auto status = checkDevice(options, error))
     return status;
   if (options.program >= info.num_programs)
     return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
@@ -97,7 +98,7 @@ tutti_status_t Session::build(const tutti_session_options_t &options, tutti_erro
     return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
                 info.num_programs);
   const tutti_program_t &description = info.programs[options.program];
-  if (auto status = checkDevice(options.device, error))
+  if (auto status = checkDevice(options, error))
     return status;
   if (!isFor(description, options.device)) {
     for (uint32_t p = 0; p < info.num_programs; ++p)

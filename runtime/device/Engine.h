@@ -25,8 +25,7 @@ public:
   virtual tutti_status_t run(bool wait) = 0;
   virtual tutti_status_t wait() = 0;
 
-  /// "x86-64-v3", or the name of the device.
-  virtual const char *name() const = 0;
+  virtual const tutti_device_info_t &device() const = 0;
 
   /// Ends what runs and frees everything, the engine itself too. In a child of fork() there are no threads to end, and the
   /// driver must not be called.

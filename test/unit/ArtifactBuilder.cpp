@@ -4,6 +4,7 @@
 
 #include "Layout.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -76,6 +77,8 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
     std::vector<Offset<fb::Arg>> args;
     for (int buffer : argBuffers)
       args.push_back(fb::CreateArg(b, buffer));
+    for (uint32_t i = 0; cuda && i < spec.extraArgs; ++i)
+      args.push_back(fb::CreateArg(b, 0));
     std::vector<Offset<fb::Extent>> grid;
     std::vector<uint32_t> block{spec.blockThreads, 1, 1};
     if (cuda)
@@ -239,7 +242,7 @@ File buildArtifact(const Spec &spec) {
   h.codeBytes = codeBytes;
   std::memcpy(file.data() + h.metadataOffset, b.GetBufferPointer(), b.GetSize());
   std::memcpy(file.data() + codeAt, image.data(), image.size());
-  std::memcpy(file.data() + moduleAt, module.data(), module.size());
+  std::copy(module.begin(), module.end(), file.data() + moduleAt);
   std::memcpy(file.data() + weightsAt, weights.data(), weights.size());
   file.redigest();
   return file;

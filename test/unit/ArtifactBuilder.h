@@ -24,6 +24,7 @@ struct Spec {
   bool oneLaunch = false;               ///< of that program: y alone, without the mean
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes
+  uint32_t extraArgs = 0;
   std::vector<uint32_t> cluster;
   uint32_t format = kFormatVersion;
   std::string requiredFeature;

@@ -28,7 +28,7 @@ TEST_F(Cuda, noDriver) {
 
 TEST_F(Cuda, driverTooOld) {
   fake.version = 10020;
-  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_DRIVER_TOO_OLD, "is for CUDA 10.2, expected 11.4 or newer");
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_DRIVER_TOO_OLD, "is for CUDA 10.2, expected 12.0 or newer");
   fake.reset();
   fake.missing = "cuGraphUpload";
   EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_DRIVER_TOO_OLD, "has no cuGraphUpload");
@@ -108,8 +108,9 @@ TEST_F(Cuda, everyFailingCallIsAStatusAndLeavesNothingBehind) {
       Error error = errorOf(cudaSpec());
       bool reached = fake.failAt <= 0;
       EXPECT_EQ(bool(error), reached || fake.calls(name) >= at) << name << " " << at;
-      if (error)
+      if (error) {
         EXPECT_TRUE(error.exitCode() == 5 || error.exitCode() == 3) << error.message();
+      }
       fake.reset();
       fake.lost = 0;
     }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <type_traits>
 #include <unistd.h>
@@ -197,7 +198,13 @@ CUresult cuDeviceGetCount(int *count) {
 CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, 0; }
 CUresult cuDeviceGetName(char *name, int length, CUdevice) { return std::snprintf(name, size_t(length), "Fake GPU"), 0; }
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
-  *value = attribute == 75 ? fake.major : attribute == 76 ? fake.minor : fake.maxShared;
+  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? fake.major
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? fake.minor
+           : attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE               ? 1000000
+           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 100
+           : attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE        ? 2000000
+           : attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH  ? 512
+                                                                       : fake.maxShared;
   return 0;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
@@ -271,7 +278,10 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
   char path[64];
-  int file = memfd_create("module", 0);
+  // dlopen knows what it has open by name, so no two modules may have the same file number.
+  static int number = 1000;
+  int memory = memfd_create("module", 0), file = fcntl(memory, F_DUPFD_CLOEXEC, number++);
+  close(memory);
   size_t bytes = header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
   bool written = write(file, image, bytes) == ssize_t(bytes);
   std::snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -335,11 +345,11 @@ CUresult cuEventSynchronize(CUevent event) {
 CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned,
                         CUstream stream, void **parameters, void **) {
   ENTER(cuLaunchKernel)
-  return launch(stream, {function, x, y, z, 1, 1, 1, 0, nullptr, nullptr}, parameters[0]), 0;
+  return launch(stream, {function, x, y, z, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr}, parameters[0]), 0;
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **) {
   ENTER(cuLaunchKernelEx)
-  launch(config->hStream, {function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0, nullptr, nullptr},
+  launch(config->hStream, {function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
          parameters[0]);
   return 0;
 }

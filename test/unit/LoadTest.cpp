@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading what is damaged, truncated, newer, hostile or for another machine.
-#include "Fixture.h"
+#include "CudaFixture.h"
 
 #include <cstdio>
 #include <random>
@@ -129,12 +129,12 @@ TEST(Load, memoryThatIsNotAligned) {
 
 // Somebody changes the metadata and makes the digests right again: still nothing may be read or written out of bounds.
 // (Build with -fsanitize=address to see that it is not.)
-TEST(Load, hostileMetadata) {
-  File original = buildArtifact();
+static void openHostileMetadata(const Spec &spec, int rounds) {
+  File original = buildArtifact(spec);
   std::mt19937 random(7);
   const FileHeader header = original.header();
   int refused = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     File file = original.copy();
     char *metadata = file.data() + header.metadataOffset;
     for (int i = 0, n = 1 + int(random() % 3); i < n; ++i) {
@@ -159,7 +159,35 @@ TEST(Load, hostileMetadata) {
     EXPECT_TRUE(code == 0 || (code >= 2 && code <= 6)) << "round " << round << ": " << code;
     refused += code != 0;
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, rounds / 20);
+}
+
+TEST(Load, hostileMetadata) { openHostileMetadata({}, 20000); }
+
+TEST_F(Cuda, hostileMetadata) {
+  fake.memory = uint64_t(64) << 20;
+  openHostileMetadata(cudaSpec(), 20000);
+}
+
+// What the check of a launch refuses, each by itself.
+TEST_F(Cuda, hostileLaunches) {
+  auto refused = [&](auto change) {
+    Spec spec = cudaSpec();
+    change(spec);
+    tutti::Error error = open(buildArtifact(spec));
+    EXPECT_EQ(error.status(), TUTTI_MALFORMED) << error.message();
+    EXPECT_EQ(error.message().find("malformed artifact: program 0, step 0: "), 0u) << error.message();
+  };
+  refused([](Spec &s) { s.blockThreads = 0; });
+  refused([](Spec &s) { s.blockThreads = 1025; });
+  refused([](Spec &s) { s.shared = (227 << 10) + 1; });
+  refused([](Spec &s) { s.shared = -1; });
+  refused([](Spec &s) { s.cluster = {2, 1, 1}; });  // its grid is not made of twos
+  refused([](Spec &s) { s.cluster = {1, 0, 1}; });
+  refused([](Spec &s) { s.cluster = {1}; });
+  refused([](Spec &s) { s.members = 70000; });      // grid.y
+  refused([](Spec &s) { s.batchHi = int64_t(1) << 34; }); // grid.x
+  refused([](Spec &s) { s.extraArgs = 507; });      // and 4 and 2 words, one more than fit
 }
 
 TEST(Load, hostileHeader) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fork-join, sessions on several threads, forked children, and that a run allocates nothing.
-#include "Fixture.h"
+#include "CudaFixture.h"
 #include "device/cpu/Pool.h"
 
 #include <atomic>
@@ -57,6 +57,35 @@ TEST(Run, allocatesNothing) {
     long after = allocations;
     EXPECT_EQ(failed, 0);
     EXPECT_EQ(after - before, 0);
+  }
+}
+
+TEST_F(Cuda, runAllocatesNothing) {
+  for (bool oneLaunch : {false, true}) {
+    Fixture f(cudaSpec(oneLaunch));
+    auto x = inputOf(64), z = inputOf(9);
+    std::vector<float> mean(64 * kN);
+    tutti_session_t *session = f.session.get();
+    int64_t dims[] = {64, kK}, small[] = {9, kK}, means[] = {64, kN}, smallMeans[] = {9, kN};
+    tutti_tensor_t tensor = {"x", TUTTI_F32, 2, dims, nullptr, x.data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t other = {"x", TUTTI_F32, 2, small, nullptr, z.data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t out = {"y", TUTTI_F32, 2, means, nullptr, mean.data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t outOther = {"y", TUTTI_F32, 2, smallMeans, nullptr, mean.data(), TUTTI_MEMORY_HOST};
+    uint32_t two[] = {2, 0}, three[] = {0, 1, 2};
+    fake.reset();
+    long before = allocations;
+    int failed = 0;
+    for (int i = 0; i < 20; ++i) {
+      failed += tutti_session_bind_input(session, i % 3 ? &tensor : &other) != TUTTI_OK;
+      failed += tutti_session_bind_output(session, "mean", i % 3 ? &out : &outOther) != TUTTI_OK;
+      failed += tutti_session_set_active(session, i % 2 ? two : three, i % 2 ? 2 : 3) != TUTTI_OK;
+      failed += (i % 5 ? tutti_session_run(session) : tutti_session_run_async(session)) != TUTTI_OK;
+    }
+    failed += tutti_session_wait(session) != TUTTI_OK;
+    long after = allocations;
+    EXPECT_EQ(failed, 0);
+    EXPECT_EQ(after - before, 0);
+    EXPECT_EQ(fake.calls("cuMemAlloc") + fake.calls("cuMemHostAlloc") + fake.calls("cuGraphInstantiateWithFlags"), 0);
   }
 }
 #endif

@@ -59,6 +59,14 @@ protected:
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
+  /// Also for CUDA devices, and a driver for them.
+  std::string writeCudaArtifact() {
+    Spec spec;
+    spec.cudaTargets = {"sm_90a", "compute_90"};
+    buildArtifact(spec).write(path("c.tutti"));
+    return "TUTTI_CUDA_DRIVER='" TUTTI_TEST_DRIVER "'";
+  }
+
   fs::path folder;
   std::string out, err;
 };
@@ -108,8 +116,10 @@ TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
            {"a.tutti --input x=x.npy --output-dir o --active 3", 2, "member 3, expected 0 to 2"},
            {"a.tutti --input x=x.npy --output-dir o --active ''", 2, "--active is ''"},
            {"a.tutti --input x=x.npy --output-dir o --active 1,a", 2, "0,3,7"},
-           {"a.tutti --input x=x.npy --output-dir o --device cuda", 5, "cuda"},
-           {"a.tutti --input x=x.npy --output-dir o --device emulated", 4, "emulated"},
+           {"a.tutti --input x=x.npy --output-dir o --device cuda", 5, "no code for the device 'cuda', only for 'cpu'"},
+           {"a.tutti --input x=x.npy --output-dir o --device cuda:x", 2, "a number after 'cuda:'"},
+           {"a.tutti --input x=x.npy --output-dir o --device cuda --target cpu-v3", 2, "CPU level"},
+           {"a.tutti --input x=x.npy --output-dir o --device emulated", 5, "compile with --target emulated"},
            {"a.tutti --input x=x.npy --output-dir o --device abacus", 2, "abacus"},
            {"a.tutti --input x=x.npy --output-dir o --threads 0", 2, "threads"},
            {"a.tutti --input x=x.npy --output-dir a.tutti/o", 6, "a.tutti"},
@@ -203,4 +213,51 @@ TEST_F(Tools, theDispatcherFindsItsTools) {
     EXPECT_NE(out.find("Example:\n  " + std::string(name)), std::string::npos) << out;
     EXPECT_EQ(tool(name, "--version"), 0);
   }
+}
+
+TEST_F(Tools, chooseTheDevice) {
+  std::string driver = writeCudaArtifact(), run = "c.tutti --input x=x.npy --output-dir ";
+  ASSERT_EQ(tool("tutti-run", run + "cuda --repeat 3", driver), 0) << err;
+  EXPECT_NE(out.find("3 runs on Fake GPU (sm_90)"), std::string::npos) << out;
+  ASSERT_EQ(tool("tutti-run", run + "cpu --repeat 3 --threads 2", "TUTTI_CUDA_DRIVER=/nowhere"), 0) << err;
+  EXPECT_NE(out.find("3 runs on 2 threads"), std::string::npos) << "no driver: " << out;
+  EXPECT_EQ(readOutput("cuda/y.npy", {3, 5, kN}), readOutput("cpu/y.npy", {3, 5, kN}));
+  EXPECT_EQ(readOutput("cuda/y.mean.npy", {5, kN}), readOutput("cpu/y.mean.npy", {5, kN}));
+  ASSERT_EQ(tool("tutti-run", run + "second --device cuda:1 --active 2", driver), 0) << err;
+  EXPECT_EQ(readOutput("second/y.npy", {1, 5, kN}), expected(inputOf(5), weightOf(2), biasOf(2)));
+  ASSERT_EQ(tool("tutti-run", run + "level --target cpu-v3 --repeat 2", driver), 0) << err;
+  EXPECT_NE(out.find("threads"), std::string::npos) << "a CPU level asks for the CPU: " << out;
+
+  EXPECT_EQ(tool("tutti-run", run + "o --device cuda", "TUTTI_CUDA_DRIVER=/nowhere"), 5);
+  EXPECT_NE(err.find("there is no CUDA driver: /nowhere"), std::string::npos) << err;
+  EXPECT_EQ(tool("tutti-run", run + "o --device cuda:2", driver), 5);
+  EXPECT_NE(err.find("there is no CUDA device 2"), std::string::npos) << err;
+  EXPECT_EQ(tool("tutti-run", run + "o --device emulated", driver), 5);
+  EXPECT_NE(err.find("sm_90a, compute_90, none for the emulated device"), std::string::npos) << err;
+  EXPECT_FALSE(fs::exists(folder / "o"));
+}
+
+TEST_F(Tools, benchAndInspectKnowCuda) {
+  std::string driver = writeCudaArtifact();
+  ASSERT_EQ(tool("tutti-bench", "c.tutti --seconds 0.02 --dim batch=4 --json t.json", driver), 0) << err;
+  EXPECT_NE(out.find("3 members, Fake GPU (sm_90): median"), std::string::npos) << out;
+  auto times = nlohmann::json::parse(std::ifstream(path("t.json")));
+  EXPECT_EQ(times[0]["device"], "Fake GPU (sm_90)");
+  EXPECT_GT(times[0]["limit_us"], 0.0);
+  ASSERT_EQ(tool("tutti-inspect", "c.tutti --json"), 0) << err;
+  auto all = nlohmann::json::parse(out);
+  EXPECT_EQ(all["programs"][0]["target"], "cuda");
+  EXPECT_EQ(all["programs"][0]["launches"], 2);
+  EXPECT_EQ(all["programs"][0]["grids"][0]["grid"], (std::vector<int>{16, 3, 1}));
+  EXPECT_EQ(all["programs"][1]["target"], "cpu");
+  EXPECT_EQ(all["targets"].size(), 3u);
+  auto &images = all["kernels"][0]["images"];
+  ASSERT_EQ(images.size(), 3u);
+  EXPECT_FALSE(images[0].contains("regs")) << "the CPU's";
+  EXPECT_EQ(images[1]["target"], "sm_90a");
+  EXPECT_EQ(images[1]["regs"], 40);
+  EXPECT_GT(images[1]["bytes"], 1000);
+  ASSERT_EQ(tool("tutti-inspect", "c.tutti"), 0) << err;
+  EXPECT_NE(out.find("grid [16,3,1], block [32,1,1], 0 bytes shared"), std::string::npos) << out;
+  EXPECT_NE(out.find("40 registers, 0 bytes shared"), std::string::npos) << out;
 }

@@ -64,7 +64,7 @@ void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &rand
 
 /// The sizes of a call in the program's order, the active set first.
 Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, std::vector<int64_t> &sizes) {
-  const tutti_program_t &program = artifact.programs()[0];
+  const tutti_program_t &program = artifact.programs()[setup.options.program];
   m.active = setup.active.empty() ? artifact.info().num_members : uint32_t(setup.active.size());
   sizes = {m.active};
   m.sizes.clear();
@@ -135,7 +135,8 @@ double Measurement::percentile(double p) const {
   return microseconds[below] + (at - double(below)) * (microseconds[above] - microseconds[below]);
 }
 
-Failure measure(const Setup &setup, Measurement &m) {
+Failure measure(const Setup &asked, Measurement &m) {
+  Setup setup = asked;
   // What is needed before the clock starts: the artifact is asked for its inputs, then closed again.
   std::vector<int64_t> sizes;
   std::vector<InputSet> sets(kSets);
@@ -144,10 +145,12 @@ Failure measure(const Setup &setup, Measurement &m) {
     Artifact artifact;
     if (auto failure = openArtifact(setup.artifact, artifact))
       return failure;
+    if (auto error = artifact.chooseDevice(setup.options))
+      return error;
     if (auto failure = sizesOf(setup, artifact, m, sizes))
       return failure;
-    std::span<const tutti_port_t> inputs = artifact.inputs();
-    const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(0);
+    std::span<const tutti_port_t> inputs = artifact.inputs(setup.options.program);
+    const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(setup.options.program);
     m.flops = double(rt::valueOf(program.flops(), sizes.data()));
     m.bytes = leastBytes(artifact, setup, program, sizes);
     std::map<std::string, const fb::Port *> ports;
@@ -176,14 +179,16 @@ Failure measure(const Setup &setup, Measurement &m) {
   auto start = Clock::now();
   if (auto failure = openArtifact(setup.artifact, artifact))
     return failure;
-  if (auto failure = createSession(artifact, setup.threads, 0, setup.target, session))
+  setup.options = asked.options;
+  if (auto failure = createSession(artifact, setup.options, session))
     return failure;
+  std::span<const tutti_port_t> inputs = artifact.inputs(setup.options.program);
   if (!setup.active.empty())
     if (auto error = session.setActive(setup.active))
       return error;
   for (InputSet &set : sets)
-    for (size_t i = 0; i < artifact.inputs().size(); ++i)
-      set.tensors.push_back({artifact.inputs()[i].name, artifact.inputs()[i].dtype, int32_t(dims[i].size()),
+    for (size_t i = 0; i < inputs.size(); ++i)
+      set.tensors.push_back({inputs[i].name, inputs[i].dtype, int32_t(dims[i].size()),
                              dims[i].data(), nullptr, set.data[i].data(), TUTTI_MEMORY_HOST});
   for (const auto &[name, value] : m.sizes)
     if (auto error = session.setDimension(name, value))
@@ -193,6 +198,10 @@ Failure measure(const Setup &setup, Measurement &m) {
   if (auto error = session.run())
     return error;
   m.coldUs = since(start);
+  m.device = session.device().name;
+  m.onCpu = session.device().device == TUTTI_DEVICE_CPU;
+  m.flopsPeak = session.device().flops_per_second;
+  m.bytesPeak = session.device().bytes_per_second;
 
   // A fifth of the time to warm up, the rest counts.
   m.microseconds.clear();

@@ -12,8 +12,7 @@ struct Setup {
   std::string artifact;
   Binding binding; ///< dimensions not in it take their largest value
   std::vector<uint32_t> active; ///< empty: all
-  uint32_t threads = 1;
-  std::string target;
+  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT; ///< as parseDevice makes them
   double seconds = 1;
 };
 
@@ -24,6 +23,9 @@ struct Measurement {
   uint64_t bytes = 0;               ///< weights, inputs and outputs, once, unpadded
   int64_t rows = 0;                 ///< of the largest batch-like dimension, times the members
   uint32_t active = 0;
+  std::string device; ///< what it ran on
+  bool onCpu = true;
+  double flopsPeak = 0, bytesPeak = 0; ///< of a device that says so; 0: not known
   Binding sizes;
 
   double percentile(double p) const;

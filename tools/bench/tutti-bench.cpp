@@ -15,10 +15,10 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 struct Arguments {
-  std::string artifact, json, device, target;
+  std::string artifact, json;
+  DeviceArguments device;
   std::optional<std::string> active;
   std::vector<std::string> dims;
-  uint32_t threads = 0;
   double seconds = 1;
   uint64_t bytes = uint64_t(1) << 26;
   bool peaks = false;
@@ -54,34 +54,49 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
   Measurement m;
   Json peaks;
   double flopsPeak = 0, rate = 0, drift = 0;
-  int tries = 0;
-  do {
-    double before = peakFlops(setup.threads);
+  uint32_t threads = setup.options.threads;
+  if (setup.options.device == TUTTI_DEVICE_CPU) {
+    int tries = 0;
+    do {
+      double before = peakFlops(threads);
+      if (auto failure = measure(setup, m))
+        return failure;
+      double after = peakFlops(threads);
+      flopsPeak = std::max(before, after);
+      drift = apart(before, after);
+    } while (drift > kSteady && ++tries < kTries);
+    rate = readRate(std::max<uint64_t>(m.bytes, 64), threads);
+  } else {
     if (auto failure = measure(setup, m))
       return failure;
-    double after = peakFlops(setup.threads);
-    flopsPeak = std::max(before, after);
-    drift = apart(before, after);
-  } while (drift > kSteady && ++tries < kTries);
-  rate = readRate(std::max<uint64_t>(m.bytes, 64), setup.threads);
+    flopsPeak = m.flopsPeak;
+    rate = m.bytesPeak;
+  }
 
-  double flopsUs = m.flops / flopsPeak * 1e6, bytesUs = double(m.bytes) / rate * 1e6;
+  bool known = flopsPeak > 0 && rate > 0; // not so on the emulated device
+  double flopsUs = known ? m.flops / flopsPeak * 1e6 : 0, bytesUs = known ? double(m.bytes) / rate * 1e6 : 0;
   double limit = std::max(flopsUs, bytesUs), median = m.percentile(50);
-  json = {{"sizes", Json::object()}, {"runs", m.microseconds.size()}, {"threads", setup.threads},
-          {"active", m.active},      {"median_us", median},           {"p10_us", m.percentile(10)},
-          {"p90_us", m.percentile(90)}, {"p99_us", m.percentile(99)}, {"cold_us", m.coldUs},
-          {"limit_us", limit},       {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
+  json = {{"sizes", Json::object()}, {"device", m.device},            {"runs", m.microseconds.size()},
+          {"threads", threads},      {"active", m.active},            {"median_us", median},
+          {"p10_us", m.percentile(10)}, {"p90_us", m.percentile(90)}, {"p99_us", m.percentile(99)},
+          {"cold_us", m.coldUs},     {"limit_us", limit},             {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
           {"share", limit / median}, {"flops", m.flops},              {"bytes", m.bytes},
           {"peak_flops", flopsPeak}, {"read_bytes_per_s", rate},      {"peaks_apart", drift}};
+  if (!known)
+    for (const char *name : {"limit_us", "bound", "share", "peak_flops", "read_bytes_per_s"})
+      json[name] = nullptr;
   for (const auto &[name, value] : m.sizes)
     json["sizes"][name] = value;
 
   std::string sizes;
   for (const auto &[name, value] : m.sizes)
     sizes += name + "=" + std::to_string(value) + " ";
-  std::printf("%s%u members, %u threads: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
-              sizes.c_str(), m.active, setup.threads, median, m.percentile(10), m.percentile(90), m.percentile(99),
+  std::string where = m.onCpu ? std::to_string(threads) + " threads" : m.device;
+  std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n", sizes.c_str(),
+              m.active, where.c_str(), median, m.percentile(10), m.percentile(90), m.percentile(99),
               m.microseconds.size(), m.coldUs);
+  if (!known)
+    return {};
   std::printf("  limit %.1f us by %s: %.1f %% of it reached; %.1f calls and %.0f rows of members a second\n", limit,
               flopsUs >= bytesUs ? "multiply-adds" : "bytes", 100 * limit / median, 1e6 / median,
               1e6 / median * double(m.rows));
@@ -95,10 +110,11 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
 }
 
 Failure bench(const Arguments &arguments) {
-  if (auto failure = checkDevice(arguments.device))
+  Setup setup{arguments.artifact, {}, {}, {}, arguments.seconds};
+  if (auto failure = parseDevice(arguments.device, setup.options))
     return failure;
   Json json;
-  uint32_t threads = arguments.threads ? arguments.threads : defaultThreads();
+  uint32_t threads = setup.options.threads;
   if (arguments.artifact.empty()) {
     if (!arguments.peaks)
       return {kUsage, "there is no artifact to time; without one, --peaks measures the machine"};
@@ -107,7 +123,13 @@ Failure bench(const Arguments &arguments) {
     std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
                 static_cast<unsigned long long>(arguments.bytes));
   } else {
-    Setup setup{arguments.artifact, {}, {}, threads, arguments.target, arguments.seconds};
+    {
+      Artifact artifact;
+      if (auto failure = openArtifact(arguments.artifact, artifact))
+        return failure;
+      if (auto error = artifact.chooseDevice(setup.options))
+        return error;
+    }
     if (arguments.active)
       if (auto failure = parseActive(*arguments.active, setup.active))
         return failure;
@@ -141,10 +163,7 @@ int main(int argc, char **argv) {
   app.add_option("FILE", a.artifact, "the artifact; with --peaks it may be left out");
   addRepeated(app, "--dim", a.dims, "NAME=V or NAME=V,V,V: sizes to time (default: the largest)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
-  app.add_option("--device", a.device, "cpu, cuda or emulated (default: the first that works)");
-  app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
-  app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
-      ->check(CLI::Range(1, 1024));
+  addDeviceArguments(app, a.device);
   app.add_option("--seconds", a.seconds, "time to spend on each size")->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
   app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read");

@@ -137,14 +137,41 @@ uint32_t defaultThreads() {
   return std::min<uint32_t>(quota ? std::min(cpus, quota) : cpus, 1024);
 }
 
-Failure checkDevice(const std::string &device) {
-  if (device.empty() || device == "cpu")
+void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
+  app.add_option("--device", arguments.device,
+                 "cpu, cuda, cuda:N or emulated (default: cuda, then cpu, whichever has code that runs here)");
+  app.add_option("--target", arguments.target,
+                 "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
+  app.add_option("--threads", arguments.threads, "CPU threads to use (default: the CPUs of this process)")
+      ->check(CLI::Range(1, 1024));
+}
+
+Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &options) {
+  options = TUTTI_SESSION_OPTIONS_INIT;
+  options.threads = arguments.threads ? arguments.threads : defaultThreads();
+  std::string_view device = arguments.device, target = arguments.target;
+  if (device.starts_with("cuda:")) {
+    auto ordinal = parseList(device.substr(5));
+    if (!ordinal || ordinal->size() != 1 || (*ordinal)[0] < 0 || (*ordinal)[0] > INT32_MAX)
+      return {kUsage, "--device is '" + arguments.device + "', expected a number after 'cuda:'"};
+    options.ordinal = uint32_t((*ordinal)[0]);
+    device = "cuda";
+  }
+  constexpr std::pair<std::string_view, tutti_device_t> devices[] = {{"", TUTTI_DEVICE_DEFAULT},
+                                                                     {"cpu", TUTTI_DEVICE_CPU},
+                                                                     {"cuda", TUTTI_DEVICE_CUDA},
+                                                                     {"emulated", TUTTI_DEVICE_EMULATED}};
+  const auto *found = std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
+  if (found == std::end(devices))
+    return {kUsage, "--device is '" + arguments.device + "', expected cpu, cuda, cuda:N or emulated"};
+  options.device = found->second;
+  if (target.empty())
     return {};
-  if (device == "cuda")
-    return {kDevice, "--device cuda: this runtime runs on CPUs only; use --device cpu"};
-  if (device == "emulated")
-    return {kUnsupported, "--device emulated does not work yet; use --device cpu"};
-  return {kUsage, "--device is '" + device + "', expected cpu, cuda or emulated"};
+  if (options.device > TUTTI_DEVICE_CPU)
+    return {kUsage, "--target '" + arguments.target + "' is a CPU level, and the device is " + arguments.device};
+  options.device = TUTTI_DEVICE_CPU;
+  options.target = target == "cpu" ? nullptr : target == "cpu-v3" ? "x86-64-v3" : target == "cpu-avx512" ? "x86-64-v4" : arguments.target.c_str();
+  return {};
 }
 
 Failure openArtifact(const std::string &path, Artifact &artifact) {
@@ -159,13 +186,9 @@ Failure openArtifact(const std::string &path, Artifact &artifact) {
   return {};
 }
 
-Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t program, const std::string &target,
-                      Session &session) {
-  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
-  options.threads = threads;
-  options.program = program;
-  std::string level = target == "cpu-v3" ? "x86-64-v3" : target == "cpu-avx512" ? "x86-64-v4" : target;
-  options.target = level.empty() || level == "cpu" ? nullptr : level.c_str();
+Failure createSession(const Artifact &artifact, tutti_session_options_t &options, Session &session) {
+  if (auto error = artifact.chooseDevice(options))
+    return error;
   auto created = Session::create(artifact, options);
   if (!created)
     return created.error();

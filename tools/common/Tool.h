@@ -62,13 +62,19 @@ std::string fileNameOf(std::string_view name);
 /// CPUs of the affinity mask, and no more than the cgroup's quota allows; at least 1.
 uint32_t defaultThreads();
 
-/// A device of --device that this runtime runs on, or why not.
-Failure checkDevice(const std::string &device);
+/// --device, --target and --threads.
+struct DeviceArguments {
+  std::string device, target;
+  uint32_t threads = 0; ///< 0: the CPUs of this process
+};
+void addDeviceArguments(CLI::App &app, DeviceArguments &arguments);
+
+/// What the arguments say, as far as it can be known without an artifact.
+Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &options);
 
 Failure openArtifact(const std::string &path, Artifact &artifact);
-/// A session on program `program`.
-Failure createSession(const Artifact &artifact, uint32_t threads, uint32_t program, const std::string &target,
-                      Session &session);
+/// A session on the first device that can run the artifact, and whichever program that is: options.program says.
+Failure createSession(const Artifact &artifact, tutti_session_options_t &options, Session &session);
 
 /// Which file each input comes from, by arguments NAME=FILE.npy; NAME may be the input's name as fileNameOf spells it. Empty for
 /// an input that none names.

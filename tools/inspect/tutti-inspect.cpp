@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <map>
-#include <set>
 
 using namespace tutti;
 using namespace tutti::tool;
@@ -43,19 +42,62 @@ Json portsOf(std::span<const tutti_port_t> ports) {
   return out;
 }
 
-/// Per image target, how many bytes of code segments it has.
+/// Per image target, how many bytes of code it has: whole segments where images do not say how long they are.
 std::map<std::string, uint64_t> codeBytes(const fb::Root &root) {
-  std::map<std::string, std::set<uint32_t>> segments;
+  std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>> pieces;
   for (uint32_t k = 0; k < rt::count(root.kernels()); ++k)
     for (uint32_t i = 0; i < rt::count(root.kernels()->Get(k)->images()); ++i) {
       const fb::Image &image = *root.kernels()->Get(k)->images()->Get(i);
-      segments[rt::text(image.target())].insert(image.segment());
+      auto &of = pieces[rt::text(image.target())];
+      if (image.bytes())
+        of[{image.segment(), image.offset()}] = image.bytes();
+      else
+        of[{image.segment(), 0}] = root.segments()->Get(image.segment())->bytes();
     }
   std::map<std::string, uint64_t> bytes;
-  for (const auto &[target, indices] : segments)
-    for (uint32_t index : indices)
-      bytes[target] += root.segments()->Get(index)->bytes();
+  for (const auto &[target, of] : pieces)
+    for (const auto &[place, size] : of)
+      bytes[target] += size;
   return bytes;
+}
+
+/// CPU levels have code in one image and say no more; CUDA modules say what they take of a device.
+Json imageOf(const fb::Image &image) {
+  Json out = {{"target", rt::text(image.target())}, {"entry", rt::text(image.entry())}};
+  if (image.bytes())
+    out.update({{"bytes", image.bytes()},
+                {"regs", image.regs()},
+                {"static_shared", image.static_shared()},
+                {"stack", image.stack()},
+                {"barriers", image.barriers()},
+                {"min_driver", image.min_driver()}});
+  return out;
+}
+
+/// The launches of a program for CUDA devices: geometry at the largest sizes.
+Json launchesOf(const fb::Root &root, const fb::Program &program) {
+  std::vector<int64_t> most;
+  for (uint32_t i = 0; i < rt::count(program.sizes()); ++i)
+    most.push_back(program.sizes()->Get(i)->hi());
+  Json out = Json::array();
+  for (uint32_t i = 0; i < rt::count(program.steps()); ++i) {
+    const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch();
+    if (!launch)
+      continue;
+    Json grid = Json::array(), block = Json::array(), cluster = Json::array();
+    for (uint32_t d = 0; d < rt::count(launch->grid()); ++d)
+      grid.push_back(rt::valueOf(launch->grid()->Get(d), most.data()));
+    for (uint32_t d = 0; d < rt::count(launch->block()); ++d)
+      block.push_back(launch->block()->Get(d));
+    for (uint32_t d = 0; d < rt::count(launch->cluster()); ++d)
+      cluster.push_back(launch->cluster()->Get(d));
+    out.push_back({{"kernel", rt::text(root.kernels()->Get(launch->kernel())->name())},
+                   {"grid", grid},
+                   {"block", block},
+                   {"cluster", cluster},
+                   {"dynamic_shared", rt::valueOf(launch->dynamic_shared(), most.data())}});
+  }
+  return out;
 }
 
 Json describe(const Artifact &artifact) {
@@ -73,7 +115,8 @@ Json describe(const Artifact &artifact) {
     out["targets"].push_back({{"name", target}, {"code_bytes", bytes}});
 
   out["programs"] = Json::array();
-  for (const tutti_program_t &program : artifact.programs()) {
+  for (uint32_t p = 0; p < info.num_programs; ++p) {
+    const tutti_program_t &program = info.programs[p];
     Json sizes = Json::array();
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
       sizes.push_back({{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo},
@@ -87,6 +130,8 @@ Json describe(const Artifact &artifact) {
                                {"state_bytes", program.state_bytes},
                                {"inputs", portsOf({program.inputs, program.num_inputs})},
                                {"outputs", portsOf({program.outputs, program.num_outputs})}});
+    if (program.device == TUTTI_DEVICE_CUDA)
+      out["programs"].back()["grids"] = launchesOf(root, *root.programs()->Get(p));
   }
 
   out["kernels"] = Json::array();
@@ -94,8 +139,7 @@ Json describe(const Artifact &artifact) {
     const fb::Kernel &kernel = *root.kernels()->Get(k);
     Json images = Json::array();
     for (uint32_t i = 0; i < rt::count(kernel.images()); ++i)
-      images.push_back({{"target", rt::text(kernel.images()->Get(i)->target())},
-                        {"entry", rt::text(kernel.images()->Get(i)->entry())}});
+      images.push_back(imageOf(*kernel.images()->Get(i)));
     out["kernels"].push_back({{"name", rt::text(kernel.name())}, {"family", rt::text(kernel.family())},
                               {"numerics", rt::text(kernel.numerics())}, {"source", rt::text(kernel.source())},
                               {"images", images}});
@@ -167,13 +211,26 @@ void print(const Artifact &artifact, const Json &all) {
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
       std::printf("  %-24s %lld..%lld\n", program.dimensions[i].name, (long long)program.dimensions[i].lo,
                   (long long)program.dimensions[i].hi);
+    if (all["programs"][p].contains("grids"))
+      for (const Json &launch : all["programs"][p]["grids"])
+        std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared\n", launch["kernel"].get<std::string>().c_str(),
+                    launch["grid"].dump().c_str(), launch["block"].dump().c_str(),
+                    launch["cluster"].empty() ? "" : ", cluster ",
+                    launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(),
+                    launch["dynamic_shared"].get<long long>());
     printPorts("inputs", artifact.inputs(p));
     printPorts("outputs", artifact.outputs(p));
   }
   std::printf("kernels\n");
-  for (const Json &kernel : all["kernels"])
+  for (const Json &kernel : all["kernels"]) {
     std::printf("  %-24s %-10s %zu images\n", kernel["name"].get<std::string>().c_str(),
                 kernel["family"].get<std::string>().c_str(), kernel["images"].size());
+    for (const Json &image : kernel["images"])
+      if (image.contains("regs"))
+        std::printf("    %-12s %10s, %u registers, %u bytes shared, %u bytes of stack\n",
+                    image["target"].get<std::string>().c_str(), bytesText(image["bytes"].get<uint64_t>()).c_str(),
+                    image["regs"].get<uint32_t>(), image["static_shared"].get<uint32_t>(), image["stack"].get<uint32_t>());
+  }
   std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(), all["slots"].size());
   for (const Json &slot : all["slots"])
     std::printf("  %-24s %-8s %-12s %-7s %10s, %s%s\n", slot["name"].get<std::string>().c_str(),

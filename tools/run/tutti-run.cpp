@@ -11,10 +11,11 @@ using namespace tutti::tool;
 namespace {
 
 struct Arguments {
-  std::string artifact, outputDir, device, target;
+  std::string artifact, outputDir;
+  DeviceArguments device;
   std::optional<std::string> active;
   std::vector<std::string> inputs;
-  uint32_t threads = 0, repeat = 1;
+  uint32_t repeat = 1;
 };
 
 /// The file name of each output, all different.
@@ -33,7 +34,8 @@ Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string
 }
 
 Failure run(const Arguments &arguments) {
-  if (auto failure = checkDevice(arguments.device))
+  tutti_session_options_t options;
+  if (auto failure = parseDevice(arguments.device, options))
     return failure;
   std::vector<uint32_t> active;
   if (arguments.active)
@@ -42,6 +44,7 @@ Failure run(const Arguments &arguments) {
   Artifact artifact;
   if (auto failure = openArtifact(arguments.artifact, artifact))
     return failure;
+  // All programs have the same inputs and outputs, so what is wrong with their names shows before a device is asked for.
   std::vector<std::string> files, names;
   if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
     return failure;
@@ -53,15 +56,14 @@ Failure run(const Arguments &arguments) {
     return failure;
 
   Session session;
-  uint32_t threads = arguments.threads ? arguments.threads : defaultThreads();
-  if (auto failure = createSession(artifact, threads, 0, arguments.target, session))
+  if (auto failure = createSession(artifact, options, session))
     return failure;
   if (!active.empty())
     if (auto error = session.setActive(active))
       return error;
   std::vector<Tensor> inputs(files.size());
   for (size_t i = 0; i < files.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
+    const tutti_port_t &port = artifact.inputs(options.program)[i];
     Tensor &tensor = inputs[i];
     if (auto failure = readNpy(files[i], port.dtype, tensor))
       return failure;
@@ -83,7 +85,7 @@ Failure run(const Arguments &arguments) {
   if (auto failure = out.enter(arguments.outputDir))
     return failure;
   for (size_t i = 0; i < names.size(); ++i) {
-    const tutti_port_t &port = artifact.outputs()[i];
+    const tutti_port_t &port = artifact.outputs(options.program)[i];
     auto output = session.output(port.name, port.head);
     if (!output)
       return output.error();
@@ -97,7 +99,10 @@ Failure run(const Arguments &arguments) {
     return failure;
   if (arguments.repeat > 1) {
     std::sort(microseconds.begin(), microseconds.end());
-    std::printf("%u runs on %u threads: median %.1f us, fastest %.1f us\n", arguments.repeat, threads,
+    std::string where = session.device().name;
+    if (options.device == TUTTI_DEVICE_CPU)
+      where = std::to_string(options.threads) + " threads";
+    std::printf("%u runs on %s: median %.1f us, fastest %.1f us\n", arguments.repeat, where.c_str(),
                 microseconds[microseconds.size() / 2], microseconds[0]);
   }
   return {};
@@ -115,10 +120,7 @@ int main(int argc, char **argv) {
                  "folder for NAME.npy (members) and NAME.HEAD.npy (another head); made if it is not there")
       ->required();
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
-  app.add_option("--device", a.device, "cpu, cuda or emulated (default: the first that works)");
-  app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
-  app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
-      ->check(CLI::Range(1, 1024));
+  addDeviceArguments(app, a.device);
   app.add_option("--repeat", a.repeat, "run so often, and print the time")->check(CLI::Range(1, 1000000000));
   return toolMain(app, argc, argv, [&] { return run(a); });
 }

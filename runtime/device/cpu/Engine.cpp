@@ -79,8 +79,10 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
   if (options.threads < 1 || options.threads > kMaxThreads)
     return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected 1 to %u", options.threads,
                 kMaxThreads);
+  Level level;
   if (auto status = chooseLevel(options.target, level, error))
     return status;
+  about = {nameOf(level), TUTTI_DEVICE_CPU, 0, 0, 0};
   if (!launches.allocate(call.launches.size()))
     return outOfMemory(error, "launches", call.launches.size() * sizeof(LaunchState));
   for (uint32_t i = 0; i < launches.size(); ++i) {

@@ -28,7 +28,7 @@ public:
   void rebind() override;
   tutti_status_t run(bool wait) override;
   tutti_status_t wait() override { return TUTTI_OK; }
-  const char *name() const override { return nameOf(level); }
+  const tutti_device_info_t &device() const override { return about; }
   void destroy(bool forked) override;
 
 private:
@@ -43,7 +43,7 @@ private:
   Call &call;
   Pool pool;
   uint32_t threads = 1;
-  Level level = Level::none;
+  tutti_device_info_t about = {};
   Mapping memory; ///< arena | state | outputs | scratch
   char *scratch = nullptr;
   size_t scratchStride = 0;

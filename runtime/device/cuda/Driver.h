@@ -53,6 +53,10 @@ enum : CUresult {
   CUDA_ERROR_UNKNOWN = 999
 };
 enum : int { // CUdevice_attribute
+  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
+  CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
@@ -71,11 +75,13 @@ enum : int { // CUpointer_attribute
 enum : unsigned { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 
-/// CUDA_KERNEL_NODE_PARAMS_v1: the form that cuGraphAddKernelNode has before version 12000.
+/// CUDA_KERNEL_NODE_PARAMS_v2.
 struct CUDA_KERNEL_NODE_PARAMS {
   CUfunction func;
   unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
   void **kernelParams, **extra;
+  struct CUkern_st *kern; ///< null: func it is
+  CUcontext ctx;          ///< null: the current one
 };
 union CUlaunchAttributeValue {
   char pad[64];
@@ -135,14 +141,14 @@ struct CUlaunchConfig {
      unsigned blockZ, unsigned sharedBytes, CUstream stream, void **parameters, void **extra))                         \
   X(cuGraphCreate, 10000, (CUgraph *graph, unsigned flags))                                                            \
   X(cuGraphDestroy, 10000, (CUgraph graph))                                                                            \
-  X(cuGraphAddKernelNode, 10000,                                                                                       \
+  X(cuGraphAddKernelNode, 12000,                                                                                       \
     (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_KERNEL_NODE_PARAMS *what))   \
   X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))                  \
-  X(cuGraphExecKernelNodeSetParams, 10010, (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *what))  \
+  X(cuGraphExecKernelNodeSetParams, 12000, (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *what))  \
   X(cuGraphUpload, 11010, (CUgraphExec exec, CUstream stream))                                                         \
   X(cuGraphLaunch, 10000, (CUgraphExec exec, CUstream stream))                                                         \
   X(cuGraphExecDestroy, 10000, (CUgraphExec exec))
-/// The same for what only launches in clusters need; drivers older than the version lack them.
+/// The same for what only launches in clusters need: a driver without them runs everything else.
 #define TUTTI_CUDA_CLUSTER_FUNCTIONS(X)                                                                                \
   X(cuLaunchKernelEx, 11060, (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))     \
   X(cuGraphKernelNodeSetAttribute, 11000, (CUgraphNode node, unsigned attribute, const CUlaunchAttributeValue *value))
@@ -150,7 +156,7 @@ struct CUlaunchConfig {
 /// The driver's functions, under their own names.
 struct CudaDriver {
   /// The oldest driver that has them all, as cuDriverGetVersion counts: 1000 * major + 10 * minor.
-  static constexpr int kOldest = 11040;
+  static constexpr int kOldest = 12000;
 
 #define TUTTI_CUDA_DECLARE(name, version, parameters) CUresult(*name) parameters = nullptr;
   TUTTI_CUDA_FUNCTIONS(TUTTI_CUDA_DECLARE)

@@ -20,10 +20,12 @@ tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const t
 }
 
 tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
-  if (auto status = call.artifact.cuda.acquire(*call.program, options, device, error))
+  if (auto status = call.artifact.cuda.acquire(*call.program, options, on, error))
     return status;
-  driver = &device->driver;
-  CudaDevice::Scope scope(*device);
+  driver = &on->driver;
+  about = {on->target.name, on->target.emulated ? TUTTI_DEVICE_EMULATED : TUTTI_DEVICE_CUDA, uint32_t(on->device),
+           on->target.flops, on->target.bandwidth};
+  CudaDevice::Scope scope(*on);
   if (scope.result)
     return driver->fail(error, scope.result, "the context of %s cannot be used", name());
   stream = static_cast<CUstream>(options.stream);
@@ -44,7 +46,7 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
     const fb::Launch &launch = *call.launches[i].launch;
     LaunchState &state = launches[i];
     state.parameters[0] = call.wordsOf(call.launches[i]);
-    state.what.func = device->functionOf(launch.kernel());
+    state.what.func = on->functionOf(launch.kernel());
     state.what.blockDimX = launch.block()->Get(0);
     state.what.blockDimY = launch.block()->Get(1);
     state.what.blockDimZ = launch.block()->Get(2);
@@ -135,8 +137,8 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     block = 0;
     char hint[160] = "";
-    describeFit(device->freeBytes(), hint, sizeof(hint));
-    return device->outOfMemory(error, "a session's inputs, outputs and arena", memory.total, hint);
+    describeFit(on->freeBytes(), hint, sizeof(hint));
+    return on->outOfMemory(error, "a session's inputs, outputs and arena", memory.total, hint);
   }
   uint64_t pinnedBytes = std::max(memory.pinned, kBlockAlign);
   void *host = nullptr;
@@ -169,7 +171,7 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
       call.buffers[i] = base + table;
       table += call.active.size() * sizeof(void *);
     } else if (b.space() == fb::Space::constant) {
-      call.buffers[i] = reinterpret_cast<char *>(device->locate(uint32_t(b.slot())));
+      call.buffers[i] = reinterpret_cast<char *>(on->locate(uint32_t(b.slot())));
     }
   }
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
@@ -188,7 +190,7 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
     port.inPlace = tensor.memory == TUTTI_MEMORY_DEVICE;
     return TUTTI_OK;
   }
-  CudaDevice::Scope scope(*device);
+  CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
   auto address = reinterpret_cast<CUdeviceptr>(tensor.data);
@@ -208,12 +210,12 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   if (!managed && (!known || type != CU_MEMORYTYPE_DEVICE))
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given as device memory, but %p is memory of the host", name,
                 tensor.data);
-  int ordinal = device->device;
+  int ordinal = on->device;
   if (!managed)
     driver->cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
-  if (ordinal != device->device)
+  if (ordinal != on->device)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies on CUDA device %d, but the session runs on device %d", name,
-                ordinal, device->device);
+                ordinal, on->device);
   if (address % kCallerAlign)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies at %p, expected a multiple of %llu in device memory", name,
                 tensor.data, ull(kCallerAlign));
@@ -247,9 +249,9 @@ tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
 }
 
 void CudaEngine::destroy(bool forked) {
-  if (device && !forked) {
+  if (on && !forked) {
     {
-      CudaDevice::Scope scope(*device);
+      CudaDevice::Scope scope(*on);
       if (exec)
         driver->cuGraphExecDestroy(exec);
       if (graph)
@@ -263,7 +265,7 @@ void CudaEngine::destroy(bool forked) {
       if (block)
         driver->cuMemFree(block);
     }
-    call.artifact.cuda.release(device);
+    call.artifact.cuda.release(on);
   }
   dispose(this);
 }

@@ -20,7 +20,7 @@ public:
   void rebind() override;
   tutti_status_t run(bool wait) override;
   tutti_status_t wait() override;
-  const char *name() const override { return device->target.name; }
+  const tutti_device_info_t &device() const override { return about; }
   void destroy(bool forked) override;
 
 private:
@@ -56,9 +56,11 @@ private:
   CUresult copyOutputs();
   tutti_status_t finish(bool event);
   tutti_status_t failed(CUresult result, const char *what);
+  const char *name() const { return on->target.name; }
 
   Call &call;
-  CudaDevice *device = nullptr;
+  CudaDevice *on = nullptr;
+  tutti_device_info_t about = {};
   const CudaDriver *driver = nullptr;
   CUstream stream = nullptr;
   bool ownsStream = false;

@@ -15,6 +15,7 @@ struct CudaTarget {
   bool emulated = false;
   int driver = 0;        ///< as cuDriverGetVersion counts
   int maxShared = 0;     ///< bytes that a block may have, static and dynamic
+  double flops = 0, bandwidth = 0; ///< a second; see tutti_device_info_t
 };
 
 /// How well code for `target` fits a device of compute capability major.minor; 0 when it cannot run there. In this order:

@@ -128,7 +128,7 @@ tutti_status_t CudaEngine::pinWeights() {
   if (call.tablesVersion == version->number)
     return TUTTI_OK;
   call.fillTables([&](uint32_t slot, uint32_t member) {
-    return reinterpret_cast<const void *>(device->locate(*version, slot, member));
+    return reinterpret_cast<const void *>(on->locate(*version, slot, member));
   });
   uint64_t bytes = call.tables.size() * call.active.size() * sizeof(void *);
   if (bytes)
@@ -151,7 +151,7 @@ tutti_status_t CudaEngine::enqueue() {
 }
 
 tutti_status_t CudaEngine::run(bool wait) {
-  CudaDevice::Scope scope(*device);
+  CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
   tutti_status_t status = enqueue();
@@ -175,7 +175,7 @@ tutti_status_t CudaEngine::run(bool wait) {
 tutti_status_t CudaEngine::wait() {
   if (!running)
     return TUTTI_OK;
-  CudaDevice::Scope scope(*device);
+  CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
   return finish(true);

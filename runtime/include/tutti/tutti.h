@@ -286,8 +286,15 @@ TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const 
 /** Waits for what runs, ends the session's threads and frees its memory. NULL is allowed; so is a child of fork(). */
 TUTTI_API void tutti_session_destroy(tutti_session_t *session);
 
-/** What the session runs on: "x86-64-v4", "NVIDIA H200 (sm_90)". */
-TUTTI_API const char *tutti_session_device(const tutti_session_t *session);
+/** What a session runs on. */
+typedef struct tutti_device_info {
+  const char *name; /**< "x86-64-v4", "NVIDIA H200 (sm_90)" */
+  tutti_device_t device;
+  uint32_t ordinal;         /**< of a CUDA device */
+  double flops_per_second;  /**< float32, two for a multiply-add, at its highest clock; 0 when not known, as on CPUs */
+  double bytes_per_second;  /**< of its memory, likewise */
+} tutti_device_info_t;
+TUTTI_API const tutti_device_info_t *tutti_session_device(const tutti_session_t *session);
 
 /** The message of the session's last failed call, "" if there was none; valid until its next call. */
 TUTTI_API const char *tutti_session_message(const tutti_session_t *session);

@@ -208,8 +208,7 @@ public:
   /// Starts a run; its outputs in host memory are there after wait().
   Error runAsync() { return check(tutti_session_run_async(handle)); }
   Error wait() { return check(tutti_session_wait(handle)); }
-  /// "x86-64-v4", "NVIDIA H200 (sm_90)".
-  std::string_view device() const { return tutti_session_device(handle); }
+  const tutti_device_info_t &device() const { return *tutti_session_device(handle); }
 
   Result<Output> output(const std::string &name, const std::string &head = "") const {
     Output output;
