@@ -9,7 +9,8 @@ PortState *Session::find(const char *name, const char *head, bool input, tutti_s
   PortState *found = nullptr;
   uint32_t matches = 0, first = input ? 0 : call.numInputs, last = input ? call.numInputs : uint32_t(call.ports.size());
   for (uint32_t i = first; name && i < last; ++i)
-    if (std::strcmp(call.ports[i].info->name, name) == 0 && (!head || !*head || std::strcmp(call.ports[i].info->head, head) == 0)) {
+    if (std::strcmp(call.ports[i].info->name, name) == 0 &&
+        (!head || !*head || std::strcmp(call.ports[i].info->head, head) == 0)) {
       found = &call.ports[i];
       ++matches;
     }
@@ -18,8 +19,8 @@ PortState *Session::find(const char *name, const char *head, bool input, tutti_s
     status = fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'%s%.80s%s", kind, name ? name : "",
                   head ? " with the head '" : "", head ? head : "", head ? "'" : "");
   else if (matches > 1)
-    status = fail(&call.error, TUTTI_INVALID_ARGUMENT, "output '%.200s' has %u heads; say which, for example '%.80s'", name,
-                  matches, found->info->head);
+    status = fail(&call.error, TUTTI_INVALID_ARGUMENT, "output '%.200s' has %u heads; say which, for example '%.80s'",
+                  name, matches, found->info->head);
   return matches == 1 ? found : nullptr;
 }
 
@@ -60,8 +61,8 @@ tutti_status_t Session::checkGiven(const PortState &port, const tutti_tensor_t &
     return shapeError(port, tensor.dims, uint32_t(tensor.rank));
   uint32_t bits = bitsOf(fb::DType(info.dtype));
   if (reinterpret_cast<uintptr_t>(tensor.data) % std::max(bits / 8, 1u))
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "the data of '%.200s' is at %p, which is not aligned to its elements",
-                info.name, tensor.data);
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "the data of '%.200s' is at %p, which is not aligned to its elements", info.name, tensor.data);
   if (!tensor.strides)
     return TUTTI_OK;
   if (bits % 8)
@@ -94,8 +95,9 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
   if (!port)
     return status;
   if (rawOf(tensor.memory) > TUTTI_MEMORY_DEVICE)
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t",
-                tensor.name, rawOf(tensor.memory));
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t", tensor.name,
+                rawOf(tensor.memory));
   bool unbind = !tensor.data && !input;
   if (!unbind) {
     if ((status = checkGiven(*port, tensor)))
@@ -113,8 +115,7 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
   // Rebinding buffers of one shape and kind, call after call, costs no more than the pointers.
   size_t dimBytes = size_t(tensor.rank) * sizeof(int64_t);
   if (!unbind) {
-    same = same && port->inPlace == wasInPlace &&
-           (!dimBytes || std::memcmp(port->given, tensor.dims, dimBytes) == 0);
+    same = same && port->inPlace == wasInPlace && (!dimBytes || std::memcmp(port->given, tensor.dims, dimBytes) == 0);
     if (dimBytes)
       std::memcpy(port->given, tensor.dims, dimBytes);
   }
@@ -180,7 +181,11 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
   if (!onHost && from.device.device_type != kDLCUDA && from.device.device_type != kDLCUDAManaged)
     return fail(&call.error, TUTTI_UNSUPPORTED, "'%.200s' is on a DLPack device of type %d; expected the CPU or CUDA",
                 name ? name : "", from.device.device_type);
-  tutti_tensor_t tensor = {name, dtypeOf(from.dtype), from.ndim, from.shape, nullptr,
+  tutti_tensor_t tensor = {name,
+                           dtypeOf(from.dtype),
+                           from.ndim,
+                           from.shape,
+                           nullptr,
                            static_cast<char *>(from.data) + from.byte_offset,
                            onHost ? TUTTI_MEMORY_HOST : TUTTI_MEMORY_DEVICE};
   if (tensor.dtype == TUTTI_NONE)

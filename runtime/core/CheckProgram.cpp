@@ -46,7 +46,8 @@ private:
     return fail(error, TUTTI_MALFORMED, "malformed artifact: program %u, %s %u: %s", index, what, i, detail);
   }
 
-  /// Whether the extent is sound, not negative at the smallest sizes and at most `limit` at the largest, its `value` there.
+  /// Whether the extent is sound, not negative at the smallest sizes and at most `limit` at the largest, its `value`
+  /// there.
   bool atMost(const fb::Extent *extent, int64_t limit, int64_t &value) const {
     int64_t least;
     return isSound(extent, numSizes) && evaluate(extent, lo, least) && least >= 0 && evaluate(extent, hi, value) &&
@@ -89,7 +90,8 @@ private:
       return bad("buffer", i, "has no sound offset and size");
     switch (b.space()) {
     case fb::Space::arena:
-      if (b.align() < 1 || b.align() > kPageBytes || (b.align() & (b.align() - 1)) || !isMultiple(b.offset(), b.align()))
+      if (b.align() < 1 || b.align() > kPageBytes || (b.align() & (b.align() - 1)) ||
+          !isMultiple(b.offset(), b.align()))
         return bad("buffer", i, "is not aligned to %u bytes", b.align());
       if (end > arena)
         return bad("buffer", i, "ends at byte %lld of an arena of %lld", (long long)end, (long long)arena);
@@ -139,7 +141,8 @@ private:
     for (uint32_t j = 0; j < i; ++j) {
       const fb::Port &other = *program.ports()->Get(j);
       bool otherInput = program.buffers()->Get(other.buffer())->space() == fb::Space::input;
-      if (otherInput == input && view(other.name()) == view(p.name()) && (input || view(other.head()) == view(p.head())))
+      if (otherInput == input && view(other.name()) == view(p.name()) &&
+          (input || view(other.head()) == view(p.head())))
         return bad("port", i, "has the name and head of port %u, '%.80s'", j, text(p.name()));
     }
     return TUTTI_OK;
@@ -181,8 +184,8 @@ private:
         continue;
       int64_t cluster = l.cluster()->Get(d);
       if (cluster < 1 || cluster > kMaxCluster || !isMultiple(l.grid()->Get(d), cluster))
-        return bad("step", i, "has clusters of %lld blocks in dimension %u, which do not fill its grid", (long long)cluster,
-                   d);
+        return bad("step", i, "has clusters of %lld blocks in dimension %u, which do not fill its grid",
+                   (long long)cluster, d);
       blocks *= cluster;
     }
     if (threads > kMaxBlockThreads || blocks > kMaxCluster)

@@ -79,7 +79,8 @@ private:
   size_t length = 0;
 };
 
-/// Tells a child of fork() from its parent: a page that reads 1, and 0 in the child. Cheaper to ask than the process id.
+/// Tells a child of fork() from its parent: a page that reads 1, and 0 in the child. Cheaper to ask than the process
+/// id.
 class ForkGuard {
 public:
   [[nodiscard]] bool build() {

@@ -87,8 +87,8 @@ tutti_status_t Session::resolveSizes(bool needInputs) {
       return fail(&call.error, TUTTI_NOT_BOUND, "dimension '%.200s' has no value: bind an input that has it, or set it",
                   text(size.name()));
     if (value < size.lo() || value > size.hi())
-      return fail(&call.error, TUTTI_SHAPE_MISMATCH, "dimension '%.200s' is %lld, expected %lld to %lld", text(size.name()),
-                  (long long)value, (long long)size.lo(), (long long)size.hi());
+      return fail(&call.error, TUTTI_SHAPE_MISMATCH, "dimension '%.200s' is %lld, expected %lld to %lld",
+                  text(size.name()), (long long)value, (long long)size.lo(), (long long)size.hi());
     call.sizes[i] = value;
   }
   for (PortState &port : call.ports)

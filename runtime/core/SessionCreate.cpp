@@ -24,8 +24,9 @@ tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t
 }
 
 tutti_status_t noProgram(const tutti_info_t &info, tutti_device_t device, tutti_error_t *error) {
-  return fail(error, TUTTI_NO_DEVICE, "the artifact has no code for the device '%s', only for '%s'; compile with --target %s",
-              nameOf(device), nameOf(info.programs[0].device), nameOf(device));
+  return fail(error, TUTTI_NO_DEVICE,
+              "the artifact has no code for the device '%s', only for '%s'; compile with --target %s", nameOf(device),
+              nameOf(info.programs[0].device), nameOf(device));
 }
 } // namespace
 
@@ -40,15 +41,15 @@ tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options
   constexpr tutti_device_t order[] = {TUTTI_DEVICE_CUDA, TUTTI_DEVICE_CPU, TUTTI_DEVICE_EMULATED};
   for (tutti_device_t device : order)
     for (uint32_t p = options.program; p < info.num_programs; ++p) {
-      bool wanted = options.device == device || (options.device == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
+      bool wanted =
+          options.device == device || (options.device == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
       if (!wanted || !isFor(info.programs[p], device))
         continue;
       tutti_session_options_t candidate = options;
       candidate.device = device;
       candidate.program = p;
       auto check = device == TUTTI_DEVICE_CPU ? checkCpu : checkCuda;
-      tutti_status_t status =
-          check(artifact, *artifact.root().programs()->Get(p), candidate, first ? nullptr : error);
+      tutti_status_t status = check(artifact, *artifact.root().programs()->Get(p), candidate, first ? nullptr : error);
       if (!status) {
         options.device = device;
         options.program = p;

@@ -13,8 +13,8 @@ namespace tutti::rt {
 
 class Artifact;
 
-/// Weights change by whole versions. A run pins the version that is current when it starts, by one store and no lock; what
-/// a later version has replaced is freed by a later swap that finds no run on it.
+/// Weights change by whole versions. A run pins the version that is current when it starts, by one store and no lock;
+/// what a later version has replaced is freed by a later swap that finds no run on it.
 class Weights {
 public:
   /// At most so many devices and contexts have an artifact's weights at once.
@@ -65,7 +65,8 @@ public:
   [[nodiscard]] bool add(Reader &reader);
   [[nodiscard]] bool remove(Reader &reader);
 
-  /// Keeps a device's copies up to date from now on, or brings them up to date when the mirror has come to hold more slots.
+  /// Keeps a device's copies up to date from now on, or brings them up to date when the mirror has come to hold more
+  /// slots.
   tutti_status_t add(Mirror &mirror, tutti_error_t *error);
   void remove(Mirror &mirror);
   /// Whether there is a version newer than `number`.

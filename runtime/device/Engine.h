@@ -18,7 +18,8 @@ public:
 
   /// The call's sizes are others: its offsets have been updated, ports have their dims.
   virtual void resize() = 0;
-  /// Ports are bound elsewhere, or sizes are others: fills in the buffers of all ports and updates the call's addresses.
+  /// Ports are bound elsewhere, or sizes are others: fills in the buffers of all ports and updates the call's
+  /// addresses.
   virtual void rebind() = 0;
 
   /// Starts the call. With `wait`, returns when the outputs are there; without, waiting is left to `wait`.
@@ -27,8 +28,8 @@ public:
 
   virtual const tutti_device_info_t &device() const = 0;
 
-  /// Ends what runs and frees everything, the engine itself too. In a child of fork() there are no threads to end, and the
-  /// driver must not be called.
+  /// Ends what runs and frees everything, the engine itself too. In a child of fork() there are no threads to end, and
+  /// the driver must not be called.
   virtual void destroy(bool forked) = 0;
 
 protected:

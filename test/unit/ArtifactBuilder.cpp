@@ -84,8 +84,8 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
     if (cuda)
       grid = {rowBlocks(), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, 1)};
     auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &grid : nullptr, cuda ? &block : nullptr,
-                                    cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted, batch(),
-                                    spec.rowTileMax, 4, 2, scratch);
+                                    cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
+                                    batch(), spec.rowTileMax, 4, 2, scratch);
     return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
   };
   std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};
@@ -116,11 +116,13 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
     members.push_back(fb::CreateMemberDirect(b, name.c_str(), (name + ".onnx").c_str(), &digest));
   }
   auto codeDigest = digestBytes(xxh64(image.data(), image.size())), dataDigest = digestBytes(weightsDigest);
-  std::vector segments{fb::CreateSegmentDirect(b, codeAt, image.size(), &codeDigest, false, fb::SegmentKind::code),
-                       fb::CreateSegmentDirect(b, weightsAt, places.total, &dataDigest, true, fb::SegmentKind::weights)};
+  std::vector segments{
+      fb::CreateSegmentDirect(b, codeAt, image.size(), &codeDigest, false, fb::SegmentKind::code),
+      fb::CreateSegmentDirect(b, weightsAt, places.total, &dataDigest, true, fb::SegmentKind::weights)};
   if (!module.empty()) {
     auto moduleDigest = digestBytes(xxh64(module.data(), module.size()));
-    segments.push_back(fb::CreateSegmentDirect(b, moduleAt, module.size(), &moduleDigest, false, fb::SegmentKind::code));
+    segments.push_back(
+        fb::CreateSegmentDirect(b, moduleAt, module.size(), &moduleDigest, false, fb::SegmentKind::code));
   }
   std::vector slots{slot(b, "W", {kK, kN}, "panels", 0, places.weightBytes, true),
                     slot(b, "b", {kN}, "raw", places.biasAt, places.biasBytes, !spec.sharedBias)};
@@ -173,7 +175,9 @@ void File::redigest() {
   h.headerDigest = digestOf(h);
 }
 
-void File::write(const std::string &path) const { std::ofstream(path, std::ios::binary).write(data(), int64_t(length)); }
+void File::write(const std::string &path) const {
+  std::ofstream(path, std::ios::binary).write(data(), int64_t(length));
+}
 
 std::vector<float> weightOf(uint32_t m) {
   std::vector<float> w(kK * kN);

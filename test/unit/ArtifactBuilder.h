@@ -19,7 +19,7 @@ struct Spec {
   int64_t batchHi = 64;
   bool sharedBias = false; ///< one b for all members
   uint32_t rowTileMax = 16;
-  std::string target = "x86-64-v3"; ///< "": no program for CPUs
+  std::string target = "x86-64-v3";     ///< "": no program for CPUs
   std::vector<std::string> cudaTargets; ///< with any, there is a program for CUDA devices, the first
   bool oneLaunch = false;               ///< of that program: y alone, without the mean
   uint32_t blockThreads = 32, minDriver = 0;

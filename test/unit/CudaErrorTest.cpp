@@ -35,25 +35,29 @@ TEST_F(Cuda, driverTooOld) {
   fake.reset();
   Spec spec = cudaSpec();
   spec.minDriver = 12080;
-  EXPECT_SAYS(errorOf(spec), TUTTI_DRIVER_TOO_OLD, "needs a driver for CUDA 12.8 on Fake GPU (sm_90), and this one is for CUDA 12.4");
+  EXPECT_SAYS(errorOf(spec), TUTTI_DRIVER_TOO_OLD,
+              "needs a driver for CUDA 12.8 on Fake GPU (sm_90), and this one is for CUDA 12.4");
   EXPECT_EQ(errorOf(spec).exitCode(), 5);
 }
 
 TEST_F(Cuda, noDeviceOrNoCodeForIt) {
-  EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_CUDA, 2)), TUTTI_NO_DEVICE, "no CUDA device 2: the driver has 2");
+  EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_CUDA, 2)), TUTTI_NO_DEVICE,
+              "no CUDA device 2: the driver has 2");
   fake.devices = 0;
   EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "the driver has 0");
   fake.reset();
   Spec spec = cudaSpec();
   spec.cudaTargets = {"sm_80", "sm_90a", "compute_120"};
   fake.major = 7, fake.minor = 5;
-  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE,
-              "has code for sm_80, sm_90a, compute_120, which Fake GPU (sm_75) cannot run; compile with --target sm_75");
+  EXPECT_SAYS(
+      errorOf(spec), TUTTI_NO_DEVICE,
+      "has code for sm_80, sm_90a, compute_120, which Fake GPU (sm_75) cannot run; compile with --target sm_75");
   fake.major = 12, fake.minor = 0; // PTX
   EXPECT_FALSE(errorOf(spec));
   EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "compile with --target emulated");
   EXPECT_SAYS(errorOf(Spec{}), TUTTI_NO_DEVICE, "no code for the device 'cuda', only for 'cpu'");
-  EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_CPU)), TUTTI_NO_DEVICE, "no code for the device 'cpu', only for 'cuda'");
+  EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_CPU)), TUTTI_NO_DEVICE,
+              "no code for the device 'cpu', only for 'cuda'");
   EXPECT_SAYS(errorOf(spec, options(tutti_device_t(9))), TUTTI_INVALID_ARGUMENT, "no device 9");
 }
 
@@ -78,7 +82,9 @@ TEST_F(Cuda, outOfDeviceMemory) {
   EXPECT_EQ(error.status(), TUTTI_OUT_OF_MEMORY);
   EXPECT_EQ(error.exitCode(), 6);
   const std::string &text = error.message();
-  EXPECT_NE(text.find("not enough memory on Fake GPU (sm_90) for a session's inputs, outputs and arena: "), std::string::npos) << text;
+  EXPECT_NE(text.find("not enough memory on Fake GPU (sm_90) for a session's inputs, outputs and arena: "),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos);
   // What it says would fit does, and one more does not.
   size_t at = text.find("'batch' up to ");
@@ -98,10 +104,10 @@ TEST_F(Cuda, outOfDeviceMemory) {
 
 TEST_F(Cuda, everyFailingCallIsAStatusAndLeavesNothingBehind) {
   for (const char *name :
-       {"cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent", "cuStreamCreate", "cuModuleLoadData",
-        "cuModuleGetFunction", "cuFuncGetAttribute", "cuMemAlloc", "cuMemcpyHtoDAsync", "cuStreamSynchronize", "cuEventCreate",
-        "cuMemHostAlloc", "cuMemsetD8Async", "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags",
-        "cuGraphUpload"})
+       {"cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent", "cuStreamCreate",
+        "cuModuleLoadData", "cuModuleGetFunction", "cuFuncGetAttribute", "cuMemAlloc", "cuMemcpyHtoDAsync",
+        "cuStreamSynchronize", "cuEventCreate", "cuMemHostAlloc", "cuMemsetD8Async", "cuGraphCreate",
+        "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags", "cuGraphUpload"})
     for (int at = 1; at <= 3; ++at) {
       fake.reset();
       fake.failing = name, fake.failAt = at, fake.failure = 999;
@@ -165,11 +171,14 @@ TEST_F(Cuda, pointersOfTheWrongKind) {
   auto x = inputOf(4);
   const int64_t dims[] = {4, kK};
   CUdeviceptr here = fake.allocate(0, 4096), elsewhere = fake.allocate(1, 4096);
-  auto bind = [&](void *data, tutti_memory_t memory) { return f.session.bindInput(tensorOf("x", dims, 2, data, memory)); };
+  auto bind = [&](void *data, tutti_memory_t memory) {
+    return f.session.bindInput(tensorOf("x", dims, 2, data, memory));
+  };
   auto at = [](CUdeviceptr address) { return reinterpret_cast<void *>(address); };
   EXPECT_SAYS(bind(x.data(), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "is memory of the host");
   EXPECT_SAYS(bind(at(here), TUTTI_MEMORY_HOST), TUTTI_INVALID_ARGUMENT, "lies in device memory at");
-  EXPECT_SAYS(bind(at(elsewhere), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "lies on CUDA device 1, but the session runs on device 0");
+  EXPECT_SAYS(bind(at(elsewhere), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT,
+              "lies on CUDA device 1, but the session runs on device 0");
   EXPECT_SAYS(bind(at(here + 4), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "expected a multiple of 16");
   EXPECT_SAYS(bind(at(here + 2), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "not aligned to its elements");
   EXPECT_SAYS(bind(x.data(), tutti_memory_t(7)), TUTTI_INVALID_ARGUMENT, "memory of kind 7");
@@ -195,8 +204,8 @@ TEST_F(Cuda, modulesThatAreNone) {
     ASSERT_TRUE(artifact.ok()) << artifact.error().message();
     EXPECT_SAYS(tutti::Session::create(*artifact, options()).error(), TUTTI_MALFORMED, "is no module");
   };
-  refused(0, 0);                      // no ELF file
-  refused(40, uint64_t(1) << 40);     // sections far away
+  refused(0, 0);                  // no ELF file
+  refused(40, uint64_t(1) << 40); // sections far away
   refused(40, UINT64_MAX - 8);
 }
 

@@ -53,7 +53,8 @@ protected:
     options.ordinal = ordinal;
     return options;
   }
-  static tutti_tensor_t tensorOf(const char *name, const int64_t *dims, int32_t rank, void *data, tutti_memory_t memory) {
+  static tutti_tensor_t tensorOf(const char *name, const int64_t *dims, int32_t rank, void *data,
+                                 tutti_memory_t memory) {
     return {name, TUTTI_F32, rank, dims, nullptr, data, memory};
   }
   /// The error of making a session; what it leaves behind shows in TearDown.

@@ -73,7 +73,8 @@ TEST_F(Cuda, worksInDeviceMemoryAndWritesIntoTheCallersMemory) {
   fake.write(xs, x.data(), x.size() * 4);
   std::vector<float> host(answer.mean.size());
   ASSERT_FALSE(f.session.bindInput(tensorOf("x", in, 2, reinterpret_cast<void *>(xs), TUTTI_MEMORY_DEVICE)));
-  ASSERT_FALSE(f.session.bindOutput("members", tensorOf("y", members, 3, reinterpret_cast<void *>(ys), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(
+      f.session.bindOutput("members", tensorOf("y", members, 3, reinterpret_cast<void *>(ys), TUTTI_MEMORY_DEVICE)));
   ASSERT_FALSE(f.session.bindOutput("mean", tensorOf("y", mean, 2, host.data(), TUTTI_MEMORY_HOST)));
   fake.reset();
   ASSERT_FALSE(f.session.run());
@@ -147,7 +148,8 @@ TEST_F(Cuda, runsInDeviceMemoryFollowOneAnotherWithoutWaiting) {
   CUdeviceptr xs = fake.allocate(0, 4096), ys = fake.allocate(0, 3 * 4 * kN * 4), zs = fake.allocate(0, 4 * kN * 4);
   fake.write(xs, x.data(), x.size() * 4);
   ASSERT_FALSE(f.session.bindInput(tensorOf("x", in, 2, reinterpret_cast<void *>(xs), TUTTI_MEMORY_DEVICE)));
-  ASSERT_FALSE(f.session.bindOutput("members", tensorOf("y", members, 3, reinterpret_cast<void *>(ys), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(
+      f.session.bindOutput("members", tensorOf("y", members, 3, reinterpret_cast<void *>(ys), TUTTI_MEMORY_DEVICE)));
   ASSERT_FALSE(f.session.bindOutput("mean", tensorOf("y", mean, 2, reinterpret_cast<void *>(zs), TUTTI_MEMORY_DEVICE)));
   fake.reset();
   for (int i = 0; i < 5; ++i)
@@ -313,8 +315,17 @@ TEST(Image, fitsByArchitecture) {
   EXPECT_GT(fitOf("compute_80", 9, 0), fitOf("compute_75", 9, 0));
   EXPECT_GT(fitOf("sm_100f", 10, 3), fitOf("sm_100", 10, 3));
   EXPECT_GT(fitOf("sm_120", 12, 1), 0);
-  for (auto [target, major, minor] : {std::tuple("sm_90a", 9, 1), {"sm_90", 10, 0}, {"sm_89", 8, 6}, {"sm_80", 7, 5},
-                                      {"compute_120", 9, 0}, {"compute_90a", 10, 0}, {"sm_", 9, 0}, {"sm_90x", 9, 0},
-                                      {"x86-64-v3", 9, 0}, {"emulated", 9, 0}, {"", 0, 0}, {"sm_99999999999", 9, 0}})
+  for (auto [target, major, minor] : {std::tuple("sm_90a", 9, 1),
+                                      {"sm_90", 10, 0},
+                                      {"sm_89", 8, 6},
+                                      {"sm_80", 7, 5},
+                                      {"compute_120", 9, 0},
+                                      {"compute_90a", 10, 0},
+                                      {"sm_", 9, 0},
+                                      {"sm_90x", 9, 0},
+                                      {"x86-64-v3", 9, 0},
+                                      {"emulated", 9, 0},
+                                      {"", 0, 0},
+                                      {"sm_99999999999", 9, 0}})
     EXPECT_EQ(fitOf(target, major, minor), 0) << target;
 }

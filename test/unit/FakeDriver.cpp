@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A CUDA driver for tests of the runtime: lazy streams, guarded memory, faults on demand. Nothing allocates once set up.
+// A CUDA driver for tests of the runtime: lazy streams, guarded memory, faults on demand. Nothing allocates once set
+// up.
 #include "FakeDriver.h"
 
 #include <algorithm>
@@ -186,7 +187,10 @@ extern "C" {
 CUresult cuInit(unsigned) { return enter("cuInit", false); }
 CUresult cuDriverGetVersion(int *version) { return *version = fake.version, enter("cuDriverGetVersion", false); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
-  return *text = error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER", 0;
+  return *text = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+                 : error == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                : "CUDA_ERROR_OTHER",
+         0;
 }
 CUresult cuGetErrorString(CUresult error, const char **text) {
   return *text = error == 700 ? "an illegal memory access was encountered" : "something happened", 0;
@@ -196,7 +200,9 @@ CUresult cuDeviceGetCount(int *count) {
   return *count = fake.devices, 0;
 }
 CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, 0; }
-CUresult cuDeviceGetName(char *name, int length, CUdevice) { return std::snprintf(name, size_t(length), "Fake GPU"), 0; }
+CUresult cuDeviceGetName(char *name, int length, CUdevice) {
+  return std::snprintf(name, size_t(length), "Fake GPU"), 0;
+}
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? fake.major
            : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? fake.minor
@@ -269,8 +275,9 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address) 
   if (!block)
     return CUDA_ERROR_INVALID_VALUE;
   unsigned type = block->device < 0 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  int answer = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? int(type)
-               : attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? block->device : 0;
+  int answer = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE      ? int(type)
+               : attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? block->device
+                                                                  : 0;
   return std::memcpy(value, &answer, sizeof(answer)), 0;
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
@@ -349,8 +356,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **) {
   ENTER(cuLaunchKernelEx)
-  launch(config->hStream, {function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
-         parameters[0]);
+  launch(
+      config->hStream,
+      {function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
+      parameters[0]);
   return 0;
 }
 CUresult cuGraphCreate(CUgraph *graph, unsigned) {
@@ -392,7 +401,8 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, unsigned, const CUlaunchAttr
 }
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **function, int, uint64_t, int *status) {
-#define CHECK_TYPE(name, version, parameters) static_assert(std::is_same_v<decltype(&name), decltype(CudaDriver::name)>);
+#define CHECK_TYPE(name, version, parameters)                                                                          \
+  static_assert(std::is_same_v<decltype(&name), decltype(CudaDriver::name)>);
   TUTTI_CUDA_FUNCTIONS(CHECK_TYPE)
   TUTTI_CUDA_CLUSTER_FUNCTIONS(CHECK_TYPE)
 #define FIND(name, version, parameters)                                                                                \

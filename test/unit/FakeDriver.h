@@ -6,9 +6,9 @@
 
 namespace tutti::rt::test {
 
-/// A library with the driver's entry points that does everything as late as it may: what is put on a stream happens when
-/// somebody waits for it. Device memory cannot be touched but by copies and kernels. Functions other than those that may be
-/// called without one fail when no context is current.
+/// A library with the driver's entry points that does everything as late as it may: what is put on a stream happens
+/// when somebody waits for it. Device memory cannot be touched but by copies and kernels. Functions other than those
+/// that may be called without one fail when no context is current.
 struct FakeDriver {
   int version = 12040;
   int devices = 2;
@@ -41,6 +41,5 @@ struct FakeDriver {
   CUcontext (*makeContext)(int device) = nullptr;
   CUcontext (*current)() = nullptr;
 };
-
 
 } // namespace tutti::rt::test

@@ -76,12 +76,12 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
   bool known = flopsPeak > 0 && rate > 0; // not so on the emulated device
   double flopsUs = known ? m.flops / flopsPeak * 1e6 : 0, bytesUs = known ? double(m.bytes) / rate * 1e6 : 0;
   double limit = std::max(flopsUs, bytesUs), median = m.percentile(50);
-  json = {{"sizes", Json::object()}, {"device", m.device},            {"runs", m.microseconds.size()},
-          {"threads", threads},      {"active", m.active},            {"median_us", median},
+  json = {{"sizes", Json::object()},    {"device", m.device},         {"runs", m.microseconds.size()},
+          {"threads", threads},         {"active", m.active},         {"median_us", median},
           {"p10_us", m.percentile(10)}, {"p90_us", m.percentile(90)}, {"p99_us", m.percentile(99)},
-          {"cold_us", m.coldUs},     {"limit_us", limit},             {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
-          {"share", limit / median}, {"flops", m.flops},              {"bytes", m.bytes},
-          {"peak_flops", flopsPeak}, {"read_bytes_per_s", rate},      {"peaks_apart", drift}};
+          {"cold_us", m.coldUs},        {"limit_us", limit},          {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
+          {"share", limit / median},    {"flops", m.flops},           {"bytes", m.bytes},
+          {"peak_flops", flopsPeak},    {"read_bytes_per_s", rate},   {"peaks_apart", drift}};
   if (!known)
     for (const char *name : {"limit_us", "bound", "share", "peak_flops", "read_bytes_per_s"})
       json[name] = nullptr;
@@ -92,8 +92,8 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
   for (const auto &[name, value] : m.sizes)
     sizes += name + "=" + std::to_string(value) + " ";
   std::string where = m.onCpu ? std::to_string(threads) + " threads" : m.device;
-  std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n", sizes.c_str(),
-              m.active, where.c_str(), median, m.percentile(10), m.percentile(90), m.percentile(99),
+  std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
+              sizes.c_str(), m.active, where.c_str(), median, m.percentile(10), m.percentile(90), m.percentile(99),
               m.microseconds.size(), m.coldUs);
   if (!known)
     return {};

@@ -43,8 +43,9 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
 
 CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
                          const std::string &help) {
-  return app.add_option(name, values, help)->allow_extra_args(false)->multi_option_policy(
-      CLI::MultiOptionPolicy::TakeAll);
+  return app.add_option(name, values, help)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument) {
@@ -86,8 +87,8 @@ Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
 std::string fileNameOf(std::string_view name) {
   std::string file;
   for (char c : name) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-                 c == '-';
+    bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     if (plain)
       file += c;
     else if ((c & 0xc0) != 0x80) // one '_' for a character of several bytes
@@ -161,7 +162,8 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
                                                                      {"cpu", TUTTI_DEVICE_CPU},
                                                                      {"cuda", TUTTI_DEVICE_CUDA},
                                                                      {"emulated", TUTTI_DEVICE_EMULATED}};
-  const auto *found = std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
+  const auto *found =
+      std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
   if (found == std::end(devices))
     return {kUsage, "--device is '" + arguments.device + "', expected cpu, cuda, cuda:N or emulated"};
   options.device = found->second;
@@ -170,7 +172,10 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
   if (options.device > TUTTI_DEVICE_CPU)
     return {kUsage, "--target '" + arguments.target + "' is a CPU level, and the device is " + arguments.device};
   options.device = TUTTI_DEVICE_CPU;
-  options.target = target == "cpu" ? nullptr : target == "cpu-v3" ? "x86-64-v3" : target == "cpu-avx512" ? "x86-64-v4" : arguments.target.c_str();
+  options.target = target == "cpu"          ? nullptr
+                   : target == "cpu-v3"     ? "x86-64-v3"
+                   : target == "cpu-avx512" ? "x86-64-v4"
+                                            : arguments.target.c_str();
   return {};
 }
 

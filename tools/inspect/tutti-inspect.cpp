@@ -103,8 +103,8 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
 Json describe(const Artifact &artifact) {
   const tutti_info_t &info = artifact.info();
   const fb::Root &root = *fb::GetRoot(info.metadata);
-  Json out = {{"format", info.format}, {"compiler", info.compiler}, {"share", info.share},
-              {"file_bytes", info.file_bytes}};
+  Json out = {
+      {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
   out["members"] = Json::array();
   for (const tutti_member_t &member : artifact.members())
     out["members"].push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}});
@@ -119,8 +119,8 @@ Json describe(const Artifact &artifact) {
     const tutti_program_t &program = info.programs[p];
     Json sizes = Json::array();
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
-      sizes.push_back({{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo},
-                       {"hi", program.dimensions[i].hi}});
+      sizes.push_back(
+          {{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo}, {"hi", program.dimensions[i].hi}});
     out["programs"].push_back({{"entry", program.entry},
                                {"target", program.num_targets ? program.targets[0] : "cpu"},
                                {"precision", program.precision},
@@ -140,8 +140,10 @@ Json describe(const Artifact &artifact) {
     Json images = Json::array();
     for (uint32_t i = 0; i < rt::count(kernel.images()); ++i)
       images.push_back(imageOf(*kernel.images()->Get(i)));
-    out["kernels"].push_back({{"name", rt::text(kernel.name())}, {"family", rt::text(kernel.family())},
-                              {"numerics", rt::text(kernel.numerics())}, {"source", rt::text(kernel.source())},
+    out["kernels"].push_back({{"name", rt::text(kernel.name())},
+                              {"family", rt::text(kernel.family())},
+                              {"numerics", rt::text(kernel.numerics())},
+                              {"source", rt::text(kernel.source())},
                               {"images", images}});
   }
 
@@ -229,9 +231,11 @@ void print(const Artifact &artifact, const Json &all) {
       if (image.contains("regs"))
         std::printf("    %-12s %10s, %u registers, %u bytes shared, %u bytes of stack\n",
                     image["target"].get<std::string>().c_str(), bytesText(image["bytes"].get<uint64_t>()).c_str(),
-                    image["regs"].get<uint32_t>(), image["static_shared"].get<uint32_t>(), image["stack"].get<uint32_t>());
+                    image["regs"].get<uint32_t>(), image["static_shared"].get<uint32_t>(),
+                    image["stack"].get<uint32_t>());
   }
-  std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(), all["slots"].size());
+  std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(),
+              all["slots"].size());
   for (const Json &slot : all["slots"])
     std::printf("  %-24s %-8s %-12s %-7s %10s, %s%s\n", slot["name"].get<std::string>().c_str(),
                 slot["dtype"].get<std::string>().c_str(), slot["dims"].dump().c_str(),

@@ -44,7 +44,8 @@ Failure run(const Arguments &arguments) {
   Artifact artifact;
   if (auto failure = openArtifact(arguments.artifact, artifact))
     return failure;
-  // All programs have the same inputs and outputs, so what is wrong with their names shows before a device is asked for.
+  // All programs have the same inputs and outputs, so what is wrong with their names shows before a device is asked
+  // for.
   std::vector<std::string> files, names;
   if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
     return failure;
@@ -67,8 +68,9 @@ Failure run(const Arguments &arguments) {
     Tensor &tensor = inputs[i];
     if (auto failure = readNpy(files[i], port.dtype, tensor))
       return failure;
-    tutti_tensor_t bound = {port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr,
-                            tensor.data.data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t bound = {port.name,          tensor.dtype, int32_t(tensor.dims.size()),
+                            tensor.dims.data(), nullptr,      tensor.data.data(),
+                            TUTTI_MEMORY_HOST};
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
       return {status >> 8, files[i] + ": " + tutti_session_message(session.get())};
   }
@@ -90,9 +92,9 @@ Failure run(const Arguments &arguments) {
     if (!output)
       return output.error();
     std::string cells;
-    if (auto failure = out.write(arguments.outputDir + "/" + names[i],
-                                 {npyHeader(port.dtype, output->dims()),
-                                  npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
+    if (auto failure = out.write(
+            arguments.outputDir + "/" + names[i],
+            {npyHeader(port.dtype, output->dims()), npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
       return failure;
   }
   if (auto failure = out.commit())

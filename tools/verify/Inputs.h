@@ -11,11 +11,11 @@ namespace tutti {
 
 /// The command line.
 struct Arguments {
-  std::string artifact, json, target;
+  std::string artifact, json;
+  tool::DeviceArguments device;
   std::vector<std::string> models, inputs, dims;
   std::optional<std::string> active;
   uint64_t seed = 0;
-  uint32_t threads = 0;
   bool ops = false;
 };
 

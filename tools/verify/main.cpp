@@ -164,7 +164,7 @@ Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptio
   request.import = options;
   request.shareByContent = artifact.info().share != std::string_view("none");
   request.threads = report.threads;
-  request.target = a.target;
+  request.target = a.device.target;
   request.sizes = report.sizes;
   request.stopAtFirst = !a.ops;
   for (auto [tensor, port] : llvm::zip_equal(inputs, artifact.inputs())) {
@@ -194,14 +194,17 @@ Failure verify(Arguments &a) {
     return {error.exitCode(), a.artifact + ": " + error.message()};
 
   Report report;
-  report.threads = a.threads ? a.threads : defaultThreads();
+  tutti_session_options_t options;
+  if (auto failure = parseDevice(a.device, options))
+    return failure;
+  report.threads = options.threads;
   if (a.active)
     if (auto failure = parseActive(*a.active, report.active))
       return failure;
   for (uint32_t m = 0; !a.active && m < artifact.info().num_members; ++m)
     report.active.push_back(m);
   Session session;
-  if (auto failure = createSession(artifact, report.threads, 0, a.target, session))
+  if (auto failure = createSession(artifact, options, session))
     return failure;
   if (auto error = session.setActive(report.active))
     return error;
@@ -217,10 +220,10 @@ Failure verify(Arguments &a) {
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  ImportOptions options;
-  if (auto failure = bindDims(a.models[0], artifact.inputs(), options))
+  ImportOptions import;
+  if (auto failure = bindDims(a.models[0], artifact.inputs(), import))
     return failure;
-  auto first = importMember(context, a.models[0], options, nullptr, 0);
+  auto first = importMember(context, a.models[0], import, nullptr, 0);
   if (!first)
     return failureOf(first.takeError());
   Ports ports = portsOf(mainOf(*first->module));
@@ -238,13 +241,13 @@ Failure verify(Arguments &a) {
     return error;
 
   std::vector<Answer> answers;
-  if (auto failure = evaluateMembers(context, a, options, artifact, std::move(*first), report, inputs, answers))
+  if (auto failure = evaluateMembers(context, a, import, artifact, std::move(*first), report, inputs, answers))
     return failure;
   if (auto failure = judgeOutputs(context, artifact, session, ports, answers, report))
     return failure;
   print(report);
   if (a.ops || !report.ok()) {
-    if (auto failure = compareByOps(context, a, options, artifact, inputs, ports, report))
+    if (auto failure = compareByOps(context, a, import, artifact, inputs, ports, report))
       return failure;
     printOps(report, a.ops);
   }
@@ -283,9 +286,7 @@ int main(int argc, char **argv) {
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
   app.add_option("--seed", a.seed, "of the random inputs (default: 0)")->check(CLI::NonNegativeNumber);
-  app.add_option("--target", a.target, "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
-  app.add_option("--threads", a.threads, "threads to use (default: the CPUs of this process)")
-      ->check(CLI::Range(1, 1024));
+  addDeviceArguments(app, a.device);
   app.add_flag("--ops", a.ops,
                "also every op by itself, on equal inputs: the first out of bounds is named in any case");
   app.add_option("--json", a.json, "also writes the table to FILE as JSON")->type_name("FILE");

@@ -8,14 +8,14 @@
 
 namespace tutti::rt {
 
-/// The kernel ABI: args[i] is where the launch's i-th argument lies (for a per-member weight, a table of one pointer per
-/// position of the active set), sizes[0] the length of the active set, then the program's other sizes; tasks begin to
-/// end - 1 of a launch whose row tiles are `tile` rows; `scratch` is the thread's own.
+/// The kernel ABI: args[i] is where the launch's i-th argument lies (for a per-member weight, a table of one pointer
+/// per position of the active set), sizes[0] the length of the active set, then the program's other sizes; tasks begin
+/// to end - 1 of a launch whose row tiles are `tile` rows; `scratch` is the thread's own.
 using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
                           char *scratch);
 
-/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps `threads`
-/// threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
+/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps
+/// `threads` threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
 int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads);
 
 class CpuEngine final : public Engine {

@@ -106,14 +106,16 @@ tutti_status_t CudaDevice::allow(const fb::Launch &launch, int64_t shared, tutti
     return driver.fail(error, result, "kernel '%.80s' cannot be asked what it needs", name);
   int64_t wanted = int64_t(launch.block()->Get(0)) * launch.block()->Get(1) * launch.block()->Get(2);
   if (wanted > threads)
-    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' has blocks of %lld threads, but runs with at most %d on %s", name,
-                (long long)wanted, threads, target.name);
+    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' has blocks of %lld threads, but runs with at most %d on %s",
+                name, (long long)wanted, threads, target.name);
   if (shared + fixed > target.maxShared)
-    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' needs %lld bytes of shared memory, and %s has %d for a block", name,
-                (long long)shared + fixed, target.name, target.maxShared);
+    return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' needs %lld bytes of shared memory, and %s has %d for a block",
+                name, (long long)shared + fixed, target.name, target.maxShared);
   if (shared + fixed > kSharedForFree && shared > function.shared) {
-    if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared))))
-      return driver.fail(error, result, "kernel '%.80s' does not get %lld bytes of shared memory", name, (long long)shared);
+    if ((result =
+             driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared))))
+      return driver.fail(error, result, "kernel '%.80s' does not get %lld bytes of shared memory", name,
+                         (long long)shared);
     function.shared = int(shared);
   }
   int64_t blocks = 1;
@@ -122,8 +124,8 @@ tutti_status_t CudaDevice::allow(const fb::Launch &launch, int64_t shared, tutti
   if (blocks == 1)
     return TUTTI_OK;
   if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute)
-    return fail(error, TUTTI_DRIVER_TOO_OLD, "kernel '%.80s' runs in clusters of blocks, which this driver does not know",
-                name);
+    return fail(error, TUTTI_DRIVER_TOO_OLD,
+                "kernel '%.80s' runs in clusters of blocks, which this driver does not know", name);
   if (blocks > kPortableCluster)
     if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
       return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
@@ -184,22 +186,23 @@ tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t
   }
   for (uint32_t i = 0; i < slots.size(); ++i)
     if (places[i])
-      slots[i] = {block + places[i] - 1, isShared(*artifact.root().slots()->Get(i))
-                                             ? 0
-                                             : strideOf(*artifact.root().slots()->Get(i))};
+      slots[i] = {block + places[i] - 1,
+                  isShared(*artifact.root().slots()->Get(i)) ? 0 : strideOf(*artifact.root().slots()->Get(i))};
   blocks[numBlocks++] = block;
   return TUTTI_OK;
 }
 
 tutti_status_t CudaDevice::copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error) {
   CUresult result = bytes ? driver.cuMemcpyHtoDAsync(to, from, bytes, stream) : CUDA_SUCCESS;
-  return result ? driver.fail(error, result, "%llu bytes of weights do not get to %s", ull(bytes), target.name) : TUTTI_OK;
+  return result ? driver.fail(error, result, "%llu bytes of weights do not get to %s", ull(bytes), target.name)
+                : TUTTI_OK;
 }
 
 CUdeviceptr CudaDevice::locate(const Weights::Version &version, uint32_t slot, uint32_t m) const {
   if (const Weights::Copy *copy = version.copyOf(slot, m, artifact.info().num_members))
     return copy->onDevice[index];
-  return slots[slot].base + (slots[slot].stride ? copyOf(*artifact.root().slots()->Get(slot), m) * slots[slot].stride : 0);
+  return slots[slot].base +
+         (slots[slot].stride ? copyOf(*artifact.root().slots()->Get(slot), m) * slots[slot].stride : 0);
 }
 
 tutti_status_t CudaDevice::upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) {
@@ -229,7 +232,8 @@ uint64_t CudaDevice::freeBytes() const {
   return driver.cuMemGetInfo(&free, &total) == CUDA_SUCCESS ? free : 0;
 }
 
-tutti_status_t CudaDevice::outOfMemory(tutti_error_t *error, const char *what, uint64_t needed, const char *hint) const {
+tutti_status_t CudaDevice::outOfMemory(tutti_error_t *error, const char *what, uint64_t needed,
+                                       const char *hint) const {
   return fail(error, TUTTI_OUT_OF_MEMORY, "not enough memory on %s for %s: %llu bytes needed, %llu free%s%s (%s)",
               target.name, what, ull(needed), ull(freeBytes()), *hint ? "; " : "", hint,
               driver.nameOf(CUDA_ERROR_OUT_OF_MEMORY));

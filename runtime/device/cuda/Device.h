@@ -7,15 +7,14 @@
 
 namespace tutti::rt {
 
-/// Shared by the sessions of an artifact that work in the context. Changed under the lock of CudaDevices only, but for the
-/// weights' copies, which have the lock of Weights.
+/// Shared by the sessions of an artifact that work in the context. Changed under the lock of CudaDevices only, but for
+/// the weights' copies, which have the lock of Weights.
 class CudaDevice final : public Weights::Mirror {
 public:
   /// Makes the context current for as long as it lives, and then what was current before.
   class Scope {
   public:
-    explicit Scope(const CudaDevice &device)
-        : driver(device.driver), result(driver.cuCtxPushCurrent(device.context)) {}
+    explicit Scope(const CudaDevice &device) : driver(device.driver), result(driver.cuCtxPushCurrent(device.context)) {}
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
     ~Scope() {

@@ -21,7 +21,8 @@ tutti_status_t describe(const CudaDriver &driver, CUdevice device, bool emulated
   get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, target.maxShared);
   if (result != CUDA_SUCCESS)
     return driver.fail(error, result, "CUDA device %d cannot be asked what it is", device);
-  // Nice to know, and no device is refused for it: clocks in kHz, the memory's at two transfers a cycle, the bus in bits.
+  // Nice to know, and no device is refused for it: clocks in kHz, the memory's at two transfers a cycle, the bus in
+  // bits.
   int clock = 0, count = 0, memoryClock = 0, bus = 0;
   driver.cuDeviceGetAttribute(&clock, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device);
   driver.cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);

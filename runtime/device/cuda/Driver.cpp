@@ -57,8 +57,9 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
     return rt::fail(error, TUTTI_NO_DEVICE, "'%.200s' is no CUDA driver: %.400s", name, reason());
 
   if (getVersion(&version) == CUDA_SUCCESS && version < kOldest)
-    return rt::fail(error, TUTTI_DRIVER_TOO_OLD, "the CUDA driver is for CUDA %d.%d, expected %d.%d or newer; update it",
-                    version / 1000, version % 1000 / 10, kOldest / 1000, kOldest % 1000 / 10);
+    return rt::fail(error, TUTTI_DRIVER_TOO_OLD,
+                    "the CUDA driver is for CUDA %d.%d, expected %d.%d or newer; update it", version / 1000,
+                    version % 1000 / 10, kOldest / 1000, kOldest % 1000 / 10);
   Finder find{symbolOf<GetProcAddress>(library, "cuGetProcAddress"),
               symbolOf<GetProcAddress2>(library, "cuGetProcAddress_v2")};
 #define TUTTI_CUDA_FIND(function, since, parameters)                                                                   \
@@ -71,8 +72,9 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
   TUTTI_CUDA_FUNCTIONS(TUTTI_CUDA_CHECK)
 #undef TUTTI_CUDA_CHECK
   if (missing)
-    return rt::fail(error, TUTTI_DRIVER_TOO_OLD, "the CUDA driver '%.200s' has no %s; a driver for CUDA %d.%d or newer has",
-                    name, missing, kOldest / 1000, kOldest % 1000 / 10);
+    return rt::fail(error, TUTTI_DRIVER_TOO_OLD,
+                    "the CUDA driver '%.200s' has no %s; a driver for CUDA %d.%d or newer has", name, missing,
+                    kOldest / 1000, kOldest % 1000 / 10);
   if (CUresult result = init(0))
     return fail(error, result, "the CUDA driver does not start");
   return TUTTI_OK;

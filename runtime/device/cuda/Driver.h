@@ -106,16 +106,16 @@ struct CUlaunchConfig {
   X(cuGetErrorName, 6000, (CUresult error, const char **text))                                                         \
   X(cuGetErrorString, 6000, (CUresult error, const char **text))                                                       \
   X(cuDeviceGetCount, 2000, (int *count))                                                                              \
-  X(cuDeviceGet, 2000, (CUdevice *device, int ordinal))                                                                \
+  X(cuDeviceGet, 2000, (CUdevice * device, int ordinal))                                                               \
   X(cuDeviceGetName, 2000, (char *name, int length, CUdevice device))                                                  \
   X(cuDeviceGetAttribute, 2000, (int *value, int attribute, CUdevice device))                                          \
-  X(cuDevicePrimaryCtxRetain, 7000, (CUcontext *context, CUdevice device))                                             \
+  X(cuDevicePrimaryCtxRetain, 7000, (CUcontext * context, CUdevice device))                                            \
   X(cuDevicePrimaryCtxRelease, 11000, (CUdevice device))                                                               \
   X(cuCtxPushCurrent, 4000, (CUcontext context))                                                                       \
-  X(cuCtxPopCurrent, 4000, (CUcontext *context))                                                                       \
-  X(cuCtxGetDevice, 2000, (CUdevice *device))                                                                          \
+  X(cuCtxPopCurrent, 4000, (CUcontext * context))                                                                      \
+  X(cuCtxGetDevice, 2000, (CUdevice * device))                                                                         \
   X(cuMemGetInfo, 3020, (size_t *free, size_t *total))                                                                 \
-  X(cuMemAlloc, 3020, (CUdeviceptr *address, size_t bytes))                                                            \
+  X(cuMemAlloc, 3020, (CUdeviceptr * address, size_t bytes))                                                           \
   X(cuMemFree, 3020, (CUdeviceptr address))                                                                            \
   X(cuMemHostAlloc, 2020, (void **address, size_t bytes, unsigned flags))                                              \
   X(cuMemFreeHost, 2000, (void *address))                                                                              \
@@ -123,27 +123,27 @@ struct CUlaunchConfig {
   X(cuMemcpyDtoHAsync, 3020, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                              \
   X(cuMemsetD8Async, 3020, (CUdeviceptr address, unsigned char value, size_t bytes, CUstream stream))                  \
   X(cuPointerGetAttribute, 4000, (void *value, int attribute, CUdeviceptr address))                                    \
-  X(cuModuleLoadData, 2000, (CUmodule *module, const void *image))                                                     \
+  X(cuModuleLoadData, 2000, (CUmodule * module, const void *image))                                                    \
   X(cuModuleUnload, 2000, (CUmodule module))                                                                           \
-  X(cuModuleGetFunction, 2000, (CUfunction *function, CUmodule module, const char *name))                              \
+  X(cuModuleGetFunction, 2000, (CUfunction * function, CUmodule module, const char *name))                             \
   X(cuFuncGetAttribute, 2020, (int *value, int attribute, CUfunction function))                                        \
   X(cuFuncSetAttribute, 9000, (CUfunction function, int attribute, int value))                                         \
-  X(cuStreamCreate, 2000, (CUstream *stream, unsigned flags))                                                          \
+  X(cuStreamCreate, 2000, (CUstream * stream, unsigned flags))                                                         \
   X(cuStreamDestroy, 4000, (CUstream stream))                                                                          \
   X(cuStreamSynchronize, 2000, (CUstream stream))                                                                      \
-  X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext *context))                                                       \
-  X(cuEventCreate, 2000, (CUevent *event, unsigned flags))                                                             \
+  X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context))                                                      \
+  X(cuEventCreate, 2000, (CUevent * event, unsigned flags))                                                            \
   X(cuEventDestroy, 4000, (CUevent event))                                                                             \
   X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                             \
   X(cuEventSynchronize, 2000, (CUevent event))                                                                         \
   X(cuLaunchKernel, 4000,                                                                                              \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,            \
      unsigned blockZ, unsigned sharedBytes, CUstream stream, void **parameters, void **extra))                         \
-  X(cuGraphCreate, 10000, (CUgraph *graph, unsigned flags))                                                            \
+  X(cuGraphCreate, 10000, (CUgraph * graph, unsigned flags))                                                           \
   X(cuGraphDestroy, 10000, (CUgraph graph))                                                                            \
   X(cuGraphAddKernelNode, 12000,                                                                                       \
-    (CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_KERNEL_NODE_PARAMS *what))   \
-  X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))                  \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *after, size_t count, const CUDA_KERNEL_NODE_PARAMS *what))  \
+  X(cuGraphInstantiateWithFlags, 11040, (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                 \
   X(cuGraphExecKernelNodeSetParams, 12000, (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *what))  \
   X(cuGraphUpload, 11010, (CUgraphExec exec, CUstream stream))                                                         \
   X(cuGraphLaunch, 10000, (CUgraphExec exec, CUstream stream))                                                         \
@@ -164,9 +164,9 @@ struct CudaDriver {
 #undef TUTTI_CUDA_DECLARE
   int version = 0;
 
-  /// Opens the library that the environment variable TUTTI_CUDA_DRIVER names, else libcuda.so.1 (which stays loaded until the
-  /// process ends), and initialises it. The emulated device has no library but the one named. Errors: TUTTI_NO_DEVICE,
-  /// TUTTI_DRIVER_TOO_OLD, with the reason.
+  /// Opens the library that the environment variable TUTTI_CUDA_DRIVER names, else libcuda.so.1 (which stays loaded
+  /// until the process ends), and initialises it. The emulated device has no library but the one named. Errors:
+  /// TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, with the reason.
   tutti_status_t load(bool emulated, tutti_error_t *error);
 
   /// Our status for a driver's error.
@@ -175,7 +175,8 @@ struct CudaDriver {
   const char *nameOf(CUresult result) const;
 
   /// Fails with our status for the driver's error. The message: what was done (a format), the driver's name and text.
-  [[gnu::format(printf, 4, 5)]] tutti_status_t fail(tutti_error_t *error, CUresult result, const char *format, ...) const;
+  [[gnu::format(printf, 4, 5)]] tutti_status_t fail(tutti_error_t *error, CUresult result, const char *format,
+                                                    ...) const;
 };
 
 /// Whether every later call in the context will fail, too.

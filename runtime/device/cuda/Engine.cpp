@@ -166,7 +166,8 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
     if (b.space() == fb::Space::state) {
       call.buffers[i] = base + at;
       at += alignUp(uint64_t(valueOf(b.bytes(), most.data())), kPageBytes);
-    } else if (b.space() == fb::Space::constant && call.artifact.root().slots()->Get(uint32_t(b.slot()))->per_member()) {
+    } else if (b.space() == fb::Space::constant &&
+               call.artifact.root().slots()->Get(uint32_t(b.slot()))->per_member()) {
       call.tables[nextTable++].entries = reinterpret_cast<const void **>(pinned + table);
       call.buffers[i] = base + table;
       table += call.active.size() * sizeof(void *);
@@ -202,23 +203,24 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   const char *name = port.info->name;
   if (tensor.memory == TUTTI_MEMORY_HOST) {
     if (known && type == CU_MEMORYTYPE_DEVICE && !managed)
-      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies in device memory at %p, but was given as memory of the host",
-                  name, tensor.data);
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                  "'%.200s' lies in device memory at %p, but was given as memory of the host", name, tensor.data);
     port.inPlace = known && type == CU_MEMORYTYPE_HOST && !managed;
     return TUTTI_OK;
   }
   if (!managed && (!known || type != CU_MEMORYTYPE_DEVICE))
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given as device memory, but %p is memory of the host", name,
-                tensor.data);
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "'%.200s' was given as device memory, but %p is memory of the host", name, tensor.data);
   int ordinal = on->device;
   if (!managed)
     driver->cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
   if (ordinal != on->device)
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies on CUDA device %d, but the session runs on device %d", name,
-                ordinal, on->device);
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "'%.200s' lies on CUDA device %d, but the session runs on device %d", name, ordinal, on->device);
   if (address % kCallerAlign)
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' lies at %p, expected a multiple of %llu in device memory", name,
-                tensor.data, ull(kCallerAlign));
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                "'%.200s' lies at %p, expected a multiple of %llu in device memory", name, tensor.data,
+                ull(kCallerAlign));
   port.inPlace = true;
   return TUTTI_OK;
 }
@@ -236,7 +238,8 @@ tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
     what.gridDimZ = whole(1, cluster.z);
     result = driver->cuGraphAddKernelNode(&state.node, graph, before, before != nullptr, &what);
     if (!result && state.clustered)
-      result = driver->cuGraphKernelNodeSetAttribute(state.node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &state.cluster.value);
+      result = driver->cuGraphKernelNodeSetAttribute(state.node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                                     &state.cluster.value);
     before = &state.node;
   }
   if (!result)

@@ -7,9 +7,9 @@
 
 namespace tutti::rt {
 
-/// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of one
-/// address per position of the active set), then the sizes. One launch is launched; several are a graph, whose nodes get new
-/// parameters when addresses or sizes change.
+/// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
+/// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
+/// nodes get new parameters when addresses or sizes change.
 class CudaEngine final : public Engine {
 public:
   explicit CudaEngine(Call &call) : call(call) {}
@@ -69,7 +69,7 @@ private:
   Memory memory = {};
   CUdeviceptr block = 0;
   char *pinned = nullptr;
-  Array<uint64_t> places; ///< by port: where it lies in its region
+  Array<uint64_t> places;  ///< by port: where it lies in its region
   uint64_t inputBytes = 0; ///< of the inputs that go through pinned memory
   bool staged = false;     ///< whether a run uses pinned memory of the session
 

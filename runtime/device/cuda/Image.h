@@ -10,27 +10,28 @@ namespace tutti::rt {
 
 /// What decides which code fits.
 struct CudaTarget {
-  char name[96] = "";    ///< "NVIDIA H200 (sm_90)"
+  char name[96] = ""; ///< "NVIDIA H200 (sm_90)"
   int major = 0, minor = 0;
   bool emulated = false;
-  int driver = 0;        ///< as cuDriverGetVersion counts
-  int maxShared = 0;     ///< bytes that a block may have, static and dynamic
+  int driver = 0;                  ///< as cuDriverGetVersion counts
+  int maxShared = 0;               ///< bytes that a block may have, static and dynamic
   double flops = 0, bandwidth = 0; ///< a second; see tutti_device_info_t
 };
 
-/// How well code for `target` fits a device of compute capability major.minor; 0 when it cannot run there. In this order:
-/// sm_XYa and sm_XYf of that very device, sm_XY of the same major version with the largest minor one up to the device's,
-/// compute_XY (PTX, which the driver compiles) with the largest XY up to the device's. ("CUDA C++ Programming Guide", Binary
-/// and PTX Compatibility, Architecture-Specific and Family-Specific Features.)
+/// How well code for `target` fits a device of compute capability major.minor; 0 when it cannot run there. In this
+/// order: sm_XYa and sm_XYf of that very device, sm_XY of the same major version with the largest minor one up to the
+/// device's, compute_XY (PTX, which the driver compiles) with the largest XY up to the device's. ("CUDA C++ Programming
+/// Guide", Binary and PTX Compatibility, Architecture-Specific and Family-Specific Features.)
 int fitOf(std::string_view target, int major, int minor);
 inline bool isPtx(const fb::Image &image) { return view(image.target()).starts_with("compute_"); }
 
-/// The image of the kernel that fits the device best, and whose driver is new enough. Errors: TUTTI_NO_DEVICE names what the
-/// kernel has and what the device is; TUTTI_DRIVER_TOO_OLD the driver that it takes.
+/// The image of the kernel that fits the device best, and whose driver is new enough. Errors: TUTTI_NO_DEVICE names
+/// what the kernel has and what the device is; TUTTI_DRIVER_TOO_OLD the driver that it takes.
 tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, const fb::Image *&image,
                            tutti_error_t *error);
 
-/// Whether the driver, which gets no size, stays inside the image: an ELF file whose tables lie inside, or text that ends.
+/// Whether the driver, which gets no size, stays inside the image: an ELF file whose tables lie inside, or text that
+/// ends.
 bool isContained(const char *data, uint64_t bytes, bool ptx);
 
 } // namespace tutti::rt

@@ -30,7 +30,8 @@ void CudaEngine::resize() {
   }
 }
 
-/// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where they are.
+/// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where
+/// they are.
 void CudaEngine::rebind() {
   auto *base = reinterpret_cast<char *>(block);
   uint64_t packed = 0, inPlace = 0;
@@ -48,7 +49,8 @@ void CudaEngine::rebind() {
       inPlace = alignUp(inPlace + port.bytes(), kBlockAlign);
     }
     staged |= !port.input && port.memory == TUTTI_MEMORY_HOST && !(port.bound && port.inPlace);
-    call.buffers[port.port->buffer()] = port.memory == TUTTI_MEMORY_DEVICE ? static_cast<char *>(port.data()) : base + places[i];
+    call.buffers[port.port->buffer()] =
+        port.memory == TUTTI_MEMORY_DEVICE ? static_cast<char *>(port.data()) : base + places[i];
   }
   call.updateAddresses();
   graphIsOld = true;
@@ -87,8 +89,8 @@ CUresult CudaEngine::launchAll() {
       continue;
     CUresult result;
     if (state.clustered) {
-      CUlaunchConfig config = {w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
-                               w.sharedMemBytes, stream, &state.cluster, 1};
+      CUlaunchConfig config = {w.gridDimX,  w.gridDimY,       w.gridDimZ, w.blockDimX,    w.blockDimY,
+                               w.blockDimZ, w.sharedMemBytes, stream,     &state.cluster, 1};
       result = driver->cuLaunchKernelEx(&config, w.func, w.kernelParams, nullptr);
     } else {
       result = driver->cuLaunchKernel(w.func, w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
