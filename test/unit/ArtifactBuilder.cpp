@@ -216,7 +216,7 @@ std::vector<float> expected(const std::vector<float> &x, const std::vector<float
 File buildArtifact(const Spec &spec) {
   std::vector<char> image = readImage(TUTTI_TEST_IMAGE), module;
   if (!spec.cudaTargets.empty()) {
-    module = readImage(TUTTI_TEST_MODULE);
+    module = spec.module.empty() ? readImage(TUTTI_TEST_MODULE) : spec.module;
     module.push_back('\0'); // as PTX ends
   }
   Places places = placesOf(spec);

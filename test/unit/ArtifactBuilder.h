@@ -25,6 +25,7 @@ struct Spec {
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes
   uint32_t extraArgs = 0;
+  std::vector<char> module;             ///< its code; empty: what the fake driver takes
   std::vector<uint32_t> cluster;
   uint32_t format = kFormatVersion;
   std::string requiredFeature;

@@ -12,18 +12,24 @@
 namespace tutti::rt::test {
 
 struct Fixture {
-  explicit Fixture(const Spec &spec = {}, uint32_t threads = 1) : file(std::make_unique<File>(buildArtifact(spec))) {
+  explicit Fixture(const Spec &spec = {}, uint32_t threads = 1) : Fixture(spec, onThreads(threads)) {}
+  Fixture(const Spec &spec, const tutti_session_options_t &options)
+      : file(std::make_unique<File>(buildArtifact(spec))) {
     auto opened = Artifact::open(std::as_bytes(std::span(file->data(), file->size())));
     EXPECT_TRUE(opened.ok()) << opened.error().message();
     artifact = std::move(*opened);
-    auto created = Session::create(artifact, threads);
+    auto created = Session::create(artifact, options);
     EXPECT_TRUE(created.ok()) << created.error().message();
     session = std::move(*created);
   }
 
-  Error bind(const std::vector<float> &x) {
-    return session.bindInput<float>("x", x, {int64_t(x.size()) / kK, kK});
+  static tutti_session_options_t onThreads(uint32_t threads) {
+    tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
+    options.threads = threads;
+    return options;
   }
+
+  Error bind(const std::vector<float> &x) { return session.bindInput<float>("x", x, {int64_t(x.size()) / kK, kK}); }
 
   std::vector<float> get(const char *head) {
     auto output = session.output("y", head);

@@ -6,7 +6,11 @@
 
 namespace tutti {
 
-template <class T> struct VectorsOf;
+struct NoVector; // of these no load2 or store2 can be called
+template <class T> struct VectorsOf {
+  using Two = NoVector;
+  using Four = NoVector;
+};
 template <> struct VectorsOf<float> {
   using Two = float2;
   using Four = float4;
