@@ -45,13 +45,50 @@ Failure Launcher::run(const std::string &kernelName, const EmulatedKernel &entry
   std::iota(order.begin(), order.end(), 0);
   if (shuffled)
     std::shuffle(order.begin(), order.end(), random);
+  // Kernel text touches memory by views, so a trap is a fault of the text that they do not see: a stack that overflows,
+  // say. It must not end the process.
+  static unsigned char signalStack[64 << 10];
+  stack_t own = {signalStack, 0, sizeof signalStack}, before;
+  struct sigaction action = {}, old[4];
+  action.sa_sigaction = onSignal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  sigaltstack(&own, &before);
+  for (int i = 0; i < 4; ++i)
+    sigaction(signals[i], &action, &old[i]);
+  inFiber = false;
   for (uint64_t block : order) {
     runBlock(unflatten(block, shape.grid));
     if (failure.result != CUDA_SUCCESS)
       break;
   }
+  for (int i = 0; i < 4; ++i)
+    sigaction(signals[i], &old[i], nullptr);
+  sigaltstack(&before, nullptr);
   active = nullptr;
   return failure;
+}
+
+void Launcher::onSignal(int signal, siginfo_t *info, void *context) {
+  if (!active || !active->inFiber) { // not a fiber's: as if we were not here
+    std::signal(signal, SIG_DFL);
+    return;
+  }
+  char text[160];
+  snprintf(text, sizeof text, "%s at %p%s",
+           signal == SIGSEGV || signal == SIGBUS ? "an access that no view checks" : "a trap", info->si_addr,
+           active->stacks.overflowed(info->si_addr) ? ": the thread's stack overflows" : "");
+  active->trapped = text;
+  // Goes on behind the handler, on the scheduler's stack: below where it sleeps there is room.
+  auto &registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&afterSignal);
+  registers[REG_RSP] = (reinterpret_cast<greg_t>(active->scheduler) - 4096) / 16 * 16 - 8;
+}
+
+void Launcher::afterSignal() {
+  Thread &self = active->threads[active->running];
+  Where where = self.where.file ? self.where : Where{"?", 0};
+  active->failHere(CUDA_ERROR_ILLEGAL_ADDRESS, active->trapped + (self.where.file ? " after this line" : ""), where);
 }
 
 void Launcher::runBlock(uint3 block) {
@@ -92,7 +129,9 @@ void Launcher::resume(uint32_t thread) {
   running = thread;
   image->threadIdx = threads[thread].index;
   image->lane = thread % 32;
+  inFiber = true;
   tuttiSwitchFiber(&scheduler, threads[thread].fiber);
+  inFiber = false;
 }
 
 void Launcher::wait(const char *what, Where where) {
@@ -115,7 +154,7 @@ void Launcher::returned(uint32_t thread) {
   tuttiSwitchFiber(&threads[thread].fiber, scheduler);
 }
 
-void Launcher::yield(Where) {
+void Launcher::yield() {
   ready.push_back(running);
   tuttiSwitchFiber(&threads[running].fiber, scheduler);
 }
@@ -170,7 +209,7 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
     return;
   if (!whole)
     shadow.clocks.acquire(running, barrier.knowledge);
-  yield(where);
+  yield();
 }
 
 void Launcher::warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *what, Where where) {
@@ -286,12 +325,14 @@ void Launcher::access(Access access, Space space, const void *at, uint32_t bytes
     return view(space, at, bytes, alignment, where);
   checkShared(at, bytes, alignment, where);
   uint32_t offset = static_cast<const unsigned char *>(at) - sharedMemory;
-  auto conflict = shadow.access(access, offset, bytes, running, where);
+  static const char *const verbs[] = {"reads", "writes", "updates"};
+  checkConflict(shadow.access(access, offset, bytes, running, where), verbs[int(access)], where);
+}
+
+void Launcher::checkConflict(const std::optional<Conflict> &conflict, const char *verb, Where where) {
   if (!conflict)
     return;
-  static const char *const verbs[] = {"reads", "writes", "updates"};
-  std::string text =
-      std::string(verbs[int(access)]) + " byte " + std::to_string(conflict->offset) + " of shared memory";
+  std::string text = std::string(verb) + " byte " + std::to_string(conflict->offset) + " of shared memory";
   if (!conflict->other)
     failHere(CUDA_ERROR_LAUNCH_FAILED, text + ", which nobody has written", where);
   const Mark &other = *conflict->other;
@@ -302,6 +343,28 @@ void Launcher::access(Access access, Space space, const void *at, uint32_t bytes
           " at " + other.file + ":" + std::to_string(other.line) +
           (other.landing ? ", without a wait between them" : ", without a barrier between them");
   failHere(CUDA_ERROR_LAUNCH_FAILED, "a race: " + text, where);
+}
+
+void Launcher::copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where) {
+  checkShared(to, bytes, bytes, where);
+  auto *target = static_cast<unsigned char *>(to);
+  checkConflict(shadow.startCopy(target - sharedMemory, bytes, running, where), "copies asynchronously to", where);
+  Thread &self = threads[running];
+  self.copies.push_back({target, static_cast<const unsigned char *>(from), bytes, valid, self.groups});
+}
+
+/// Copies read and write as late as they may: here.
+void Launcher::waitCopies(int prior) {
+  Thread &self = threads[running];
+  std::erase_if(self.copies, [&](const Copy &copy) {
+    if (int64_t(copy.group) >= int64_t(self.groups) - prior)
+      return false;
+    memcpy(copy.to, copy.from, copy.valid);
+    memset(copy.to + copy.valid, 0, copy.bytes - copy.valid);
+    shadow.landCopy(copy.to - sharedMemory, copy.bytes, running);
+    return true;
+  });
+  yield();
 }
 
 void Launcher::view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where) {
@@ -338,7 +401,12 @@ const Emulator Launcher::table = {
     [](uint32_t mask, void *operand, Combine combine, bool orders, const char *what, Where where) {
       active->warp(mask, operand, combine, orders, what, where);
     },
-    [](Where where) { active->yield(where); },
+    [](Where) { active->yield(); },
+    [](void *to, const void *from, uint32_t bytes, uint32_t valid, Where where) {
+      active->copyAsync(to, from, bytes, valid, where);
+    },
+    []() { ++active->threads[active->running].groups; },
+    [](int prior, Where) { active->waitCopies(prior); },
 };
 
 } // namespace tutti::emulated

@@ -8,6 +8,7 @@
 #include "Memory.h"
 #include "Shadow.h"
 
+#include <csignal>
 #include <random>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ public:
 
 private:
   enum class Status { ready, waiting, returned };
+  /// An asynchronous copy that has been asked for.
+  struct Copy {
+    unsigned char *to;
+    const unsigned char *from;
+    uint32_t bytes, valid, group;
+  };
   /// A thread, and what it waits for.
   struct Thread {
     FiberState fiber = nullptr;
@@ -46,6 +53,8 @@ private:
     uint32_t mask = 0;
     void *operand = nullptr;
     bool orders = false;
+    std::vector<Copy> copies;
+    uint32_t groups = 0; ///< committed
   };
   struct Barrier {
     uint32_t arrived = 0, expected = 0;
@@ -66,6 +75,9 @@ private:
   void reportDeadlock();
   void fail(CUresult result, const std::string &text);
   [[noreturn]] void failHere(CUresult result, const std::string &text, Where where);
+  void checkConflict(const std::optional<Conflict> &conflict, const char *verb, Where where);
+  static void onSignal(int signal, siginfo_t *info, void *context);
+  static void afterSignal();
   void checkShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
 
   // What kernel text calls (Emulator in host_emulator.cuh).
@@ -74,7 +86,9 @@ private:
   void view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where);
   void barrier(int id, int threads, bool arriveOnly, Where where);
   void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
-  void yield(Where where);
+  void yield();
+  void copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where);
+  void waitCopies(int prior);
 
   static Launcher *active;
   const DeviceMemory &memory;
@@ -90,6 +104,8 @@ private:
 
   std::mt19937_64 random;
   bool shuffled = true;
+  bool inFiber = false;
+  std::string trapped;
   const std::string *name = nullptr;
   const EmulatedKernel *kernel = nullptr;
   EmulatedImage *image = nullptr;

@@ -47,7 +47,7 @@ protected:
   /// Launches `kernel` with these words as its one parameter struct, and waits.
   CUresult run(const std::string &text, Launch launch, std::vector<uint64_t> words);
 
-  /// Expects a run to fail, with a report that names this line of the text and holds `part`.
+  /// Expects a run to fail, with a report that names this line of the text (0: any) and holds `part`.
   void expectFailure(const std::string &text, Launch launch, std::vector<uint64_t> words, CUresult result, int line,
                      const std::string &part);
 

@@ -44,3 +44,15 @@ __device__ __forceinline__ __nv_bfloat16 __float2bfloat16_rn(float value) {
 __device__ __forceinline__ float __bfloat162float(__nv_bfloat16 value) {
   return __uint_as_float(static_cast<unsigned>(value.bits) << 16);
 }
+
+namespace tutti {
+
+/// Two rounded values in a register, `low` in the lower half: as tensor-core fragments hold them.
+__device__ __forceinline__ uint32_t packHalf(float low, float high) {
+  return __float2half_rn(low).bits | static_cast<uint32_t>(__float2half_rn(high).bits) << 16;
+}
+__device__ __forceinline__ uint32_t packBfloat16(float low, float high) {
+  return __float2bfloat16_rn(low).bits | static_cast<uint32_t>(__float2bfloat16_rn(high).bits) << 16;
+}
+
+} // namespace tutti

@@ -3,25 +3,8 @@
 // meaning.
 #pragma once
 
-#include "tutti/host_emulator.cuh"
-
-#define TUTTI_EXPORTED __attribute__((visibility("default"), used))
-
-extern "C" TUTTI_EXPORTED inline tutti::EmulatedImage tuttiImage = {tutti::emulatorVersion, nullptr, {}, {}, {}, {}, 0};
-
-/// Follows the kernels of a translation unit, once for each.
-#define TUTTI_EMULATED_KERNEL(name, maxThreads)                                                                        \
-  extern "C" TUTTI_EXPORTED constinit const tutti::EmulatedKernel tuttiKernel_##name = {                               \
-      tutti::KernelCall<&name>::run, tutti::KernelCall<&name>::parameterBytes, maxThreads};
-
-namespace tutti {
-inline const Emulator &emulator() { return *tuttiImage.emulator; }
-
-[[noreturn]] inline void fault(Fault kind, const char *format, long a, long b, Where where) {
-  emulator().fault(kind, format, a, b, where);
-  __builtin_unreachable();
-}
-} // namespace tutti
+#include "tutti/host_image.cuh"
+#include "tutti/host_sanitizer.cuh"
 
 inline const uint3 &threadIdx = tuttiImage.threadIdx;
 inline const uint3 &blockIdx = tuttiImage.blockIdx;

@@ -36,10 +36,15 @@ struct Emulator {
   void (*warp)(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where);
   /// Lets other threads go first: in every loop that waits.
   void (*yield)(Where);
+  /// A copy of `bytes` to shared memory, of which the first `valid` come from `from` and the others are zero.
+  void (*copyAsync)(void *to, const void *from, uint32_t bytes, uint32_t valid, Where);
+  void (*commitCopies)();
+  /// The thread's copies happen now, all but those of its last `prior` groups.
+  void (*waitCopies)(int prior, Where);
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 1;
+inline constexpr uint32_t emulatorVersion = 2;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {

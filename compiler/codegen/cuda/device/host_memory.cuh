@@ -13,14 +13,17 @@ template <class T, Space space> struct Address {
   Where where;
 
   operator Address<const T, space>() const { return {at, count, where}; }
-  /// `bytes` from here on are accessed by something else than [].
-  void check(Access access, int64_t bytes, uint32_t alignment) const {
+  /// `bytes` from here on lie in the view.
+  void checkExtent(int64_t bytes, uint32_t alignment) const {
     if (bytes > count * int64_t(sizeof(T)))
       fault(Fault::address, "%ld bytes from here on are more than the %ld of the view", bytes,
             count * int64_t(sizeof(T)), where);
     if (reinterpret_cast<uintptr_t>(at) % alignment)
       fault(Fault::alignment, "address %#lx is not a multiple of %ld", reinterpret_cast<uintptr_t>(at), alignment,
             where);
+  }
+  void check(Access access, int64_t bytes, uint32_t alignment) const {
+    checkExtent(bytes, alignment);
     if (space == Space::shared)
       emulator().access(access, space, at, bytes, alignment, where);
   }
@@ -73,10 +76,10 @@ public:
     address.check(Access::write, sizeof(V), alignof(V));
     __builtin_memcpy(address.at, &value, sizeof(V));
   }
-  Vector2<T> load2(int64_t i TUTTI_AND_WHERE) const { return load<Vector2<T>>(i, where); }
-  Vector4<T> load4(int64_t i TUTTI_AND_WHERE) const { return load<Vector4<T>>(i, where); }
-  void store2(int64_t i, Vector2<T> value TUTTI_AND_WHERE) const { store(i, value, where); }
-  void store4(int64_t i, Vector4<T> value TUTTI_AND_WHERE) const { store(i, value, where); }
+  template <class U = T> Vector2<U> load2(int64_t i TUTTI_AND_WHERE) const { return load<Vector2<U>>(i, where); }
+  template <class U = T> Vector4<U> load4(int64_t i TUTTI_AND_WHERE) const { return load<Vector4<U>>(i, where); }
+  template <class U = T> void store2(int64_t i, Vector2<U> value TUTTI_AND_WHERE) const { store(i, value, where); }
+  template <class U = T> void store4(int64_t i, Vector4<U> value TUTTI_AND_WHERE) const { store(i, value, where); }
 
 protected:
   CheckedView(T *base, int64_t count) : base(base), count(count) {}

@@ -6,23 +6,20 @@
 
 namespace tutti {
 
-struct NoVector; // of these no load2 or store2 can be called
-template <class T> struct VectorsOf {
-  using Two = NoVector;
-  using Four = NoVector;
-};
-template <> struct VectorsOf<float> {
-  using Two = float2;
-  using Four = float4;
-};
-template <> struct VectorsOf<int> {
-  using Two = int2;
-  using Four = int4;
-};
-template <> struct VectorsOf<unsigned> {
-  using Two = uint2;
-  using Four = uint4;
-};
+template <class T> struct VectorsOf;
+#define TUTTI_VECTORS(T, name)                                                                                         \
+  template <> struct VectorsOf<T> {                                                                                    \
+    using Two = name##2;                                                                                               \
+    using Four = name##4;                                                                                              \
+  };
+TUTTI_VECTORS(float, float)
+TUTTI_VECTORS(int, int)
+TUTTI_VECTORS(unsigned, uint)
+TUTTI_VECTORS(short, short)
+TUTTI_VECTORS(unsigned short, ushort)
+TUTTI_VECTORS(signed char, char)
+TUTTI_VECTORS(unsigned char, uchar)
+#undef TUTTI_VECTORS
 /// float2 of float, and so on.
 template <class T> using Vector2 = typename VectorsOf<Value<T>>::Two;
 /// float4 of float, and so on.
@@ -50,10 +47,14 @@ public:
   template <class V, class I> __device__ __forceinline__ void store(I i, V value) const {
     *reinterpret_cast<V *>(base + i) = value;
   }
-  template <class I> __device__ __forceinline__ Vector2<T> load2(I i) const { return load<Vector2<T>>(i); }
-  template <class I> __device__ __forceinline__ Vector4<T> load4(I i) const { return load<Vector4<T>>(i); }
-  template <class I> __device__ __forceinline__ void store2(I i, Vector2<T> value) const { store(i, value); }
-  template <class I> __device__ __forceinline__ void store4(I i, Vector4<T> value) const { store(i, value); }
+  template <class I, class U = T> __device__ __forceinline__ Vector2<U> load2(I i) const { return load<Vector2<U>>(i); }
+  template <class I, class U = T> __device__ __forceinline__ Vector4<U> load4(I i) const { return load<Vector4<U>>(i); }
+  template <class I, class U = T> __device__ __forceinline__ void store2(I i, Vector2<U> value) const {
+    store(i, value);
+  }
+  template <class I, class U = T> __device__ __forceinline__ void store4(I i, Vector4<U> value) const {
+    store(i, value);
+  }
 
 protected:
   T *base;

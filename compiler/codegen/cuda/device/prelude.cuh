@@ -5,6 +5,9 @@
 // prelude; no asm outside these headers; a value of a view is given a type (`float v = x[i];`, never `auto`).
 #pragma once
 
+#include "tutti/async.cuh"
+#include "tutti/barrier.cuh"
 #include "tutti/base.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
+#include "tutti/mma.cuh"
