@@ -3,7 +3,10 @@
 #include "Fixture.h"
 #include "Harness.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 using namespace tutti::rt::test;
 
@@ -159,6 +162,48 @@ TEST_P(EmulatedRuntime, swapsWeights) {
   ASSERT_FALSE(f.session.setActive(active));
   ASSERT_FALSE(f.session.run());
   EXPECT_EQ(f.get("members"), expected(x, w, biasOf(1)));
+}
+
+// Weights and bias of one version belong together, on every device, whenever a swap comes.
+TEST_P(EmulatedRuntime, aRunSeesOneVersion) {
+  Fixture f(specOf(kernels), options());
+  auto x = inputOf(4);
+  std::vector<std::vector<float>> answers;
+  for (uint32_t v = 0; v < 4; ++v)
+    answers.push_back(expected(x, weightOf(50 + v), biasOf(50 + v)));
+  auto swapTo = [&](uint32_t v) {
+    auto w = weightOf(50 + v), b = biasOf(50 + v);
+    const int64_t ws[] = {kK, kN}, bs[] = {kN};
+    tutti_tensor_t tensors[] = {{"W", TUTTI_F32, 2, ws, nullptr, w.data(), TUTTI_MEMORY_HOST},
+                                {"b", TUTTI_F32, 1, bs, nullptr, b.data(), TUTTI_MEMORY_HOST}};
+    EXPECT_FALSE(f.artifact.swapWeights(2, tensors));
+  };
+  swapTo(0);
+  std::atomic<bool> stop{false};
+  std::atomic<int> runs{0};
+  std::vector<std::thread> runners;
+  for (int i = 0; i < 2; ++i)
+    runners.emplace_back([&] {
+      auto session = tutti::Session::create(f.artifact, options());
+      ASSERT_TRUE(session.ok()) << session.error().message();
+      uint32_t active[] = {2};
+      ASSERT_FALSE(session->setActive(active));
+      ASSERT_FALSE(session->bindInput<float>("x", std::span<const float>(x), {4, kK}));
+      while (!stop || runs < 20) {
+        ASSERT_FALSE(session->runAsync());
+        ASSERT_FALSE(session->wait());
+        auto got = session->output("y", "members")->as<float>();
+        EXPECT_TRUE(std::any_of(answers.begin(), answers.end(), [&](const auto &answer) {
+          return std::equal(answer.begin(), answer.end(), got.begin());
+        }));
+        ++runs;
+      }
+    });
+  for (uint32_t i = 0; i < 60; ++i)
+    swapTo(i % 4);
+  stop = true;
+  for (std::thread &runner : runners)
+    runner.join();
 }
 
 TEST_P(EmulatedRuntime, modulesDoNotMixUp) {

@@ -23,7 +23,6 @@ TEST_F(Cuda, noDriver) {
   EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "'libc.so.6' is no CUDA driver");
   unsetenv("TUTTI_CUDA_DRIVER");
   EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "TUTTI_CUDA_DRIVER must name");
-  EXPECT_EQ(errorOf(cudaSpec()).exitCode(), 5) << "this machine's own driver, if there is one, has no such device";
 }
 
 TEST_F(Cuda, driverTooOld) {

@@ -67,6 +67,8 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
   TUTTI_CUDA_FUNCTIONS(TUTTI_CUDA_FIND)
   TUTTI_CUDA_CLUSTER_FUNCTIONS(TUTTI_CUDA_FIND)
 #undef TUTTI_CUDA_FIND
+  if (CUresult result = init(0))
+    return fail(error, result, "the CUDA driver '%.200s' does not start", name);
   const char *missing = nullptr;
 #define TUTTI_CUDA_CHECK(function, since, parameters) missing = function ? missing : #function;
   TUTTI_CUDA_FUNCTIONS(TUTTI_CUDA_CHECK)
@@ -75,8 +77,6 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
     return rt::fail(error, TUTTI_DRIVER_TOO_OLD,
                     "the CUDA driver '%.200s' has no %s; a driver for CUDA %d.%d or newer has", name, missing,
                     kOldest / 1000, kOldest % 1000 / 10);
-  if (CUresult result = init(0))
-    return fail(error, result, "the CUDA driver does not start");
   return TUTTI_OK;
 }
 
@@ -92,7 +92,7 @@ tutti_status_t CudaDriver::fail(tutti_error_t *error, CUresult result, const cha
   std::vsnprintf(what, sizeof(what), format, arguments);
   va_end(arguments);
   const char *text = nullptr;
-  if (cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+  if (!cuGetErrorString || cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
     text = "no description";
   return rt::fail(error, statusOf(result), "%s: %s (%d, %.160s)", what, nameOf(result), result, text);
 }
