@@ -143,7 +143,8 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
     if (!spec.target.empty())
       images.push_back(fb::CreateImageDirect(b, spec.target.c_str(), 0, name, uint64_t(offset)));
     for (const std::string &target : spec.cudaTargets)
-      images.push_back(fb::CreateImageDirect(b, target.c_str(), 2, name, 0, spec.minDriver, 40, 0, module.size()));
+      images.push_back(
+          fb::CreateImageDirect(b, target.c_str(), 2, name, 0, spec.minDriver, 40, 0, module.size(), 0, 1, 64));
     kernels.push_back(fb::CreateKernelDirect(b, name, k ? "element" : "contract", "", &images));
   }
 

@@ -70,6 +70,7 @@ Json imageOf(const fb::Image &image) {
                 {"static_shared", image.static_shared()},
                 {"stack", image.stack()},
                 {"barriers", image.barriers()},
+                {"max_threads", image.max_threads()},
                 {"min_driver", image.min_driver()}});
   return out;
 }
@@ -184,6 +185,16 @@ std::string bytesText(uint64_t bytes) {
   return text;
 }
 
+/// What a cubin takes of a GPU; nothing of PTX and of emulated code, where nobody knows yet.
+std::string resourcesText(const Json &image) {
+  if (image["regs"] == 0)
+    return "";
+  auto part = [&](const char *field, const char *text) { return ", " + image[field].dump() + text; };
+  std::string text = part("regs", " registers") + part("static_shared", " bytes shared") +
+                     part("stack", " bytes of stack") + part("barriers", " barriers");
+  return image["max_threads"] == 0 ? text : text + part("max_threads", " threads at most");
+}
+
 void printPorts(const char *title, std::span<const tutti_port_t> ports) {
   std::printf("%s\n", title);
   for (const tutti_port_t &port : ports)
@@ -229,10 +240,8 @@ void print(const Artifact &artifact, const Json &all) {
                 kernel["family"].get<std::string>().c_str(), kernel["images"].size());
     for (const Json &image : kernel["images"])
       if (image.contains("regs"))
-        std::printf("    %-12s %10s, %u registers, %u bytes shared, %u bytes of stack\n",
-                    image["target"].get<std::string>().c_str(), bytesText(image["bytes"].get<uint64_t>()).c_str(),
-                    image["regs"].get<uint32_t>(), image["static_shared"].get<uint32_t>(),
-                    image["stack"].get<uint32_t>());
+        std::printf("    %-12s %10s%s\n", image["target"].get<std::string>().c_str(),
+                    bytesText(image["bytes"].get<uint64_t>()).c_str(), resourcesText(image).c_str());
   }
   std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(),
               all["slots"].size());
