@@ -147,7 +147,7 @@ inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 inline constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 
 union CUlaunchAttributeValue {
-  char pad[64];
+  alignas(8) char pad[64];
   int cooperative;
   struct {
     unsigned x, y, z;
