@@ -3,6 +3,8 @@
 #include "compiler/codegen/cuda/Cubin.h"
 #include "Support.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <map>
 #include <regex>
 

@@ -202,23 +202,6 @@ TEST(Nvrtc, FloatsAreIeee) {
     EXPECT_EQ(ptx.find(instruction), std::string::npos) << instruction << "\n" << ptx;
 }
 
-TEST(Nvrtc, TheVocabularyOfKernelText) {
-  TUTTI_NEED_NVRTC(nvrtc);
-  for (const Architecture &architecture : architectures())
-    if (nvrtc.supports(architecture)) {
-      std::string log;
-      take(nvrtc.compile("#include \"tutti/prelude.cuh\"\n", "prelude.cu", architecture, {.log = &log}));
-      EXPECT_EQ(log, "") << architecture.name.str();
-    }
-}
-
-TEST(Nvrtc, EveryHeaderCompilesAlone) {
-  TUTTI_NEED_NVRTC(nvrtc);
-  for (const DeviceHeader &header : deviceHeaders())
-    if (!header.name.contains("host"))
-      take(nvrtc.compile("#include \"" + header.name.str() + "\"\n", "alone.cu", arch("sm_90a")));
-}
-
 TEST(Nvrtc, SameTextSameBytes) {
   TUTTI_NEED_NVRTC(nvrtc);
   std::vector<KernelUnit> units;

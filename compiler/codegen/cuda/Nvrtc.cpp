@@ -237,14 +237,13 @@ llvm::Expected<std::vector<std::string>> Nvrtc::compile(llvm::ArrayRef<KernelUni
   std::vector<std::string> results(units.size()), errors(units.size());
   std::vector<ExitCode> codes(units.size(), ExitCode::internal);
   std::vector<size_t> same(units.size());
+  for (const KernelUnit &unit : units)
+    if (llvm::Error error = check(*unit.architecture))
+      return error;
   llvm::StringMap<size_t> known;
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
   for (size_t i = 0; i < units.size(); ++i) {
     const KernelUnit &unit = units[i];
-    if (llvm::Error error = check(*unit.architecture)) {
-      pool.wait();
-      return error;
-    }
     auto [at, isNew] = known.try_emplace(unit.architecture->name.str() + "\n" + unit.text, i);
     same[i] = at->second;
     if (!isNew)
