@@ -4,6 +4,8 @@
 #include "compiler/artifact/Writer.h"
 #include "compiler/codegen/cpu/Emitters.h"
 #include "compiler/codegen/cpu/Image.h"
+#include "compiler/codegen/cuda/Image.h"
+#include "compiler/codegen/cuda/Kernel.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Numerics.h"
@@ -123,17 +125,18 @@ private:
     return text;
   }
 
-  llvm::Error dump(StringRef stage) {
+  llvm::Error dump(StringRef stage) { return dump(stage + ".mlir", print()); }
+  llvm::Error dump(const llvm::Twine &file, const std::string &text) {
     if (request.dumpFolder.empty())
       return llvm::Error::success();
     if (std::error_code code = llvm::sys::fs::create_directories(request.dumpFolder))
       return fail(ExitCode::resource, "cannot create '" + request.dumpFolder + "': " + code.message());
     llvm::SmallString<128> path(request.dumpFolder);
-    llvm::sys::path::append(path, stage + ".mlir");
+    llvm::sys::path::append(path, file);
     std::error_code code;
     llvm::raw_fd_ostream stream(path, code);
     if (!code) {
-      stream << print() << '\n';
+      stream << text << '\n';
       stream.close();
       code = stream.error();
       stream.clear_error(); // it would end the process
@@ -182,6 +185,15 @@ private:
         }
   }
 
+  /// The symbols of the call's sizes, in the order in which kernels get them.
+  static std::vector<std::string> symbolsOf(plan::ProgramOp program) {
+    std::vector<std::string> symbols{"active"};
+    for (NamedAttribute size : program.getSizes())
+      if (size.getName() != "active")
+        symbols.push_back(size.getName().str());
+    return symbols;
+  }
+
   /// All kernels for one level. Levels are independent, each in a context of its own.
   llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, const std::string &planned) {
     MLIRContext own(registry(), MLIRContext::Threading::DISABLED);
@@ -189,11 +201,7 @@ private:
     OwningOpRef<ModuleOp> source = parseSourceString<ModuleOp>(planned, &own);
     if (!source)
       return fail(ExitCode::internal, "the planned module does not parse");
-    std::vector<std::string> symbols{"active"}, names;
-    plan::ProgramOp plan = *source->getOps<plan::ProgramOp>().begin();
-    for (NamedAttribute size : plan.getSizes())
-      if (size.getName() != "active")
-        symbols.push_back(size.getName().str());
+    std::vector<std::string> symbols = symbolsOf(*source->getOps<plan::ProgramOp>().begin()), names;
     OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own));
     for (auto kernel : source->getOps<plan::KernelOp>()) {
       names.push_back("tutti_" + kernel.getSymName().str());
@@ -203,6 +211,29 @@ private:
     return buildCpuImage(*code, level, names);
   }
 
+  llvm::Error emitCuda(std::vector<TargetImage> &images, std::vector<CudaLaunch> &launches) {
+    std::vector<CudaText> texts;
+    for (auto kernel : module().getOps<plan::KernelOp>()) {
+      std::string name = kernel.getSymName().str();
+      llvm::Expected<std::string> text = emitCudaKernel(kernel, symbolsOf(program()), name);
+      if (!text)
+        return text.takeError();
+      if (llvm::Error error = dump(name + ".cu", *text))
+        return error;
+      std::optional<CudaGeometry> geometry = cudaGeometry(kernel);
+      launches.push_back({geometry->rows, geometry->threads, geometry->sharedBytes});
+      texts.push_back({name, std::move(*text)});
+    }
+    for (const std::string &target : request.cudaTargets) {
+      llvm::Expected<CudaImage> built = buildCudaImage(texts, target, request.jobs);
+      if (!built)
+        return built.takeError();
+      result.codeBytes[target] = built->bytes.size();
+      images.push_back({target, true, std::move(built->bytes), std::move(built->offsets), std::move(built->lengths)});
+    }
+    return llvm::Error::success();
+  }
+
   llvm::Error emit() {
     std::string planned = print();
     std::vector<std::future<llvm::Expected<CpuImage>>> running;
@@ -210,7 +241,7 @@ private:
     auto policy = request.jobs > 1 ? std::launch::async : std::launch::deferred;
     for (const CpuLevel &level : cpuLevels())
       if (llvm::is_contained(request.levels, level.name)) {
-        images.push_back({level.name.str(), "", {}});
+        images.push_back({level.name.str(), false, "", {}, {}});
         running.push_back(std::async(policy, [this, &level, &planned] { return emitLevel(level, planned); }));
       }
     llvm::Error errors = llvm::Error::success();
@@ -226,9 +257,12 @@ private:
     }
     if (errors)
       return errors;
+    WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, {}, request.progress};
+    if (!request.cudaTargets.empty())
+      if (llvm::Error error = emitCuda(images, options.cudaLaunches))
+        return error;
     if (request.output.empty())
       return llvm::Error::success();
-    WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, request.progress};
     return writeArtifact(request.output, module(), ensemble, images, options);
   }
 };

@@ -196,8 +196,8 @@ private:
     auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
     bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
     if (heads) {
-      // One ticket a row tile, counted by the tasks that have finished it.
-      int64_t tickets = llvm::divideCeil(*largestOf(rows), number("quantum"));
+      // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
+      int64_t tickets = *largestOf(rows);
       operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
     }
     plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), rows.str(), number("tile"),

@@ -126,6 +126,19 @@ private:
     extent.terms.push_back(std::move(term));
   }
 
+  /// Enough tiles for so many rows; a block that has none ends at once. The rows are factor * a * b ...: a ceil_div of one symbol.
+  std::unique_ptr<fb::ExtentT> tiles(const Size &rows, int64_t tile) {
+    int64_t factor = rows.getFactor();
+    if (rows.isFixed())
+      return extent(Size(llvm::divideCeil(factor, tile)));
+    auto result = extent(Size(rows));
+    fb::TermT &term = *result->terms.front();
+    term.coef = llvm::divideCeil(factor, tile);
+    term.divs.assign(term.sizes.size(), 1);
+    term.divs.front() = std::max<int64_t>(1, tile / factor);
+    return result;
+  }
+
   void fill() {
     root.format = rt::kFormatVersion;
     root.compiler = options.compiler;
@@ -155,7 +168,12 @@ private:
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
     }
     fillKernels();
-    fillProgram();
+    for (NamedAttribute size : program.getSizes())
+      if (size.getName() != "active")
+        symbols.push_back(size.getName().str());
+    for (bool cuda : {false, true})
+      if (llvm::any_of(images, [&](const TargetImage &image) { return image.isCuda == cuda; }))
+        fillProgram(cuda);
   }
 
   void fillKernels() {
@@ -176,6 +194,8 @@ private:
         entry->segment = segment;
         entry->entry = table->name;
         entry->offset = image.offsets[index];
+        if (!image.lengths.empty())
+          entry->bytes = image.lengths[index];
         table->images.push_back(std::move(entry));
       }
       root.kernels.push_back(std::move(table));
@@ -183,15 +203,12 @@ private:
     }
   }
 
-  void fillProgram() {
+  void fillProgram(bool cuda) {
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
-    table->targets = {program.getTarget().str()};
-    table->devices = {"cpu"};
+    table->targets = {cuda ? "cuda" : "cpu"};
+    table->devices = table->targets;
     table->precision = "float32";
-    for (NamedAttribute size : program.getSizes())
-      if (size.getName() != "active")
-        symbols.push_back(size.getName().str());
     for (const std::string &symbol : symbols) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();
@@ -213,7 +230,7 @@ private:
         indices[buffer.getResult()] = table->buffers.size();
         addBuffer(*table, buffer);
       } else if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-        addLaunch(*table, launch, indices);
+        addLaunch(*table, launch, indices, cuda);
       }
     }
     root.programs.push_back(std::move(table));
@@ -247,7 +264,7 @@ private:
     table.buffers.push_back(std::move(buffer));
   }
 
-  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
+  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices, bool cuda) {
     fb::LaunchT launch;
     auto kernels = module.getOps<plan::KernelOp>();
     launch.kernel = std::distance(kernels.begin(), llvm::find_if(kernels, [&](plan::KernelOp k) { return k.getSymName() == op.getKernel(); }));
@@ -258,10 +275,19 @@ private:
     }
     launch.lifted = op.getLifted();
     launch.rows = extent(*Size::parse(op.getRows()));
-    launch.row_tile_max = op.getTile();
-    launch.row_quantum = op.getQuantum();
-    launch.row_overhead = op.getOverhead();
-    launch.scratch = op.getScratch();
+    if (cuda) {
+      const CudaLaunch &blocks = options.cudaLaunches[launch.kernel];
+      launch.grid.push_back(tiles(*Size::parse(op.getRows()), blocks.rows));
+      launch.grid.push_back(extent(op.getLifted() ? *Size::parse("active") : Size(1)));
+      launch.grid.push_back(extent(Size(1)));
+      launch.block = {uint32_t(blocks.threads), 1, 1};
+      launch.dynamic_shared = extent(Size(blocks.sharedBytes));
+    } else {
+      launch.row_tile_max = op.getTile();
+      launch.row_quantum = op.getQuantum();
+      launch.row_overhead = op.getOverhead();
+      launch.scratch = op.getScratch();
+    }
     auto step = std::make_unique<fb::StepT>();
     step->command.Set(std::move(launch));
     table.steps.push_back(std::move(step));

@@ -9,14 +9,22 @@ namespace tutti {
 
 /// Machine code of all kernels of the module for one target.
 struct TargetImage {
-  std::string target; ///< "x86-64-v3"
+  std::string target; ///< "x86-64-v3", "sm_90a", "emulated"
+  bool isCuda = false;
   std::string bytes;
   std::vector<uint64_t> offsets; ///< of each kernel, in the module's order
+  std::vector<uint64_t> lengths; ///< of each kernel's file; none on a CPU, whose kernels share an image
+};
+
+/// How a kernel is launched on a CUDA device.
+struct CudaLaunch {
+  int64_t rows, threads, sharedBytes; ///< of a block
 };
 
 struct WriteOptions {
   std::string share;    ///< "content" or "none"
   std::string compiler; ///< name and version, for provenance
+  std::vector<CudaLaunch> cudaLaunches; ///< of each kernel, if there is an image for such devices
   /// Called as weights are written: bytes done and in all.
   std::function<void(uint64_t, uint64_t)> progress;
 };

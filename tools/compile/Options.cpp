@@ -53,8 +53,10 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
       request.levels.push_back("x86-64-v3");
     else if (target == "cpu-avx512")
       request.levels.push_back("x86-64-v4");
-    else if (target == "cuda" || target == "emulated" || llvm::StringRef(target).starts_with("sm_"))
-      return unsupported("--target " + target + ": not supported yet; cpu, cpu-v3 and cpu-avx512 are");
+    else if (target == "emulated")
+      request.cudaTargets.push_back(target);
+    else if (target == "cuda" || llvm::StringRef(target).starts_with("sm_"))
+      return unsupported("--target " + target + ": not supported yet; cpu, cpu-v3, cpu-avx512 and emulated are");
     else
       return usage("--target " + target + ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda, sm_XX and emulated");
   }

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scalar code as CUDA C++. NVRTC contracts nothing (--fmad=false): a product and a sum are one only where the IR says
+// fma.
+#include "Scalar.h"
+#include "compiler/codegen/Math.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+std::string cudaType(Type element) {
+  if (auto number = dyn_cast<FloatType>(element))
+    return number.isF64() ? "double" : number.isF16() ? "__half" : number.isBF16() ? "__nv_bfloat16" : "float";
+  bool isUnsigned = element.isUnsignedInteger();
+  switch (element.getIntOrFloatBitWidth()) {
+  case 1:
+    return "bool";
+  case 8:
+    return isUnsigned ? "unsigned char" : "signed char";
+  case 16:
+    return isUnsigned ? "unsigned short" : "short";
+  case 32:
+    return isUnsigned ? "unsigned" : "int";
+  default:
+    return isUnsigned ? "unsigned long long" : "long long";
+  }
+}
+
+std::string cudaConstant(TypedAttr value) {
+  if (auto integer = dyn_cast<IntegerAttr>(value)) {
+    if (integer.getType().isInteger(1))
+      return integer.getValue().isZero() ? "false" : "true";
+    int64_t number = integer.getValue().getSExtValue();
+    // The smallest number has no literal of its own type.
+    if (number == std::numeric_limits<int64_t>::min())
+      return "(-9223372036854775807ll - 1)";
+    return formatv("{0}({1}{2})", cudaType(integer.getType()), number, integer.getType().isInteger(64) ? "ll" : "")
+        .str();
+  }
+  auto number = cast<FloatAttr>(value);
+  APFloat exact = number.getValue();
+  bool isDouble = number.getType().isF64();
+  if (!exact.isFinite()) {
+    bool lost;
+    exact.convert(isDouble ? APFloat::IEEEdouble() : APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lost);
+    uint64_t bits = exact.bitcastToAPInt().getZExtValue();
+    return isDouble ? formatv("__longlong_as_double({0:x}ll)", bits).str()
+                    : formatv("__int_as_float({0:x})", bits).str();
+  }
+  char text[64];
+  snprintf(text, sizeof text, "%a%s", number.getValueAsDouble(), isDouble ? "" : "f");
+  std::string literal = text;
+  if (number.getType().isF16() || number.getType().isBF16())
+    return formatv("{0}({1})", number.getType().isF16() ? "__float2half_rn" : "__float2bfloat16_rn", literal).str();
+  return literal;
+}
+
+namespace {
+
+class Printer {
+public:
+  /// The statements of a block, up to its terminator; `names` has those of its arguments.
+  llvm::Expected<std::string> print(Block &block) {
+    std::string text;
+    for (Operation &op : block.without_terminator()) {
+      std::string value = expression(&op);
+      if (value.empty())
+        return llvm::createStringError("no CUDA spelling of " + op.getName().getStringRef().str() + " on " +
+                                       text_(op.getResult(0).getType()));
+      if (isa<arith::ConstantOp>(op)) {
+        names[op.getResult(0)] = value;
+        continue;
+      }
+      std::string name = "t" + std::to_string(count++);
+      text += formatv("  const {0} {1} = {2};\n", cudaType(op.getResult(0).getType()), name, value).str();
+      names[op.getResult(0)] = name;
+    }
+    text += "  return " + names[block.getTerminator()->getOperand(0)] + ";\n";
+    return text;
+  }
+  llvm::DenseMap<Value, std::string> names;
+
+private:
+  unsigned count = 0;
+
+  static std::string text_(Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  }
+  std::string arg(Operation *op, unsigned i) { return names[op->getOperand(i)]; }
+  std::string infix(Operation *op, const char *symbol) { return arg(op, 0) + " " + symbol + " " + arg(op, 1); }
+  std::string call(Operation *op, llvm::StringRef function) {
+    std::string text = (function + "(").str();
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      text += (i ? ", " : "") + arg(op, i);
+    return text + ")";
+  }
+  static bool isDouble(Operation *op) { return getElementTypeOrSelf(op->getOperand(0)).isF64(); }
+  std::string math(Operation *op, llvm::StringRef function) {
+    return call(op, isDouble(op) ? function.str() : (function + "f").str());
+  }
+  static std::string unsignedOf(Type type) {
+    return type.isInteger(1)
+               ? "bool"
+               : cudaType(IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned));
+  }
+  /// Modulo 2^width, as unsigned numbers are; for signed ones C++ promises nothing.
+  std::string wrapping(Operation *op, const char *symbol) {
+    Type type = op->getResult(0).getType();
+    if (type.isInteger(1))
+      return formatv("({0} {1} {2}) & 1", arg(op, 0), symbol, arg(op, 1)).str();
+    std::string u = unsignedOf(type);
+    return formatv("{0}({1}({2}) {3} {1}({4}))", cudaType(type), u, arg(op, 0), symbol, arg(op, 1)).str();
+  }
+  std::string onUnsigned(Operation *op, const char *symbol) {
+    std::string u = unsignedOf(op->getOperand(0).getType());
+    return formatv("{0}({1}) {2} {0}({3})", u, arg(op, 0), symbol, arg(op, 1)).str();
+  }
+  std::string cast(Operation *op, const std::string &value) {
+    return cudaType(op->getResult(0).getType()) + "(" + value + ")";
+  }
+
+  std::string compare(arith::CmpFOp op) {
+    std::string a = arg(op, 0), b = arg(op, 1);
+    auto text = [&](const char *format) { return formatv(format, a, b).str(); };
+    using P = arith::CmpFPredicate;
+    switch (op.getPredicate()) {
+    case P::AlwaysFalse:
+      return "false";
+    case P::AlwaysTrue:
+      return "true";
+    case P::OEQ:
+      return text("{0} == {1}");
+    case P::OGT:
+      return text("{0} > {1}");
+    case P::OGE:
+      return text("{0} >= {1}");
+    case P::OLT:
+      return text("{0} < {1}");
+    case P::OLE:
+      return text("{0} <= {1}");
+    case P::ONE:
+      return text("{0} < {1} || {0} > {1}");
+    case P::ORD:
+      return text("{0} == {0} && {1} == {1}");
+    case P::UEQ:
+      return text("!({0} < {1} || {0} > {1})");
+    case P::UGT:
+      return text("!({0} <= {1})");
+    case P::UGE:
+      return text("!({0} < {1})");
+    case P::ULT:
+      return text("!({0} >= {1})");
+    case P::ULE:
+      return text("!({0} > {1})");
+    case P::UNE:
+      return text("{0} != {1}");
+    case P::UNO:
+      return text("{0} != {0} || {1} != {1}");
+    }
+    return "";
+  }
+  std::string compare(arith::CmpIOp op) {
+    using P = arith::CmpIPredicate;
+    switch (op.getPredicate()) {
+    case P::eq:
+      return infix(op, "==");
+    case P::ne:
+      return infix(op, "!=");
+    case P::slt:
+      return infix(op, "<");
+    case P::sle:
+      return infix(op, "<=");
+    case P::sgt:
+      return infix(op, ">");
+    case P::sge:
+      return infix(op, ">=");
+    case P::ult:
+      return onUnsigned(op, "<");
+    case P::ule:
+      return onUnsigned(op, "<=");
+    case P::ugt:
+      return onUnsigned(op, ">");
+    case P::uge:
+      return onUnsigned(op, ">=");
+    }
+    return "";
+  }
+  std::string bitcast(Operation *op) {
+    Type to = op->getResult(0).getType();
+    bool toFloat = isa<FloatType>(to), isWide = to.getIntOrFloatBitWidth() == 64;
+    if (isa<FloatType>(op->getOperand(0).getType()) == toFloat)
+      return arg(op, 0);
+    if (to.getIntOrFloatBitWidth() < 32)
+      return "";
+    return call(op, toFloat ? (isWide ? "__longlong_as_double" : "__int_as_float")
+                            : (isWide ? "__double_as_longlong" : "__float_as_int"));
+  }
+  std::string narrow(arith::TruncFOp op) {
+    Type from = op.getIn().getType(), to = op.getType();
+    if (to.isF32())
+      return call(op, "__double2float_rn");
+    return from.isF32() ? call(op, to.isF16() ? "__float2half_rn" : "__float2bfloat16_rn") : "";
+  }
+  std::string widen(arith::ExtFOp op) {
+    Type from = op.getIn().getType();
+    std::string single = from.isF16()    ? call(op, "__half2float")
+                         : from.isBF16() ? call(op, "__bfloat162float")
+                                         : arg(op, 0);
+    return op.getType().isF64() ? "double(" + single + ")" : single;
+  }
+  std::string fromUnsigned(Operation *op) {
+    return cast(op, unsignedOf(op->getOperand(0).getType()) + "(" + arg(op, 0) + ")");
+  }
+
+  std::string expression(Operation *op) {
+    return llvm::TypeSwitch<Operation *, std::string>(op)
+        .Case([&](arith::ConstantOp o) { return cudaConstant(o.getValue()); })
+        .Case<arith::AddFOp>([&](auto) { return infix(op, "+"); })
+        .Case<arith::SubFOp>([&](auto) { return infix(op, "-"); })
+        .Case<arith::MulFOp>([&](auto) { return infix(op, "*"); })
+        .Case<arith::DivFOp>([&](auto) { return infix(op, "/"); })
+        .Case<arith::NegFOp>([&](auto) { return "-" + arg(op, 0); })
+        .Case<arith::MaximumFOp>([&](auto) { return call(op, "maximum"); })
+        .Case<arith::MinimumFOp>([&](auto) { return call(op, "minimum"); })
+        .Case<math::FmaOp>([&](auto) { return isDouble(op) ? call(op, "__fma_rn") : call(op, "__fmaf_rn"); })
+        .Case<math::SqrtOp>([&](auto) { return call(op, isDouble(op) ? "__dsqrt_rn" : "__fsqrt_rn"); })
+        .Case<math::AbsFOp>([&](auto) { return math(op, "fabs"); })
+        .Case<math::CopySignOp>([&](auto) { return math(op, "copysign"); })
+        .Case<math::RoundEvenOp>([&](auto) { return math(op, "rint"); })
+        .Case<math::FloorOp>([&](auto) { return math(op, "floor"); })
+        .Case<math::CeilOp>([&](auto) { return math(op, "ceil"); })
+        .Case<math::TruncOp>([&](auto) { return math(op, "trunc"); })
+        .Case<math::AbsIOp>([&](auto) {
+          return formatv("{0} < 0 ? {1}(-{2}({0})) : {0}", arg(op, 0), cudaType(op->getResult(0).getType()),
+                         unsignedOf(op->getResult(0).getType()))
+              .str();
+        })
+        .Case([&](arith::CmpFOp o) { return compare(o); })
+        .Case([&](arith::CmpIOp o) { return compare(o); })
+        .Case<arith::SelectOp>([&](auto) { return arg(op, 0) + " ? " + arg(op, 1) + " : " + arg(op, 2); })
+        .Case<arith::AddIOp>([&](auto) { return wrapping(op, "+"); })
+        .Case<arith::SubIOp>([&](auto) { return wrapping(op, "-"); })
+        .Case<arith::MulIOp>([&](auto) { return wrapping(op, "*"); })
+        .Case<arith::AndIOp>([&](auto) { return infix(op, "&"); })
+        .Case<arith::OrIOp>([&](auto) { return infix(op, "|"); })
+        .Case<arith::XOrIOp>([&](auto) { return infix(op, "^"); })
+        .Case<arith::ShLIOp>([&](auto) { return wrapping(op, "<<"); })
+        .Case<arith::ShRUIOp>([&](auto) { return cast(op, onUnsigned(op, ">>")); })
+        .Case<arith::ShRSIOp>([&](auto) { return infix(op, ">>"); })
+        .Case<arith::DivSIOp>([&](auto) { return infix(op, "/"); })
+        .Case<arith::RemSIOp>([&](auto) { return infix(op, "%"); })
+        .Case<arith::MaxSIOp>([&](auto) { return call(op, "max"); })
+        .Case<arith::MinSIOp>([&](auto) { return call(op, "min"); })
+        .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) {
+          Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+          if (to.isInteger(1))
+            return "(" + arg(op, 0) + " & 1) != 0";
+          return from.isInteger(1) ? cast(op, "-int(" + arg(op, 0) + ")") : cast(op, arg(op, 0));
+        })
+        .Case<arith::ExtUIOp, arith::UIToFPOp>([&](auto) { return fromUnsigned(op); })
+        .Case<arith::SIToFPOp>([&](auto) {
+          std::string value = op->getOperand(0).getType().isInteger(1) ? "-int(" + arg(op, 0) + ")" : arg(op, 0);
+          return cast(op, value);
+        })
+        .Case<arith::FPToSIOp>(
+            [&](auto) { return "saturated<" + cudaType(op->getResult(0).getType()) + ">(" + arg(op, 0) + ")"; })
+        .Case([&](arith::TruncFOp o) { return narrow(o); })
+        .Case([&](arith::ExtFOp o) { return widen(o); })
+        .Case<arith::BitcastOp>([&](auto) { return bitcast(op); })
+        .Default([](Operation *) { return std::string(); });
+  }
+};
+
+} // namespace
+
+llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
+  OpBuilder builder(module->getBodyRegion());
+  Block &body = map.getBody().front();
+  auto function = func::FuncOp::create(
+      builder, map.getLoc(), "f",
+      builder.getFunctionType(body.getArgumentTypes(), map.getResult().getType().getElementType()));
+  IRMapping mapping;
+  Block *entry = function.addEntryBlock();
+  mapping.map(body.getArguments(), entry->getArguments());
+  builder.setInsertionPointToStart(entry);
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
+  expandMath(*module);
+
+  Printer printer;
+  std::string parameters;
+  for (BlockArgument argument : entry->getArguments()) {
+    std::string own = "a" + std::to_string(argument.getArgNumber());
+    printer.names[argument] = own;
+    parameters += (parameters.empty() ? "" : ", ") + cudaType(argument.getType()) + " " + own;
+  }
+  llvm::Expected<std::string> text = printer.print(*entry);
+  if (!text)
+    return text.takeError();
+  return formatv("__device__ __forceinline__ {0} {1}({2}) {{\n{3}}\n",
+                 cudaType(map.getResult().getType().getElementType()), name, parameters, *text)
+      .str();
+}
+
+} // namespace tutti

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The row family: reductions along a row by the lanes rule of docs/numerics.md, half a warp a row.
+#pragma once
+
+#include "tutti/memory.cuh"
+#include "tutti/scalar.cuh"
+
+namespace tutti {
+
+/// How two lanes of a reduction become one.
+template <class T> struct SumOf {
+  __device__ static __forceinline__ T combine(T a, T b) { return plus(a, b); }
+};
+template <class T> struct LargestOf {
+  __device__ static __forceinline__ T combine(T a, T b) { return maximum(a, b); }
+};
+template <class T> struct SmallestOf {
+  __device__ static __forceinline__ T combine(T a, T b) { return minimum(a, b); }
+};
+
+/// store(row, result) for each row, of the `columns` elements at(row, column). Missing elements are `neutral`. All
+/// threads of the block come here.
+template <class Rule, int columns, class T, class At, class Store>
+__device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store store) {
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
+  for (int round = 0; round < rounds; ++round) {
+    int row = round * halves + half;
+    bool inside = row < rows;
+    T all = neutral;
+    for (int column = lane; column < (columns + 15) / 16 * 16; column += 16)
+      all = Rule::combine(all, inside && column < columns ? at(row, column) : neutral);
+#pragma unroll
+    for (int distance = 8; distance > 0; distance /= 2) {
+      T other = __shfl_xor_sync(0xffffffff, all, distance);
+      // The lower lane's first, whichever this is.
+      all = lane & distance ? Rule::combine(other, all) : Rule::combine(all, other);
+    }
+    if (inside && lane == 0)
+      store(row, all);
+  }
+}
+
+/// body(row, column) for each element of a tile. All threads of the block come here.
+template <class Body> __device__ __forceinline__ void forElements(int rows, int columns, Body body) {
+  for (int i = threadIdx.x; i < rows * columns; i += blockDim.x)
+    body(i / columns, i % columns);
+}
+
+} // namespace tutti

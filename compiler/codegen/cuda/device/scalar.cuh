@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Scalar operations that CUDA lacks by the meaning that docs/numerics.md gives them.
+#pragma once
+
+#include "tutti/base.cuh"
+#include "tutti/half.cuh"
+
+namespace tutti {
+
+/// The larger by IEEE 754-2019: a NaN stays one, -0 < +0.
+template <class T> __device__ __forceinline__ T maximum(T a, T b) {
+  if (a == b)
+    return copysign(T(1), a) < 0 ? b : a;
+  return a > b || a != a ? a : b;
+}
+/// The smaller by IEEE 754-2019.
+template <class T> __device__ __forceinline__ T minimum(T a, T b) {
+  if (a == b)
+    return copysign(T(1), a) < 0 ? a : b;
+  return a < b || a != a ? a : b;
+}
+// Of integers, where the element type is not known to the caller.
+template <> __device__ __forceinline__ int maximum(int a, int b) { return a > b ? a : b; }
+template <> __device__ __forceinline__ int minimum(int a, int b) { return a < b ? a : b; }
+template <> __device__ __forceinline__ long long maximum(long long a, long long b) { return a > b ? a : b; }
+template <> __device__ __forceinline__ long long minimum(long long a, long long b) { return a < b ? a : b; }
+
+/// A float that is known to fit, truncated.
+template <class To> __device__ __forceinline__ To saturated(float x) { return static_cast<To>(__float2ll_rz(x)); }
+template <class To> __device__ __forceinline__ To saturated(double x) { return static_cast<To>(__double2ll_rz(x)); }
+
+/// Modulo 2^width, also for signed integers; of floats, the sum.
+template <class T> __device__ __forceinline__ T plus(T a, T b) { return a + b; }
+template <> __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+template <> __device__ __forceinline__ long long plus(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
+/// sum + a b: of floats rounded once.
+__device__ __forceinline__ float multiplyAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+__device__ __forceinline__ double multiplyAdd(double a, double b, double sum) { return __fma_rn(a, b, sum); }
+template <class T> __device__ __forceinline__ T multiplyAdd(T a, T b, T sum) {
+  return static_cast<T>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b) + static_cast<unsigned long long>(sum));
+}
+
+/// What a sum of no elements is before another is added: -0 + s is s, whatever s is.
+template <class T> __device__ __forceinline__ T noSum() { return T(0); }
+template <> __device__ __forceinline__ float noSum<float>() { return -0.0f; }
+template <> __device__ __forceinline__ double noSum<double>() { return -0.0; }
+
+/// The chain rule: `count` terms in chunks, each an ascending chain from +0, the chunks' sums added in ascending order.
+/// term(k, sum) is the sum with the k-th term in it.
+template <int count, int chunk, class T, class Term> __device__ __forceinline__ T chainSum(Term term) {
+  T total = noSum<T>();
+  for (int from = 0; from < count; from += chunk) {
+    T sum = T(0);
+    for (int k = from; k < from + chunk && k < count; ++k)
+      sum = term(k, sum);
+    total = plus(total, sum);
+  }
+  return total;
+}
+
+} // namespace tutti
