@@ -78,7 +78,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   // CHECK: plan.program
   // CHECK-DAG: %[[MEAN:.*]] = plan.buffer "output" : tensor<?x4xf32, ["batch"]> bytes "16*batch" {port = {head = "mean", name = "y"}}
   // CHECK-DAG: %[[ALL:.*]] = plan.buffer "arena" : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
-  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer "state" : tensor<8xi32> bytes "32"
+  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer "state" : tensor<60xi32> bytes "240"
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows "batch"
   func.func @main(%x: tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "x"}) -> (tensor<?x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "mean"}) {
     %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sizes, indices and views as text.
+#include "Text.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, CudaGeometry geometry)
+    : kernel(kernel), symbols(symbols), geometry(geometry), steps(Steps::of(kernel)) {
+  unsigned count = 0;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    numbers[argument] = count++;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    for (Value result : op.getResults())
+      numbers[result] = count++;
+}
+
+static std::vector<std::string> ownDims(unsigned rank) {
+  std::vector<std::string> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back("i" + std::to_string(i));
+  return dims;
+}
+static std::string parameters(unsigned rank) {
+  std::string all;
+  for (const std::string &dim : ownDims(rank))
+    all += (all.empty() ? "int " : ", int ") + dim;
+  return all;
+}
+unsigned KernelText::argumentCount() {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  return kernel.getBody().getNumArguments() + yield.getValues().size() + !steps.heads.empty();
+}
+bool KernelText::isWeight(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && llvm::is_contained(kernel.getWeights(), int64_t(argument.getArgNumber()));
+}
+bool KernelText::isPanels(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    return isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels";
+  });
+}
+
+// Sizes and indices as text.
+
+std::string KernelText::sizeText(const Size &size) {
+  std::string text = std::to_string(size.getFactor());
+  for (const std::string &symbol : size.getSymbols()) {
+    std::string one = "p.sizes[" + std::to_string(llvm::find(symbols, symbol) - symbols.begin()) + "]";
+    text = text == "1" ? one : text + " * " + one;
+  }
+  return text;
+}
+std::string KernelText::product(ArrayRef<Size> sizes) {
+  Size fixed(1);
+  std::string rest;
+  for (const Size &size : sizes) {
+    if (size.isFixed())
+      fixed = *fixed.times(size);
+    else
+      rest += (rest.empty() ? "" : " * ") + sizeText(size);
+  }
+  return rest.empty() ? sizeText(fixed) : fixed == Size(1) ? rest : sizeText(fixed) + " * " + rest;
+}
+
+std::string KernelText::text(AffineExpr expr, ArrayRef<std::string> dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return std::to_string(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  const char *symbol = expr.getKind() == AffineExprKind::Add   ? "+"
+                       : expr.getKind() == AffineExprKind::Mul ? "*"
+                       : expr.getKind() == AffineExprKind::Mod ? "%"
+                                                               : "/";
+  return "(" + text(binary.getLHS(), dims) + " " + symbol + " " + text(binary.getRHS(), dims) + ")";
+}
+std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
+  std::string all;
+  for (AffineExpr expr : map.getResults())
+    all += (all.empty() ? "" : ", ") + text(expr, dims);
+  return all;
+}
+
+// Values in memory.
+
+std::string KernelText::view(Value value) {
+  auto place = steps.places.find(value);
+  if (place == steps.places.end())
+    broken = "a value that no step stores is read from memory";
+  else if (!members.contains(numbers.lookup(value)))
+    defineView(value, place->second);
+  return "m" + std::to_string(numbers.lookup(value));
+}
+std::string KernelText::at(Value value, const std::string &index) {
+  unsigned number = numbers.lookup(value);
+  if (steps.places.contains(value))
+    view(value);
+  else if (!methods.contains(number))
+    methods[number] = compute(value, "at");
+  return "at" + std::to_string(number) + "(" + index + ")";
+}
+
+void KernelText::defineView(Value value, const Place &place) {
+  RankedTensorType type = typeOf(value);
+  Sizes sizes = getSizes(type);
+  unsigned own = numbers.lookup(value);
+  std::string element = elementOf(value), name = "m" + std::to_string(own), address, count = product(sizes);
+  bool table = isWeight(value) && isLifted(type);
+  unsigned rank = type.getRank();
+  std::string number = std::to_string(own);
+  if (place.kind == Place::scratch) {
+    members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
+    initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element, place.offset * geometry.rows,
+                                place.stride * geometry.rows)
+                            .str();
+    RowForm form = RowForm::of(type);
+    std::string row = rowOf(form, ownDims(rank));
+    methods[own] +=
+        formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[({4} - firstRow) * {5} + {6}]; }\n",
+                element, number, parameters(rank), name, row, place.stride, rank ? "i" + std::to_string(rank - 1) : "0")
+            .str();
+    return;
+  }
+  unsigned index = place.kind == Place::argument ? place.index : kernel.getBody().getNumArguments() + place.index;
+  address = formatv("p.args[{0}]", index).str();
+  if (table) {
+    sizes.erase(sizes.begin());
+    count = product(sizes);
+    address = formatv("Global<const uint64_t>({0}, p.sizes[0])[member]", address).str();
+  }
+  if (isPanels(value)) {
+    auto shape = type.getShape().take_back(2);
+    count = std::to_string(rt::panelFloats(shape[0], shape[1]));
+  }
+  const char *constant = place.kind == Place::argument ? "const " : "";
+  members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
+  initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
+  std::string linear;
+  for (unsigned i = 0; i < sizes.size(); ++i) {
+    std::string dim = "i" + std::to_string(i + table);
+    linear = i == 0 ? (sizes.size() > 1 ? "int64_t(" + dim + ")" : dim)
+                    : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
+  }
+  methods[own] += formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[{4}]; }\n", element, number,
+                          parameters(rank), name, linear.empty() ? "0" : linear)
+                      .str();
+}
+
+/// The row among all rows of an index of a value of this form.
+std::string KernelText::rowOf(const RowForm &form, ArrayRef<std::string> dims) {
+  std::string row;
+  for (unsigned i = 0; i < form.rows.size(); ++i) {
+    const std::string &dim = dims[i + form.lifted];
+    row = i == 0 ? dim : "(" + row + ") * int(" + sizeText(form.rows[i]) + ") + " + dim;
+  }
+  return row.empty() ? "0" : row;
+}
+
+std::vector<std::string> KernelText::space(std::string &lines) {
+  std::vector<std::string> dims{"t.member"};
+  std::string rest = "t.firstRow + row";
+  unsigned count = steps.form.rows.size();
+  for (unsigned i = count; i-- > 0;) {
+    std::string name = "r" + std::to_string(i);
+    if (i == 0) {
+      lines += formatv("    const int {0} = {1};\n", name, rest).str();
+      continue;
+    }
+    std::string length = "int(" + sizeText(steps.form.rows[i]) + ")";
+    lines +=
+        formatv("    const int above{0} = ({1}) / {2}, {3} = ({1}) - above{0} * {2};\n", i, rest, length, name).str();
+    rest = "above" + std::to_string(i);
+  }
+  for (unsigned i = 0; i < count; ++i)
+    dims.push_back("r" + std::to_string(i));
+  dims.push_back("column");
+  return dims;
+}
+
+std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
+  const Place &place = steps.places.find(value)->second;
+  std::string memory = view(value);
+  if (place.kind == Place::scratch)
+    return formatv("t.{0}[row * {1} + column] = {2};\n", memory, place.stride, data).str();
+  RankedTensorType type = typeOf(value);
+  Sizes sizes = getSizes(type);
+  std::string linear;
+  AffineMap access = own(value);
+  for (unsigned i = 0; i < sizes.size(); ++i) {
+    std::string dim = text(access.getResult(i), dims);
+    linear = i == 0 ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
+  }
+  return formatv("t.{0}[{1}] = {2};\n", memory, linear.empty() ? "0" : linear, data).str();
+}
+
+} // namespace tutti

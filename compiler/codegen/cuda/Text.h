@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The text of one kernel while it grows: its values, and the pieces that they need.
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_TEXT_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_TEXT_H
+
+#include "Kernel.h"
+#include "Scalar.h"
+#include "passes/analysis/Steps.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+namespace tutti {
+
+/// A value that lies in memory is a view, a member of the kernel's `Task`; every other one is a member function of its
+/// own index that computes it. Both come into the text when they are first asked for. Maps' scalar bodies are
+/// functions.
+class KernelText {
+public:
+  KernelText(plan::KernelOp kernel, llvm::ArrayRef<std::string> symbols, CudaGeometry geometry);
+
+  plan::KernelOp kernel;
+  llvm::ArrayRef<std::string> symbols;
+  CudaGeometry geometry;
+  Steps steps;
+  /// What of the text belongs to a value, by its number.
+  std::map<unsigned, std::string> functions, members, initializers, methods;
+  std::string broken; ///< why the kernel cannot be emitted: our own mistake
+
+  static mlir::RankedTensorType typeOf(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+  static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
+  unsigned numberOf(mlir::Value value) { return numbers.lookup(value); }
+  /// Of the launch: the body's, its results, and the tickets of heads.
+  unsigned argumentCount();
+
+  std::string sizeText(const Size &size);
+  std::string product(llvm::ArrayRef<Size> sizes);
+  std::string totalRows() { return product(steps.form.rows); }
+  /// An access of the kernel's index space, or of a value's own, whose dimensions are called `dims`.
+  static std::string text(mlir::AffineMap map, llvm::ArrayRef<std::string> dims);
+  mlir::AffineMap own(mlir::Value value) { return ownRow(RowForm::of(typeOf(value)), kernel.getContext()); }
+
+  /// The view of a value that lies in memory.
+  std::string view(mlir::Value value);
+  /// A value at an index: read from memory, or computed.
+  std::string at(mlir::Value value, const std::string &index);
+  /// A member function that computes a value from its op.
+  std::string compute(mlir::Value value, llvm::StringRef name);
+  /// The call of a map's function on these operands.
+  std::string call(MapOp map, llvm::function_ref<std::string(unsigned)> operand);
+
+  /// Names of the kernel's index space (member, rows..., column) at `row` of the tile and `column`; statements that
+  /// define them go to `lines`.
+  std::vector<std::string> space(std::string &lines);
+  /// The statement that stores a value at `row` and `column`.
+  std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims);
+
+private:
+  llvm::DenseMap<mlir::Value, unsigned> numbers;
+
+  bool isWeight(mlir::Value value);
+  bool isPanels(mlir::Value value);
+  static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
+  void defineView(mlir::Value value, const Place &place);
+  std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
+  std::string concatBody(ConcatOp op);
+  std::string gatherBody(GatherOp op);
+  std::string contractBody(ContractOp op);
+  std::string reduceBody(ReduceOp op);
+};
+
+// The statements of a step, and of all heads; a file each.
+std::string emitContraction(KernelText &text, const Step &step);
+std::string emitRows(KernelText &text, const Step &step);
+std::string emitHeads(KernelText &text);
+
+} // namespace tutti
+
+#endif

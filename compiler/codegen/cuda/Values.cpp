@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values that are computed where they are read, and their ops.
+#include "Text.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+static std::vector<std::string> ownDims(unsigned rank) {
+  std::vector<std::string> dims;
+  for (unsigned i = 0; i < rank; ++i)
+    dims.push_back("i" + std::to_string(i));
+  return dims;
+}
+static std::string parameters(unsigned rank) {
+  std::string all;
+  for (const std::string &dim : ownDims(rank))
+    all += (all.empty() ? "int " : ", int ") + dim;
+  return all;
+}
+/// The indices of `axes` from k, the last fastest.
+static std::string unravel(ArrayRef<std::string> names, ArrayRef<int64_t> lengths) {
+  std::string lines, rest = "k";
+  for (unsigned i = names.size(); i-- > 0;) {
+    lines +=
+        formatv("const int {0} = {1};\n      ", names[i], i == 0 ? rest : formatv("{0} % {1}", rest, lengths[i]).str())
+            .str();
+    rest = formatv("{0} / {1}", rest, lengths[i]).str();
+  }
+  return lines;
+}
+static std::string joined(ArrayRef<std::string> parts) { return llvm::join(parts, ", "); }
+
+std::string KernelText::compute(Value value, StringRef name) {
+  Operation *op = value.getDefiningOp();
+  if (op->hasAttr("numerics") && numericsRule(op) != "chain")
+    broken = "a sum in another order than the general one is read where no step has made it";
+  unsigned rank = typeOf(value).getRank();
+  std::string body;
+  if (auto map = dyn_cast<MapOp>(op))
+    body = "return " +
+           call(map,
+                [&](unsigned i) {
+                  return at(map.getInputs()[i],
+                            text(operandAccess(map, i, AffineMap::getMultiDimIdentityMap(rank, kernel.getContext())),
+                                 ownDims(rank)));
+                }) +
+           ";";
+  else if (auto concat = dyn_cast<ConcatOp>(op))
+    body = concatBody(concat);
+  else if (auto gather = dyn_cast<GatherOp>(op))
+    body = gatherBody(gather);
+  else if (auto contract = dyn_cast<ContractOp>(op))
+    body = contractBody(contract);
+  else
+    body = reduceBody(cast<ReduceOp>(op));
+  return formatv("  __device__ __forceinline__ {0} {1}{2}({3}) const {{\n    {4}\n  }\n", elementOf(value), name,
+                 numbers.lookup(value), parameters(rank), body)
+      .str();
+}
+
+std::string KernelText::call(MapOp map, llvm::function_ref<std::string(unsigned)> operand) {
+  std::string all;
+  for (unsigned i = 0; i < map.getInputs().size(); ++i)
+    all += (i ? ", " : "") + operand(i);
+  unsigned number = numbers.lookup(map.getResult());
+  if (!functions.contains(number)) {
+    llvm::Expected<std::string> function = cudaFunction(map, "f" + std::to_string(number));
+    if (function)
+      functions[number] = *function;
+    else
+      broken = llvm::toString(function.takeError());
+  }
+  return formatv("f{0}({1})", number, all).str();
+}
+
+std::string KernelText::concatBody(ConcatOp op) {
+  std::vector<std::string> dims = ownDims(typeOf(op.getResult()).getRank());
+  std::string body, along = dims[op.getAxis()];
+  int64_t start = 0;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    int64_t end = start + typeOf(input).getShape()[op.getAxis()];
+    dims[op.getAxis()] = start ? formatv("{0} - {1}", along, start).str() : along;
+    if (i + 1 < op.getInputs().size())
+      body += formatv("if ({0} < {1})\n      return {2};\n    ", along, end, at(input, joined(dims))).str();
+    else
+      body += "return " + at(input, joined(dims)) + ";";
+    start = end;
+  }
+  return body;
+}
+
+std::string KernelText::gatherBody(GatherOp op) {
+  unsigned axis = op.getAxis(), batch = op.getBatch().value_or(0), chosen = typeOf(op.getIndices()).getRank() - batch;
+  std::vector<std::string> dims = ownDims(typeOf(op.getResult()).getRank());
+  std::vector<std::string> places(dims.begin(), dims.begin() + batch), from(dims.begin(), dims.begin() + axis);
+  places.insert(places.end(), dims.begin() + axis, dims.begin() + axis + chosen);
+  from.push_back("index");
+  from.insert(from.end(), dims.begin() + axis + chosen, dims.end());
+  std::string length = sizeText(getSizes(typeOf(op.getX()))[axis]);
+  return formatv(R"(const long long length = {0}, given = {1};
+  const long long wrapped = given < 0 ? given + length : given;
+  const int index = int(wrapped < 0 ? 0 : wrapped < length ? wrapped : length - 1);
+  return {2};)",
+                 length, at(op.getIndices(), joined(places)), at(op.getX(), joined(from)))
+      .str();
+}
+
+std::string KernelText::contractBody(ContractOp op) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  std::string contracted = spec->contracted();
+  Sizes left = getSizes(typeOf(op.getLhs()));
+  std::vector<std::string> names;
+  SmallVector<int64_t> lengths;
+  int64_t count = 1;
+  for (char label : contracted) {
+    names.push_back("c" + std::to_string(names.size()));
+    lengths.push_back(left[spec->lhs.find(label)].getFixed());
+    count *= lengths.back();
+  }
+  auto index = [&](const std::string &labels) {
+    std::vector<std::string> dims;
+    for (char label : labels) {
+      size_t place = spec->result.find(label);
+      dims.push_back(place != std::string::npos ? "i" + std::to_string(place) : names[contracted.find(label)]);
+    }
+    return joined(dims);
+  };
+  std::string type = elementOf(op.getResult());
+  return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return multiplyAdd({4}, {5}, "
+                 "sum);\n    });",
+                 count, numericsChunk(op), type, unravel(names, lengths), at(op.getLhs(), index(spec->lhs)),
+                 at(op.getRhs(), index(spec->rhs)))
+      .str();
+}
+
+std::string KernelText::reduceBody(ReduceOp op) {
+  Sizes sizes = getSizes(typeOf(op.getX()));
+  std::vector<std::string> dims = ownDims(sizes.size()), names;
+  SmallVector<int64_t> lengths;
+  int64_t count = 1;
+  for (int64_t axis : op.getAxes()) {
+    names.push_back("c" + std::to_string(names.size()));
+    lengths.push_back(sizes[axis].getFixed());
+    count *= lengths.back();
+    dims[axis] = names.back();
+  }
+  std::string type = elementOf(op.getResult()), element = at(op.getX(), joined(dims)), each = unravel(names, lengths);
+  ReduceKind kind = op.getKind();
+  if (kind == ReduceKind::sum || kind == ReduceKind::mean)
+    return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return plus(sum, {4});\n    }){5};",
+                   count, chunkOf(count), type, each, element,
+                   kind == ReduceKind::mean ? formatv(" / {0}({1})", type, count).str() : "")
+        .str();
+  return formatv("const auto element = [&](int k) -> {0} {{\n      {1}return {2};\n    };\n    {0} best = "
+                 "element(0);\n    for (int k = 1; k < {3}; ++k)\n"
+                 "      best = {4}(best, element(k));\n    return best;",
+                 type, each, element, count, kind == ReduceKind::max ? "maximum" : "minimum")
+      .str();
+}
+
+} // namespace tutti
