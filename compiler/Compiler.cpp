@@ -222,14 +222,17 @@ private:
         return error;
       std::optional<CudaGeometry> geometry = cudaGeometry(kernel);
       launches.push_back({geometry->rows, geometry->threads, geometry->sharedBytes});
-      texts.push_back({name, std::move(*text)});
+      texts.push_back({name, std::move(*text), {unsigned(geometry->threads), unsigned(geometry->sharedBytes)}});
     }
-    for (const std::string &target : request.cudaTargets) {
-      llvm::Expected<CudaImage> built = buildCudaImage(texts, target, request.jobs);
-      if (!built)
-        return built.takeError();
-      result.codeBytes[target] = built->bytes.size();
-      images.push_back({target, true, std::move(built->bytes), std::move(built->offsets), std::move(built->lengths)});
+    auto built = buildCudaImages(texts, request.cudaTargets, request.jobs);
+    if (!built)
+      return built.takeError();
+    for (CudaImage &image : *built) {
+      TargetImage target{image.architecture->name.str(), true, unsigned(image.minDriver), std::move(image.bytes), {}};
+      for (const auto &[offset, length, r] : image.kernels)
+        target.kernels.push_back({offset, length, r.registers, r.stack, r.staticShared, r.barriers, r.maxThreads});
+      result.codeBytes[target.target] = target.bytes.size();
+      images.push_back(std::move(target));
     }
     return llvm::Error::success();
   }
@@ -241,7 +244,7 @@ private:
     auto policy = request.jobs > 1 ? std::launch::async : std::launch::deferred;
     for (const CpuLevel &level : cpuLevels())
       if (llvm::is_contained(request.levels, level.name)) {
-        images.push_back({level.name.str(), false, "", {}, {}});
+        images.push_back({level.name.str(), false, 0, "", {}});
         running.push_back(std::async(policy, [this, &level, &planned] { return emitLevel(level, planned); }));
       }
     llvm::Error errors = llvm::Error::success();
@@ -252,7 +255,8 @@ private:
         continue;
       }
       image.bytes = std::move(built->bytes);
-      image.offsets = std::move(built->offsets);
+      for (uint64_t offset : built->offsets)
+        image.kernels.push_back({.offset = offset});
       result.codeBytes[image.target] = image.bytes.size();
     }
     if (errors)

@@ -5,6 +5,7 @@
 
 #include "compiler/Error.h"
 #include "compiler/Pipeline.h"
+#include "compiler/codegen/cuda/Architectures.h"
 #include "compiler/import/Align.h"
 
 #include <optional>
@@ -20,7 +21,7 @@ struct CompileRequest {
   std::map<std::string, std::vector<std::string>> heads;     ///< heads by output; an output that is not here keeps "members"
   bool shareByContent = true;
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
-  std::vector<std::string> cudaTargets; ///< "emulated"
+  std::vector<const Architecture *> cudaTargets;
   std::optional<uint64_t> memoryLimit; ///< bytes of arena and scratch that a session may take
   Stage stopAfter = Stage::binary;
   std::string dumpFolder; ///< the IR after each stage; empty: none

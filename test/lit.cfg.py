@@ -15,3 +15,4 @@ config.substitutions.append(("%python", sys.executable))
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )
+config.environment["TUTTI_LIBRARIES"] = os.path.join(config.tutti_build, "lib")

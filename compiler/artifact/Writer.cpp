@@ -193,9 +193,15 @@ private:
         entry->target = image.target;
         entry->segment = segment;
         entry->entry = table->name;
-        entry->offset = image.offsets[index];
-        if (!image.lengths.empty())
-          entry->bytes = image.lengths[index];
+        const TargetImage::Kernel &kernel = image.kernels[index];
+        entry->offset = kernel.offset;
+        entry->bytes = kernel.bytes;
+        entry->min_driver = image.minDriver;
+        entry->regs = kernel.registers;
+        entry->stack = kernel.stack;
+        entry->static_shared = kernel.staticShared;
+        entry->barriers = kernel.barriers;
+        entry->max_threads = kernel.maxThreads;
         table->images.push_back(std::move(entry));
       }
       root.kernels.push_back(std::move(table));

@@ -11,9 +11,14 @@ namespace tutti {
 struct TargetImage {
   std::string target; ///< "x86-64-v3", "sm_90a", "emulated"
   bool isCuda = false;
+  unsigned minDriver = 0; ///< of CUDA, as cuDriverGetVersion counts
   std::string bytes;
-  std::vector<uint64_t> offsets; ///< of each kernel, in the module's order
-  std::vector<uint64_t> lengths; ///< of each kernel's file; none on a CPU, whose kernels share an image
+  struct Kernel {
+    uint64_t offset = 0; ///< of the function on a CPU, whose kernels share an image; else of the kernel's own file
+    uint64_t bytes = 0;  ///< of that file
+    unsigned registers = 0, stack = 0, staticShared = 0, barriers = 0, maxThreads = 0; ///< as the cubin has them
+  };
+  std::vector<Kernel> kernels; ///< in the module's order
 };
 
 /// How a kernel is launched on a CUDA device.

@@ -53,12 +53,14 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
       request.levels.push_back("x86-64-v3");
     else if (target == "cpu-avx512")
       request.levels.push_back("x86-64-v4");
-    else if (target == "emulated")
-      request.cudaTargets.push_back(target);
-    else if (target == "cuda" || llvm::StringRef(target).starts_with("sm_"))
-      return unsupported("--target " + target + ": not supported yet; cpu, cpu-v3, cpu-avx512 and emulated are");
-    else
-      return usage("--target " + target + ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda, sm_XX and emulated");
+    else {
+      auto architectures = parseCudaTarget(target);
+      if (!architectures)
+        return architectures.takeError();
+      for (const Architecture *architecture : *architectures)
+        if (!llvm::is_contained(request.cudaTargets, architecture))
+          request.cudaTargets.push_back(architecture);
+    }
   }
   return llvm::Error::success();
 }
@@ -133,7 +135,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   CompileRequest &request = options.request;
   app.add_option("MODEL", models, "ONNX files in the order of the members; @FILE reads names, one a line")->expected(1, -1);
   app.add_option("-o,--out", request.output, "the artifact to write");
-  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512")->delimiter(',')->type_name("T,...");
+  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated")->delimiter(',')->type_name("T,...");
   app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")->type_name("NAME=KIND");
   app.add_option("--dim", dims, "NAME=V or NAME=LO..HI: binds a symbolic dimension")->type_name("NAME=V");
   app.add_option("--bind", binds, "NAME=FILE.npy: an input becomes a constant (not supported yet)")->type_name("NAME=FILE");

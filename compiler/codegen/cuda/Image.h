@@ -3,28 +3,33 @@
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGE_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_IMAGE_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
-
-#include <string>
-#include <vector>
+#include "Cubin.h"
 
 namespace tutti {
 
-/// A kernel's translation unit.
+/// A kernel's translation unit, and what it is launched with.
 struct CudaText {
   std::string name; ///< of the entry
   std::string text;
+  LaunchNeeds needs;
 };
 
-/// One file for each kernel, end to end: a cubin, or a shared object for the emulated device.
+/// One file for each kernel, end to end: a cubin, PTX, or a shared object for the emulated device.
 struct CudaImage {
+  const Architecture *architecture;
+  int minDriver = 0; ///< as cuDriverGetVersion counts
   std::string bytes;
-  std::vector<uint64_t> offsets, lengths; ///< of each kernel's, in the order given
+  struct Kernel {
+    uint64_t offset, length;
+    KernelResources resources; ///< known of a cubin
+  };
+  std::vector<Kernel> kernels; ///< in the order given
 };
 
-/// Compiles all kernels for one target ("emulated"), `jobs` at a time. Equal text is compiled once.
-llvm::Expected<CudaImage> buildCudaImage(llvm::ArrayRef<CudaText> kernels, llvm::StringRef target, unsigned jobs);
+/// Compiles all kernels for all architectures, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it will
+/// be, is our own mistake: an error (internal).
+llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaText> kernels,
+                                                       llvm::ArrayRef<const Architecture *> architectures, unsigned jobs);
 
 } // namespace tutti
 

@@ -72,7 +72,7 @@ struct Task {{
 
 {7}};
 
-extern "C" __global__ void __launch_bounds__({8}) {0}(const __grid_constant__ Params p) {{
+extern "C" __global__ void __launch_bounds__({8}, 2) {0}(const __grid_constant__ Params p) {{
   const int64_t totalRows = {9};
   const int64_t firstRow = int64_t(blockIdx.x) * {10};
   if (firstRow >= totalRows)

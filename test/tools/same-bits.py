@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs an artifact on the CPU and on the emulated device, with several active sets, and compares every byte.
+
+    python same-bits.py FILE.tutti FOLDER
+"""
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+artifact, folder = sys.argv[1], Path(sys.argv[2])
+library = Path(os.environ["TUTTI_LIBRARIES"]) / "libcuda-emulated.so"
+environment = dict(os.environ, TUTTI_CUDA_DRIVER=str(library))
+
+
+def save(path: Path, shape: tuple, values: list):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+                     + struct.pack(f"<{len(values)}f", *values))
+
+
+about = json.loads(subprocess.check_output(["tutti-inspect", artifact, "--json"]))
+generator = random.Random(1)
+for rows, active in ((1, None), (19, None), (40, "3,0")):
+    arguments = ["tutti-run", artifact] + (["--active", active] if active else [])
+    for port in about["inputs"]:
+        shape = tuple(d if isinstance(d, int) else rows for d in port["dims"])
+        count = 1
+        for d in shape:
+            count *= d
+        save(folder / "in.npy", shape, [generator.gauss(0, 1) for _ in range(count)])
+        arguments += ["--input", f"{port['name']}={folder / 'in.npy'}"]
+    for device in ("cpu", "emulated"):
+        subprocess.check_call(arguments + ["--device", device, "--output-dir", folder / device], env=environment)
+    names = sorted(p.name for p in (folder / "cpu").iterdir())
+    assert names == sorted(p.name for p in (folder / "emulated").iterdir()) and names, names
+    for name in names:
+        a, b = ((folder / device / name).read_bytes() for device in ("cpu", "emulated"))
+        assert a == b, f"{name} with {rows} rows, active {active}: the bytes differ"
