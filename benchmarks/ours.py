@@ -21,7 +21,7 @@ class Error(c.Structure):
 
 class Tensor(c.Structure):
     _fields_ = [("name", c.c_char_p), ("dtype", c.c_int), ("rank", c.c_int32), ("dims", c.POINTER(c.c_int64)),
-                ("strides", c.POINTER(c.c_int64)), ("data", c.c_void_p)]
+                ("strides", c.POINTER(c.c_int64)), ("data", c.c_void_p), ("memory", c.c_int)]
 
 
 class Options(c.Structure):
