@@ -148,16 +148,28 @@ private:
 
   Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
 
-  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1.
+  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1. A tile of two rows takes as long as one
+  /// of four: where two would be left over, a full tile more is cut up, since 14 + 2 = 8 + 8.
   void overRows(int64_t most, llvm::function_ref<void(Value row, int64_t rows)> tile) {
     Value rows = e.rows();
+    int64_t half = llvm::bit_floor(uint64_t(most - 1));
     Value whole = code.mul(code.div(rows, code.num(most)), most);
+    if (half >= 4 && half < most - 1) {
+      Value rest = code.sub(rows, whole);
+      Value twoLeft = arith::AndIOp::create(code.b, code.loc, rest, code.num(2));
+      Value cut = arith::SelectOp::create(code.b, code.loc, code.less(code.num(0), code.min(twoLeft, whole)), code.num(most), code.num(0));
+      whole = code.sub(whole, cut);
+    }
     code.loop(code.num(0), whole, most, [&](Value row) { tile(row, most); });
     Value row = whole;
-    for (int64_t few = llvm::bit_floor(uint64_t(most - 1)); few >= 1; few /= 2) {
-      Value has = code.less(code.add(row, few - 1), rows);
-      code.when(has, [&] { tile(row, few); });
-      row = arith::SelectOp::create(code.b, code.loc, has, code.add(row, few), row);
+    for (int64_t few = half; few >= 1; few /= 2) {
+      Value end = code.add(row, code.mul(code.div(code.sub(rows, row), code.num(few)), few));
+      if (few == half) {
+        code.loop(row, end, few, [&](Value row) { tile(row, few); });
+      } else {
+        code.when(code.less(row, end), [&] { tile(row, few); });
+      }
+      row = end;
     }
   }
 
