@@ -20,13 +20,13 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
       numbers[result] = count++;
 }
 
-static std::vector<std::string> ownDims(unsigned rank) {
+std::vector<std::string> KernelText::ownDims(unsigned rank) {
   std::vector<std::string> dims;
   for (unsigned i = 0; i < rank; ++i)
     dims.push_back("i" + std::to_string(i));
   return dims;
 }
-static std::string parameters(unsigned rank) {
+std::string KernelText::parameters(unsigned rank) {
   std::string all;
   for (const std::string &dim : ownDims(rank))
     all += (all.empty() ? "int " : ", int ") + dim;

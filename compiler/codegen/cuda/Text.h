@@ -64,6 +64,9 @@ private:
   bool isWeight(mlir::Value value);
   bool isPanels(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
+  /// i0, i1 ...: a value's own index, and as parameters of its member function.
+  static std::vector<std::string> ownDims(unsigned rank);
+  static std::string parameters(unsigned rank);
   void defineView(mlir::Value value, const Place &place);
   std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
   std::string concatBody(ConcatOp op);

@@ -10,18 +10,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-static std::vector<std::string> ownDims(unsigned rank) {
-  std::vector<std::string> dims;
-  for (unsigned i = 0; i < rank; ++i)
-    dims.push_back("i" + std::to_string(i));
-  return dims;
-}
-static std::string parameters(unsigned rank) {
-  std::string all;
-  for (const std::string &dim : ownDims(rank))
-    all += (all.empty() ? "int " : ", int ") + dim;
-  return all;
-}
 /// The indices of `axes` from k, the last fastest.
 static std::string unravel(ArrayRef<std::string> names, ArrayRef<int64_t> lengths) {
   std::string lines, rest = "k";
