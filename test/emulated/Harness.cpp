@@ -11,7 +11,8 @@ const std::string &imageOf(const std::string &text) {
   auto known = images.find(text);
   if (known != images.end())
     return known->second;
-  auto image = tutti::compileEmulated(text, {.name = "test.cu", .flags = {"-Wall", "-Werror", "-Wno-unused-variable"}});
+  auto image = tutti::compileEmulated(tutti::EmulatedUnit{"test.cu", text},
+                                      {.flags = {"-Wall", "-Werror", "-Wno-unused-variable"}});
   if (!image) {
     ADD_FAILURE() << llvm::toString(image.takeError());
     return images[text];

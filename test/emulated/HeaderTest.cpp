@@ -13,7 +13,9 @@ static bool isForHosts(const tutti::DeviceHeader &header) { return header.name.c
 
 TEST(Headers, CompileAloneOnTheHost) {
   for (const tutti::DeviceHeader &header : tutti::deviceHeaders()) {
-    auto image = tutti::compileEmulated(includeOf(header), {"header.cu", {"-Wall", "-Wextra", "-Werror"}});
+    std::string text = includeOf(header);
+    auto image =
+        tutti::compileEmulated(tutti::EmulatedUnit{"header.cu", text}, {.flags = {"-Wall", "-Wextra", "-Werror"}});
     EXPECT_TRUE(bool(image)) << header.name.str() << ": " << llvm::toString(image.takeError());
   }
 }
@@ -21,13 +23,17 @@ TEST(Headers, CompileAloneOnTheHost) {
 TEST(Headers, TheSameTextGivesTheSameImage) {
   std::string text =
       "#include \"tutti/prelude.cuh\"\nextern \"C\" __global__ void k(int a) { int b[2] = {}; b[a] = 1 / a; }\n";
-  auto once = tutti::compileEmulated(text), again = tutti::compileEmulated(text);
+  std::string other = "#include \"tutti/prelude.cuh\"\nextern \"C\" __global__ void l(int a) { }\n";
+  const tutti::EmulatedUnit units[] = {{"k.cu", text}, {"l.cu", other}};
+  auto once = tutti::compileEmulated(units), again = tutti::compileEmulated(units);
   ASSERT_TRUE(once && again);
   EXPECT_EQ(*once, *again);
 }
 
 TEST(Headers, TextThatIsWrongIsRefusedWithItsLine) {
-  auto image = tutti::compileEmulated("#include \"tutti/prelude.cuh\"\nint a = b;\n");
+  const tutti::EmulatedUnit units[] = {{"fine.cu", "#include \"tutti/prelude.cuh\"\nint a;\n"},
+                                       {"kernel.cu", "#include \"tutti/prelude.cuh\"\nint a = b;\n"}};
+  auto image = tutti::compileEmulated(units);
   ASSERT_FALSE(image);
   EXPECT_NE(llvm::toString(image.takeError()).find("kernel.cu:2:9: error: use of undeclared identifier 'b'"),
             std::string::npos);

@@ -3,6 +3,7 @@
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_EMULATED_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_EMULATED_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -11,14 +12,18 @@
 
 namespace tutti {
 
+struct EmulatedUnit {
+  std::string name; ///< what errors call the text: "k0.cu"
+  llvm::StringRef text;
+};
 struct EmulatedOptions {
-  std::string name = "kernel.cu"; ///< what errors call the text
   std::vector<std::string> flags; ///< more for the compiler
 };
 
-/// The image of all kernels of a translation unit: a shared object for cuModuleLoadData of the emulated driver. Kernels
-/// are the `__global__` functions that the text itself defines, `extern "C"`; the same text gives the same bytes.
-llvm::Expected<std::string> compileEmulated(llvm::StringRef text, const EmulatedOptions &options = {});
+/// The image of all kernels of these translation units: a shared object for cuModuleLoadData of the emulated driver.
+/// Kernels are the `__global__` functions that a text itself defines, `extern "C"`, and no two have one name; all else is
+/// the unit's own. The same texts give the same bytes.
+llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, const EmulatedOptions &options = {});
 
 } // namespace tutti
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A translation unit a kernel, compiled side by side and laid end to end.
+// A translation unit a kernel, compiled side by side and laid end to end; for the emulated device, all in one file.
 #include "Image.h"
 #include "Emulated.h"
 #include "Nvrtc.h"
 #include "compiler/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <map>
+#include <mutex>
 
 namespace tutti {
 
@@ -28,9 +31,35 @@ static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::String
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaText> kernels,
-                                                       llvm::ArrayRef<const Architecture *> architectures,
-                                                       unsigned jobs) {
+/// All kernels in one file: the host's compiler reads the headers once. The same kernels are compiled once in a
+/// process, as for an ensemble and then for its members alone.
+static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<CudaText> kernels) {
+  std::vector<EmulatedUnit> units;
+  for (const CudaText &kernel : kernels)
+    units.push_back({kernel.name + ".cu", kernel.text});
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;
+  std::string key;
+  for (const EmulatedUnit &unit : units)
+    key += (unit.name + "\n" + unit.text + "\n").str();
+  {
+    std::lock_guard lock(mutex);
+    image.bytes = known[key];
+  }
+  if (image.bytes.empty()) {
+    llvm::Expected<std::string> built = compileEmulated(units);
+    if (!built)
+      return built.takeError();
+    image.bytes = std::move(*built);
+    std::lock_guard lock(mutex);
+    known[key] = image.bytes;
+  }
+  image.kernels.assign(kernels.size(), {0, image.bytes.size(), {}});
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<CudaImage>>
+buildCudaImages(llvm::ArrayRef<CudaText> kernels, llvm::ArrayRef<const Architecture *> architectures, unsigned jobs) {
   std::vector<KernelUnit> units;
   std::vector<CudaImage> images;
   for (const Architecture *architecture : architectures) {
@@ -53,20 +82,16 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaText> 
         image.minDriver = nvrtc->minDriver(*image.architecture);
   }
   auto next = compiled.begin();
-  for (CudaImage &image : images)
-    for (const CudaText &kernel : kernels) {
-      std::string code;
-      if (image.architecture->code == Architecture::Code::emulated) {
-        llvm::Expected<std::string> built = compileEmulated(kernel.text, {kernel.name + ".cu", {}});
-        if (!built)
-          return built.takeError();
-        code = std::move(*built);
-      } else {
-        code = std::move(*next++);
-      }
-      if (llvm::Error error = append(image, kernel, code))
+  for (CudaImage &image : images) {
+    if (image.architecture->code == Architecture::Code::emulated) {
+      if (llvm::Error error = buildEmulated(image, kernels))
         return error;
+      continue;
     }
+    for (const CudaText &kernel : kernels)
+      if (llvm::Error error = append(image, kernel, *next++))
+        return error;
+  }
   return images;
 }
 

@@ -14,7 +14,7 @@ struct CudaText {
   LaunchNeeds needs;
 };
 
-/// One file for each kernel, end to end: a cubin, PTX, or a shared object for the emulated device.
+/// One file for each kernel, end to end: a cubin or PTX; for the emulated device one shared object for all.
 struct CudaImage {
   const Architecture *architecture;
   int minDriver = 0; ///< as cuDriverGetVersion counts
