@@ -349,6 +349,7 @@ CUresult cuEventSynchronize(CUevent event) {
   ENTER(cuEventSynchronize)
   return event->stream ? drain(event->stream, event->upTo) : CUDA_SUCCESS;
 }
+CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) { return *milliseconds = 0.25f, 0; } // no clock here
 CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned,
                         CUstream stream, void **parameters, void **) {
   ENTER(cuLaunchKernel)

@@ -244,6 +244,13 @@ TEST_F(Tools, benchAndInspectKnowCuda) {
   auto times = nlohmann::json::parse(std::ifstream(path("t.json")));
   EXPECT_EQ(times[0]["device"], "Fake GPU (sm_90)");
   EXPECT_GT(times[0]["limit_us"], 0.0);
+  EXPECT_EQ(times[0]["driver"], "CUDA 12.4");
+  EXPECT_EQ(times[0]["device_median_us"], 250.0) << "as the fake's events have it";
+  EXPECT_NEAR(times[0]["share"], times[0]["limit_us"].get<double>() / 250, 1e-9) << "of what the device takes";
+  EXPECT_GE(times[0]["device_runs"], 20);
+  EXPECT_GT(times[0]["median_us"], 0.0);
+  EXPECT_NE(out.find("driver for CUDA 12.4"), std::string::npos) << out;
+  EXPECT_EQ(out.find("emulated"), std::string::npos) << out;
   ASSERT_EQ(tool("tutti-inspect", "c.tutti --json"), 0) << err;
   auto all = nlohmann::json::parse(out);
   EXPECT_EQ(all["programs"][0]["target"], "cuda");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The timing loop, and the work that a call has to do at least.
-#include "Measure.h"
+#include "DeviceTime.h"
 
 #include "core/Check.h"
 
@@ -22,11 +22,6 @@ constexpr size_t kLeastRuns = 20, kMostRuns = 1000000;
 double since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
-
-struct InputSet {
-  std::vector<std::vector<char>> data;
-  std::vector<tutti_tensor_t> tensors;
-};
 
 /// Normal numbers for floats, 0 and 1 for the rest: what indexes or selects then stays in range.
 void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &random) {
@@ -128,11 +123,11 @@ Failure bindSet(Session &session, const InputSet &set) {
 }
 } // namespace
 
-double Measurement::percentile(double p) const {
-  double at = p / 100 * double(microseconds.size() - 1);
+double percentile(const Times &times, double p) {
+  double at = p / 100 * double(times.size() - 1);
   auto below = size_t(at);
-  size_t above = std::min(below + 1, microseconds.size() - 1);
-  return microseconds[below] + (at - double(below)) * (microseconds[above] - microseconds[below]);
+  size_t above = std::min(below + 1, times.size() - 1);
+  return times[below] + (at - double(below)) * (times[above] - times[below]);
 }
 
 Failure measure(const Setup &asked, Measurement &m) {
@@ -188,8 +183,8 @@ Failure measure(const Setup &asked, Measurement &m) {
       return error;
   for (InputSet &set : sets)
     for (size_t i = 0; i < inputs.size(); ++i)
-      set.tensors.push_back({inputs[i].name, inputs[i].dtype, int32_t(dims[i].size()),
-                             dims[i].data(), nullptr, set.data[i].data(), TUTTI_MEMORY_HOST});
+      set.tensors.push_back({inputs[i].name, inputs[i].dtype, int32_t(dims[i].size()), dims[i].data(), nullptr,
+                             set.data[i].data(), TUTTI_MEMORY_HOST});
   for (const auto &[name, value] : m.sizes)
     if (auto error = session.setDimension(name, value))
       return error;
@@ -200,6 +195,7 @@ Failure measure(const Setup &asked, Measurement &m) {
   m.coldUs = since(start);
   m.device = session.device().name;
   m.onCpu = session.device().device == TUTTI_DEVICE_CPU;
+  m.emulated = session.device().device == TUTTI_DEVICE_EMULATED;
   m.flopsPeak = session.device().flops_per_second;
   m.bytesPeak = session.device().bytes_per_second;
 
@@ -226,7 +222,10 @@ Failure measure(const Setup &asked, Measurement &m) {
     m.microseconds.push_back(elapsed);
   }
   std::sort(m.microseconds.begin(), m.microseconds.end());
-  return {};
+  if (m.onCpu)
+    return {};
+  session = Session(); // its memory may be needed
+  return timeOnDevice(artifact, setup, sets, m);
 }
 
 } // namespace tutti::tool

@@ -136,6 +136,7 @@ struct CUlaunchConfig {
   X(cuEventDestroy, 4000, (CUevent event))                                                                             \
   X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                             \
   X(cuEventSynchronize, 2000, (CUevent event))                                                                         \
+  X(cuEventElapsedTime, 2000, (float *milliseconds, CUevent from, CUevent to))                                         \
   X(cuLaunchKernel, 4000,                                                                                              \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,            \
      unsigned blockZ, unsigned sharedBytes, CUstream stream, void **parameters, void **extra))                         \
