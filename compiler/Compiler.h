@@ -22,6 +22,8 @@ struct CompileRequest {
   bool shareByContent = true;
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
   std::vector<const Architecture *> cudaTargets;
+  /// How contractions may be computed on CUDA devices; CPUs compute in float32.
+  std::string precision = "f32";
   std::optional<uint64_t> memoryLimit; ///< bytes of arena and scratch that a session may take
   Stage stopAfter = Stage::binary;
   std::string dumpFolder; ///< the IR after each stage; empty: none
@@ -31,6 +33,7 @@ struct CompileRequest {
 
 /// What a kernel became, for `--explain`.
 struct KernelReport {
+  std::string target; ///< of its program
   std::string name, family, numerics;
   bool lifted;
   std::vector<std::string> rows;
@@ -39,12 +42,18 @@ struct KernelReport {
   std::string flops; ///< two a multiply-add, as a sum of sizes
 };
 
+/// What runs on a class of targets.
+struct ProgramReport {
+  std::string target; ///< "cpu" or "cuda"
+  unsigned launches;
+  int64_t arenaBytes;
+};
+
 struct CompileResult {
-  std::string text; ///< the IR at `stopAfter`, if that is before `binary`
-  std::vector<KernelReport> kernels;
-  int64_t arenaBytes = 0;
-  unsigned launches = 0;
-  std::map<std::string, uint64_t> codeBytes; ///< by level
+  std::string text; ///< the IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other
+  std::vector<ProgramReport> programs;
+  std::vector<KernelReport> kernels; ///< of all programs, in their order
+  std::map<std::string, uint64_t> codeBytes; ///< by level or architecture
 };
 
 llvm::Expected<CompileResult> compile(const CompileRequest &request);

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Steps.h"
+#include "passes/analysis/Target.h"
 
 using namespace mlir;
 
@@ -125,7 +126,7 @@ private:
 
     NamedAttrList sizes(module->getAttrOfType<DictionaryAttr>("tutti.sizes"));
     sizes.set("active", builder.getDenseI64ArrayAttr({1, largest.lookup("active")}));
-    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", "cpu", sizes.getDictionary(module.getContext()),
+    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module), sizes.getDictionary(module.getContext()),
                                            builder.getStrArrayAttr(flopRefs), arena);
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 

@@ -74,10 +74,11 @@ static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members
   return first;
 }
 
-WeightLayout::WeightLayout(const Ensemble &ensemble, plan::ProgramOp program) {
-  for (auto buffer : program.getBody().getOps<plan::BufferOp>())
-    if (buffer.getSpace() == "constant")
-      addSlot(ensemble, buffer);
+WeightLayout::WeightLayout(const Ensemble &ensemble, llvm::ArrayRef<plan::ProgramOp> programs) {
+  for (plan::ProgramOp program : programs)
+    for (auto buffer : program.getBody().getOps<plan::BufferOp>())
+      if (buffer.getSpace() == "constant")
+        addSlot(ensemble, buffer);
   place(ensemble.members.size());
 }
 

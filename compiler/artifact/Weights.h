@@ -10,10 +10,10 @@
 
 namespace tutti {
 
-/// The slots of a program's constants, and the bytes of each copy.
+/// The slots of the constants of all programs, and the bytes of each copy.
 class WeightLayout {
 public:
-  WeightLayout(const Ensemble &ensemble, plan::ProgramOp program);
+  WeightLayout(const Ensemble &ensemble, llvm::ArrayRef<plan::ProgramOp> programs);
 
   /// One table a slot. Buffers of equal weight and layout have one slot.
   std::vector<std::unique_ptr<fb::SlotT>> slots;

@@ -4,7 +4,7 @@
 #include "Weights.h"
 #include "compiler/Error.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
 
 #include "Format.h"
 
@@ -84,19 +84,23 @@ std::vector<uint8_t> digestBytes(uint64_t digest) {
   return bytes;
 }
 
+std::vector<plan::ProgramOp> programsOf(ArrayRef<ProgramCode> codes) {
+  std::vector<plan::ProgramOp> programs;
+  for (const ProgramCode &code : codes)
+    programs.push_back(*ModuleOp(code.planned).getOps<plan::ProgramOp>().begin());
+  return programs;
+}
+
 class Metadata {
 public:
-  Metadata(ModuleOp planned, const Ensemble &ensemble, ArrayRef<TargetImage> images, const WriteOptions &options)
-      : module(planned), program(*planned.getOps<plan::ProgramOp>().begin()), ensemble(ensemble), images(images),
-        options(options), weights(ensemble, program) {
+  Metadata(const Ensemble &ensemble, ArrayRef<ProgramCode> codes, const WriteOptions &options)
+      : ensemble(ensemble), codes(codes), options(options), weights(ensemble, programsOf(codes)) {
     fill();
   }
 
   fb::RootT root;
-  ModuleOp module;
-  plan::ProgramOp program;
   const Ensemble &ensemble;
-  ArrayRef<TargetImage> images;
+  ArrayRef<ProgramCode> codes;
   const WriteOptions &options;
   WeightLayout weights;
 
@@ -107,7 +111,11 @@ public:
   }
 
 private:
-  std::vector<std::string> symbols{"active"};
+  // Of the program that is being filled in.
+  plan::ProgramOp program;
+  std::vector<std::string> symbols;
+  llvm::StringMap<unsigned> kernels; ///< of its module: their number there
+  unsigned firstKernel = 0;          ///< of its module: the number in the artifact
 
   std::unique_ptr<fb::ExtentT> extent(const Size &size) {
     auto extent = std::make_unique<fb::ExtentT>();
@@ -154,31 +162,37 @@ private:
       root.members.push_back(std::move(table));
     }
     root.groups.push_back(std::move(group));
-    // Code first, then the weights: segment i is image i.
-    for (size_t i = 0; i <= images.size(); ++i) {
-      auto segment = std::make_unique<fb::SegmentT>();
-      segment->kind = i < images.size() ? fb::SegmentKind::code : fb::SegmentKind::weights;
-      segment->lazy = i == images.size();
-      segment->bytes = i < images.size() ? images[i].bytes.size() : weights.bytes();
-      segment->digest.resize(8);
-      root.segments.push_back(std::move(segment));
-    }
+    // Code first, in the order of the programs, then the weights.
+    for (const ProgramCode &code : codes)
+      for (const TargetImage &image : code.images)
+        addSegment(fb::SegmentKind::code, image.bytes.size());
     for (const auto &slot : weights.slots) {
-      slot->segment = images.size();
+      slot->segment = root.segments.size();
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
     }
-    fillKernels();
-    for (NamedAttribute size : program.getSizes())
-      if (size.getName() != "active")
-        symbols.push_back(size.getName().str());
-    for (bool cuda : {false, true})
-      if (llvm::any_of(images, [&](const TargetImage &image) { return image.isCuda == cuda; }))
-        fillProgram(cuda);
+    unsigned segment = 0;
+    for (const ProgramCode &code : codes) {
+      fillProgram(code, segment);
+      segment += code.images.size();
+    }
+    addSegment(fb::SegmentKind::weights, weights.bytes());
   }
 
-  void fillKernels() {
+  void addSegment(fb::SegmentKind kind, uint64_t bytes) {
+    auto segment = std::make_unique<fb::SegmentT>();
+    segment->kind = kind;
+    segment->lazy = kind == fb::SegmentKind::weights;
+    segment->bytes = bytes;
+    segment->digest.resize(8);
+    root.segments.push_back(std::move(segment));
+  }
+
+  /// A program's kernels; image i lies in segment `first` + i.
+  void fillKernels(const ProgramCode &code, unsigned first) {
+    kernels.clear();
+    firstKernel = root.kernels.size();
     unsigned index = 0;
-    for (auto kernel : module.getOps<plan::KernelOp>()) {
+    for (auto kernel : ModuleOp(code.planned).getOps<plan::KernelOp>()) {
       auto table = std::make_unique<fb::KernelT>();
       table->name = kernel.getSymName().str();
       table->family = kernel.getFamily().str();
@@ -188,10 +202,10 @@ private:
           stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " " << numerics;
         }
       });
-      for (auto [segment, image] : llvm::enumerate(images)) {
+      for (auto [offset, image] : llvm::enumerate(code.images)) {
         auto entry = std::make_unique<fb::ImageT>();
         entry->target = image.target;
-        entry->segment = segment;
+        entry->segment = first + offset;
         entry->entry = table->name;
         const TargetImage::Kernel &kernel = image.kernels[index];
         entry->offset = kernel.offset;
@@ -205,16 +219,23 @@ private:
         table->images.push_back(std::move(entry));
       }
       root.kernels.push_back(std::move(table));
-      ++index;
+      kernels[kernel.getSymName()] = index++;
     }
   }
 
-  void fillProgram(bool cuda) {
+  void fillProgram(const ProgramCode &code, unsigned firstSegment) {
+    program = *ModuleOp(code.planned).getOps<plan::ProgramOp>().begin();
+    symbols = {"active"};
+    for (NamedAttribute size : program.getSizes())
+      if (size.getName() != "active")
+        symbols.push_back(size.getName().str());
+    fillKernels(code, firstSegment);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
-    table->targets = {cuda ? "cuda" : "cpu"};
+    table->targets = {program.getTarget().str()};
     table->devices = table->targets;
-    table->precision = "float32";
+    StringRef precision = precisionOf(code.planned);
+    table->precision = precision == "f32" ? "float32" : precision.str();
     for (const std::string &symbol : symbols) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();
@@ -236,7 +257,7 @@ private:
         indices[buffer.getResult()] = table->buffers.size();
         addBuffer(*table, buffer);
       } else if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-        addLaunch(*table, launch, indices, cuda);
+        addLaunch(*table, launch, indices, code);
       }
     }
     root.programs.push_back(std::move(table));
@@ -270,10 +291,10 @@ private:
     table.buffers.push_back(std::move(buffer));
   }
 
-  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices, bool cuda) {
+  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices, const ProgramCode &code) {
     fb::LaunchT launch;
-    auto kernels = module.getOps<plan::KernelOp>();
-    launch.kernel = std::distance(kernels.begin(), llvm::find_if(kernels, [&](plan::KernelOp k) { return k.getSymName() == op.getKernel(); }));
+    unsigned kernel = kernels.lookup(op.getKernel());
+    launch.kernel = firstKernel + kernel;
     for (Value buffer : op.getBuffers()) {
       auto arg = std::make_unique<fb::ArgT>();
       arg->buffer = indices.lookup(buffer);
@@ -281,8 +302,8 @@ private:
     }
     launch.lifted = op.getLifted();
     launch.rows = extent(*Size::parse(op.getRows()));
-    if (cuda) {
-      const CudaLaunch &blocks = options.cudaLaunches[launch.kernel];
+    if (program.getTarget() == "cuda") {
+      const CudaLaunch &blocks = code.launches[kernel];
       launch.grid.push_back(tiles(*Size::parse(op.getRows()), blocks.rows));
       launch.grid.push_back(extent(op.getLifted() ? *Size::parse("active") : Size(1)));
       launch.grid.push_back(extent(Size(1)));
@@ -302,9 +323,8 @@ private:
 
 } // namespace
 
-llvm::Error writeArtifact(llvm::StringRef path, ModuleOp planned, const Ensemble &ensemble, ArrayRef<TargetImage> images,
-                          const WriteOptions &options) {
-  Metadata metadata(planned, ensemble, images, options);
+llvm::Error writeArtifact(llvm::StringRef path, const Ensemble &ensemble, ArrayRef<ProgramCode> programs, const WriteOptions &options) {
+  Metadata metadata(ensemble, programs, options);
   auto &segments = metadata.root.segments;
 
   // Numbers have a fixed size in a FlatBuffer, so the metadata's length is known before the digests are.
@@ -316,14 +336,16 @@ llvm::Error writeArtifact(llvm::StringRef path, ModuleOp planned, const Ensemble
   header.codeOffset = rt::alignUp(header.metadataOffset + metadataBytes + 4096, rt::kPageBytes);
   uint64_t end = header.codeOffset;
   std::string code;
-  for (auto [segment, image] : llvm::zip(segments, images)) {
-    segment->offset = end;
-    uint64_t digest = rt::xxh64(image.bytes.data(), image.bytes.size());
-    segment->digest = digestBytes(digest);
-    code += image.bytes;
-    code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
-    end = header.codeOffset + code.size();
-  }
+  auto next = segments.begin();
+  for (const ProgramCode &program : programs)
+    for (const TargetImage &image : program.images) {
+      fb::SegmentT &segment = **next++;
+      segment.offset = end;
+      segment.digest = digestBytes(rt::xxh64(image.bytes.data(), image.bytes.size()));
+      code += image.bytes;
+      code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
+      end = header.codeOffset + code.size();
+    }
   header.codeBytes = code.size();
   header.codeDigest = rt::xxh64(code.data(), code.size());
 

@@ -7,10 +7,9 @@
 
 namespace tutti {
 
-/// Machine code of all kernels of the module for one target.
+/// Machine code of a program's kernels for one target.
 struct TargetImage {
-  std::string target; ///< "x86-64-v3", "sm_90a", "emulated"
-  bool isCuda = false;
+  std::string target;     ///< "x86-64-v3", "sm_90a", "emulated"
   unsigned minDriver = 0; ///< of CUDA, as cuDriverGetVersion counts
   std::string bytes;
   struct Kernel {
@@ -26,18 +25,24 @@ struct CudaLaunch {
   int64_t rows, threads, sharedBytes; ///< of a block
 };
 
+/// A planned module, and its kernels as code for the targets of its class.
+struct ProgramCode {
+  mlir::ModuleOp planned;
+  std::vector<TargetImage> images;
+  std::vector<CudaLaunch> launches; ///< of each kernel, on CUDA devices
+};
+
 struct WriteOptions {
   std::string share;    ///< "content" or "none"
   std::string compiler; ///< name and version, for provenance
-  std::vector<CudaLaunch> cudaLaunches; ///< of each kernel, if there is an image for such devices
   /// Called as weights are written: bytes done and in all.
   std::function<void(uint64_t, uint64_t)> progress;
 };
 
 /// Writes header, metadata, code and packed weights to a temporary file beside `path`, then renames it: `path` is either complete or
-/// untouched. Weights are packed one block at a time; memory does not grow with their number.
-llvm::Error writeArtifact(llvm::StringRef path, mlir::ModuleOp planned, const Ensemble &ensemble, llvm::ArrayRef<TargetImage> images,
-                          const WriteOptions &options);
+/// untouched. Programs share weights: one that several read in one layout is stored once. Weights are packed one block at a time; memory does
+/// not grow with their number.
+llvm::Error writeArtifact(llvm::StringRef path, const Ensemble &ensemble, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
 
 } // namespace tutti
 

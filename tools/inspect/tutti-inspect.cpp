@@ -101,6 +101,21 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
   return out;
 }
 
+/// The programs that launch a kernel.
+Json programsOf(const fb::Root &root, uint32_t kernel) {
+  Json out = Json::array();
+  for (uint32_t p = 0; p < rt::count(root.programs()); ++p) {
+    const auto *steps = root.programs()->Get(p)->steps();
+    bool launches = false;
+    for (uint32_t i = 0; i < rt::count(steps); ++i)
+      if (const fb::Launch *launch = steps->Get(i)->command_as_Launch())
+        launches |= launch->kernel() == kernel;
+    if (launches)
+      out.push_back(p);
+  }
+  return out;
+}
+
 Json describe(const Artifact &artifact) {
   const tutti_info_t &info = artifact.info();
   const fb::Root &root = *fb::GetRoot(info.metadata);
@@ -145,6 +160,7 @@ Json describe(const Artifact &artifact) {
                               {"family", rt::text(kernel.family())},
                               {"numerics", rt::text(kernel.numerics())},
                               {"source", rt::text(kernel.source())},
+                              {"programs", programsOf(root, k)},
                               {"images", images}});
   }
 
@@ -236,8 +252,11 @@ void print(const Artifact &artifact, const Json &all) {
   }
   std::printf("kernels\n");
   for (const Json &kernel : all["kernels"]) {
-    std::printf("  %-24s %-10s %zu images\n", kernel["name"].get<std::string>().c_str(),
-                kernel["family"].get<std::string>().c_str(), kernel["images"].size());
+    std::string programs;
+    for (const Json &program : kernel["programs"])
+      programs += ", program " + program.dump();
+    std::printf("  %-24s %-10s %zu images%s\n", kernel["name"].get<std::string>().c_str(),
+                kernel["family"].get<std::string>().c_str(), kernel["images"].size(), programs.c_str());
     for (const Json &image : kernel["images"])
       if (image.contains("regs"))
         std::printf("    %-12s %10s%s\n", image["target"].get<std::string>().c_str(),
