@@ -9,7 +9,7 @@ namespace tutti {
 
 /// Machine code of a program's kernels for one target.
 struct TargetImage {
-  std::string target;     ///< "x86-64-v3", "sm_90a", "emulated"
+  std::string target;     ///< "x86-64-v3", "sm_90a", "emulated-sm_80"
   unsigned minDriver = 0; ///< of CUDA, as cuDriverGetVersion counts
   std::string bytes;
   struct Kernel {

@@ -20,6 +20,7 @@ TEST(Architectures, Words) {
   EXPECT_EQ(namesOf("sm_90a"), "sm_90a");
   EXPECT_EQ(namesOf("compute_120"), "compute_120");
   EXPECT_EQ(namesOf("emulated"), "emulated");
+  EXPECT_EQ(namesOf("emulated-sm_75"), "emulated-sm_75");
 }
 
 TEST(Architectures, UnknownListsTheKnown) {

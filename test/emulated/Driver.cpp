@@ -24,11 +24,28 @@ static long environment(const char *name, long otherwise) {
   return text && *text ? strtol(text, nullptr, 0) : otherwise;
 }
 
+void DeviceLimits::setCapability(int value) {
+  // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+  static constexpr struct {
+    int capability, threads, blocks, shared, reserved;
+  } known[] = {{75, 1024, 16, 64, 0}, {80, 2048, 32, 164, 1},  {86, 1536, 16, 100, 1}, {89, 1536, 24, 100, 1},
+               {90, 2048, 32, 228, 1}, {100, 2048, 32, 228, 1}, {120, 1536, 24, 100, 1}};
+  capability = value;
+  for (const auto &each : known)
+    if (each.capability <= value) {
+      threadsMultiprocessor = each.threads;
+      blocksMultiprocessor = each.blocks;
+      sharedMultiprocessor = each.shared << 10;
+      sharedReserved = each.reserved << 10;
+      sharedMost = sharedMultiprocessor - sharedReserved;
+    }
+}
+
 CUresult Driver::initialize() {
   if (initialized)
     return CUDA_SUCCESS;
   limits.count = environment("TUTTI_EMULATED_DEVICES", limits.count);
-  limits.capability = environment("TUTTI_EMULATED_CAPABILITY", limits.capability);
+  limits.setCapability(int(environment("TUTTI_EMULATED_CAPABILITY", limits.capability)));
   limits.memory = environment("TUTTI_EMULATED_MEMORY", limits.memory);
   seed = environment("TUTTI_EMULATED_SEED", seed);
   if (const char *fail = getenv("TUTTI_EMULATED_FAIL")) {
@@ -225,6 +242,11 @@ TUTTI_PLAIN TuttiEmulatedCounters tuttiEmulatedCounters() {
   for (const auto &[address, allocation] : driver.memory.live())
     driver.counters.liveBytes += allocation.bytes;
   return driver.counters;
+}
+
+TUTTI_PLAIN void tuttiEmulatedSetCapability(int capability) {
+  std::lock_guard lock(Driver::get().mutex);
+  Driver::get().limits.setCapability(capability);
 }
 
 TUTTI_PLAIN void tuttiEmulatedSetSeed(uint64_t seed) {

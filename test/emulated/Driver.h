@@ -111,9 +111,13 @@ namespace tutti::emulated {
 
 /// What the device claims to be.
 struct DeviceLimits {
-  int count = 1, capability = 90, multiprocessors = 8, maxThreads = 1024;
-  int sharedDefault = 48 << 10, sharedMost = 227 << 10, sharedMultiprocessor = 228 << 10;
+  int count = 1, multiprocessors = 8, maxThreads = 1024;
+  int capability = 90, threadsMultiprocessor = 2048, blocksMultiprocessor = 32;
+  int sharedDefault = 48 << 10, sharedMost = 227 << 10, sharedMultiprocessor = 228 << 10, sharedReserved = 1 << 10;
   size_t memory = size_t(4) << 30;
+
+  /// Sets what depends on it.
+  void setCapability(int value);
 };
 
 class Driver {

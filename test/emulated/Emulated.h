@@ -9,7 +9,7 @@
 ///   TUTTI_EMULATED_SEED     order of blocks, threads and graph nodes (default 1; 0: ascending order)
 ///   TUTTI_EMULATED_MEMORY   bytes of device memory (default 4 GiB)
 ///   TUTTI_EMULATED_DEVICES  number of devices (default 1)
-///   TUTTI_EMULATED_CAPABILITY  compute capability (default 90)
+///   TUTTI_EMULATED_CAPABILITY  what the device claims to be (default 90); it runs text for this or less
 ///   TUTTI_EMULATED_FAIL     NAME:N:ERROR, the Nth call of entry point NAME returns this CUresult
 struct TuttiEmulatedCounters {
   uint64_t launches, copies, copiedBytes, sets, graphLaunches;
@@ -26,6 +26,8 @@ const char *tuttiEmulatedReport();
 TuttiEmulatedCounters tuttiEmulatedCounters();
 /// From now on as if TUTTI_EMULATED_SEED were this.
 void tuttiEmulatedSetSeed(uint64_t seed);
+/// From now on as if TUTTI_EMULATED_CAPABILITY were this.
+void tuttiEmulatedSetCapability(int capability);
 }
 
 #endif

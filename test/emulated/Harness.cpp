@@ -6,18 +6,18 @@
 
 #include <map>
 
-const std::string &imageOf(const std::string &text) {
-  static std::map<std::string, std::string> images;
-  auto known = images.find(text);
+const std::string &imageOf(const std::string &text, int capability) {
+  static std::map<std::pair<std::string, int>, std::string> images;
+  auto known = images.find({text, capability});
   if (known != images.end())
     return known->second;
   auto image = tutti::compileEmulated(tutti::EmulatedUnit{"test.cu", text},
-                                      {.flags = {"-Wall", "-Werror", "-Wno-unused-variable"}});
+                                      {.flags = {"-Wall", "-Werror", "-Wno-unused-variable"}, .capability = capability});
   if (!image) {
     ADD_FAILURE() << llvm::toString(image.takeError());
-    return images[text];
+    return images[{text, capability}];
   }
-  return images[text] = *image;
+  return images[{text, capability}] = *image;
 }
 
 static size_t find(const std::string &text, const std::string &part, int which) {

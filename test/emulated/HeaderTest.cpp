@@ -4,20 +4,31 @@
 
 #include "compiler/codegen/cuda/DeviceText.h"
 #include "compiler/codegen/cuda/Emulated.h"
+#include "compiler/codegen/cuda/Nvrtc.h"
 
-#include <dlfcn.h>
+#include <optional>
 
 static std::string includeOf(const tutti::DeviceHeader &header) { return ("#include \"" + header.name + "\"\n").str(); }
 
 static bool isForHosts(const tutti::DeviceHeader &header) { return header.name.contains("/host"); }
 
 TEST(Headers, CompileAloneOnTheHost) {
-  for (const tutti::DeviceHeader &header : tutti::deviceHeaders()) {
-    std::string text = includeOf(header);
-    auto image =
-        tutti::compileEmulated(tutti::EmulatedUnit{"header.cu", text}, {.flags = {"-Wall", "-Wextra", "-Werror"}});
-    EXPECT_TRUE(bool(image)) << header.name.str() << ": " << llvm::toString(image.takeError());
-  }
+  for (int capability : {75, 90})
+    for (const tutti::DeviceHeader &header : tutti::deviceHeaders()) {
+      std::string text = includeOf(header);
+      auto image = tutti::compileEmulated(tutti::EmulatedUnit{"header.cu", text},
+                                          {.flags = {"-Wall", "-Wextra", "-Werror"}, .capability = capability});
+      EXPECT_TRUE(bool(image)) << header.name.str() << ": " << llvm::toString(image.takeError());
+    }
+}
+
+TEST(Headers, WhatAnArchitectureLacksIsNotDeclared) {
+  std::string text = "#include \"tutti/prelude.cuh\"\nuint32_t f(float v) { return tutti::toTf32(v); }\n";
+  tutti::EmulatedUnit unit{"header.cu", text};
+  EXPECT_TRUE(bool(tutti::compileEmulated(unit, {.capability = 80})));
+  auto image = tutti::compileEmulated(unit, {.capability = 75});
+  ASSERT_FALSE(image);
+  EXPECT_NE(llvm::toString(image.takeError()).find("no member named 'toTf32'"), std::string::npos);
 }
 
 TEST(Headers, TheSameTextGivesTheSameImage) {
@@ -39,69 +50,30 @@ TEST(Headers, TextThatIsWrongIsRefusedWithItsLine) {
             std::string::npos);
 }
 
-namespace {
-/// The little of NVRTC that this test needs.
-struct Nvrtc {
-  Nvrtc() {
-    for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", TUTTI_NVRTC})
-      if (!library && *name)
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-      return;
-    find(create, "nvrtcCreateProgram");
-    find(destroy, "nvrtcDestroyProgram");
-    find(compile, "nvrtcCompileProgram");
-    find(logSize, "nvrtcGetProgramLogSize");
-    find(getLog, "nvrtcGetProgramLog");
+class NvrtcHeaders : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    auto loaded = tutti::Nvrtc::load();
+    if (!loaded)
+      GTEST_SKIP() << llvm::toString(loaded.takeError());
+    nvrtc.emplace(*loaded);
   }
-  template <class F> void find(F &function, const char *name) { function = reinterpret_cast<F>(dlsym(library, name)); }
-
-  /// What the compiler says; empty where it says nothing.
-  std::string messages(const std::string &text, const std::string &architecture) {
-    std::vector<const char *> texts, names;
-    for (const tutti::DeviceHeader &header : tutti::deviceHeaders()) {
-      texts.push_back(header.text.data());
-      names.push_back(header.name.data());
-    }
-    void *program = nullptr;
-    if (create(&program, text.c_str(), "test.cu", int(texts.size()), texts.data(), names.data()))
-      return "no program";
-    std::string arch = "--gpu-architecture=" + architecture;
-    const char *options[] = {"-std=c++20", "--fmad=false", arch.c_str()};
-    int result = compile(program, 3, options);
-    size_t size = 0;
-    logSize(program, &size);
-    std::string log(size, 0);
-    getLog(program, log.data());
-    destroy(&program);
-    log.resize(log.find_last_not_of(std::string("\0 \n", 3)) + 1);
-    return result && log.empty() ? "error " + std::to_string(result) : log;
+  /// What NVRTC says of the text; nothing, where all is well.
+  std::string messages(const std::string &text) {
+    std::string log;
+    auto code = nvrtc->compile(text, "test.cu", *tutti::findArchitecture(GetParam()), {.log = &log});
+    return code ? log : llvm::toString(code.takeError());
   }
-
-  void *library = nullptr;
-  int (*create)(void **, const char *, const char *, int, const char *const *, const char *const *);
-  int (*destroy)(void **);
-  int (*compile)(void *, int, const char *const *);
-  int (*logSize)(void *, size_t *);
-  int (*getLog)(void *, char *);
+  std::optional<tutti::Nvrtc> nvrtc;
 };
-} // namespace
-
-class NvrtcHeaders : public testing::TestWithParam<const char *> {};
 
 TEST_P(NvrtcHeaders, CompileAlone) {
-  Nvrtc nvrtc;
-  if (!nvrtc.library)
-    GTEST_SKIP() << "no NVRTC on this machine: " << dlerror();
   for (const tutti::DeviceHeader &header : tutti::deviceHeaders())
     if (!isForHosts(header))
-      EXPECT_EQ(nvrtc.messages(includeOf(header), GetParam()), "") << header.name.str();
+      EXPECT_EQ(messages(includeOf(header)), "") << header.name.str();
 }
 
 TEST_P(NvrtcHeaders, CompileWhereTheyAreUsed) {
-  Nvrtc nvrtc;
-  if (!nvrtc.library)
-    GTEST_SKIP() << "no NVRTC on this machine: " << dlerror();
   std::string text = R"(#include "tutti/prelude.cuh"
 using namespace tutti;
 struct Params {
@@ -126,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   barrierArrive(2, 64);
   if (atomicAdd(&ticket[0], 1) == 0)
     y[i] = __ldcg(&x[i]) + __bfloat162float(__float2bfloat16_rn(v)) + __half2float(__float2half_rn(v));
-#if !TUTTI_ON_DEVICE || __CUDA_ARCH__ >= 800
+#if TUTTI_CAPABILITY >= 80
   float d[4] = {};
   uint32_t a[4] = {toTf32(v), packHalf(v, v), packBfloat16(v, v)}, b[2] = {};
   mmaTf32(d, a, b);
@@ -138,8 +110,8 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
 #endif
 }
 )";
-  EXPECT_EQ(nvrtc.messages(text, GetParam()), "");
-  EXPECT_NE(nvrtc.messages("int a = b;", GetParam()), "");
+  EXPECT_EQ(messages(text), "");
+  EXPECT_NE(messages("int a = b;"), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcHeaders, testing::Values("sm_75", "sm_80", "sm_90a", "sm_100", "sm_120"));

@@ -134,5 +134,44 @@ TEST_P(Kernels, ShufflesAndVotes) {
   EXPECT_EQ(download<int>(out, 5), (std::vector<int>{95 * 48, int(0xaaaaaaaa), 31 * 16, 7, 7}));
 }
 
+// Which text runs, and that it knows what it runs on.
+TEST_P(Kernels, TextForTheDevicesCapabilityOrLess) {
+  const std::string text = R"(#include "tutti/prelude.cuh"
+using namespace tutti;
+struct Params {
+  uint64_t args[1];
+};
+extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ Params p) {
+  Global<int> y(p.args[0], 32);
+  Shared<int> s = shared<int>(0, 32);
+  y[threadIdx.x] = TUTTI_CAPABILITY;
+  __pipeline_memcpy_async(&s[threadIdx.x], &y[threadIdx.x], 4);
+  __pipeline_commit();
+#if TUTTI_CAPABILITY >= 80
+  __pipeline_wait_prior(0);
+#endif
+  y[threadIdx.x] = int(s[threadIdx.x]) * 2;
+}
+)";
+  CUdeviceptr out = upload(std::vector<int>(32));
+  for (int device : {75, 80, 90}) {
+    tuttiEmulatedSetCapability(device);
+    for (int capability : {75, 80, 90}) {
+      CUmodule module = nullptr;
+      CUresult loaded = cuModuleLoadData(&module, imageOf(text, capability).data());
+      ASSERT_EQ(loaded, capability <= device ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU);
+      if (loaded)
+        continue;
+      modules.push_back(module);
+      CUfunction kernel = nullptr;
+      ASSERT_EQ(cuModuleGetFunction(&kernel, module, "kernel"), CUDA_SUCCESS);
+      void *parameters[] = {&out};
+      ASSERT_EQ(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 128, nullptr, parameters, nullptr), CUDA_SUCCESS);
+      EXPECT_EQ(download<int>(out, 1)[0], 2 * capability);
+    }
+  }
+  tuttiEmulatedSetCapability(90);
+}
+
 // Ascending order, and three others.
 INSTANTIATE_TEST_SUITE_P(Orders, Kernels, testing::Values(0, 1, 2, 3));

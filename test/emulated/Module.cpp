@@ -44,6 +44,9 @@ CUresult loadModule(Driver &driver, const void *bytes, CUmodule &module) {
   if (loaded->image && loaded->image->version != emulatorVersion)
     reason = "made for version " + std::to_string(loaded->image->version) + " of the emulated device, this is " +
              std::to_string(emulatorVersion);
+  else if (loaded->image && loaded->image->capability > driver.limits.capability)
+    reason = "made for compute capability " + std::to_string(loaded->image->capability) + ", the device has " +
+             std::to_string(driver.limits.capability);
   else if (loaded->handle && !loaded->image)
     reason = "it exports no tuttiImage";
   if (!reason.empty()) {
@@ -255,8 +258,10 @@ TUTTI_ENTRY cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUk
 TUTTI_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared) {
   TUTTI_CALL();
   TUTTI_EXPECT(blocks && function && threads > 0, CUDA_ERROR_INVALID_VALUE);
-  int byThreads = 2048 / threads, byShared = driver.limits.sharedMultiprocessor / int(shared + 1024);
-  *blocks = threads > maxThreads(driver, function) ? 0 : std::min({32, byThreads, byShared});
+  const DeviceLimits &limits = driver.limits;
+  int byThreads = limits.threadsMultiprocessor / threads,
+      byShared = limits.sharedMultiprocessor / std::max(1, int(shared) + limits.sharedReserved);
+  *blocks = threads > maxThreads(driver, function) ? 0 : std::min({limits.blocksMultiprocessor, byThreads, byShared});
   return CUDA_SUCCESS;
 }
 

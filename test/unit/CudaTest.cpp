@@ -328,4 +328,15 @@ TEST(Image, fitsByArchitecture) {
                                       {"", 0, 0},
                                       {"sm_99999999999", 9, 0}})
     EXPECT_EQ(fitOf(target, major, minor), 0) << target;
+
+  using tutti::rt::fitOfEmulated;
+  EXPECT_GT(fitOfEmulated("emulated", 9, 0), fitOfEmulated("emulated-sm_80", 9, 0));
+  EXPECT_GT(fitOfEmulated("emulated-sm_80", 8, 9), fitOfEmulated("emulated-sm_75", 8, 9));
+  for (auto [target, major, minor] : {std::tuple("emulated", 8, 0),
+                                      {"emulated-sm_80", 7, 5},
+                                      {"emulated-sm_80a", 9, 0},
+                                      {"emulated-sm_", 9, 0},
+                                      {"emulated-sm_-1", 9, 0},
+                                      {"sm_80", 9, 0}})
+    EXPECT_EQ(fitOfEmulated(target, major, minor), 0) << target;
 }

@@ -135,7 +135,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   CompileRequest &request = options.request;
   app.add_option("MODEL", models, "ONNX files in the order of the members; @FILE reads names, one a line")->expected(1, -1);
   app.add_option("-o,--out", request.output, "the artifact to write");
-  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated")->delimiter(',')->type_name("T,...");
+  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, emulated-sm_75 ...")->delimiter(',')->type_name("T,...");
   app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")->type_name("NAME=KIND");
   app.add_option("--dim", dims, "NAME=V or NAME=LO..HI: binds a symbolic dimension")->type_name("NAME=V");
   app.add_option("--bind", binds, "NAME=FILE.npy: an input becomes a constant (not supported yet)")->type_name("NAME=FILE");

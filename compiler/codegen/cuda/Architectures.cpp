@@ -10,21 +10,23 @@ namespace tutti {
 using Code = Architecture::Code;
 
 // Blocks and reserved bytes can also be read in the toolkit's cuda_occupancy.h (and
-// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes. The emulated device
-// claims to be a compute capability 9.0.
+// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes. Text for the
+// emulated device sees the capability that stands here, and that device says what it has (TUTTI_EMULATED_CAPABILITY).
 // clang-format off
 static constexpr Architecture table[] = {
-    //                                         resident per processor  shared memory
-    // name         code            cap  toolkit  threads  blocks  per processor  per block  reserved
-    {"sm_75",       Code::cubin,     75, 10000,   1024,    16,      64 << 10,      64 << 10, 0},
-    {"sm_80",       Code::cubin,     80, 11000,   2048,    32,     164 << 10,     163 << 10, 1024},
-    {"sm_86",       Code::cubin,     86, 11010,   1536,    16,     100 << 10,      99 << 10, 1024},
-    {"sm_89",       Code::cubin,     89, 11080,   1536,    24,     100 << 10,      99 << 10, 1024},
-    {"sm_90a",      Code::cubin,     90, 12000,   2048,    32,     228 << 10,     227 << 10, 1024},
-    {"sm_100",      Code::cubin,    100, 12080,   2048,    32,     228 << 10,     227 << 10, 1024},
-    {"sm_120",      Code::cubin,    120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
-    {"compute_120", Code::ptx,      120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
-    {"emulated",    Code::emulated,  90,     0,   2048,    32,     228 << 10,     227 << 10, 1024},
+    //                                             resident per processor  shared memory
+    // name             code            cap  toolkit  threads  blocks  per processor  per block  reserved
+    {"sm_75",          Code::cubin,     75, 10000,   1024,    16,      64 << 10,      64 << 10, 0},
+    {"sm_80",          Code::cubin,     80, 11000,   2048,    32,     164 << 10,     163 << 10, 1024},
+    {"sm_86",          Code::cubin,     86, 11010,   1536,    16,     100 << 10,      99 << 10, 1024},
+    {"sm_89",          Code::cubin,     89, 11080,   1536,    24,     100 << 10,      99 << 10, 1024},
+    {"sm_90a",         Code::cubin,     90, 12000,   2048,    32,     228 << 10,     227 << 10, 1024},
+    {"sm_100",         Code::cubin,    100, 12080,   2048,    32,     228 << 10,     227 << 10, 1024},
+    {"sm_120",         Code::cubin,    120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
+    {"compute_120",    Code::ptx,      120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
+    {"emulated",       Code::emulated,  90,     0,   2048,    32,     228 << 10,     227 << 10, 1024},
+    {"emulated-sm_80", Code::emulated,  80,     0,   2048,    32,     164 << 10,     163 << 10, 1024},
+    {"emulated-sm_75", Code::emulated,  75,     0,   1024,    16,      64 << 10,      64 << 10, 0},
 };
 // clang-format on
 

@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-/// One `sm_XX` (a cubin), `compute_XX` (PTX, for what is newer) or the emulated device. The limits are those of the
+/// One `sm_XX` (a cubin), `compute_XX` (PTX, for what is newer) or text for the emulated device. The limits are those of the
 /// CUDA C++ Programming Guide, "Compute Capabilities", table "Technical Specifications per Compute Capability".
 struct Architecture {
   enum class Code { cubin, ptx, emulated };
@@ -31,7 +31,7 @@ struct Architecture {
                        barriersPerBlock = 16;
 };
 
-/// All that are known: cubins from the oldest on, then PTX of the newest, then the emulated device.
+/// All that are known: cubins from the oldest on, then PTX of the newest, then those of the emulated device.
 llvm::ArrayRef<Architecture> architectures();
 /// The one of this name, or null.
 const Architecture *findArchitecture(llvm::StringRef name);

@@ -114,7 +114,8 @@ llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, 
   // arrays and arithmetic; views check themselves. Optimising would cost ten times the time, and at the sizes of tests
   // save less.
   std::string include = "-I" + root, map = "-ffile-prefix-map=" + root + "/=", source = root + "/kernels.cu",
-              output = root + "/image.so", log = root + "/log";
+              output = root + "/image.so", log = root + "/log",
+              capability = "-DTUTTI_CAPABILITY=" + std::to_string(options.capability);
   std::vector<llvm::StringRef> arguments = {*clang,
                                             "-x",
                                             "c++",
@@ -139,7 +140,8 @@ llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, 
                                             "-fsanitize-undefined-strip-path-components=-1",
                                             "-fstack-clash-protection",
                                             include,
-                                            map};
+                                            map,
+                                            capability};
   for (const std::string &flag : options.flags)
     arguments.push_back(flag);
   arguments.insert(arguments.end(), {source, "-o", output, "-lm"});

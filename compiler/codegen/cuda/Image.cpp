@@ -39,7 +39,7 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<CudaText> kern
     units.push_back({kernel.name + ".cu", kernel.text});
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
-  std::string key;
+  std::string key = image.architecture->name.str() + "\n";
   for (const EmulatedUnit &unit : units)
     key += (unit.name + "\n" + unit.text + "\n").str();
   {
@@ -47,7 +47,7 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<CudaText> kern
     image.bytes = known[key];
   }
   if (image.bytes.empty()) {
-    llvm::Expected<std::string> built = compileEmulated(units);
+    llvm::Expected<std::string> built = compileEmulated(units, {.capability = image.architecture->capability});
     if (!built)
       return built.takeError();
     image.bytes = std::move(*built);

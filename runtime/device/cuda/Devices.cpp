@@ -34,10 +34,7 @@ tutti_status_t describe(const CudaDriver &driver, CUdevice device, bool emulated
   target.bandwidth = emulated ? 0 : 2e3 * memoryClock * bus / 8;
   target.emulated = emulated;
   target.driver = driver.version;
-  if (emulated)
-    std::snprintf(target.name, sizeof(target.name), "%s", name);
-  else
-    std::snprintf(target.name, sizeof(target.name), "%s (sm_%d%d)", name, target.major, target.minor);
+  std::snprintf(target.name, sizeof(target.name), "%s (sm_%d%d)", name, target.major, target.minor);
   return TUTTI_OK;
 }
 

@@ -28,6 +28,20 @@ int fitOf(std::string_view target, int major, int minor) {
   return family ? 30000 + wantedMinor : 0;
 }
 
+int fitOfEmulated(std::string_view target, int major, int minor) {
+  int number = 90;
+  if (target != "emulated") {
+    constexpr std::string_view prefix = "emulated-sm_";
+    if (!target.starts_with(prefix))
+      return 0;
+    target.remove_prefix(prefix.size());
+    auto [end, error] = std::from_chars(target.data(), target.data() + target.size(), number);
+    if (error != std::errc() || end != target.data() + target.size())
+      return 0;
+  }
+  return number > 0 && number <= 10 * major + minor ? number : 0;
+}
+
 tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, const fb::Image *&image,
                            tutti_error_t *error) {
   image = nullptr;
@@ -39,7 +53,7 @@ tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, c
     std::string_view target = view(candidate.target());
     if (used < sizeof(has))
       used += size_t(std::snprintf(has + used, sizeof(has) - used, "%s%.40s", i ? ", " : "", text(candidate.target())));
-    int fit = device.emulated ? target == "emulated" : fitOf(target, device.major, device.minor);
+    int fit = (device.emulated ? fitOfEmulated : fitOf)(target, device.major, device.minor);
     if (fit && candidate.min_driver() > uint32_t(device.driver)) {
       needed = needed ? std::min(needed, int(candidate.min_driver())) : int(candidate.min_driver());
       continue;
@@ -56,8 +70,8 @@ tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, c
                 device.driver % 1000 / 10);
   if (device.emulated)
     return fail(error, TUTTI_NO_DEVICE,
-                "kernel '%.80s' has code for %s, none for the emulated device; compile with --target emulated",
-                text(kernel.name()), *has ? has : "nothing");
+                "kernel '%.80s' has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
+                text(kernel.name()), *has ? has : "nothing", device.major, device.minor);
   return fail(error, TUTTI_NO_DEVICE,
               "kernel '%.80s' has code for %s, which %s cannot run; compile with --target sm_%d%d", text(kernel.name()),
               *has ? has : "nothing", device.name, device.major, device.minor);

@@ -23,6 +23,9 @@ struct CudaTarget {
 /// device's, compute_XY (PTX, which the driver compiles) with the largest XY up to the device's. ("CUDA C++ Programming
 /// Guide", Binary and PTX Compatibility, Architecture-Specific and Family-Specific Features.)
 int fitOf(std::string_view target, int major, int minor);
+/// The same for an emulated device: text for the largest compute capability up to the device's. "emulated" is text for
+/// 9.0, "emulated-sm_80" for 8.0.
+int fitOfEmulated(std::string_view target, int major, int minor);
 inline bool isPtx(const fb::Image &image) { return view(image.target()).starts_with("compute_"); }
 
 /// The image of the kernel that fits the device best, and whose driver is new enough. Errors: TUTTI_NO_DEVICE names

@@ -12,7 +12,7 @@
 #if TUTTI_ON_DEVICE
 
 __device__ __forceinline__ void __pipeline_memcpy_async(void *to, const void *from, int size, int zfill = 0) {
-#if __CUDA_ARCH__ >= 800
+#if TUTTI_CAPABILITY >= 80
   unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
   if (size == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(16 - zfill) : "memory");
@@ -28,14 +28,14 @@ __device__ __forceinline__ void __pipeline_memcpy_async(void *to, const void *fr
 
 /// Ends a group of copies.
 __device__ __forceinline__ void __pipeline_commit() {
-#if __CUDA_ARCH__ >= 800
+#if TUTTI_CAPABILITY >= 80
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
 /// Waits until all but this thread's last `prior` groups have happened; a constant.
 __device__ __forceinline__ void __pipeline_wait_prior(int prior) {
-#if __CUDA_ARCH__ >= 800
+#if TUTTI_CAPABILITY >= 80
   switch (prior) {
 #define TUTTI_WAIT(n)                                                                                                  \
   case n:                                                                                                              \
@@ -64,7 +64,14 @@ void __pipeline_memcpy_async(tutti::Address<T, tutti::Space::shared> to,
     tutti::fault(tutti::Fault::failure, "an asynchronous copy of %ld bytes, %ld of them zero", size, zfill, where);
   to.checkExtent(size, size);
   from.checkExtent(size - zfill, size);
+#if TUTTI_CAPABILITY >= 80
   tutti::emulator().copyAsync(to.at, from.at, size, size - zfill, where);
+#else
+  to.where = where;
+  to.check(tutti::Access::write, size, size);
+  __builtin_memcpy(to.at, from.at, size - zfill);
+  __builtin_memset(reinterpret_cast<char *>(to.at) + size - zfill, 0, zfill);
+#endif
 }
 template <class T>
 void __pipeline_memcpy_async(tutti::Address<T, tutti::Space::shared> to, tutti::Address<T, tutti::Space::global> from,

@@ -44,7 +44,7 @@ struct Emulator {
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 2;
+inline constexpr uint32_t emulatorVersion = 3;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {
@@ -56,6 +56,7 @@ struct EmulatedKernel {
 /// What an image exports once, as tuttiImage. The driver sets it before a thread runs.
 struct EmulatedImage {
   uint32_t version;
+  int32_t capability; ///< that the text was compiled for, as TUTTI_CAPABILITY
   const Emulator *emulator;
   uint3 threadIdx, blockIdx;
   dim3 blockDim, gridDim;

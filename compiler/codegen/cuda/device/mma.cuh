@@ -11,8 +11,8 @@
 //   16 bits   pairs, the lower index in the lower half: a[0..3]: (g, 2t), (g + 8, 2t), (g, 2t + 8), (g + 8, 2t + 8);
 //             b[0..1]: (2t, g), (2t + 8, g)
 
+#if TUTTI_CAPABILITY >= 80
 #if TUTTI_ON_DEVICE
-#if __CUDA_ARCH__ >= 800
 
 namespace tutti {
 
@@ -56,7 +56,7 @@ template <class T> __device__ __forceinline__ void ldmatrix4Transposed(uint32_t 
 
 } // namespace tutti
 
-#endif
 #else
 #include "tutti/host_mma.cuh"
+#endif
 #endif
