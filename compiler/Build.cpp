@@ -79,14 +79,22 @@ llvm::Expected<ProgramCode> buildCuda(ModuleOp planned, ArrayRef<const Architect
   std::vector<std::string> symbols = symbolsOf(programOf(planned));
   for (auto kernel : planned.getOps<plan::KernelOp>()) {
     std::string name = kernel.getSymName().str();
-    llvm::Expected<std::string> text = emitCudaKernel(kernel, symbols, name);
+    // One that every architecture has room for.
+    std::vector<CudaGeometry> fitting =
+        cudaGeometries(kernel, **llvm::min_element(architectures, [](const Architecture *a, const Architecture *b) {
+          return a->sharedPerBlock < b->sharedPerBlock;
+        }));
+    if (fitting.empty())
+      return fail(ExitCode::unsupported, "kernel " + name + " needs more shared memory for a row than a block has; layers so wide are "
+                                                            "not supported on cuda yet");
+    const CudaGeometry &geometry = fitting.back();
+    llvm::Expected<std::string> text = emitCudaKernel(kernel, symbols, name, geometry);
     if (!text)
       return text.takeError();
     if (llvm::Error error = dump(name + ".cu", *text))
       return error;
-    std::optional<CudaGeometry> geometry = cudaGeometry(kernel);
-    code.launches.push_back({geometry->rows, geometry->threads, geometry->sharedBytes});
-    texts.push_back({name, std::move(*text), {unsigned(geometry->threads), unsigned(geometry->sharedBytes)}});
+    code.launches.push_back({geometry.rows, geometry.threads, geometry.sharedBytes});
+    texts.push_back({name, std::move(*text), {unsigned(geometry.threads), unsigned(geometry.sharedBytes)}});
   }
   auto built = buildCudaImages(texts, architectures, jobs);
   if (!built)

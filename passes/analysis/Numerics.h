@@ -17,6 +17,11 @@ int64_t chunkOf(int64_t k);
 inline llvm::StringRef numericsRule(mlir::Operation *op) {
   return llvm::cast<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("rule")).getValue();
 }
+/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3", "tf32", "bf16", "f16".
+inline llvm::StringRef numericsProduct(mlir::Operation *op) {
+  auto product = llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
+  return product ? product.getValue() : "fma";
+}
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();
 }

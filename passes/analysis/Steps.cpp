@@ -55,6 +55,7 @@ public:
 
 private:
   plan::KernelOp kernel;
+  StringAttr target = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>("tutti.target");
   Steps result;
   // The contraction in whose registers a value is, as an index into `contractions`.
   llvm::DenseMap<Value, unsigned> registers;
@@ -192,6 +193,15 @@ private:
     });
   }
 
+  int64_t strideOf(int64_t columns) {
+    // Whole vectors are stored; a line more keeps rows off the same cache set.
+    int64_t stride = llvm::alignTo(columns, 16);
+    // Lanes that read four neighbours in each of two rows meet different banks of shared memory.
+    if (target && target.getValue() == "cuda")
+      return stride % 32 == 0 ? stride + 16 : stride;
+    return stride % 256 == 0 ? stride + 16 : stride;
+  }
+
   /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs of memory.
   void layOutScratch() {
     struct Run {
@@ -204,10 +214,7 @@ private:
         continue;
       auto type = cast<RankedTensorType>(value.getType());
       int64_t columns = RowForm::of(type).columns.getFixed();
-      // Whole vectors are stored; a line more keeps rows off the same cache set.
-      place.stride = columns == 1 ? 1 : llvm::alignTo(columns, 16);
-      if (place.stride % 256 == 0)
-        place.stride += 16;
+      place.stride = columns == 1 ? 1 : strideOf(columns);
       int64_t bytes = llvm::alignTo(place.stride * storageBytes(type.getElementType()), 8); // a tile's 8 rows or more: 64
       auto [first, last] = lifeOf(value);
       llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });

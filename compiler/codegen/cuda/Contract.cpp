@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contract family: a tile of rows times a weight in panels, over the skeleton contract.cuh.
+// The contract family: a tile of rows times a weight, over the skeletons contract.cuh (fma, weights in panels) and
+// tensor.cuh (tensor cores, weights in fragments that come through a ring).
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
 
 #include "Layout.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -17,19 +20,29 @@ static bool dependsOn(Value value, Value other) {
   return map && llvm::any_of(map.getInputs(), [&](Value input) { return dependsOn(input, other); });
 }
 
-std::string emitContraction(KernelText &k, const Step &step) {
-  ContractOp op = step.contraction;
-  Value left = op.getLhs();
-  int64_t K = k.typeOf(left).getShape().back(), N = op.getType().getShape().back();
-  const Place &place = k.steps.places.find(left)->second;
-  std::string stride = std::to_string(place.kind == Place::scratch ? place.stride : K), rowsOf = "t." + k.view(left);
-  if (place.kind != Place::scratch) {
-    std::string row = "t.firstRow";
-    if (RowForm::of(k.typeOf(left)).lifted)
-      row = "t.member * totalRows + " + row;
-    rowsOf = formatv("{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", rowsOf, row, K).str();
-  }
+Contraction::Contraction(ContractOp op)
+    : op(op), K(KernelText::typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
+      math(llvm::StringSwitch<StringRef>(numericsProduct(op))
+               .Case("tf32x3", "Tf32x3")
+               .Case("tf32", "Tf32")
+               .Case("bf16", "Bf16")
+               .Case("f16", "F16")
+               .Default("")) {}
 
+bool Contraction::streamsRows(const Steps &steps) {
+  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument;
+}
+
+int64_t Contraction::wordBytes() const { return math == "Bf16" || math == "F16" ? 2 : 4; }
+
+int64_t Contraction::stages(int64_t warpColumns) const {
+  int64_t tiles = llvm::divideCeil(N, 8), panels = tiles / 4 + tiles % 4 / 2 + tiles % 2;
+  return llvm::divideCeil(panels, warpColumns) * llvm::divideCeil(K, 32);
+}
+
+/// The function that takes a sum on: computes what is stored of it, and stores it.
+static std::string storeFunction(KernelText &k, const Step &step) {
+  ContractOp op = step.contraction;
   std::string lines;
   std::vector<std::string> dims = k.space(lines);
   std::map<std::pair<void *, std::string>, std::string> known;
@@ -54,25 +67,99 @@ std::string emitContraction(KernelText &k, const Step &step) {
     std::string data = read(value, k.own(value));
     stores += "    " + k.store(value, data, dims);
   }
-  std::string all = formatv("  // {0} x {1}\n  const Rows left{2}{{{3}, {4}};\n  const auto store{2} = [&](int row, "
-                            "int column, float sum) {{\n{5}{6}  };\n",
-                            K, N, k.numberOf(op.getResult()), rowsOf, stride, lines, stores)
-                        .str();
-  std::vector<rt::PanelBlock> blocks = rt::planPanels(K, N);
+  return formatv("  const auto store{0} = [&](int row, int column, float sum) {{\n{1}{2}  };\n",
+                 k.numberOf(op.getResult()), lines, stores);
+}
+
+/// The left operand, in memory or coming through the ring.
+static std::string leftOperand(KernelText &k, Contraction c) {
+  Value left = c.op.getLhs();
+  const Place &place = k.steps.places.find(left)->second;
+  unsigned number = k.numberOf(c.op.getResult());
+  if (place.kind == Place::scratch)
+    return formatv("  const Rows<{0}, {1}, Shared<float>> left{2}{{t.{3}};\n", c.K, place.stride, number, k.view(left));
+  std::string row = "t.firstRow", view = k.view(left);
+  if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
+    row = "t.member * totalRows + " + row;
+  std::string type = place.kind == Place::argument ? "Global<const float>" : "Global<float>";
+  type = c.streamsRows(k.steps) && k.geometry.warpRows
+             ? formatv("StreamedRows<{0}, {1}, {2}>", c.K, k.geometry.rows, type).str()
+             : formatv("Rows<{0}, {0}, {1}>", c.K, type).str();
+  return formatv("  const {0} left{1}{{t.{2}.slice(({3}) * {4}, int64_t(t.rows) * {4})};\n", type, number, view, row,
+                 c.K);
+}
+
+/// One call for each run of equal blocks of the weight.
+static std::string panelCalls(KernelText &k, Contraction c) {
+  std::string all;
+  std::vector<rt::PanelBlock> blocks = rt::planPanels(c.K, c.N);
   for (size_t i = 0; i < blocks.size();) {
     const rt::PanelBlock &first = blocks[i];
     size_t next = i + 1;
     int64_t columns = first.cols;
     for (; next < blocks.size() && !first.lanes && !blocks[next].lanes && blocks[next].width == first.width; ++next)
       columns += blocks[next].cols;
-    std::string shape = first.lanes ? formatv("multiplyLanes<{0}, {1}>", K, first.cols).str()
-                                    : formatv("multiplyPanels<{0}, {1}, {2}>", K, first.width, numericsChunk(op)).str();
-    all += formatv("  {0}(t.rows, left{1}, t.{2}, {3}, {4}, {5}store{1});\n", shape, k.numberOf(op.getResult()),
-                   k.view(op.getRhs()), first.offset, first.col, first.lanes ? "" : std::to_string(columns) + ", ")
+    std::string shape = first.lanes
+                            ? formatv("multiplyLanes<{0}, {1}>", c.K, first.cols).str()
+                            : formatv("multiplyPanels<{0}, {1}, {2}>", c.K, first.width, numericsChunk(c.op)).str();
+    all += formatv("  {0}(t.rows, left{1}, t.{2}, {3}, {4}, {5}store{1});\n", shape, k.numberOf(c.op.getResult()),
+                   k.view(c.op.getRhs()), first.offset, first.col, first.lanes ? "" : std::to_string(columns) + ", ")
                .str();
     i = next;
   }
   return all;
+}
+
+std::string emitRing(KernelText &k) {
+  std::string lefts, cases;
+  int64_t stages = 0;
+  for (const Step &step : k.steps.steps) {
+    if (!step.contraction || !Contraction(step.contraction).onTensorCores())
+      continue;
+    Contraction c(step.contraction);
+    lefts += leftOperand(k, c);
+    int64_t own = c.stages(k.geometry.warpColumns);
+    cases += formatv("    if (n < {0})\n      return visit(n{1}, Product{2}(), left{2}, t.{3});\n", stages + own,
+                     stages ? " - " + std::to_string(stages) : "", k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
+                 .str();
+    stages += own;
+  }
+  const CudaGeometry &g = k.geometry;
+  if (!stages || !g.warpRows)
+    return "";
+  return formatv(
+      "{0}  // What the stages of the ring hold, from the first contraction to the last.\n  const auto stageOf = "
+      "[&](int n, auto visit) {{\n{1}  };\n  {2}Ring<BlockTile, {3}, {4}, {5}, decltype(stageOf)> ring({6}, "
+      "t.rows, stageOf);\n",
+      lefts, cases, g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset, stages);
+}
+
+std::string emitProducts(KernelText &k) {
+  std::string all;
+  for (const Step &step : k.steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      Contraction c(step.contraction);
+      all +=
+          formatv("using Product{0} = Product<{1}, {2}, {3}>;\n", k.numberOf(c.op.getResult()), c.math, c.K, c.N).str();
+    }
+  if (!all.empty() && k.geometry.warpRows)
+    all += formatv("using BlockTile = Tile<{0}, {1}, {2}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
+                   k.geometry.warpColumns);
+  return all;
+}
+
+std::string emitContraction(KernelText &k, const Step &step) {
+  Contraction c(step.contraction);
+  unsigned number = k.numberOf(c.op.getResult());
+  std::string all = formatv("  // {0} x {1}\n", c.K, c.N);
+  if (!c.onTensorCores())
+    return all + leftOperand(k, c) + storeFunction(k, step) + panelCalls(k, c);
+  if (!k.geometry.warpRows)
+    return all + leftOperand(k, c) + storeFunction(k, step) +
+           formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, store{0});\n", number, k.view(c.op.getRhs()))
+               .str();
+  return all + storeFunction(k, step) +
+         formatv("  multiply<Product{0}, BlockTile>(t.rows, ring, left{0}, store{0});\n", number).str();
 }
 
 } // namespace tutti

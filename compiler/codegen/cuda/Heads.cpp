@@ -16,7 +16,7 @@ std::string emitHeads(KernelText &k) {
   std::string all =
       formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
               "  if (!isLastOf(int(p.sizes[0]), tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
-              k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.sharedBytes - 16)
+              k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset)
           .str();
   for (HeadOp head : k.steps.heads) {
     Type element = k.typeOf(head.getX()).getElementType(), answer = k.typeOf(head.getResult()).getElementType();

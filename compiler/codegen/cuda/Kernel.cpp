@@ -12,22 +12,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-// What every architecture since sm_75 has, less the flag of the heads.
-constexpr int64_t sharedBudget = (64 << 10) - 16;
-constexpr int64_t mostRows = 16, blockThreads = 256;
-
-static int64_t sharedPerRow(const Steps &steps) { return steps.scratchPerRow; }
-
-std::optional<CudaGeometry> cudaGeometry(plan::KernelOp kernel) {
-  int64_t perRow = sharedPerRow(Steps::of(kernel));
-  int64_t rows = mostRows;
-  while (rows > 1 && rows * perRow > sharedBudget)
-    rows /= 2;
-  if (rows * perRow > sharedBudget)
-    return std::nullopt;
-  return CudaGeometry{rows, blockThreads, int64_t(llvm::alignTo(rows * perRow, 16)) + 16};
-}
-
 static std::string joined(const std::map<unsigned, std::string> &parts) {
   std::string all;
   for (const auto &[number, part] : parts)
@@ -35,15 +19,11 @@ static std::string joined(const std::map<unsigned, std::string> &parts) {
   return all;
 }
 
-llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name) {
-  std::optional<CudaGeometry> geometry = cudaGeometry(kernel);
-  if (!geometry)
-    return fail(ExitCode::unsupported,
-                "kernel " + kernel.getSymName() + " needs " + std::to_string(sharedPerRow(Steps::of(kernel))) +
-                    " bytes of shared memory for a row, a block has " + std::to_string(sharedBudget) +
-                    "; layers so wide are not supported on cuda yet");
-  KernelText text(kernel, sizes, *geometry);
-  std::string steps;
+llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name,
+                                           const CudaGeometry &geometry) {
+  KernelText text(kernel, sizes, geometry);
+  std::string products = emitProducts(text);
+  std::string steps = emitRing(text);
   for (const Step &step : text.steps.steps)
     steps += (step.contraction ? emitContraction(text, step) : emitRows(text, step)) + "  __syncthreads();\n";
   steps += emitHeads(text);
@@ -54,7 +34,7 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
 #include "tutti/contract.cuh"
 #include "tutti/row.cuh"
 #include "tutti/head.cuh"
-
+{12}
 using namespace tutti;
 
 struct Params {{
@@ -62,7 +42,7 @@ struct Params {{
   int64_t sizes[{3}];
 };
 
-{4}
+{13}{4}
 struct Task {{
   const Params &p;
   int member, firstRow, rows;
@@ -72,7 +52,7 @@ struct Task {{
 
 {7}};
 
-extern "C" __global__ void __launch_bounds__({8}, 2) {0}(const __grid_constant__ Params p) {{
+extern "C" __global__ void __launch_bounds__({8}, {14}) {0}(const __grid_constant__ Params p) {{
   const int64_t totalRows = {9};
   const int64_t firstRow = int64_t(blockIdx.x) * {10};
   if (firstRow >= totalRows)
@@ -82,8 +62,10 @@ extern "C" __global__ void __launch_bounds__({8}, 2) {0}(const __grid_constant__
 {11}}
 )",
                  name, kernel.getFamily(), text.argumentCount(), sizes.size(), joined(text.functions),
-                 joined(text.members), joined(text.initializers), joined(text.methods), geometry->threads,
-                 text.totalRows(), geometry->rows, steps)
+                 joined(text.members), joined(text.initializers), joined(text.methods), geometry.threads,
+                 text.totalRows(), geometry.rows, steps,
+                 products.empty() ? "" : "#include \"tutti/ring.cuh\"\n#include \"tutti/tensor.cuh\"\n",
+                 products.empty() ? products : products + "\n", geometry.residentBlocks)
       .str();
 }
 

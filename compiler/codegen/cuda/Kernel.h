@@ -3,6 +3,7 @@
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_KERNEL_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_KERNEL_H
 
+#include "Architectures.h"
 #include "dialects/plan/Plan.h"
 
 #include "llvm/Support/Error.h"
@@ -12,16 +13,29 @@ namespace tutti {
 /// How a kernel is launched: blocks of `threads`, one a member (if lifted) and tile of `rows` rows, with `sharedBytes`
 /// of dynamic shared memory.
 struct CudaGeometry {
-  int64_t rows, threads, sharedBytes;
+  int64_t rows, threads, sharedBytes = 0;
+  int residentBlocks = 2; ///< on a multiprocessor, that the registers of a thread leave room for
+
+  /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns, each
+  /// with 16 rowTiles rows. No warps: weights are read from memory by whoever multiplies.
+  int rowTiles = 0, warpRows = 0, warpColumns = 0;
+  /// The ring of weights in shared memory.
+  int64_t stages = 0, stageBytes = 0, ringOffset = 0;
+  bool bulkCopies = false; ///< and mbarriers, instead of cp.async
+  int64_t flagOffset = 0;  ///< of the heads' flag in shared memory
+
+  bool operator==(const CudaGeometry &) const = default;
 };
-/// Nothing if a single row does not fit into shared memory.
-std::optional<CudaGeometry> cudaGeometry(plan::KernelOp kernel);
+
+/// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
+/// single row does not fit into shared memory.
+std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
 
 /// The kernel's translation unit, its entry called `name`. Its one parameter is a struct of the launch's arguments as
 /// addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x is the tile of rows,
 /// blockIdx.y the position in the active set.
 llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes,
-                                           llvm::StringRef name);
+                                           llvm::StringRef name, const CudaGeometry &geometry);
 
 } // namespace tutti
 

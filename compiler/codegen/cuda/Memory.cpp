@@ -40,10 +40,11 @@ bool KernelText::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && llvm::is_contained(kernel.getWeights(), int64_t(argument.getArgNumber()));
 }
-bool KernelText::isPanels(Value value) {
-  return llvm::any_of(value.getUses(), [](OpOperand &use) {
-    return isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels";
-  });
+ContractOp KernelText::readAsWeight(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (auto op = dyn_cast<ContractOp>(use.getOwner()); op && use.getOperandNumber() == 1 && numericsRule(op) == "panels")
+      return op;
+  return {};
 }
 
 // Sizes and indices as text.
@@ -111,7 +112,7 @@ void KernelText::defineView(Value value, const Place &place) {
   Sizes sizes = getSizes(type);
   unsigned own = numbers.lookup(value);
   std::string element = elementOf(value), name = "m" + std::to_string(own), address, count = product(sizes);
-  bool table = isWeight(value) && isLifted(type);
+  bool table = isTable(value);
   unsigned rank = type.getRank();
   std::string number = std::to_string(own);
   if (place.kind == Place::scratch) {
@@ -134,9 +135,12 @@ void KernelText::defineView(Value value, const Place &place) {
     count = product(sizes);
     address = formatv("Global<const uint64_t>({0}, p.sizes[0])[member]", address).str();
   }
-  if (isPanels(value)) {
-    auto shape = type.getShape().take_back(2);
-    count = std::to_string(rt::panelFloats(shape[0], shape[1]));
+  if (ContractOp contraction = readAsWeight(value)) {
+    Contraction c(contraction);
+    if (c.onTensorCores())
+      element = "uint32_t";
+    count = c.onTensorCores() ? formatv("Product{0}::words", numberOf(contraction.getResult())).str()
+                              : std::to_string(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
   members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();

@@ -43,6 +43,8 @@ public:
   static std::string text(mlir::AffineMap map, llvm::ArrayRef<std::string> dims);
   mlir::AffineMap own(mlir::Value value) { return ownRow(RowForm::of(typeOf(value)), kernel.getContext()); }
 
+  /// A member's weight, whose address is looked up in a table: its view is that member's alone.
+  bool isTable(mlir::Value value) { return isWeight(value) && isLifted(typeOf(value)); }
   /// The view of a value that lies in memory.
   std::string view(mlir::Value value);
   /// A value at an index: read from memory, or computed.
@@ -62,7 +64,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
 
   bool isWeight(mlir::Value value);
-  bool isPanels(mlir::Value value);
+  /// The contraction by the panels rule that has it on its right, if one has.
+  ContractOp readAsWeight(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
@@ -75,6 +78,26 @@ private:
   std::string reduceBody(ReduceOp op);
 };
 
+/// A contraction of rows with a weight, and what multiplies.
+struct Contraction {
+  explicit Contraction(ContractOp op);
+
+  ContractOp op;
+  int64_t K, N;
+  llvm::StringRef math; ///< device/product.cuh's name; empty: fma, weights in panels
+
+  bool onTensorCores() const { return !math.empty(); }
+  int64_t wordBytes() const; ///< of an element of the weight as it is stored
+  /// Its rows lie in an input, and come piece by piece with the weights.
+  bool streamsRows(const Steps &steps);
+  /// That it takes of the ring, where so many panels of 32 columns are made at a time.
+  int64_t stages(int64_t warpColumns) const;
+};
+
+/// Aliases for the shapes of the kernel's products on tensor cores.
+std::string emitProducts(KernelText &text);
+/// Their left operands, and the ring that brings the weights.
+std::string emitRing(KernelText &text);
 // The statements of a step, and of all heads; a file each.
 std::string emitContraction(KernelText &text, const Step &step);
 std::string emitRows(KernelText &text, const Step &step);

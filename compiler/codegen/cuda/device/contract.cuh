@@ -5,17 +5,10 @@
 // lanes read at the same address. docs/numerics.md fixes the order of every sum; rows, warps and lanes decide none.
 #pragma once
 
-#include "tutti/memory.cuh"
+#include "tutti/rows.cuh"
 #include "tutti/scalar.cuh"
 
 namespace tutti {
-
-/// A tile's left operand: element (row, k) lies at row * stride + k.
-template <class View> struct Rows {
-  View view;
-  int stride;
-  __device__ __forceinline__ float at(int row, int k) const { return view[row * stride + k]; }
-};
 
 /// store(row, column, sum) for every element of left [rows, K] times `columns` columns of a weight, from `column` on, that lie in
 /// panels of `width` columns from `offset` on. All threads of the block come here.

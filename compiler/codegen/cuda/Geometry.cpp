@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How a kernel may be launched: tiles, warps, and what of shared memory is whose.
+#include "Text.h"
+
+namespace tutti {
+
+namespace {
+
+constexpr int64_t flagBytes = 16;     ///< of the heads
+constexpr int64_t barrierBytes = 128; ///< of the ring
+constexpr int64_t blockThreads = 256;
+constexpr int64_t streamedPitch = 48; ///< floats of a row in a stage (device/rows.cuh)
+
+/// Rows of activations, the flag, the ring.
+CudaGeometry geometryOf(const Steps &steps, int64_t rows) {
+  CudaGeometry g{rows, blockThreads};
+  g.flagOffset = llvm::alignTo(rows * steps.scratchPerRow, 16);
+  g.sharedBytes = g.flagOffset + flagBytes;
+  g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + barrierBytes;
+  return g;
+}
+
+/// Without tensor cores: as many rows as fit, up to 16.
+std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture) {
+  for (int64_t rows = 16; rows >= 1; rows /= 2)
+    if (CudaGeometry g = geometryOf(steps, rows); g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10))
+      return {g};
+  return {};
+}
+
+/// How eight warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
+/// each column.
+struct WarpGrid {
+  int rowTiles, rows, columns;
+};
+constexpr WarpGrid grids[] = {{2, 2, 4}, {1, 2, 4}, {1, 1, 8}};
+
+std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
+  CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
+  g.rowTiles = grid.rowTiles;
+  g.warpRows = grid.rows;
+  g.warpColumns = grid.columns;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      Contraction c(step.contraction);
+      int64_t bytes = grid.columns * 32 * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * streamedPitch * 4 : 0);
+      g.stageBytes = std::max(g.stageBytes, bytes);
+    }
+  // Two blocks side by side hide each other's waits; a block alone takes what there is.
+  int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
+  auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(4, (bytes - g.ringOffset) / g.stageBytes); };
+  g.stages = stagesIn(half);
+  if (grid.rowTiles > 1 || g.stages < 3) {
+    g.stages = stagesIn(architecture.sharedPerBlock);
+    g.residentBlocks = 1;
+  }
+  if (g.stages < 2)
+    return std::nullopt;
+  g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
+  return g;
+}
+
+} // namespace
+
+std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
+  Steps steps = Steps::of(kernel);
+  bool tensor = llvm::any_of(
+      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
+  if (!tensor || architecture.capability < 80)
+    return plainGeometries(steps, architecture);
+  std::vector<CudaGeometry> fitting;
+  for (WarpGrid grid : grids)
+    if (auto g = tensorGeometry(steps, grid, architecture))
+      fitting.push_back(*g);
+  if (fitting.size() > 2) // the largest, for calls that fill the device with it, and the smallest
+    fitting.erase(fitting.begin() + 1);
+  return fitting.empty() ? plainGeometries(steps, architecture) : fitting;
+}
+
+} // namespace tutti

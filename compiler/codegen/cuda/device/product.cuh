@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products on tensor cores: what they round, how a lane's share of 16 rows, 16 k and 8 columns becomes fragments, and which
+// instructions multiply them in which order (docs/numerics.md, "Tensor cores").
+#pragma once
+
+#include "tutti/mma.cuh"
+
+namespace tutti {
+
+/// To nearest, ties away from zero; tensor cores read the upper 19 bits only. (cvt.rna clears the others, too.)
+__device__ __forceinline__ uint32_t roundTf32(float x) {
+  return __float_as_uint(x) + (fabsf(x) < __uint_as_float(0x7f800000) ? 0x1000 : 0);
+}
+
+// A product has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
+// cannot: rounded(x) is what it makes of an element of the rows, weight(word, part) element `part` (of `parts`) of a word.
+
+struct Float32Words {
+  static constexpr int words = 4, parts = 1;
+  __device__ __forceinline__ static float weight(uint32_t word, int) { return __uint_as_float(word); }
+  __device__ __forceinline__ static float rounded(float x) { return x; }
+};
+struct Tf32Words {
+  static constexpr int words = 4, parts = 1;
+  __device__ __forceinline__ static float weight(uint32_t word, int) { return rounded(__uint_as_float(word)); }
+  __device__ __forceinline__ static float rounded(float x) { return __uint_as_float(roundTf32(x) & 0xffffe000); }
+};
+struct Bfloat16Words {
+  static constexpr int words = 2, parts = 2;
+  __device__ __forceinline__ static float weight(uint32_t word, int part) {
+    return __bfloat162float({static_cast<unsigned short>(word >> part * 16)});
+  }
+  __device__ __forceinline__ static float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
+};
+struct HalfWords {
+  static constexpr int words = 2, parts = 2;
+  __device__ __forceinline__ static float weight(uint32_t word, int part) {
+    return __half2float({static_cast<unsigned short>(word >> part * 16)});
+  }
+  __device__ __forceinline__ static float rounded(float x) { return __half2float(__float2half_rn(x)); }
+};
+
+} // namespace tutti
+
+#if TUTTI_CAPABILITY >= 80
+
+// Fragments of a group of 16 k: lane 4 g + t has k = 4 t .. 4 t + 3. Which k an instruction calls which is free as long as both
+// operands agree, and so a lane reads four neighbours at once. left(g, g8) is made of the rows g and g + 8; multiply<step> adds
+// one of `steps` instructions, which independent sums take in turn.
+
+namespace tutti {
+
+/// x = high + low, both TF32. The low part of what is not finite is 0.
+__device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
+  bool finite = fabsf(x) < __uint_as_float(0x7f800000);
+  high = (__float_as_uint(x) + (finite ? 0x1000 : 0)) & 0xffffe000;
+  low = __float_as_uint(finite ? x - __uint_as_float(high) : 0.0f) + 0x1000;
+}
+
+/// float32 in about 22 bits: of each eight k three TF32 products, the small ones first.
+struct Tf32x3 : Float32Words {
+  static constexpr int steps = 6;
+  struct Left {
+    uint32_t high[2][4], low[2][4];
+  };
+  struct Right {
+    uint32_t high[2][2], low[2][2];
+  };
+  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
+    const float x[2][4] = {{g.x, g8.x, g.y, g8.y}, {g.z, g8.z, g.w, g8.w}};
+    Left l;
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      split(x[i / 4][i % 4], l.high[i / 4][i % 4], l.low[i / 4][i % 4]);
+    return l;
+  }
+  __device__ __forceinline__ static Right right(const uint32_t (&word)[4]) {
+    Right r;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      split(__uint_as_float(word[i]), r.high[i / 2][i % 2], r.low[i / 2][i % 2]);
+    return r;
+  }
+  template <int step> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
+    constexpr int eight = step / 3, kind = step % 3;
+    mmaTf32(sum, kind == 0 ? l.low[eight] : l.high[eight], kind == 1 ? r.low[eight] : r.high[eight]);
+  }
+};
+
+struct Tf32 : Tf32Words {
+  static constexpr int steps = 2;
+  struct Left {
+    uint32_t word[2][4];
+  };
+  struct Right {
+    uint32_t word[2][2];
+  };
+  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
+    return {{{roundTf32(g.x), roundTf32(g8.x), roundTf32(g.y), roundTf32(g8.y)},
+             {roundTf32(g.z), roundTf32(g8.z), roundTf32(g.w), roundTf32(g8.w)}}};
+  }
+  __device__ __forceinline__ static Right right(const uint32_t (&word)[4]) {
+    return {{{roundTf32(__uint_as_float(word[0])), roundTf32(__uint_as_float(word[1]))},
+             {roundTf32(__uint_as_float(word[2])), roundTf32(__uint_as_float(word[3]))}}};
+  }
+  template <int step> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
+    mmaTf32(sum, l.word[step], r.word[step]);
+  }
+};
+
+struct Bf16 : Bfloat16Words {
+  static constexpr int steps = 1;
+  struct Left {
+    uint32_t word[4];
+  };
+  struct Right {
+    uint32_t word[2];
+  };
+  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
+    return {{packBfloat16(g.x, g.y), packBfloat16(g8.x, g8.y), packBfloat16(g.z, g.w), packBfloat16(g8.z, g8.w)}};
+  }
+  __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
+  template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
+    mmaBf16(sum, l.word, r.word);
+  }
+};
+
+struct F16 : HalfWords {
+  static constexpr int steps = 1;
+  struct Left {
+    uint32_t word[4];
+  };
+  struct Right {
+    uint32_t word[2];
+  };
+  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
+    return {{packHalf(g.x, g.y), packHalf(g8.x, g8.y), packHalf(g.z, g.w), packHalf(g8.z, g8.w)}};
+  }
+  __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
+  template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
+    mmaF16(sum, l.word, r.word);
+  }
+};
+
+} // namespace tutti
+
+#else
+
+namespace tutti {
+using Tf32x3 = Float32Words;
+using Tf32 = Tf32Words;
+using Bf16 = Bfloat16Words;
+using F16 = HalfWords;
+} // namespace tutti
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where a contraction's left operand comes from: rows of K floats in memory, or the pieces of them in a ring's stage.
+#pragma once
+
+#include "tutti/async.cuh"
+#include "tutti/memory.cuh"
+
+namespace tutti {
+
+/// Rows in shared or global memory, `stride` floats apart and 16 bytes aligned where that is a multiple of four.
+template <int K, int stride, class View> struct Rows {
+  static constexpr int stageFloats = 0; ///< that they take in a stage, per row
+  View view;
+
+  __device__ __forceinline__ float at(int row, int k) const { return view[row * stride + k]; }
+  /// The elements k to k + 3, k a multiple of four; those past K are 0.
+  __device__ __forceinline__ float4 four(int, int row, int k) const {
+    if (stride % 4 == 0 && k + 4 <= K)
+      return view.load4(row * stride + k);
+    float4 v = make_float4(0, 0, 0, 0);
+    if (k < K)
+      v.x = view[row * stride + k];
+    if (k + 1 < K)
+      v.y = view[row * stride + k + 1];
+    if (k + 2 < K)
+      v.z = view[row * stride + k + 2];
+    if (k + 3 < K)
+      v.w = view[row * stride + k + 3];
+    return v;
+  }
+  // Nothing of them comes through the ring.
+  __device__ __forceinline__ void bring(int, int, int) const {}
+};
+
+/// Rows in global memory, of which each stage has 32 columns, rows 48 floats apart: lanes that read four neighbours in each of two
+/// rows meet different banks.
+template <int K, int mostRows, class View> struct StreamedRows {
+  static constexpr int pitch = 48, stageFloats = pitch;
+  View view;
+
+  __device__ __forceinline__ float at(int row, int k) const { return view[row * K + k]; }
+  __device__ __forceinline__ float4 four(int stage, int row, int k) const {
+    const Shared<float> s = shared<float>(stage, mostRows * pitch);
+    int at = row * pitch + k % 32;
+    if (k + 4 <= K)
+      return s.load4(at);
+    float4 v = make_float4(0, 0, 0, 0);
+    if (k < K)
+      v.x = s[at];
+    if (k + 1 < K)
+      v.y = s[at + 1];
+    if (k + 2 < K)
+      v.z = s[at + 2];
+    return v;
+  }
+  /// This thread's part of the columns 32 chunk and on of `rows` rows, to byte `stage` of shared memory.
+  __device__ __forceinline__ void bring(int stage, int chunk, int rows) const {
+    const Shared<float> s = shared<float>(stage, mostRows * pitch);
+    constexpr int unit = K % 4 == 0 ? 4 : 1; // rows of another length are not aligned
+    for (int i = threadIdx.x * unit; i < rows * 32; i += blockDim.x * unit) {
+      int row = i / 32, k = i % 32;
+      if (chunk * 32 + k < K)
+        __pipeline_memcpy_async(&s[row * pitch + k], &view[row * K + chunk * 32 + k], unit * 4);
+    }
+  }
+};
+
+} // namespace tutti

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h). Weights, and
+// rows that are not in shared memory, come through a ring of stages of 32 k; sums stay in registers.
+//
+// The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32 columns, and the
+// block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile decides none.
+#pragma once
+
+#include "tutti/product.cuh"
+#include "tutti/shape.cuh"
+#include "tutti/rows.cuh"
+
+namespace tutti {
+
+#if TUTTI_CAPABILITY >= 80
+
+/// A lane's words of one word row of `tiles` tiles.
+template <int tiles>
+__device__ __forceinline__ void loadWords(uint32_t (&words)[tiles], const Shared<uint32_t> &from, int at) {
+  if constexpr (tiles == 4) {
+    uint4 v = from.load4(at);
+    words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
+  } else if constexpr (tiles == 2) {
+    uint2 v = from.load2(at);
+    words[0] = v.x, words[1] = v.y;
+  } else {
+    words[0] = from[at];
+  }
+}
+
+template <class Math, int step, int tiles, int rowTiles>
+__device__ __forceinline__ void multiplyFrom(float (&sum)[rowTiles][4][4], const typename Math::Left (&left)[rowTiles],
+                                             const typename Math::Right (&right)[tiles]) {
+#pragma unroll
+  for (int j = 0; j < tiles; ++j)
+#pragma unroll
+    for (int m = 0; m < rowTiles; ++m)
+      Math::template multiply<step>(sum[m][j], left[m], right[j]);
+  if constexpr (step + 1 < Math::steps)
+    multiplyFrom<Math, step + 1>(sum, left, right);
+}
+
+/// total += the products of a chunk, for a warp's rows from `first` on and a panel of `tiles` tiles whose words lie at `words` of the
+/// stage. Rows past the last are the last once more.
+template <class P, int tiles, int rowTiles, class Left>
+__device__ __forceinline__ void multiplyChunk(float (&total)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
+                                              int leftStage, int first, int rows, int chunk) {
+  using Math = typename P::Math;
+  int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  float sum[rowTiles][4][4] = {};
+#pragma unroll
+  for (int group = 0; group < 2; ++group) {
+    int k = chunk * 32 + group * 16;
+    if (P::groups % 2 && k >= P::K)
+      break;
+    typename Math::Left a[rowTiles];
+#pragma unroll
+    for (int m = 0; m < rowTiles; ++m) {
+      int row = first + m * 16 + g, upper = row < rows ? row : rows - 1, lower = row + 8 < rows ? row + 8 : rows - 1;
+      a[m] = Math::left(left.four(leftStage, upper, k + t * 4), left.four(leftStage, lower, k + t * 4));
+    }
+    uint32_t word[Math::words][tiles];
+#pragma unroll
+    for (int i = 0; i < Math::words; ++i)
+      loadWords<tiles>(word[i], words, ((group * Math::words + i) * 32 + lane) * tiles);
+    typename Math::Right b[tiles];
+#pragma unroll
+    for (int j = 0; j < tiles; ++j) {
+      uint32_t own[Math::words];
+#pragma unroll
+      for (int i = 0; i < Math::words; ++i)
+        own[i] = word[i][j];
+      b[j] = Math::right(own);
+    }
+    multiplyFrom<Math, 0>(sum, a, b);
+  }
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m)
+#pragma unroll
+    for (int j = 0; j < tiles; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        total[m][j][i] = total[m][j][i] + sum[m][j][i];
+}
+
+template <class P, int tiles, int rowTiles, class Store>
+__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][4][4], int first, int rows, int column, Store store) {
+  int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      int row = first + m * 16 + half * 8 + g;
+      if (row >= rows)
+        continue;
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < tiles; ++j) { // neighbours of the lane, in ascending order
+          int own = column + (t * 2 + i) * tiles + j;
+          if (P::N % 32 == 0 || own < P::N)
+            store(row, own, total[m][j][half * 2 + i]);
+        }
+    }
+}
+
+/// store(row, column, sum) for every element of left [rows, K] times a weight. All threads of the block come here.
+template <class P, class Tile, class Ring, class Left, class Store>
+__device__ __forceinline__ void multiply(int rows, Ring &ring, const Left &left, Store store) {
+  constexpr int rowTiles = Tile::rowTiles;
+  int warp = threadIdx.x / 32, own = warp % Tile::warpColumns, first = warp / Tile::warpColumns * rowTiles * 16;
+  for (int pass = 0; pass < P::template passes<Tile>; ++pass) {
+    int panel = pass * Tile::warpColumns + own;
+    int tiles = panel < P::panels && first < rows ? P::tilesOf(panel) : 0; // 0: this warp has nothing to do
+    float total[rowTiles][4][4];
+#pragma unroll
+    for (int i = 0; i < rowTiles * 16; ++i)
+      total[i / 16][i / 4 % 4][i % 4] = -0.0f; // -0 + s is s
+    for (int chunk = 0; chunk < P::chunks; ++chunk) {
+      int stage = ring.next(), leftStage = stage + P::template weightBytes<Tile>;
+      const Shared<uint32_t> words = shared<uint32_t>(stage + own * P::panelWords * 4, P::panelWords);
+      if (P::wide && tiles == 4)
+        multiplyChunk<P, 4>(total, words, left, leftStage, first, rows, chunk);
+      else if (P::tiles % 4 >= 2 && tiles == 2)
+        multiplyChunk<P, 2>(total, words, left, leftStage, first, rows, chunk);
+      else if (P::tiles % 2 && tiles == 1)
+        multiplyChunk<P, 1>(total, words, left, leftStage, first, rows, chunk);
+    }
+    int column = P::firstTile(panel) * 8;
+    if (P::wide && tiles == 4)
+      storeTotals<P, 4>(total, first, rows, column, store);
+    else if (P::tiles % 4 >= 2 && tiles == 2)
+      storeTotals<P, 2>(total, first, rows, column, store);
+    else if (P::tiles % 2 && tiles == 1)
+      storeTotals<P, 1>(total, first, rows, column, store);
+  }
+}
+
+#endif
+
+/// The same by fma, weights straight from global memory: a warp takes 32 columns and eight rows, a lane is a column.
+template <class P, class Left, class Store>
+__device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights, Store store) {
+  using Math = typename P::Math;
+  constexpr int rowsAtOnce = 8;
+  int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+  int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (P::N + 31) / 32;
+  for (int unit = warp; unit < panels * groups; unit += warps) {
+    int row = unit % groups * rowsAtOnce, column = unit / groups * 32 + lane, inside = column < P::N ? column : P::N - 1;
+    int panel = inside / 32 < P::wide ? inside / 32 : P::tiles % 4 >= 2 && inside / 8 >= P::wide * 4 + 2 ? P::wide + 1 : P::wide;
+    int tiles = P::tilesOf(panel), place = inside - P::firstTile(panel) * 8, g = place / tiles, j = place % tiles;
+    float total[rowsAtOnce];
+#pragma unroll
+    for (int i = 0; i < rowsAtOnce; ++i)
+      total[i] = -0.0f;
+    for (int chunk = 0; chunk < P::chunks; ++chunk) {
+      float sum[rowsAtOnce] = {};
+      int end = P::K - chunk * 32 < 32 ? P::K : chunk * 32 + 32;
+#pragma unroll 4
+      for (int k = chunk * 32; k < end; ++k) {
+        int word = (k / 16 * Math::words + k % 4 / Math::parts) * 32 + g * 4 + k % 16 / 4;
+        float w = Math::weight(weights[P::firstTile(panel) * P::groups * P::groupWords + word * tiles + j], k % Math::parts);
+#pragma unroll
+        for (int i = 0; i < rowsAtOnce; ++i)
+          sum[i] = __fmaf_rn(Math::rounded(left.at(row + i < rows ? row + i : rows - 1, k)), w, sum[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < rowsAtOnce; ++i)
+        total[i] = total[i] + sum[i];
+    }
+#pragma unroll
+    for (int i = 0; i < rowsAtOnce; ++i)
+      if (row + i < rows && column < P::N)
+        store(row + i, column, total[i]);
+  }
+}
+
+} // namespace tutti
