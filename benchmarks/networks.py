@@ -204,7 +204,8 @@ def output_widths(network: Network) -> dict[str, int]:
     return {n: y.shape[-1] for n, y in network.emit(Reference(params), np.zeros((1, network.width))).items()}
 
 
-def reference(network: Network, params: list[dict], x: np.ndarray, per_member: bool, dtype=np.float64) -> dict[str, np.ndarray]:
-    """All members' outputs, the member axis first."""
-    outs = [network.emit(Reference(p, dtype), (x[m] if per_member else x).astype(dtype)) for m, p in enumerate(params)]
+def reference(network: Network, params: list[dict], x: np.ndarray, per_member: bool, dtype=np.float64, make=None) -> dict[str, np.ndarray]:
+    """All members' outputs, the member axis first; `make` makes the emitter of a member's parameters."""
+    make = make or (lambda p: Reference(p, dtype))
+    outs = [network.emit(make(p), (x[m] if per_member else x).astype(dtype)) for m, p in enumerate(params)]
     return {name: np.stack([o[name] for o in outs]) for name in outs[0]}

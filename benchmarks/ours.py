@@ -26,7 +26,12 @@ class Tensor(c.Structure):
 
 class Options(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("threads", c.c_uint32), ("program", c.c_uint32),
-                ("verify_weights", c.c_bool), ("target", c.c_char_p)]
+                ("verify_weights", c.c_bool), ("target", c.c_char_p), ("device", c.c_int), ("ordinal", c.c_uint32),
+                ("context", c.c_void_p), ("stream", c.c_void_p)]
+
+
+class DeviceInfo(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("device", c.c_int), ("ordinal", c.c_uint32), ("flops", c.c_double), ("bandwidth", c.c_double)]
 
 
 class Library:
@@ -44,7 +49,11 @@ class Library:
         lib.tutti_session_set_active.argtypes = [p, c.POINTER(c.c_uint32), c.c_size_t]
         lib.tutti_session_bind_input.argtypes = [p, c.POINTER(Tensor)]
         lib.tutti_session_bind_output.argtypes = [p, c.c_char_p, c.POINTER(Tensor)]
-        lib.tutti_session_run.argtypes = [p]
+        lib.tutti_session_run.argtypes = lib.tutti_session_run_async.argtypes = lib.tutti_session_wait.argtypes = [p]
+        lib.tutti_artifact_choose_device.argtypes = [p, c.POINTER(Options), error]
+        lib.tutti_artifact_swap_weights.argtypes = [p, c.c_uint32, c.POINTER(Tensor), c.c_size_t, error]
+        lib.tutti_session_get_output.argtypes = [p, c.c_char_p, c.c_char_p, c.POINTER(Tensor)]
+        lib.tutti_session_device.argtypes, lib.tutti_session_device.restype = [p], c.POINTER(DeviceInfo)
 
 
 def tensor(name: str, array: np.ndarray) -> Tensor:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite: every .mlir and .test file below this folder.
+import importlib.util
 import os
 import sys
 
@@ -16,3 +17,6 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )
 config.environment["TUTTI_LIBRARIES"] = os.path.join(config.tutti_build, "lib")
+# What makes and reads models in Python; few machines that only run tests have it.
+if all(importlib.util.find_spec(name) for name in ("numpy", "onnx")):
+    config.available_features.add("onnx")

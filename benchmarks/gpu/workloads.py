@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is measured on a GPU: the networks of networks.py at the sizes that people run there."""
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from networks import NETWORKS, Workload, count, output_widths
+
+PRECISIONS = ("f32", "bf16", "tf32", "f16")
+WEIGHT_BYTES = {"f32": 4, "tf32": 4, "bf16": 2, "f16": 2}
+MAX_ROWS = {"mlp": 64, "twin": 16, "redq": 256, "sacn": 256, "pets": 100_000, "tglf": 1000, "tdmpc": 536}
+
+# Small enough that the emulated device, or a CPU, gets through them while somebody waits.
+TINY = [("mlp", 3, 5, False), ("mlp", 3, 5, True), ("twin", 2, 3, False)]
+
+
+def workload(network: str, members: int, rows: int, per_member: bool = False) -> Workload:
+    name = f"{network} E={members} B={rows}" + (" per-member input" if per_member else "")
+    madds = count(NETWORKS[network]).madds * members * rows / 1e6
+    return Workload(name, network, members, rows, madds, 0, per_member_input=per_member)
+
+
+def workloads(tiny: bool = False) -> list[Workload]:
+    if tiny:
+        return [workload(*w) for w in TINY]
+    found = [workload("mlp", members, rows, per_member) for members in (10, 100, 1000) for rows in (1, 64) for per_member in (False, True)]
+    found += [workload("twin", 2, 16), workload("redq", 10, 256), workload("redq", 20, 256), workload("sacn", 500, 256),
+              workload("pets", 7, 256), workload("pets", 7, 100_000), workload("tglf", 5, 1000),
+              workload("tdmpc", 5, 256), workload("tdmpc", 5, 536)]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Needed:
+    """An artifact: workloads that differ in rows alone share one."""
+    network: str
+    members: int
+    per_member: bool
+    precision: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.network}-{self.members}{'-own' if self.per_member else ''}-{self.precision}"
+
+
+def needed(w: Workload, precision: str) -> Needed:
+    return Needed(w.network, w.members, w.per_member_input, precision)
+
+
+def call_bytes(w: Workload, precision: str) -> int:
+    """Weights, inputs and outputs of a call, once each, unpadded; inputs and outputs are float32."""
+    network = NETWORKS[w.network]
+    each = sum(WEIGHT_BYTES[precision] * math.prod(shape) for _, shape, _, _ in count(network).params)
+    inputs = 4 * w.rows * network.width * (w.members if w.per_member_input else 1)
+    return w.members * (each + 4 * w.rows * sum(output_widths(network).values())) + inputs
