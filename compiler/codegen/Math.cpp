@@ -361,10 +361,10 @@ bool isExpanded(Operation *op) {
           ((isa<math::PowFOp>(op) && element.getWidth() <= 32) || expansionOf(op, element.getWidth())));
 }
 
-void expandMath(Operation *root) {
+void expandMath(Operation *root, llvm::function_ref<bool(Operation *)> keep) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isExpanded(op))
+    if (isExpanded(op) && !(keep && keep(op)))
       ops.push_back(op);
   });
   for (Operation *op : ops) {

@@ -10,7 +10,8 @@ namespace tutti {
 /// math.fma, math.absf, math.copysign and math.roundeven, and the likes of arith.maximumf with a number into a
 /// comparison. No branches, calls, memory or approximate instructions: a lane's bits depend on its input alone. Errors
 /// and special values: docs/numerics.md. f16 and bf16 go through f32. Ops without an expansion stay as they are.
-void expandMath(mlir::Operation *root);
+/// Of those ops, the ones that `keep` is true of stay as they are, too.
+void expandMath(mlir::Operation *root, llvm::function_ref<bool(mlir::Operation *)> keep = nullptr);
 
 /// Whether expandMath writes `op` as several operations.
 bool isExpanded(mlir::Operation *op);

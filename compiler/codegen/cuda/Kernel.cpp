@@ -34,6 +34,7 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
 #include "tutti/contract.cuh"
 #include "tutti/row.cuh"
 #include "tutti/head.cuh"
+#include "tutti/special.cuh"
 {12}
 using namespace tutti;
 

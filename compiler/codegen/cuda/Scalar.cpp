@@ -59,6 +59,22 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
+/// The function of device/special.cuh for an op at a precision, or "".
+static llvm::StringRef approximation(Operation *op, llvm::StringRef precision) {
+  bool rounds = precision == "tf32" || precision == "bf16" || precision == "f16";
+  if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
+    return "";
+  return llvm::TypeSwitch<Operation *, llvm::StringRef>(op)
+      .Case([](math::ExpOp) { return "fastExp"; })
+      .Case([](math::LogOp) { return "fastLog"; })
+      .Case([](math::RsqrtOp) { return "fastRsqrt"; })
+      .Case([&](math::TanhOp) { return precision == "bf16" ? "fastTanh" : ""; }) // 11 bits
+      .Case([](LogisticOp) { return "fastLogistic"; })
+      .Case([](Log1pExpOp) { return "fastLog1pExp"; })
+      .Case([](MishGateOp) { return "fastMishGate"; })
+      .Default([](Operation *) { return ""; });
+}
+
 namespace {
 
 class Printer {
@@ -241,6 +257,8 @@ private:
                          unsignedOf(op->getResult(0).getType()))
               .str();
         })
+        .Case<math::ExpOp, math::LogOp, math::TanhOp, math::RsqrtOp, LogisticOp, Log1pExpOp, MishGateOp>(
+            [&](auto) { return call(op, approximation(op, "bf16")); })
         .Case([&](arith::CmpFOp o) { return compare(o); })
         .Case([&](arith::CmpIOp o) { return compare(o); })
         .Case<arith::SelectOp>([&](auto) { return arg(op, 0) + " ? " + arg(op, 1) + " : " + arg(op, 2); })
@@ -279,7 +297,7 @@ private:
 
 } // namespace
 
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name) {
+llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
   OpBuilder builder(module->getBodyRegion());
   Block &body = map.getBody().front();
@@ -293,7 +311,7 @@ llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name) {
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
   func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
-  expandMath(*module);
+  expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
 
   Printer printer;
   std::string parameters;

@@ -16,8 +16,9 @@ std::string cudaType(mlir::Type element);
 std::string cudaConstant(mlir::TypedAttr value);
 
 /// The body of a map as a device function: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`. Math
-/// functions are written as IEEE operations first, so that the bits are the CPU's.
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name);
+/// functions are written as IEEE operations first, so that the bits are the CPU's, unless the precision is of fewer bits
+/// than float32's: then those that device/special.cuh has come from the special-function units.
+llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision);
 
 } // namespace tutti
 

@@ -2,6 +2,7 @@
 // Values that are computed where they are read, and their ops.
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
 
 #include "Layout.h"
 
@@ -57,7 +58,7 @@ std::string KernelText::call(MapOp map, llvm::function_ref<std::string(unsigned)
     all += (i ? ", " : "") + operand(i);
   unsigned number = numbers.lookup(map.getResult());
   if (!functions.contains(number)) {
-    llvm::Expected<std::string> function = cudaFunction(map, "f" + std::to_string(number));
+    llvm::Expected<std::string> function = cudaFunction(map, "f" + std::to_string(number), precisionOf(kernel->getParentOfType<ModuleOp>()));
     if (function)
       functions[number] = *function;
     else

@@ -48,11 +48,25 @@ __device__ __forceinline__ float __bfloat162float(__nv_bfloat16 value) {
 namespace tutti {
 
 /// Two rounded values in a register, `low` in the lower half: as tensor-core fragments hold them.
+#if TUTTI_ON_DEVICE && TUTTI_CAPABILITY >= 80
+__device__ __forceinline__ uint32_t packHalf(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+__device__ __forceinline__ uint32_t packBfloat16(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#else
 __device__ __forceinline__ uint32_t packHalf(float low, float high) {
   return __float2half_rn(low).bits | static_cast<uint32_t>(__float2half_rn(high).bits) << 16;
 }
 __device__ __forceinline__ uint32_t packBfloat16(float low, float high) {
   return __float2bfloat16_rn(low).bits | static_cast<uint32_t>(__float2bfloat16_rn(high).bits) << 16;
 }
+
+#endif
 
 } // namespace tutti

@@ -12,20 +12,23 @@ __device__ __forceinline__ uint32_t roundTf32(float x) {
   return __float_as_uint(x) + (fabsf(x) < __uint_as_float(0x7f800000) ? 0x1000 : 0);
 }
 
-// A product has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
+// A product has chunks of 32 k, or is one chain (numerics), and has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
 // cannot: rounded(x) is what it makes of an element of the rows, weight(word, part) element `part` (of `parts`) of a word.
 
 struct Float32Words {
+  static constexpr bool chunked = true;
   static constexpr int words = 4, parts = 1;
   __device__ __forceinline__ static float weight(uint32_t word, int) { return __uint_as_float(word); }
   __device__ __forceinline__ static float rounded(float x) { return x; }
 };
 struct Tf32Words {
+  static constexpr bool chunked = false;
   static constexpr int words = 4, parts = 1;
   __device__ __forceinline__ static float weight(uint32_t word, int) { return rounded(__uint_as_float(word)); }
   __device__ __forceinline__ static float rounded(float x) { return __uint_as_float(roundTf32(x) & 0xffffe000); }
 };
 struct Bfloat16Words {
+  static constexpr bool chunked = false;
   static constexpr int words = 2, parts = 2;
   __device__ __forceinline__ static float weight(uint32_t word, int part) {
     return __bfloat162float({static_cast<unsigned short>(word >> part * 16)});
@@ -33,6 +36,7 @@ struct Bfloat16Words {
   __device__ __forceinline__ static float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
 };
 struct HalfWords {
+  static constexpr bool chunked = false;
   static constexpr int words = 2, parts = 2;
   __device__ __forceinline__ static float weight(uint32_t word, int part) {
     return __half2float({static_cast<unsigned short>(word >> part * 16)});

@@ -19,6 +19,18 @@ template <class T> __device__ __forceinline__ T minimum(T a, T b) {
     return copysign(T(1), a) < 0 ? a : b;
   return a < b || a != a ? a : b;
 }
+#if TUTTI_ON_DEVICE && TUTTI_CAPABILITY >= 80
+template <> __device__ __forceinline__ float maximum(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+template <> __device__ __forceinline__ float minimum(float a, float b) {
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+#endif
 // Of integers, where the element type is not known to the caller.
 template <> __device__ __forceinline__ int maximum(int a, int b) { return a > b ? a : b; }
 template <> __device__ __forceinline__ int minimum(int a, int b) { return a < b ? a : b; }

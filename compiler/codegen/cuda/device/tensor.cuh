@@ -40,14 +40,13 @@ __device__ __forceinline__ void multiplyFrom(float (&sum)[rowTiles][4][4], const
     multiplyFrom<Math, step + 1>(sum, left, right);
 }
 
-/// total += the products of a chunk, for a warp's rows from `first` on and a panel of `tiles` tiles whose words lie at `words` of the
+/// sum += the products of 32 k, for a warp's rows from `first` on and a panel of `tiles` tiles whose words lie at `words` of the
 /// stage. Rows past the last are the last once more.
 template <class P, int tiles, int rowTiles, class Left>
-__device__ __forceinline__ void multiplyChunk(float (&total)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
+__device__ __forceinline__ void multiplyStage(float (&sum)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
                                               int leftStage, int first, int rows, int chunk) {
   using Math = typename P::Math;
   int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  float sum[rowTiles][4][4] = {};
 #pragma unroll
   for (int group = 0; group < 2; ++group) {
     int k = chunk * 32 + group * 16;
@@ -74,6 +73,18 @@ __device__ __forceinline__ void multiplyChunk(float (&total)[rowTiles][4][4], co
     }
     multiplyFrom<Math, 0>(sum, a, b);
   }
+}
+
+/// A chunk's sum by itself where numerics have chunks, one chain where they have none.
+template <class P, int tiles, int rowTiles, class Left>
+__device__ __forceinline__ void multiplyChunk(float (&total)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
+                                              int leftStage, int first, int rows, int chunk) {
+  if constexpr (!P::Math::chunked) {
+    multiplyStage<P, tiles>(total, words, left, leftStage, first, rows, chunk);
+    return;
+  }
+  float sum[rowTiles][4][4] = {};
+  multiplyStage<P, tiles>(sum, words, left, leftStage, first, rows, chunk);
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
@@ -115,7 +126,7 @@ __device__ __forceinline__ void multiply(int rows, Ring &ring, const Left &left,
     float total[rowTiles][4][4];
 #pragma unroll
     for (int i = 0; i < rowTiles * 16; ++i)
-      total[i / 16][i / 4 % 4][i % 4] = -0.0f; // -0 + s is s
+      total[i / 16][i / 4 % 4][i % 4] = P::Math::chunked ? -0.0f : 0.0f; // -0 + s is s
     for (int chunk = 0; chunk < P::chunks; ++chunk) {
       int stage = ring.next(), leftStage = stage + P::template weightBytes<Tile>;
       const Shared<uint32_t> words = shared<uint32_t>(stage + own * P::panelWords * 4, P::panelWords);
@@ -153,11 +164,11 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
       total[i] = -0.0f;
-    for (int chunk = 0; chunk < P::chunks; ++chunk) {
+    constexpr int chunk = Math::chunked ? 32 : P::K;
+    for (int from = 0; from < P::K; from += chunk) {
       float sum[rowsAtOnce] = {};
-      int end = P::K - chunk * 32 < 32 ? P::K : chunk * 32 + 32;
 #pragma unroll 4
-      for (int k = chunk * 32; k < end; ++k) {
+      for (int k = from; k < from + chunk && k < P::K; ++k) {
         int word = (k / 16 * Math::words + k % 4 / Math::parts) * 32 + g * 4 + k % 16 / 4;
         float w = Math::weight(weights[P::firstTile(panel) * P::groups * P::groupWords + word * tiles + j], k % Math::parts);
 #pragma unroll
