@@ -35,9 +35,13 @@ bool Contraction::streamsRows(const Steps &steps) {
 
 int64_t Contraction::wordBytes() const { return math == "Bf16" || math == "F16" ? 2 : 4; }
 
-int64_t Contraction::stages(int64_t warpColumns) const {
-  int64_t tiles = llvm::divideCeil(N, 8), panels = tiles / 4 + tiles % 4 / 2 + tiles % 2;
-  return llvm::divideCeil(panels, warpColumns) * llvm::divideCeil(K, 32);
+int64_t Contraction::panels() const {
+  int64_t tiles = llvm::divideCeil(N, 8);
+  return tiles / 4 + tiles % 4 / 2 + tiles % 2;
+}
+
+int64_t Contraction::stages(const CudaGeometry &g) const {
+  return llvm::divideCeil(panels(), g.warpColumns * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
 }
 
 /// The function that takes a sum on: computes what is stored of it, and stores it.
@@ -83,7 +87,7 @@ static std::string leftOperand(KernelText &k, Contraction c) {
     row = "t.member * totalRows + " + row;
   std::string type = place.kind == Place::argument ? "Global<const float>" : "Global<float>";
   type = c.streamsRows(k.steps) && k.geometry.warpRows
-             ? formatv("StreamedRows<{0}, {1}, {2}>", c.K, k.geometry.rows, type).str()
+             ? formatv("StreamedRows<{0}, {1}, {2}, {3}>", c.K, k.geometry.rows, 32 * k.geometry.slices, type).str()
              : formatv("Rows<{0}, {0}, {1}>", c.K, type).str();
   return formatv("  const {0} left{1}{{t.{2}.slice(({3}) * {4}, int64_t(t.rows) * {4})};\n", type, number, view, row,
                  c.K);
@@ -118,7 +122,7 @@ std::string emitRing(KernelText &k) {
       continue;
     Contraction c(step.contraction);
     lefts += leftOperand(k, c);
-    int64_t own = c.stages(k.geometry.warpColumns);
+    int64_t own = c.stages(k.geometry);
     cases += formatv("    if (n < {0})\n      return visit(n{1}, Product{2}(), left{2}, t.{3});\n", stages + own,
                      stages ? " - " + std::to_string(stages) : "", k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
                  .str();
@@ -143,8 +147,8 @@ std::string emitProducts(KernelText &k) {
           formatv("using Product{0} = Product<{1}, {2}, {3}>;\n", k.numberOf(c.op.getResult()), c.math, c.K, c.N).str();
     }
   if (!all.empty() && k.geometry.warpRows)
-    all += formatv("using BlockTile = Tile<{0}, {1}, {2}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
-                   k.geometry.warpColumns);
+    all += formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
+                   k.geometry.warpColumns, k.geometry.slices, k.geometry.cluster);
   return all;
 }
 
@@ -159,7 +163,9 @@ std::string emitContraction(KernelText &k, const Step &step) {
            formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, store{0});\n", number, k.view(c.op.getRhs()))
                .str();
   return all + storeFunction(k, step) +
-         formatv("  multiply<Product{0}, BlockTile>(t.rows, ring, left{0}, store{0});\n", number).str();
+         formatv("  multiply<Product{0}, BlockTile{1}>(t.rows, ring, left{0}, store{0});\n", number,
+                 k.geometry.slices > 1 ? ", " + std::to_string(k.geometry.exchangeOffset) : "")
+             .str();
 }
 
 } // namespace tutti

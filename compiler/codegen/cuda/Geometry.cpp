@@ -9,7 +9,6 @@ namespace {
 constexpr int64_t flagBytes = 16;     ///< of the heads
 constexpr int64_t barrierBytes = 128; ///< of the ring
 constexpr int64_t blockThreads = 256;
-constexpr int64_t streamedPitch = 48; ///< floats of a row in a stage (device/rows.cuh)
 
 /// Rows of activations, the flag, the ring.
 CudaGeometry geometryOf(const Steps &steps, int64_t rows) {
@@ -28,22 +27,31 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
   return {};
 }
 
-/// How eight warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
+/// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
 /// each column.
 struct WarpGrid {
-  int rowTiles, rows, columns;
+  int rowTiles, rows, columns, slices, cluster;
 };
-constexpr WarpGrid grids[] = {{2, 2, 4}, {1, 2, 4}, {1, 1, 8}};
+constexpr WarpGrid grids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}};
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
   g.rowTiles = grid.rowTiles;
   g.warpRows = grid.rows;
   g.warpColumns = grid.columns;
+  g.slices = grid.slices;
+  g.cluster = grid.cluster;
+  g.threads = 32 * grid.rows * grid.columns * grid.slices;
+  if (g.slices > 1) {
+    g.exchangeOffset = g.ringOffset - barrierBytes;
+    g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
+  }
+  int stageK = 32 * grid.slices;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
-      int64_t bytes = grid.columns * 32 * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * streamedPitch * 4 : 0);
+      int64_t rowBytes = (stageK + 16) * 4; // device/rows.cuh
+      int64_t bytes = grid.columns * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
       g.stageBytes = std::max(g.stageBytes, bytes);
     }
   // Two blocks side by side hide each other's waits; a block alone takes what there is.

@@ -90,8 +90,9 @@ struct Contraction {
   int64_t wordBytes() const; ///< of an element of the weight as it is stored
   /// Its rows lie in an input, and come piece by piece with the weights.
   bool streamsRows(const Steps &steps);
-  /// That it takes of the ring, where so many panels of 32 columns are made at a time.
-  int64_t stages(int64_t warpColumns) const;
+  int64_t panels() const; ///< of up to 32 columns
+  /// That a block takes of its ring.
+  int64_t stages(const CudaGeometry &geometry) const;
 };
 
 /// Aliases for the shapes of the kernel's products on tensor cores.

@@ -10,19 +10,20 @@
 
 namespace tutti {
 
-/// Of one stage of a contraction: `chunk`, and the panels [first, last) at `words` of the weight each.
+/// Of one stage of a contraction: elements from `k` on, and the panels [first, last).
 template <class P, class Tile> struct StageOf {
-  int chunk, first, last;
+  int k, first, last;
 
   __device__ __forceinline__ explicit StageOf(int n)
-      : chunk(n % P::chunks), first(n / P::chunks * Tile::warpColumns),
+      : k(n % P::template rounds<Tile> * Tile::stageK), first(P::template firstPanel<Tile>(n / P::template rounds<Tile>)),
         last(first + Tile::warpColumns < P::panels ? first + Tile::warpColumns : P::panels) {}
-  /// Where a panel's words for the chunk are, and how many.
+  /// Where a panel's words for the stage are, and how many.
   __device__ __forceinline__ int wordsFrom(int panel) const {
-    return (P::firstTile(panel) * P::groups + chunk * 2 * P::tilesOf(panel)) * P::groupWords;
+    return (P::firstTile(panel) * P::groups + k / 16 * P::tilesOf(panel)) * P::groupWords;
   }
   __device__ __forceinline__ int words(int panel) const {
-    int groups = P::groups - chunk * 2 < 2 ? 1 : 2;
+    constexpr int most = Tile::stageK / 16;
+    int groups = P::groups - k / 16 < most ? P::groups - k / 16 : most;
     return groups * P::tilesOf(panel) * P::groupWords;
   }
 };
@@ -55,14 +56,14 @@ private:
       stageOf(begun, [&](int n, auto product, const auto &left, Global<const uint32_t> weights) {
         using P = decltype(product);
         StageOf<P, Tile> stage(n);
-        const Shared<uint32_t> to = shared<uint32_t>(filled, Tile::warpColumns * P::panelWords);
-        constexpr int units = P::panelWords / 4;
+        constexpr int panelWords = P::template panelWords<Tile>, units = panelWords / 4;
+        const Shared<uint32_t> to = shared<uint32_t>(filled, Tile::warpColumns * panelWords);
         for (int unit = threadIdx.x; unit < (stage.last - stage.first) * units; unit += blockDim.x) {
           int own = unit / units, panel = stage.first + own, word = unit % units * 4;
           if (word < stage.words(panel))
-            __pipeline_memcpy_async(&to[own * P::panelWords + word], &weights[stage.wordsFrom(panel) + word], 16);
+            __pipeline_memcpy_async(&to[own * panelWords + word], &weights[stage.wordsFrom(panel) + word], 16);
         }
-        left.bring(filled + P::template weightBytes<Tile>, stage.chunk, rows);
+        left.bring(filled + P::template weightBytes<Tile>, stage.k, rows);
       });
     ++begun;
     filled = after(filled);

@@ -9,7 +9,6 @@ namespace tutti {
 
 /// Rows in shared or global memory, `stride` floats apart and 16 bytes aligned where that is a multiple of four.
 template <int K, int stride, class View> struct Rows {
-  static constexpr int stageFloats = 0; ///< that they take in a stage, per row
   View view;
 
   __device__ __forceinline__ float at(int row, int k) const { return view[row * stride + k]; }
@@ -32,16 +31,16 @@ template <int K, int stride, class View> struct Rows {
   __device__ __forceinline__ void bring(int, int, int) const {}
 };
 
-/// Rows in global memory, of which each stage has 32 columns, rows 48 floats apart: lanes that read four neighbours in each of two
-/// rows meet different banks.
-template <int K, int mostRows, class View> struct StreamedRows {
-  static constexpr int pitch = 48, stageFloats = pitch;
+/// Rows in global memory, of which each stage has `columns`, rows an odd number of 16 floats apart: lanes that read four neighbours
+/// in each of two rows meet different banks.
+template <int K, int mostRows, int columns, class View> struct StreamedRows {
+  static constexpr int pitch = columns + 16;
   View view;
 
   __device__ __forceinline__ float at(int row, int k) const { return view[row * K + k]; }
   __device__ __forceinline__ float4 four(int stage, int row, int k) const {
     const Shared<float> s = shared<float>(stage, mostRows * pitch);
-    int at = row * pitch + k % 32;
+    int at = row * pitch + k % columns;
     if (k + 4 <= K)
       return s.load4(at);
     float4 v = make_float4(0, 0, 0, 0);
@@ -53,14 +52,14 @@ template <int K, int mostRows, class View> struct StreamedRows {
       v.z = s[at + 2];
     return v;
   }
-  /// This thread's part of the columns 32 chunk and on of `rows` rows, to byte `stage` of shared memory.
-  __device__ __forceinline__ void bring(int stage, int chunk, int rows) const {
+  /// This thread's part of the columns from `k` on of `rows` rows, to byte `stage` of shared memory.
+  __device__ __forceinline__ void bring(int stage, int k, int rows) const {
     const Shared<float> s = shared<float>(stage, mostRows * pitch);
     constexpr int unit = K % 4 == 0 ? 4 : 1; // rows of another length are not aligned
-    for (int i = threadIdx.x * unit; i < rows * 32; i += blockDim.x * unit) {
-      int row = i / 32, k = i % 32;
-      if (chunk * 32 + k < K)
-        __pipeline_memcpy_async(&s[row * pitch + k], &view[row * K + chunk * 32 + k], unit * 4);
+    for (int i = threadIdx.x * unit; i < rows * columns; i += blockDim.x * unit) {
+      int row = i / columns, column = i % columns;
+      if (k + column < K)
+        __pipeline_memcpy_async(&s[row * pitch + column], &view[row * K + k + column], unit * 4);
     }
   }
 };

@@ -7,10 +7,13 @@
 
 namespace tutti {
 
-/// A grid of warpRows x warpColumns warps; a warp has 16 rowTiles rows and a panel, and a pass makes warpColumns panels.
-template <int rowTiles_, int warpRows_, int warpColumns_> struct Tile {
-  static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_;
-  static constexpr int rows = 16 * rowTiles * warpRows;
+/// The warps of a block are a grid of warpRows x warpColumns x slices. A warp has 16 rowTiles rows, a panel of columns, and of each
+/// stage's `slices` chunks of 32 k one: so a narrow product keeps all warps busy. `blocks` form a cluster that shares the panels.
+template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1> struct Tile {
+  static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_, blocks = blocks_;
+  static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices;
+
+  __device__ __forceinline__ static int rank() { return blocks == 1 ? 0 : int(blockIdx.z); }
 };
 
 /// A weight [K, N] in fragments.
@@ -20,8 +23,7 @@ template <class Math_, int K_, int N_> struct Product {
   static constexpr int chunk = 32, chunks = (K + chunk - 1) / chunk, groups = (K + 15) / 16;
   /// Columns in tiles of eight; panels of four tiles, then of two, then of one.
   static constexpr int tiles = (N + 7) / 8, wide = tiles / 4, panels = wide + tiles % 4 / 2 + tiles % 2;
-  static constexpr int groupWords = Math::words * 32;                        ///< of a tile
-  static constexpr int panelWords = chunk / 16 * groupWords * 4;             ///< at most, of a panel in a stage
+  static constexpr int groupWords = Math::words * 32; ///< of a tile
   static constexpr int words = groups * groupWords * tiles;
 
   __device__ __forceinline__ static int tilesOf(int panel) {
@@ -30,11 +32,17 @@ template <class Math_, int K_, int N_> struct Product {
   /// The tile that a panel begins with.
   __device__ __forceinline__ static int firstTile(int panel) { return panel <= wide ? panel * 4 : wide * 4 + 2; }
 
-  /// What it takes through the ring, with a tile of this shape and such rows.
-  template <class Tile> static constexpr int passes = (panels + Tile::warpColumns - 1) / Tile::warpColumns;
-  template <class Tile> static constexpr int stages = passes<Tile> * chunks;
-  template <class Tile> static constexpr int weightBytes = Tile::warpColumns * panelWords * 4;
-  template <class Tile, class Left> static constexpr int stageBytes = weightBytes<Tile> + Left::stageFloats * 4 * Tile::rows;
+  /// What it takes through the ring: stages, and their bytes.
+  template <class Tile> static constexpr int rounds = (chunks + Tile::slices - 1) / Tile::slices;
+  template <class Tile>
+  static constexpr int passes = (panels + Tile::warpColumns * Tile::blocks - 1) / (Tile::warpColumns * Tile::blocks);
+  template <class Tile> static constexpr int stages = passes<Tile> * rounds<Tile>;
+  template <class Tile> static constexpr int panelWords = Tile::stageK / 16 * groupWords * 4;
+  template <class Tile> static constexpr int weightBytes = Tile::warpColumns * panelWords<Tile> * 4;
+  /// The first panel of this block in a pass.
+  template <class Tile> __device__ __forceinline__ static int firstPanel(int pass) {
+    return (pass * Tile::blocks + Tile::rank()) * Tile::warpColumns;
+  }
 };
 
 } // namespace tutti

@@ -6,6 +6,7 @@
 // block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile decides none.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/product.cuh"
 #include "tutti/shape.cuh"
 #include "tutti/rows.cuh"
@@ -40,16 +41,15 @@ __device__ __forceinline__ void multiplyFrom(float (&sum)[rowTiles][4][4], const
     multiplyFrom<Math, step + 1>(sum, left, right);
 }
 
-/// sum += the products of 32 k, for a warp's rows from `first` on and a panel of `tiles` tiles whose words lie at `words` of the
-/// stage. Rows past the last are the last once more.
+/// sum += the products of the 32 k from `k` on, for a warp's rows from `first` on and a panel of `tiles` tiles whose words of them
+/// lie at `words` of a stage. Rows past the last are the last once more.
 template <class P, int tiles, int rowTiles, class Left>
-__device__ __forceinline__ void multiplyStage(float (&sum)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
-                                              int leftStage, int first, int rows, int chunk) {
+__device__ __forceinline__ void multiplyChunk(float (&sum)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
+                                              int leftStage, int first, int rows, int k) {
   using Math = typename P::Math;
   int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-  for (int group = 0; group < 2; ++group) {
-    int k = chunk * 32 + group * 16;
+  for (int group = 0; group < 2; ++group, k += 16) {
     if (P::groups % 2 && k >= P::K)
       break;
     typename Math::Left a[rowTiles];
@@ -75,27 +75,46 @@ __device__ __forceinline__ void multiplyStage(float (&sum)[rowTiles][4][4], cons
   }
 }
 
-/// A chunk's sum by itself where numerics have chunks, one chain where they have none.
-template <class P, int tiles, int rowTiles, class Left>
-__device__ __forceinline__ void multiplyChunk(float (&total)[rowTiles][4][4], const Shared<uint32_t> &words, const Left &left,
-                                              int leftStage, int first, int rows, int chunk) {
-  if constexpr (!P::Math::chunked) {
-    multiplyStage<P, tiles>(total, words, left, leftStage, first, rows, chunk);
-    return;
-  }
-  float sum[rowTiles][4][4] = {};
-  multiplyStage<P, tiles>(sum, words, left, leftStage, first, rows, chunk);
+template <int rowTiles, int tiles> __device__ __forceinline__ void fill(float (&sums)[rowTiles][tiles][4], float value) {
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
     for (int j = 0; j < tiles; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        total[m][j][i] = total[m][j][i] + sum[m][j][i];
+        sums[m][j][i] = value;
 }
 
-template <class P, int tiles, int rowTiles, class Store>
-__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][4][4], int first, int rows, int column, Store store) {
+/// The sums of the chunks of a stage, one a warp, are added in their order: each of the `slices` warps takes some of the tiles.
+/// They lie in shared memory from byte `exchange` on.
+template <class Tile, int exchange, int own>
+__device__ __forceinline__ void addSlices(float (&total)[Tile::rowTiles][own][4], const float (&sum)[Tile::rowTiles][4][4],
+                                          int slice, int chunks) {
+  constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, words = rowTiles * 4 * 32 * 4;
+  int lane = threadIdx.x % 32, group = threadIdx.x / 32 / slices;
+  const Shared<float> sums = shared<float>(exchange + group * slices * words * 4, slices * words);
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m)
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      sums.store4(slice * words + ((m * 4 + j) * 32 + lane) * 4,
+                  make_float4(sum[m][j][0], sum[m][j][1], sum[m][j][2], sum[m][j][3]));
+  barrierSync(1 + group, slices * 32); // all sums are there
+  for (int chunk = 0; chunk < chunks; ++chunk)
+#pragma unroll
+    for (int m = 0; m < rowTiles; ++m)
+#pragma unroll
+      for (int j = 0; j < own; ++j) {
+        float4 s = sums.load4(chunk * words + ((m * 4 + slice * own + j) * 32 + lane) * 4);
+        total[m][j][0] += s.x, total[m][j][1] += s.y, total[m][j][2] += s.z, total[m][j][3] += s.w;
+      }
+  barrierSync(1 + group, slices * 32); // and read
+}
+
+/// store(row, column, sum) for the tiles from `firstTile` on of a panel of `tiles`.
+template <class P, int tiles, int rowTiles, int own, class Store>
+__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][own][4], int firstTile, int first, int rows, int column,
+                                            Store store) {
   int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
@@ -107,43 +126,68 @@ __device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][4][4]
 #pragma unroll
       for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < tiles; ++j) { // neighbours of the lane, in ascending order
-          int own = column + (t * 2 + i) * tiles + j;
-          if (P::N % 32 == 0 || own < P::N)
-            store(row, own, total[m][j][half * 2 + i]);
+        for (int j = 0; j < own && j < tiles; ++j) { // neighbours of the lane, in ascending order
+          int mine = column + (t * 2 + i) * tiles + firstTile + j;
+          if ((own == 4 || firstTile + j < tiles) && (P::N % 32 == 0 || mine < P::N))
+            store(row, mine, total[m][j][half * 2 + i]);
         }
     }
 }
 
-/// store(row, column, sum) for every element of left [rows, K] times a weight. All threads of the block come here.
-template <class P, class Tile, class Ring, class Left, class Store>
+/// Calls f(the number of tiles) with a constant, for those that a panel of the product may have; 0 tiles: nothing.
+template <int tiles> struct Tiles {
+  static constexpr int value = tiles;
+};
+template <class P, class F> __device__ __forceinline__ void withTiles(int tiles, F f) {
+  if (P::wide && tiles == 4)
+    f(Tiles<4>());
+  else if (P::tiles % 4 >= 2 && tiles == 2)
+    f(Tiles<2>());
+  else if (P::tiles % 2 && tiles == 1)
+    f(Tiles<1>());
+}
+
+/// store(row, column, sum) for every element of left [rows, K] times a weight, or of this block's panels of it. All threads of the
+/// block come here. `exchange`: where the slices of a tile meet in shared memory.
+template <class P, class Tile, int exchange = 0, class Ring, class Left, class Store>
 __device__ __forceinline__ void multiply(int rows, Ring &ring, const Left &left, Store store) {
-  constexpr int rowTiles = Tile::rowTiles;
-  int warp = threadIdx.x / 32, own = warp % Tile::warpColumns, first = warp / Tile::warpColumns * rowTiles * 16;
+  constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, own = 4 / slices, panelWords = P::template panelWords<Tile>;
+  static_assert(slices == 1 || P::Math::chunked, "one chain cannot be cut");
+  int warp = threadIdx.x / 32, slice = warp % slices, column = warp / slices % Tile::warpColumns;
+  int first = warp / slices / Tile::warpColumns * rowTiles * 16;
   for (int pass = 0; pass < P::template passes<Tile>; ++pass) {
-    int panel = pass * Tile::warpColumns + own;
+    int panel = P::template firstPanel<Tile>(pass) + column;
     int tiles = panel < P::panels && first < rows ? P::tilesOf(panel) : 0; // 0: this warp has nothing to do
-    float total[rowTiles][4][4];
+    float total[rowTiles][own][4];
+    fill(total, P::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
+    for (int from = 0; from < P::K; from += Tile::stageK) {
+      int stage = ring.next(), k = from + slice * 32;
+      withTiles<P>(tiles, [&](auto n) {
+        const Shared<uint32_t> words =
+            shared<uint32_t>((stage + (column * panelWords + slice * 2 * P::groupWords * n.value) * 4), 2 * P::groupWords * n.value);
+        int leftStage = stage + P::template weightBytes<Tile>;
+        if constexpr (!P::Math::chunked) {
+          multiplyChunk<P, n.value>(total, words, left, leftStage, first, rows, k);
+        } else {
+          float sum[rowTiles][4][4];
+          fill(sum, 0.0f);
+          if (slices == 1 || k < P::K)
+            multiplyChunk<P, n.value>(sum, words, left, leftStage, first, rows, k);
+          if constexpr (slices == 1) {
 #pragma unroll
-    for (int i = 0; i < rowTiles * 16; ++i)
-      total[i / 16][i / 4 % 4][i % 4] = P::Math::chunked ? -0.0f : 0.0f; // -0 + s is s
-    for (int chunk = 0; chunk < P::chunks; ++chunk) {
-      int stage = ring.next(), leftStage = stage + P::template weightBytes<Tile>;
-      const Shared<uint32_t> words = shared<uint32_t>(stage + own * P::panelWords * 4, P::panelWords);
-      if (P::wide && tiles == 4)
-        multiplyChunk<P, 4>(total, words, left, leftStage, first, rows, chunk);
-      else if (P::tiles % 4 >= 2 && tiles == 2)
-        multiplyChunk<P, 2>(total, words, left, leftStage, first, rows, chunk);
-      else if (P::tiles % 2 && tiles == 1)
-        multiplyChunk<P, 1>(total, words, left, leftStage, first, rows, chunk);
+            for (int i = 0; i < rowTiles * n.value * 4; ++i) {
+              float &t = total[i / 4 / n.value][i / 4 % n.value][i % 4];
+              t = t + sum[i / 4 / n.value][i / 4 % n.value][i % 4];
+            }
+          } else {
+            addSlices<Tile, exchange>(total, sum, slice, slices < P::chunks - from / 32 ? slices : P::chunks - from / 32);
+          }
+        }
+      });
     }
-    int column = P::firstTile(panel) * 8;
-    if (P::wide && tiles == 4)
-      storeTotals<P, 4>(total, first, rows, column, store);
-    else if (P::tiles % 4 >= 2 && tiles == 2)
-      storeTotals<P, 2>(total, first, rows, column, store);
-    else if (P::tiles % 2 && tiles == 1)
-      storeTotals<P, 1>(total, first, rows, column, store);
+    withTiles<P>(tiles, [&](auto n) {
+      storeTotals<P, n.value>(total, slice * own, first, rows, P::firstTile(panel) * 8, store);
+    });
   }
 }
 
