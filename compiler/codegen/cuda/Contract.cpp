@@ -69,7 +69,7 @@ static std::string storeFunction(KernelText &k, const Step &step) {
   std::string stores;
   for (Value value : step.stores) {
     std::string data = read(value, k.own(value));
-    stores += "    " + k.store(value, data, dims);
+    stores += "    " + k.store(value, data, dims, Contraction(op).onTensorCores());
   }
   return formatv("  const auto store{0} = [&](int row, int column, float sum) {{\n{1}{2}  };\n",
                  k.numberOf(op.getResult()), lines, stores);

@@ -15,8 +15,9 @@ std::string emitHeads(KernelText &k) {
     return "";
   std::string all =
       formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
-              "  if (!isLastOf(int(p.sizes[0]), tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
-              k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset)
+              "  if (!isLastOf(int(p.sizes[0]{4}), tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
+              k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset,
+              k.geometry.cluster > 1 ? " * BlockTile::blocks" : "")
           .str();
   for (HeadOp head : k.steps.heads) {
     Type element = k.typeOf(head.getX()).getElementType(), answer = k.typeOf(head.getResult()).getElementType();

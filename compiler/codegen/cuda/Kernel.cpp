@@ -19,13 +19,29 @@ static std::string joined(const std::map<unsigned, std::string> &parts) {
   return all;
 }
 
+/// The skeletons of contractions on tensor cores, as this geometry has them.
+static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
+  std::string all;
+  auto include = [&](bool needed, const char *name) {
+    if (needed)
+      all += formatv("#include \"tutti/{0}.cuh\"\n", name).str();
+  };
+  include(tensorCores, "tensor");
+  include(tensorCores && geometry.warpRows, geometry.bulkCopies ? "bulk_ring" : "ring");
+  include(geometry.cluster > 1, "share");
+  return all;
+}
+
 llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name,
                                            const CudaGeometry &geometry) {
   KernelText text(kernel, sizes, geometry);
   std::string products = emitProducts(text);
-  std::string steps = emitRing(text);
+  bool cluster = geometry.cluster > 1;
+  std::string steps = emitRing(text), meet = cluster ? "  clusterSync();\n" : "  __syncthreads();\n";
+  if (cluster)
+    steps += "  clusterSync(); // all blocks are there to be given activations\n";
   for (const Step &step : text.steps.steps)
-    steps += (step.contraction ? emitContraction(text, step) : emitRows(text, step)) + "  __syncthreads();\n";
+    steps += (step.contraction ? emitContraction(text, step) : emitRows(text, step)) + meet;
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
@@ -64,8 +80,7 @@ extern "C" __global__ void __launch_bounds__({8}, {14}) {0}(const __grid_constan
 )",
                  name, kernel.getFamily(), text.argumentCount(), sizes.size(), joined(text.functions),
                  joined(text.members), joined(text.initializers), joined(text.methods), geometry.threads,
-                 text.totalRows(), geometry.rows, steps,
-                 products.empty() ? "" : "#include \"tutti/ring.cuh\"\n#include \"tutti/tensor.cuh\"\n",
+                 text.totalRows(), geometry.rows, steps, skeletonsOf(geometry, !products.empty()),
                  products.empty() ? products : products + "\n", geometry.residentBlocks)
       .str();
 }

@@ -187,9 +187,12 @@ std::vector<std::string> KernelText::space(std::string &lines) {
   return dims;
 }
 
-std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
+std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims, bool shared) {
   const Place &place = steps.places.find(value)->second;
   std::string memory = view(value);
+  bool cluster = geometry.cluster > 1;
+  if (place.kind == Place::scratch && cluster && shared)
+    return formatv("giveAll<BlockTile::blocks>(t.{0}, row * {1} + column, {2});\n", memory, place.stride, data).str();
   if (place.kind == Place::scratch)
     return formatv("t.{0}[row * {1} + column] = {2};\n", memory, place.stride, data).str();
   RankedTensorType type = typeOf(value);
@@ -200,7 +203,9 @@ std::string KernelText::store(Value value, const std::string &data, ArrayRef<std
     std::string dim = text(access.getResult(i), dims);
     linear = i == 0 ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
-  return formatv("t.{0}[{1}] = {2};\n", memory, linear.empty() ? "0" : linear, data).str();
+  return formatv("{0}t.{1}[{2}] = {3};\n", cluster && !shared ? "if (BlockTile::rank() == 0) " : "", memory,
+                 linear.empty() ? "0" : linear, data)
+      .str();
 }
 
 } // namespace tutti
