@@ -11,12 +11,25 @@
 #include "llvm/Support/FileUtilities.h"
 #include "gtest/gtest.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 
 namespace tutti::laws {
 
 static llvm::Error failed(const tutti_error_t &error) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s: %s", tutti_status_name(error.status), error.message);
+}
+
+const Architecture *cudaTarget() {
+  static const Architecture *const target = []() -> const Architecture * {
+    const char *name = std::getenv("TUTTI_LAWS_TARGET");
+    const Architecture *found = name ? findArchitecture(name) : nullptr;
+    if (name && !found)
+      llvm::report_fatal_error("TUTTI_LAWS_TARGET: unknown architecture", /*gen_crash_diag=*/false);
+    return found;
+  }();
+  return target;
 }
 
 llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) {
@@ -55,6 +68,8 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   CompileRequest request;
   request.output = path.str().str();
   request.levels = model.levels;
+  if (cudaTarget())
+    request.cudaTargets.push_back(cudaTarget());
   llvm::Expected<CompileResult> result = tutti::compile(request, std::move(ensemble));
   if (!result)
     return result.takeError();
@@ -105,13 +120,29 @@ static Type typeOf(tutti_dtype_t dtype) {
   }
 }
 
+static tutti_device_t cudaDevice() {
+  return cudaTarget()->code == Architecture::Code::emulated ? TUTTI_DEVICE_EMULATED : TUTTI_DEVICE_CUDA;
+}
+
+bool Artifact::runs() const {
+  if (!cudaTarget())
+    return true;
+  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
+  options.device = cudaDevice();
+  tutti_error_t error{};
+  return tutti_artifact_choose_device(handle, &options, &error) != TUTTI_NO_DEVICE;
+}
+
 llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> inputs, const Call &call) const {
   tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
   options.threads = call.threads;
-  options.target = call.level.c_str();
+  if (call.level.empty())
+    options.device = cudaDevice();
+  else
+    options.device = TUTTI_DEVICE_CPU, options.target = call.level.c_str();
   tutti_session_t *session = nullptr;
   tutti_error_t error{};
-  if (tutti_session_create(handle, &options, &session, &error))
+  if (tutti_artifact_choose_device(handle, &options, &error) || tutti_session_create(handle, &options, &session, &error))
     return failed(error);
   std::unique_ptr<tutti_session_t, void (*)(tutti_session_t *)> owner(session, tutti_session_destroy);
   auto said = [&](tutti_status_t status) {
@@ -136,7 +167,7 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
   if (tutti_status_t status = tutti_session_run(session))
     return said(status);
   std::vector<HostTensor> results;
-  const tutti_program_t &program = tutti_artifact_info(handle)->programs[0];
+  const tutti_program_t &program = tutti_artifact_info(handle)->programs[options.program];
   for (uint32_t i = 0; i < program.num_outputs; ++i) {
     tutti_tensor_t tensor;
     if (tutti_status_t status = tutti_session_get_output(session, program.outputs[i].name, program.outputs[i].head, &tensor))

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Models as text, compiled to artifacts and run through the C interface, for the laws that speak of compiled code.
+// Models as text, compiled to artifacts and run through the C interface, for the laws that speak of compiled code. They hold on
+// the CPU, and on the CUDA target that the variable TUTTI_LAWS_TARGET names ("emulated", "sm_90a").
 #ifndef TUTTI_TEST_LAWS_COMPILED_H
 #define TUTTI_TEST_LAWS_COMPILED_H
 
 #include "Instances.h"
+
+#include "compiler/codegen/cuda/Architectures.h"
 
 #include "llvm/Support/Error.h"
 #include "tutti/tutti.h"
@@ -18,15 +21,20 @@ struct Model {
   std::string text; ///< the module's ops: the params without `per_member`, and @main with `tutti.per_member` where wanted
   std::map<std::string, std::vector<HostTensor>> params; ///< by symbol: one for all members, or one each
   int64_t members = 1;
-  std::vector<std::string> levels = {"x86-64-v3"};
+  std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them
   bool ownInputs = false; ///< every input has the member axis
 };
+
+/// The CUDA target that is tested beside the CPU; null where the CPU alone is.
+const Architecture *cudaTarget();
+/// Numbers of threads that a law tries: a GPU has its own.
+inline std::vector<uint32_t> threadCounts() { return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2}; }
 
 /// What differs from call to call.
 struct Call {
   std::vector<uint32_t> active; ///< empty: all
   uint32_t threads = 1;
-  std::string level = "x86-64-v3";
+  std::string level = cudaTarget() ? "" : "x86-64-v3"; ///< of the CPU; empty: on the CUDA target
   int64_t batch = 0; ///< the size, where no input has it
 };
 
@@ -34,6 +42,9 @@ class Artifact {
 public:
   static llvm::Expected<std::unique_ptr<Artifact>> compile(const Model &model);
   ~Artifact();
+
+  /// Whether there is a device to run it on; without one, that it compiles is all that is tested.
+  bool runs() const;
 
   /// The results of @main in their order. Inputs are named x0, x1 ... and outputs y0, y1 ... by their places.
   llvm::Expected<std::vector<HostTensor>> run(llvm::ArrayRef<HostTensor> inputs, const Call &call = {}) const;

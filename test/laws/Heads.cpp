@@ -58,7 +58,7 @@ TEST_P(HeadLaw, Holds) {
     ASSERT_TRUE(bool(artifact)) << llvm::toString(artifact.takeError());
     for (int64_t rows : {1, 5, 64}) {
       HostTensor x = random(generator, f32, {rows, 5});
-      for (uint32_t threads : {1, 2})
+      for (uint32_t threads : threadCounts())
         for (std::vector<uint32_t> active : {std::vector<uint32_t>{}, {0}, {1, 0}, {6, 2, 4, 0}}) {
           if (llvm::any_of(active, [&](uint32_t m) { return m >= members; }))
             continue;

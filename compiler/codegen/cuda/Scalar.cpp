@@ -30,6 +30,11 @@ std::string cudaType(Type element) {
   }
 }
 
+/// `value` as a number of type `type`. Names of several words cannot be called like functions.
+static std::string castTo(const std::string &type, const std::string &value) {
+  return formatv(llvm::StringRef(type).contains(' ') ? "static_cast<{0}>({1})" : "{0}({1})", type, value).str();
+}
+
 std::string cudaConstant(TypedAttr value) {
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
     if (integer.getType().isInteger(1))
@@ -38,22 +43,24 @@ std::string cudaConstant(TypedAttr value) {
     // The smallest number has no literal of its own type.
     if (number == std::numeric_limits<int64_t>::min())
       return "(-9223372036854775807ll - 1)";
-    return formatv("{0}({1}{2})", cudaType(integer.getType()), number, integer.getType().isInteger(64) ? "ll" : "")
-        .str();
+    if (integer.getType().isInteger(64))
+      return std::to_string(number) + "ll";
+    return castTo(cudaType(integer.getType()), std::to_string(number));
   }
   auto number = cast<FloatAttr>(value);
   APFloat exact = number.getValue();
   bool isDouble = number.getType().isF64();
-  if (!exact.isFinite()) {
+  std::string literal;
+  if (exact.isFinite()) {
+    char text[64];
+    snprintf(text, sizeof text, "%a%s", number.getValueAsDouble(), isDouble ? "" : "f");
+    literal = text;
+  } else {
     bool lost;
     exact.convert(isDouble ? APFloat::IEEEdouble() : APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lost);
     uint64_t bits = exact.bitcastToAPInt().getZExtValue();
-    return isDouble ? formatv("__longlong_as_double({0:x}ll)", bits).str()
-                    : formatv("__int_as_float({0:x})", bits).str();
+    literal = formatv(isDouble ? "__longlong_as_double({0:x}ll)" : "__int_as_float({0:x})", bits);
   }
-  char text[64];
-  snprintf(text, sizeof text, "%a%s", number.getValueAsDouble(), isDouble ? "" : "f");
-  std::string literal = text;
   if (number.getType().isF16() || number.getType().isBF16())
     return formatv("{0}({1})", number.getType().isF16() ? "__float2half_rn" : "__float2bfloat16_rn", literal).str();
   return literal;
@@ -131,18 +138,26 @@ private:
     if (type.isInteger(1))
       return formatv("({0} {1} {2}) & 1", arg(op, 0), symbol, arg(op, 1)).str();
     std::string u = unsignedOf(type);
-    return formatv("{0}({1}({2}) {3} {1}({4}))", cudaType(type), u, arg(op, 0), symbol, arg(op, 1)).str();
+    return castTo(cudaType(type), castTo(u, arg(op, 0)) + " " + symbol + " " + castTo(u, arg(op, 1)));
   }
   std::string onUnsigned(Operation *op, const char *symbol) {
     std::string u = unsignedOf(op->getOperand(0).getType());
-    return formatv("{0}({1}) {2} {0}({3})", u, arg(op, 0), symbol, arg(op, 1)).str();
+    return castTo(u, arg(op, 0)) + " " + symbol + " " + castTo(u, arg(op, 1));
   }
   std::string cast(Operation *op, const std::string &value) {
-    return cudaType(op->getResult(0).getType()) + "(" + value + ")";
+    return castTo(cudaType(op->getResult(0).getType()), value);
+  }
+
+  /// A 16-bit float as the float that it is.
+  std::string wide(Operation *op, unsigned i) {
+    Type type = op->getOperand(i).getType();
+    return type.isF16()    ? "__half2float(" + arg(op, i) + ")"
+           : type.isBF16() ? "__bfloat162float(" + arg(op, i) + ")"
+                           : arg(op, i);
   }
 
   std::string compare(arith::CmpFOp op) {
-    std::string a = arg(op, 0), b = arg(op, 1);
+    std::string a = wide(op, 0), b = wide(op, 1);
     auto text = [&](const char *format) { return formatv(format, a, b).str(); };
     using P = arith::CmpFPredicate;
     switch (op.getPredicate()) {
@@ -213,7 +228,8 @@ private:
     if (isa<FloatType>(op->getOperand(0).getType()) == toFloat)
       return arg(op, 0);
     if (to.getIntOrFloatBitWidth() < 32)
-      return "";
+      return toFloat ? formatv("{0}{{static_cast<unsigned short>({1})}", cudaType(to), arg(op, 0)).str()
+                     : formatv("static_cast<short>({0}.bits)", arg(op, 0)).str();
     return call(op, toFloat ? (isWide ? "__longlong_as_double" : "__int_as_float")
                             : (isWide ? "__double_as_longlong" : "__float_as_int"));
   }
@@ -224,14 +240,10 @@ private:
     return from.isF32() ? call(op, to.isF16() ? "__float2half_rn" : "__float2bfloat16_rn") : "";
   }
   std::string widen(arith::ExtFOp op) {
-    Type from = op.getIn().getType();
-    std::string single = from.isF16()    ? call(op, "__half2float")
-                         : from.isBF16() ? call(op, "__bfloat162float")
-                                         : arg(op, 0);
-    return op.getType().isF64() ? "double(" + single + ")" : single;
+    return op.getType().isF64() ? "double(" + wide(op, 0) + ")" : wide(op, 0);
   }
   std::string fromUnsigned(Operation *op) {
-    return cast(op, unsignedOf(op->getOperand(0).getType()) + "(" + arg(op, 0) + ")");
+    return cast(op, castTo(unsignedOf(op->getOperand(0).getType()), arg(op, 0)));
   }
 
   std::string expression(Operation *op) {
@@ -253,9 +265,9 @@ private:
         .Case<math::CeilOp>([&](auto) { return math(op, "ceil"); })
         .Case<math::TruncOp>([&](auto) { return math(op, "trunc"); })
         .Case<math::AbsIOp>([&](auto) {
-          return formatv("{0} < 0 ? {1}(-{2}({0})) : {0}", arg(op, 0), cudaType(op->getResult(0).getType()),
-                         unsignedOf(op->getResult(0).getType()))
-              .str();
+          Type type = op->getResult(0).getType();
+          return arg(op, 0) + " < 0 ? " + castTo(cudaType(type), "-" + castTo(unsignedOf(type), arg(op, 0))) + " : " +
+                 arg(op, 0);
         })
         .Case<math::ExpOp, math::LogOp, math::TanhOp, math::RsqrtOp, LogisticOp, Log1pExpOp, MishGateOp>(
             [&](auto) { return call(op, approximation(op, "bf16")); })
@@ -287,7 +299,7 @@ private:
           return cast(op, value);
         })
         .Case<arith::FPToSIOp>(
-            [&](auto) { return "saturated<" + cudaType(op->getResult(0).getType()) + ">(" + arg(op, 0) + ")"; })
+            [&](auto) { return "saturated<" + cudaType(op->getResult(0).getType()) + ">(" + wide(op, 0) + ")"; })
         .Case([&](arith::TruncFOp o) { return narrow(o); })
         .Case([&](arith::ExtFOp o) { return widen(o); })
         .Case<arith::BitcastOp>([&](auto) { return bitcast(op); })

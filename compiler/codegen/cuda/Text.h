@@ -41,7 +41,12 @@ public:
   std::string totalRows() { return product(steps.form.rows); }
   /// An access of the kernel's index space, or of a value's own, whose dimensions are called `dims`.
   static std::string text(mlir::AffineMap map, llvm::ArrayRef<std::string> dims);
-  mlir::AffineMap own(mlir::Value value) { return ownRow(RowForm::of(typeOf(value)), kernel.getContext()); }
+  /// The index of the value's element that belongs to a point of the kernel's space; of a scalar there is no column.
+  mlir::AffineMap own(mlir::Value value) {
+    mlir::AffineMap access = ownRow(RowForm::of(typeOf(value)), kernel.getContext());
+    return mlir::AffineMap::get(access.getNumDims(), 0, access.getResults().take_front(typeOf(value).getRank()),
+                                kernel.getContext());
+  }
 
   /// A member's weight, whose address is looked up in a table: its view is that member's alone.
   bool isTable(mlir::Value value) { return isWeight(value) && isLifted(typeOf(value)); }
