@@ -2,6 +2,7 @@
 // Steps and places of a kernel.
 #include "Steps.h"
 #include "Numerics.h"
+#include "Target.h"
 
 #include <map>
 
@@ -55,7 +56,7 @@ public:
 
 private:
   plan::KernelOp kernel;
-  StringAttr target = kernel->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>("tutti.target");
+  bool onCuda = targetOf(kernel->getParentOfType<ModuleOp>()) == "cuda";
   Steps result;
   // The contraction in whose registers a value is, as an index into `contractions`.
   llvm::DenseMap<Value, unsigned> registers;
@@ -196,10 +197,24 @@ private:
   int64_t strideOf(int64_t columns) {
     // Whole vectors are stored; a line more keeps rows off the same cache set.
     int64_t stride = llvm::alignTo(columns, 16);
-    // Lanes that read four neighbours in each of two rows meet different banks of shared memory.
-    if (target && target.getValue() == "cuda")
-      return stride % 32 == 0 ? stride + 16 : stride;
-    return stride % 256 == 0 ? stride + 16 : stride;
+    if (!onCuda)
+      return stride % 256 == 0 ? stride + 16 : stride;
+    // Lanes that read four neighbours in each of several rows at once meet different banks of shared memory.
+    return stride % 32 == 0 ? stride + 16 : stride;
+  }
+  /// Rounding when it is stored is rounding when it is read.
+  StringRef narrowOf(Value value) {
+    StringRef all;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (!isPanels(user) || use.getOperandNumber() != 0)
+        return {};
+      StringRef product = numericsProduct(user);
+      if ((product != "bf16" && product != "f16") || (!all.empty() && all != product))
+        return {};
+      all = product;
+    }
+    return all;
   }
 
   /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs of memory.
@@ -214,8 +229,9 @@ private:
         continue;
       auto type = cast<RankedTensorType>(value.getType());
       int64_t columns = RowForm::of(type).columns.getFixed();
+      place.narrow = narrowOf(value);
       place.stride = columns == 1 ? 1 : strideOf(columns);
-      int64_t bytes = llvm::alignTo(place.stride * storageBytes(type.getElementType()), 8); // a tile's 8 rows or more: 64
+      int64_t bytes = llvm::alignTo(place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2), 8); // a tile's 8 rows or more: 64
       auto [first, last] = lifeOf(value);
       llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
       for (const Run &run : runs)

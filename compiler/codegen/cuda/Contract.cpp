@@ -44,35 +44,51 @@ int64_t Contraction::stages(const CudaGeometry &g) const {
   return llvm::divideCeil(panels(), g.warpColumns * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
 }
 
-/// The function that takes a sum on: computes what is stored of it, and stores it.
+/// The function that takes sums on: computes what is stored of them, and stores it.
 static std::string storeFunction(KernelText &k, const Step &step) {
   ContractOp op = step.contraction;
-  std::string lines;
-  std::vector<std::string> dims = k.space(lines);
-  std::map<std::pair<void *, std::string>, std::string> known;
-  // A map of the sums is computed from them; everything else is read.
-  std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
-    if (value == op.getResult())
-      return "sum";
-    auto map = value.getDefiningOp<MapOp>();
-    if (!map || !dependsOn(value, op.getResult()))
-      return "t." + k.at(value, k.text(access, dims));
-    std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
-    if (name.empty()) {
-      std::string value_ =
-          k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
-      name = "v" + std::to_string(k.numberOf(value)) + (known.size() > 1 ? "_" + std::to_string(known.size()) : "");
-      lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, value_).str();
-    }
-    return name;
-  };
-  std::string stores;
-  for (Value value : step.stores) {
-    std::string data = read(value, k.own(value));
-    stores += "    " + k.store(value, data, dims, Contraction(op).onTensorCores());
+  bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
+  std::string makes, stores, place;
+  std::vector<std::string> outer = k.space(place);
+  for (Value stored : step.stores) {
+    std::string lines;
+    std::vector<std::string> dims = k.space(lines);
+    std::map<std::pair<void *, std::string>, std::string> known;
+    // A map of the sums is computed from them; everything else is read.
+    std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
+      if (value == op.getResult())
+        return "sum";
+      auto map = value.getDefiningOp<MapOp>();
+      if (!map || !dependsOn(value, op.getResult()))
+        return "t." + k.at(value, k.text(access, dims));
+      std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
+      if (name.empty()) {
+        std::string made =
+            k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
+        name = "v" + std::to_string(k.numberOf(value)) + (known.size() > 1 ? "_" + std::to_string(known.size()) : "");
+        lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
+      }
+      return name;
+    };
+    unsigned number = k.numberOf(stored);
+    std::string data = read(stored, k.own(stored));
+    makes += formatv("  const auto make{0} = [&](int row, int column, float sum) {{\n{1}    return {2};\n  };\n",
+                     number, lines, data)
+                 .str();
+    // Rows of an output are aligned if they are multiples of 16 bytes.
+    const Place &where = k.steps.places.find(stored)->second;
+    bool inScratch = where.kind == Place::scratch,
+         aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
+    std::string function =
+        cluster && tensor && inScratch ? "giveAll<BlockTile::blocks>" : formatv("storeNeighbours<{0}>", aligned).str();
+    stores += formatv("    {0}{1}(t.{2}, {3}, sums, [&](int i) {{ return make{4}(row, column + i, sums.sum[i]); });\n",
+                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function,
+                      k.view(stored), k.placeOf(stored, outer), number)
+                  .str();
   }
-  return formatv("  const auto store{0} = [&](int row, int column, float sum) {{\n{1}{2}  };\n",
-                 k.numberOf(op.getResult()), lines, stores);
+  return makes + formatv("  const auto store{0} = [&](int row, int column, const auto &sums) {{\n{1}{2}  };\n",
+                         k.numberOf(op.getResult()), place, stores)
+                     .str();
 }
 
 /// The left operand, in memory or coming through the ring.
@@ -81,7 +97,12 @@ static std::string leftOperand(KernelText &k, Contraction c) {
   const Place &place = k.steps.places.find(left)->second;
   unsigned number = k.numberOf(c.op.getResult());
   if (place.kind == Place::scratch)
-    return formatv("  const Rows<{0}, {1}, Shared<float>> left{2}{{t.{3}};\n", c.K, place.stride, number, k.view(left));
+    return formatv("  const {0}<{1}, {2}, Shared<{3}>> left{4}{{t.{5}};\n",
+                   place.narrow.empty() ? "Rows" : "NarrowRows", c.K, place.stride,
+                   place.narrow.empty()     ? "float"
+                   : place.narrow == "bf16" ? "__nv_bfloat16"
+                                            : "__half",
+                   number, k.view(left));
   std::string row = "t.firstRow", view = k.view(left);
   if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
     row = "t.member * totalRows + " + row;

@@ -42,7 +42,8 @@ bool KernelText::isWeight(Value value) {
 }
 ContractOp KernelText::readAsWeight(Value value) {
   for (OpOperand &use : value.getUses())
-    if (auto op = dyn_cast<ContractOp>(use.getOwner()); op && use.getOperandNumber() == 1 && numericsRule(op) == "panels")
+    if (auto op = dyn_cast<ContractOp>(use.getOwner());
+        op && use.getOperandNumber() == 1 && numericsRule(op) == "panels")
       return op;
   return {};
 }
@@ -116,10 +117,14 @@ void KernelText::defineView(Value value, const Place &place) {
   unsigned rank = type.getRank();
   std::string number = std::to_string(own);
   if (place.kind == Place::scratch) {
+    if (!place.narrow.empty())
+      element = place.narrow == "bf16" ? "__nv_bfloat16" : "__half";
     members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
     initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element, place.offset * geometry.rows,
                                 place.stride * geometry.rows)
                             .str();
+    if (!place.narrow.empty())
+      return; // contractions read it through their left operand
     RowForm form = RowForm::of(type);
     std::string row = rowOf(form, ownDims(rank));
     methods[own] +=
@@ -187,25 +192,26 @@ std::vector<std::string> KernelText::space(std::string &lines) {
   return dims;
 }
 
-std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims, bool shared) {
+std::string KernelText::placeOf(Value value, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
-  std::string memory = view(value);
-  bool cluster = geometry.cluster > 1;
-  if (place.kind == Place::scratch && cluster && shared)
-    return formatv("giveAll<BlockTile::blocks>(t.{0}, row * {1} + column, {2});\n", memory, place.stride, data).str();
   if (place.kind == Place::scratch)
-    return formatv("t.{0}[row * {1} + column] = {2};\n", memory, place.stride, data).str();
-  RankedTensorType type = typeOf(value);
-  Sizes sizes = getSizes(type);
+    return formatv("row * {0} + column", place.stride);
+  Sizes sizes = getSizes(typeOf(value));
   std::string linear;
   AffineMap access = own(value);
   for (unsigned i = 0; i < sizes.size(); ++i) {
     std::string dim = text(access.getResult(i), dims);
     linear = i == 0 ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
-  return formatv("{0}t.{1}[{2}] = {3};\n", cluster && !shared ? "if (BlockTile::rank() == 0) " : "", memory,
-                 linear.empty() ? "0" : linear, data)
-      .str();
+  return linear.empty() ? "0" : linear;
+}
+
+std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
+  const Place &place = steps.places.find(value)->second;
+  bool once = geometry.cluster > 1 && place.kind == Place::result;
+  std::string element = place.narrow.empty() ? "" : place.narrow == "bf16" ? "__nv_bfloat16" : "__half";
+  return formatv("{0}t.{1}[{2}] = {3};\n", once ? "if (BlockTile::rank() == 0) " : "", view(value),
+                 placeOf(value, dims), element.empty() ? data : "stored<" + element + ">(" + data + ")");
 }
 
 } // namespace tutti

@@ -62,9 +62,11 @@ public:
   /// Names of the kernel's index space (member, rows..., column) at `row` of the tile and `column`; statements that
   /// define them go to `lines`.
   std::vector<std::string> space(std::string &lines);
-  /// The statement that stores a value at `row` and `column`. Where blocks of a cluster share the tile, each has all
-  /// activations: what each computes alike it stores for itself, what one has computed for all (`shared`) it gives to all.
-  std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims, bool shared = false);
+  /// Where an element of a value lies in its view.
+  std::string placeOf(mlir::Value value, llvm::ArrayRef<std::string> dims);
+  /// The statement that stores a value at `row` and `column`. Blocks of a cluster that all make it keep their own
+  /// activations, and one of them stores results.
+  std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims);
 
 private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;

@@ -18,6 +18,12 @@ template <class T> struct RemoveConst<const T> {
 };
 /// T without const.
 template <class T> using Value = typename RemoveConst<T>::Type;
+template <class T, class U> struct IsSame {
+  static constexpr bool value = false;
+};
+template <class T> struct IsSame<T, T> {
+  static constexpr bool value = true;
+};
 template <class T> struct SameType {
   using Type = T;
 };

@@ -7,10 +7,11 @@
 
 #include "tutti/rows.cuh"
 #include "tutti/scalar.cuh"
+#include "tutti/store.cuh"
 
 namespace tutti {
 
-/// store(row, column, sum) for every element of left [rows, K] times `columns` columns of a weight, from `column` on, that lie in
+/// store(row, column, sums of neighbouring columns) for every element of left [rows, K] times `columns` columns of a weight, from `column` on, that lie in
 /// panels of `width` columns from `offset` on. All threads of the block come here.
 template <int K, int width, int chunk, class Left, class Store>
 __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset, int column,
@@ -46,7 +47,7 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
       if (row + i < rows && lane < width && panel * width + lane < columns)
-        store(row + i, column + panel * width + lane, total[i]);
+        store(row + i, column + panel * width + lane, alone(total[i]));
   }
 }
 
@@ -77,7 +78,7 @@ __device__ __forceinline__ void multiplyLanes(int rows, const Left &left, Global
     int row = inside ? unit / columns : 0, n = inside ? unit % columns : 0;
     float sum = laneSum<K>(left, row, weights, offset + n * K, lane % 16);
     if (inside && lane % 16 == 0)
-      store(row, column + n, sum);
+      store(row, column + n, alone(sum));
   }
 }
 

@@ -57,6 +57,7 @@ private:
 /// `count` elements at an address. Indices are in elements; a vector of V starts at a multiple of sizeof(V) bytes.
 template <class T, Space space> class CheckedView {
 public:
+  using Element = T;
   Reference<T, space> operator[](int64_t i TUTTI_AND_WHERE) const { return Reference(at(i, 1, where)); }
   /// The elements [first, first + count).
   CheckedView slice(int64_t first, int64_t number TUTTI_AND_WHERE) const {

@@ -34,6 +34,7 @@ namespace tutti {
 /// `count` elements at an address. Indices are in elements; a vector of V starts at a multiple of sizeof(V) bytes.
 template <class T> class View {
 public:
+  using Element = T;
   __device__ __forceinline__ View(T *base, int64_t) : base(base) {}
 
   template <class I> __device__ __forceinline__ T &operator[](I i) const { return base[i]; }

@@ -123,6 +123,7 @@ struct Bf16 : Bfloat16Words {
   __device__ __forceinline__ static Left left(float4 g, float4 g8) {
     return {{packBfloat16(g.x, g.y), packBfloat16(g8.x, g8.y), packBfloat16(g.z, g.w), packBfloat16(g8.z, g8.w)}};
   }
+  __device__ __forceinline__ static Left left(uint2 g, uint2 g8) { return {{g.x, g8.x, g.y, g8.y}}; }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
   template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
     mmaBf16(sum, l.word, r.word);
@@ -140,6 +141,7 @@ struct F16 : HalfWords {
   __device__ __forceinline__ static Left left(float4 g, float4 g8) {
     return {{packHalf(g.x, g.y), packHalf(g8.x, g8.y), packHalf(g.z, g.w), packHalf(g8.z, g8.w)}};
   }
+  __device__ __forceinline__ static Left left(uint2 g, uint2 g8) { return {{g.x, g8.x, g.y, g8.y}}; }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
   template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
     mmaF16(sum, l.word, r.word);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tutti/async.cuh"
+#include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 
 namespace tutti {
@@ -29,6 +30,37 @@ template <int K, int stride, class View> struct Rows {
   }
   // Nothing of them comes through the ring.
   __device__ __forceinline__ void bring(int, int, int) const {}
+};
+
+/// The same rows as 16-bit floats, in shared memory. Four neighbours are two pairs.
+template <int K, int stride, class View> struct NarrowRows {
+  View view;
+
+  __device__ __forceinline__ float at(int row, int k) const { return asFloat(view[row * stride + k]); }
+  __device__ __forceinline__ uint2 four(int, int row, int k) const {
+    if (k + 4 <= K)
+      return view.template load<uint2>(row * stride + k);
+    uint2 v = make_uint2(0, 0);
+    if (k < K)
+      v.x = bits(row, k);
+    if (k + 1 < K)
+      v.x |= bits(row, k + 1) << 16;
+    if (k + 2 < K)
+      v.y = bits(row, k + 2);
+    return v;
+  }
+  __device__ __forceinline__ void bring(int, int, int) const {}
+  __device__ __forceinline__ int bytes(int, int) const { return 0; }
+  template <class Barrier> __device__ __forceinline__ void bringInBulk(int, int, int, Barrier) const {}
+
+private:
+  using Element = typename View::Element;
+  __device__ __forceinline__ uint32_t bits(int row, int k) const {
+    Element e = view[row * stride + k];
+    return e.bits;
+  }
+  __device__ __forceinline__ static float asFloat(__nv_bfloat16 x) { return __bfloat162float(x); }
+  __device__ __forceinline__ static float asFloat(__half x) { return __half2float(x); }
 };
 
 /// Rows in global memory, of which each stage has `columns`, rows an odd number of 16 floats apart: lanes that read four neighbours

@@ -10,6 +10,7 @@
 #include "tutti/product.cuh"
 #include "tutti/shape.cuh"
 #include "tutti/rows.cuh"
+#include "tutti/store.cuh"
 
 namespace tutti {
 
@@ -111,27 +112,30 @@ __device__ __forceinline__ void addSlices(float (&total)[Tile::rowTiles][own][4]
   barrierSync(1 + group, slices * 32); // and read
 }
 
-/// store(row, column, sum) for the tiles from `firstTile` on of a panel of `tiles`.
+/// store(row, column, sums) for the tiles from `firstTile` on of a panel of `tiles`. A lane's columns of the tiles are neighbours.
 template <class P, int tiles, int rowTiles, int own, class Store>
 __device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][own][4], int firstTile, int first, int rows, int column,
                                             Store store) {
   int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  constexpr int inRow = own == 4 ? tiles : own, runs = own == 4 ? 1 : 2, n = own == 4 ? tiles * 2 : own;
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      int row = first + m * 16 + half * 8 + g;
-      if (row >= rows)
-        continue;
+    for (int half = 0; half < 2; ++half)
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
+      for (int run = 0; run < runs; ++run) {
+        int row = first + m * 16 + half * 8 + g, mine = column + (t * 2 + run) * tiles + firstTile;
+        if (row >= rows || (own < 4 && firstTile >= tiles))
+          continue;
+        Neighbours<n> sums;
+        sums.count = own < 4 && tiles - firstTile < n ? tiles - firstTile : n;
+        if (P::N % 32 && mine + sums.count > P::N)
+          sums.count = P::N - mine;
 #pragma unroll
-        for (int j = 0; j < own && j < tiles; ++j) { // neighbours of the lane, in ascending order
-          int mine = column + (t * 2 + i) * tiles + firstTile + j;
-          if ((own == 4 || firstTile + j < tiles) && (P::N % 32 == 0 || mine < P::N))
-            store(row, mine, total[m][j][half * 2 + i]);
-        }
-    }
+        for (int i = 0; i < n; ++i)
+          sums.sum[i] = total[m][i % inRow][half * 2 + run + i / inRow];
+        store(row, mine, sums);
+      }
 }
 
 /// Calls f(the number of tiles) with a constant, for those that a panel of the product may have; 0 tiles: nothing.
@@ -147,7 +151,7 @@ template <class P, class F> __device__ __forceinline__ void withTiles(int tiles,
     f(Tiles<1>());
 }
 
-/// store(row, column, sum) for every element of left [rows, K] times a weight, or of this block's panels of it. All threads of the
+/// store(row, column, sums) for every element of left [rows, K] times a weight, or of this block's panels of it. All threads of the
 /// block come here. `exchange`: where the slices of a tile meet in shared memory.
 template <class P, class Tile, int exchange = 0, class Ring, class Left, class Store>
 __device__ __forceinline__ void multiply(int rows, Ring &ring, const Left &left, Store store) {
@@ -226,7 +230,7 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
       if (row + i < rows && column < P::N)
-        store(row + i, column, total[i]);
+        store(row + i, column, alone(total[i]));
   }
 }
 

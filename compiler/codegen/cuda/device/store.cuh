@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a thread has made of neighbouring columns, to memory: in as few and wide stores as they allow.
+#pragma once
+
+#include "tutti/half.cuh"
+#include "tutti/memory.cuh"
+
+namespace tutti {
+
+/// Up to n sums of neighbouring columns of a row; the first `count` are of the matrix.
+template <int n> struct Neighbours {
+  float sum[n];
+  int count;
+};
+__device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
+
+/// A value as memory holds it.
+template <class To, class T> __device__ __forceinline__ To stored(T value) { return value; }
+template <> __device__ __forceinline__ __nv_bfloat16 stored(float value) { return __float2bfloat16_rn(value); }
+template <> __device__ __forceinline__ __half stored(float value) { return __float2half_rn(value); }
+
+__device__ __forceinline__ uint32_t pairOf(__nv_bfloat16, float low, float high) { return packBfloat16(low, high); }
+__device__ __forceinline__ uint32_t pairOf(__half, float low, float high) { return packHalf(low, high); }
+
+/// make(i), for each of the neighbours, to the elements from `at` on. `aligned`: where n of them would start at a multiple of n.
+template <bool aligned, int n, class View, class Index, class Make>
+__device__ __forceinline__ void storeNeighbours(const View &view, Index at, const Neighbours<n> &sums, Make make) {
+  using T = typename View::Element;
+  using Made = decltype(make(0));
+  Made made[n];
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    made[i] = make(i);
+  if (aligned && n > 1 && sums.count == n) {
+    if constexpr (IsSame<T, float>::value && n % 4 == 0) {
+#pragma unroll
+      for (int i = 0; i < n; i += 4)
+        view.store4(at + i, make_float4(made[i], made[i + 1], made[i + 2], made[i + 3]));
+      return;
+    } else if constexpr (IsSame<T, float>::value && n == 2) {
+      view.store2(at, make_float2(made[0], made[1]));
+      return;
+    } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 8) {
+      const T type = {};
+      view.template store<uint4>(at, make_uint4(pairOf(type, made[0], made[1]), pairOf(type, made[2], made[3]),
+                                                pairOf(type, made[4], made[5]), pairOf(type, made[6], made[7])));
+      return;
+    } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 4) {
+      const T type = {};
+      view.template store<uint2>(at, make_uint2(pairOf(type, made[0], made[1]), pairOf(type, made[2], made[3])));
+      return;
+    } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 2) {
+      view.template store<uint32_t>(at, pairOf(T(), made[0], made[1]));
+      return;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    if (i < sums.count)
+      view[at + i] = stored<T>(made[i]);
+}
+
+} // namespace tutti
