@@ -1,117 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the blocks of a launch, one after another, each thread a fiber, and finds what they do wrong.
+// A block that runs: its threads, its shared memory, and the barriers and copies that are under way in it.
 #ifndef TUTTI_TEST_EMULATED_BLOCK_H
 #define TUTTI_TEST_EMULATED_BLOCK_H
 
-#include "Abi.h"
 #include "Fiber.h"
-#include "Memory.h"
 #include "Shadow.h"
 
-#include <csignal>
-#include <random>
-#include <string>
+#include <map>
 #include <vector>
 
 namespace tutti::emulated {
 
-struct LaunchShape {
-  dim3 grid, block;
-  uint32_t sharedBytes = 0;
+/// An asynchronous copy that a thread has asked for (cp.async).
+struct Copy {
+  unsigned char *to;
+  const unsigned char *from;
+  uint32_t bytes, valid, group, number;
 };
 
-struct Failure {
-  CUresult result = CUDA_SUCCESS;
-  std::string text;
+/// What a thread had put before copies in bulk when it last said so (a fence between the proxies).
+struct ProxyFence {
+  uint32_t epoch = 0; ///< 0: never
+  Knowledge known;
 };
 
-class Launcher {
-public:
-  explicit Launcher(const DeviceMemory &memory) : memory(memory) {}
+/// A thread, and what it waits for.
+struct Thread {
+  enum class Status { ready, waiting, returned };
+  FiberState fiber = nullptr;
+  Status status = Status::ready;
+  uint3 index = {0, 0, 0};
+  const char *what = nullptr;
+  Where where = {nullptr, 0};
+  // In a warp-wide instruction:
+  Combine combine = nullptr;
+  uint32_t mask = 0;
+  void *operand = nullptr;
+  bool orders = false;
+  std::vector<Copy> copies;
+  uint32_t groups = 0;    ///< committed
+  uint32_t numCopies = 0; ///< ever asked for
+  ProxyFence fence;
+};
 
-  /// Runs a whole grid. Orders follow from `seed`; 0 takes everything in ascending order.
-  Failure run(const std::string &name, const EmulatedKernel &kernel, EmulatedImage &image, void *const *parameters,
-              const LaunchShape &shape, uint64_t seed);
+/// __syncthreads() and the named barriers.
+struct NamedBarrier {
+  uint32_t arrived = 0, expected = 0;
+  bool everyoneWaits = true;
+  Where where = {nullptr, 0};
+  std::vector<uint32_t> waiting;
+  Knowledge knowledge;
+};
+
+/// A copy in bulk.
+struct BulkCopy {
+  unsigned char *to;
+  const unsigned char *from;
+  uint32_t bytes, thread;
+  Where where;
+  Stamp landed = {0, 0, 0}; ///< of epoch 0: in flight
+};
+
+/// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
+struct Mbarrier {
+  static constexpr int64_t most = (1 << 20) - 1; ///< arrivals, and bytes either way
+  /// An arrival that comes when the thread's copies before number `copies` have.
+  struct CopyArrival {
+    uint32_t thread, copies;
+  };
+  uint32_t count, pending;
+  int64_t bytes = 0; ///< expected and not there yet
+  uint64_t phase = 0;
+  Stamp made;
+  Where where;
+  bool fenced = false; ///< known to copies in bulk
+  Knowledge arrived, over; ///< of those that came in this phase; of the phases that have ended
+  std::vector<uint32_t> waiting;
+  std::vector<BulkCopy> bulk; ///< in flight
+  std::vector<CopyArrival> copyArrivals;
+};
+
+struct Block {
+  /// With unwritten shared memory and no barriers.
+  void begin(uint3 index, uint32_t sharedBytes, uint32_t numThreads);
+
+  uint3 index = {0, 0, 0};
+  Shadow shadow;
+  unsigned char *shared = nullptr;
+  std::vector<NamedBarrier> barriers;
+  std::map<uint32_t, Mbarrier> mbarriers; ///< by their offsets in shared memory
+  std::vector<BulkCopy> sources;          ///< of all copies in bulk that not everybody knows to be over
+  const unsigned char *lowest, *highest;  ///< where those lie
+  uint32_t numReturned = 0;
 
 private:
-  enum class Status { ready, waiting, returned };
-  /// An asynchronous copy that has been asked for.
-  struct Copy {
-    unsigned char *to;
-    const unsigned char *from;
-    uint32_t bytes, valid, group;
-  };
-  /// A thread, and what it waits for.
-  struct Thread {
-    FiberState fiber = nullptr;
-    Status status = Status::ready;
-    uint3 index = {0, 0, 0};
-    const char *what = nullptr;
-    Where where = {nullptr, 0};
-    // In a warp-wide instruction:
-    Combine combine = nullptr;
-    uint32_t mask = 0;
-    void *operand = nullptr;
-    bool orders = false;
-    std::vector<Copy> copies;
-    uint32_t groups = 0; ///< committed
-  };
-  struct Barrier {
-    uint32_t arrived = 0, expected = 0;
-    bool everyoneWaits = true;
-    Where where = {nullptr, 0};
-    std::vector<uint32_t> waiting;
-    Knowledge knowledge;
-  };
-
-  static void enter();
-  void runBlock(uint3 block);
-  void resume(uint32_t thread);
-  /// The running thread has nothing to do until somebody wakes it.
-  void wait(const char *what, Where where);
-  void wake(uint32_t thread);
-  void returned(uint32_t thread);
-  void tryWarp(uint32_t first);
-  void reportDeadlock();
-  void fail(CUresult result, const std::string &text);
-  [[noreturn]] void failHere(CUresult result, const std::string &text, Where where);
-  void checkConflict(const std::optional<Conflict> &conflict, const char *verb, Where where);
-  static void onSignal(int signal, siginfo_t *info, void *context);
-  static void afterSignal();
-  void checkShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
-
-  // What kernel text calls (Emulator in host_emulator.cuh).
-  static const Emulator table;
-  void access(Access access, Space space, const void *at, uint32_t bytes, uint32_t alignment, Where where);
-  void view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where);
-  void barrier(int id, int threads, bool arriveOnly, Where where);
-  void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
-  void yield();
-  void copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where);
-  void waitCopies(int prior);
-
-  static Launcher *active;
-  const DeviceMemory &memory;
-  FiberStacks stacks;
-  FiberState scheduler = nullptr;
-  Shadow shadow;
-  std::vector<unsigned char> sharedStorage;
-  unsigned char *sharedMemory = nullptr;
-  std::vector<Thread> threads;
-  std::vector<uint32_t> ready;
-  std::vector<Barrier> barriers;
-  uint32_t running = 0, numThreads = 0, numReturned = 0;
-
-  std::mt19937_64 random;
-  bool shuffled = true;
-  bool inFiber = false;
-  std::string trapped;
-  const std::string *name = nullptr;
-  const EmulatedKernel *kernel = nullptr;
-  EmulatedImage *image = nullptr;
-  void *const *parameters = nullptr;
-  LaunchShape shape;
-  Failure failure;
+  std::vector<unsigned char> storage;
 };
 
 } // namespace tutti::emulated

@@ -16,55 +16,72 @@ void Clocks::beginBlock(uint32_t number) {
 
 void Clocks::barrier() { ++epoch; }
 
+void Clocks::begin(Knowledge &knowledge) {
+  knowledge.times.assign(numThreads, 0);
+  knowledge.epoch = epoch;
+  knowledge.warps = knowledge.copies = 0;
+}
+
 /// What a thread knows, begun anew where it is of an earlier epoch.
 Knowledge &Clocks::of(uint32_t thread) {
   Knowledge &known = threads[thread];
   if (known.epoch != epoch || known.times.size() < numThreads) {
-    known.times.assign(numThreads, 0);
-    known.epoch = epoch;
+    begin(known);
     known.warps = 1u << thread / 32;
     known.times[thread] = 1;
   }
   return known;
 }
 
-void Clocks::add(Knowledge &to, const Knowledge &from) {
+void Clocks::add(const Knowledge &from, Knowledge &into) {
   if (from.epoch != epoch)
     return; // a barrier of all has said it since
-  if (to.epoch != epoch || to.times.size() < numThreads) {
-    to.times.assign(numThreads, 0);
-    to.epoch = epoch;
-    to.warps = 0;
-  }
-  to.warps |= from.warps;
+  if (into.epoch != epoch || into.times.size() < numThreads)
+    begin(into);
+  into.warps |= from.warps;
+  into.copies = std::max(into.copies, from.copies);
   for (uint32_t warps = from.warps; warps; warps &= warps - 1) {
     uint32_t first = std::countr_zero(warps) * 32, last = std::min(first + 32, numThreads);
     for (uint32_t i = first; i < last; ++i)
-      to.times[i] = std::max(to.times[i], from.times[i]);
+      into.times[i] = std::max(into.times[i], from.times[i]);
   }
 }
 
 void Clocks::meet(std::span<const uint32_t> who) {
   Knowledge all;
   for (uint32_t thread : who)
-    add(all, of(thread));
-  for (uint32_t thread : who) {
     add(of(thread), all);
-    ++threads[thread].times[thread];
+  for (uint32_t thread : who) {
+    add(all, of(thread));
+    advance(thread);
   }
 }
 
 void Clocks::release(uint32_t thread, Knowledge &into) {
-  add(into, of(thread));
-  ++threads[thread].times[thread];
+  add(of(thread), into);
+  advance(thread);
 }
 
-void Clocks::acquire(uint32_t thread, const Knowledge &from) { add(of(thread), from); }
+void Clocks::acquire(uint32_t thread, const Knowledge &from) { add(from, of(thread)); }
 
 Stamp Clocks::now(uint32_t thread) { return {epoch, thread, of(thread).times[thread]}; }
 
+Stamp Clocks::copied(uint32_t thread, Knowledge &into) {
+  if (into.epoch != epoch || into.times.size() < numThreads)
+    begin(into);
+  into.copies = ++copies;
+  return {epoch, thread | Stamp::byCopies, copies};
+}
+
+bool Clocks::holds(const Knowledge &known, uint32_t epoch, const Stamp &stamp) {
+  if (stamp.epoch != epoch)
+    return stamp.epoch < epoch;
+  uint32_t thread = stamp.thread & ~Stamp::byCopies;
+  return (stamp.thread != thread ? known.copies : known.times[thread]) >= stamp.time;
+}
+
 bool Clocks::ordered(const Stamp &stamp, uint32_t thread) {
-  return stamp.epoch != epoch || stamp.thread == thread || of(thread).times[stamp.thread] >= stamp.time;
+  return stamp.epoch != epoch || stamp.thread == thread || holds(of(thread), epoch, stamp);
 }
 
 } // namespace tutti::emulated

@@ -11,6 +11,8 @@ namespace tutti::emulated {
 
 /// When a thread did something. Epochs count barriers of whole blocks and go on from block to block.
 struct Stamp {
+  /// In `thread`: not the thread itself did it but the copies that it asked for; then `time` counts those of the block.
+  static constexpr uint32_t byCopies = 1u << 31;
   uint32_t epoch, thread, time;
 };
 
@@ -18,6 +20,7 @@ struct Stamp {
 struct Knowledge {
   uint32_t epoch = 0;
   uint32_t warps = 0; ///< those of which anything is known
+  uint32_t copies = 0; ///< up to which time of theirs
   std::vector<uint32_t> times;
 };
 
@@ -33,17 +36,28 @@ public:
   void release(uint32_t thread, Knowledge &into);
   void acquire(uint32_t thread, const Knowledge &from);
 
+  /// Adds to `into`, like release().
+  void add(const Knowledge &from, Knowledge &into);
+
   Stamp now(uint32_t thread);
+  /// When copies that `thread` asked for come; whoever acquires `into` knows of them.
+  Stamp copied(uint32_t thread, Knowledge &into);
+  const Knowledge &known(uint32_t thread) { return of(thread); }
+  /// The thread's accesses from now on are later than those before.
+  void advance(uint32_t thread) { ++of(thread).times[thread]; }
   /// Whether what happened then is visible to `thread`.
   bool ordered(const Stamp &stamp, uint32_t thread);
+  /// Whether it is part of what was known in an epoch.
+  static bool holds(const Knowledge &known, uint32_t epoch, const Stamp &stamp);
+  uint32_t presentEpoch() const { return epoch; }
   /// Whether it happened in the block that runs.
   bool inThisBlock(const Stamp &stamp) const { return stamp.epoch >= firstEpoch; }
 
 private:
   Knowledge &of(uint32_t thread);
-  void add(Knowledge &to, const Knowledge &from);
+  void begin(Knowledge &knowledge);
 
-  uint32_t numThreads = 0, epoch = 0, firstEpoch = 0;
+  uint32_t numThreads = 0, epoch = 0, firstEpoch = 0, copies = 0;
   std::vector<Knowledge> threads; ///< a thread's own time is threads[t].times[t]
 };
 

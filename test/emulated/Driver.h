@@ -3,9 +3,9 @@
 #ifndef TUTTI_TEST_EMULATED_DRIVER_H
 #define TUTTI_TEST_EMULATED_DRIVER_H
 
-#include "Block.h"
 #include "Emulated.h"
 #include "Entries.h"
+#include "Launcher.h"
 #include "Memory.h"
 
 #include <deque>

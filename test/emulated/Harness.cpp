@@ -57,6 +57,16 @@ void EmulatedDevice::TearDown() {
   EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
 }
 
+bool EmulatedDevice::renew() {
+  if (cuCtxSynchronize() == CUDA_SUCCESS)
+    return false;
+  EXPECT_EQ(cuDevicePrimaryCtxReset_v2(0), CUDA_SUCCESS);
+  allocations.clear();
+  modules.clear();
+  EmulatedDevice::SetUp();
+  return true;
+}
+
 CUfunction EmulatedDevice::function(const std::string &text, const std::string &kernel) {
   CUmodule module = nullptr;
   CUfunction found = nullptr;

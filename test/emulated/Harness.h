@@ -25,6 +25,8 @@ class EmulatedDevice : public testing::Test {
 protected:
   void SetUp() override;
   void TearDown() override;
+  /// Ends the context if a launch has failed in it, with all its memory, and begins another; returns whether it did.
+  bool renew();
 
   /// Device memory with these contents.
   template <class T> CUdeviceptr upload(const std::vector<T> &values) {

@@ -108,6 +108,23 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   mmaF16(d, a, b);
   y[i] += d[0];
 #endif
+#if TUTTI_CAPABILITY >= 90
+  Shared<uint64_t> m = shared<uint64_t>(256, 1);
+  if (i == 0) {
+    mbarrierInit(&m[0], 3);
+    mbarrierInitFence();
+  }
+  __syncthreads();
+  if (i == 0) {
+    bulkFence();
+    mbarrierExpect(&m[0], 256);
+    bulkCopy(&s[0], &x[0], 256, &m[0]);
+    copyAsyncArrive(&m[0]);
+    mbarrierArrive(&m[0]);
+  }
+  mbarrierWait(&m[0], 0);
+  y[i] += s[i];
+#endif
 }
 )";
   EXPECT_EQ(messages(text), "");

@@ -43,7 +43,7 @@ const Mark *Shadow::against(const Cell &cell, Access access, uint32_t thread, bo
 }
 
 std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t bytes, uint32_t thread, Where where) {
-  Mark mark = {clocks.now(thread), where.line, where.file, access == Access::atomic, false};
+  Mark mark = {clocks.now(thread), where.line, where.file, access == Access::atomic};
   for (uint32_t at = offset, end = offset + bytes; at < end;) {
     uint32_t word = at / 4, next = std::min(end, word * 4 + 4), count;
     bool whole = next - at == 4;
@@ -71,19 +71,20 @@ std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t 
   return std::nullopt;
 }
 
-std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, Where where) {
+std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, bool bulk,
+                                          Where where) {
   if (auto conflict = access(Access::write, offset, bytes, thread, where))
     return conflict;
   for (uint32_t at = offset; at < offset + bytes; ++at)
-    memory[split[at / 4] ? at : at / 4 * 4].write.landing = true;
+    lastWrite(at).landing = true, lastWrite(at).bulk = bulk;
   return std::nullopt;
 }
 
-void Shadow::landCopy(uint32_t offset, uint32_t bytes, uint32_t thread) {
+void Shadow::landCopy(uint32_t offset, uint32_t bytes, Stamp when) {
   for (uint32_t at = offset; at < offset + bytes; ++at) {
-    Mark &write = memory[split[at / 4] ? at : at / 4 * 4].write;
+    Mark &write = lastWrite(at);
     write.landing = false;
-    write.stamp = clocks.now(thread);
+    write.stamp = when;
   }
 }
 

@@ -18,6 +18,9 @@ struct Mark {
   const char *file = nullptr;
   bool atomic = false;
   bool landing = false; ///< an asynchronous copy that nobody has waited for
+  bool bulk = false;    ///< written by a copy in bulk
+
+  uint32_t thread() const { return stamp.thread & ~Stamp::byCopies; }
 };
 
 /// Two accesses that nothing orders, or a read of what nobody wrote (then `other` is empty).
@@ -34,9 +37,16 @@ public:
 
   /// Remembers an access, and says what is wrong with it.
   std::optional<Conflict> access(Access, uint32_t offset, uint32_t bytes, uint32_t thread, Where);
-  /// An asynchronous copy by this thread is on its way: nobody may touch its bytes before land().
-  std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, Where);
-  void landCopy(uint32_t offset, uint32_t bytes, uint32_t thread);
+  /// An asynchronous copy by this thread is on its way: nobody may touch its bytes before landCopy().
+  std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, bool bulk, Where);
+  void landCopy(uint32_t offset, uint32_t bytes, Stamp when);
+  /// Of the bytes' last writes in this block, the first for which the function holds.
+  template <class F> std::optional<Conflict> findWrite(uint32_t offset, uint32_t bytes, F holds) const {
+    for (uint32_t at = offset; at < offset + bytes; ++at)
+      if (const Mark &write = memory[cellOf(at)].write; clocks.inThisBlock(write.stamp) && holds(write))
+        return Conflict{at, write, true};
+    return std::nullopt;
+  }
 
   Clocks clocks;
 
@@ -46,6 +56,8 @@ private:
   struct Cell {
     Mark write, last, sameWarp, otherWarp;
   };
+  size_t cellOf(uint32_t at) const { return split[at / 4] ? at : at / 4 * 4; }
+  Mark &lastWrite(uint32_t at) { return memory[cellOf(at)].write; }
   Cell *cells(uint32_t word, bool whole, uint32_t &count);
   const Mark *against(const Cell &cell, Access access, uint32_t thread, bool &writes);
 

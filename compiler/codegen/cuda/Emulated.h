@@ -17,8 +17,8 @@ struct EmulatedUnit {
   llvm::StringRef text;
 };
 struct EmulatedOptions {
-  std::vector<std::string> flags; ///< more for the compiler
-  int capability = 90;            ///< that the text sees as TUTTI_CAPABILITY
+  std::vector<std::string> flags = {}; ///< more for the compiler
+  int capability = 90;                 ///< that the text sees as TUTTI_CAPABILITY
 };
 
 /// The image of all kernels of these translation units: a shared object for cuModuleLoadData of the emulated driver.

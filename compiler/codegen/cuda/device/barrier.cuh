@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Named barriers: for parts of a block, and for threads that arrive without waiting.
+// Named barriers, for parts of a block and for threads that arrive without waiting; and from sm_90 on mbarriers, which
+// lie in shared memory and also count bytes that copies bring.
 #pragma once
 
-#include "tutti/base.cuh"
+#include "tutti/memory.cuh"
 
 namespace tutti {
 
@@ -25,3 +26,88 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 }
 
 } // namespace tutti
+
+// An mbarrier is an element of a Shared<uint64_t> that nothing else touches, `&b[i]` below. Its phases are 0, 1, 2 ...; a
+// phase ends when as many arrivals have come as mbarrierInit() said and all bytes that were expected in it. Who waits
+// for phase n says its parity, n % 2: the wait is over when that phase has ended, so it must be the present phase or the
+// one before. What came before an arrival is visible after the wait, copies' bytes too. (PTX ISA, "mbarrier".)
+
+#if TUTTI_CAPABILITY >= 90
+#if TUTTI_ON_DEVICE
+
+namespace tutti {
+
+__device__ __forceinline__ unsigned sharedAddress(const void *pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+/// By one thread, once in the life of the block: each phase has `count` arrivals.
+__device__ __forceinline__ void mbarrierInit(uint64_t *barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(count) : "memory");
+}
+
+/// By the thread that has initialised, before the __syncthreads() or clusterSync() that tells the others: now copies in
+/// bulk may count on the barriers too.
+__device__ __forceinline__ void mbarrierInitFence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// One arrival.
+__device__ __forceinline__ void mbarrierArrive(uint64_t *barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+
+/// One arrival, and the phase ends only when `bytes` more have come by copies in bulk.
+__device__ __forceinline__ void mbarrierExpect(uint64_t *barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
+               : "memory");
+}
+
+/// Waits for the end of the present or last phase of this parity.
+__device__ __forceinline__ void mbarrierWait(uint64_t *barrier, int parity) {
+  int over;
+  do // a try gives up after a while that the hardware decides
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, over;\n"
+                 "}"
+                 : "=r"(over)
+                 : "r"(sharedAddress(barrier)), "r"(parity)
+                 : "memory");
+  while (!over);
+}
+
+/// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are
+/// visible after the wait, not what else the thread did.
+__device__ __forceinline__ void copyAsyncArrive(uint64_t *barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+}
+
+} // namespace tutti
+
+#else
+
+namespace tutti {
+
+#define TUTTI_MBARRIER(name, operation)                                                                                \
+  inline void name(Address<uint64_t, Space::shared> barrier, int value TUTTI_AND_WHERE) {                              \
+    emulator().mbarrier(MbarrierOperation::operation, barrier.at, value, where);                                       \
+  }
+TUTTI_MBARRIER(mbarrierInit, init)
+TUTTI_MBARRIER(mbarrierExpect, expect)
+TUTTI_MBARRIER(mbarrierWait, wait)
+#undef TUTTI_MBARRIER
+inline void mbarrierArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
+  emulator().mbarrier(MbarrierOperation::arrive, barrier.at, 0, where);
+}
+inline void copyAsyncArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
+  emulator().mbarrier(MbarrierOperation::copyArrive, barrier.at, 0, where);
+}
+inline void mbarrierInitFence(TUTTI_WHERE) { emulator().proxyFence(true, where); }
+
+} // namespace tutti
+
+#endif
+#endif

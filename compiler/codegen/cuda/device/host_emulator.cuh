@@ -20,6 +20,8 @@ enum class Fault : int { address, alignment, failure };
 /// Combines the operands of the lanes in `mask` (others are null) of one warp-wide instruction.
 using Combine = void (*)(void *const *operands, uint32_t mask, Where);
 
+enum class MbarrierOperation : int { init, arrive, expect, wait, copyArrive };
+
 struct Emulator {
   /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
   void (*access)(Access, Space, const void *at, uint32_t bytes, uint32_t alignment, Where);
@@ -41,10 +43,17 @@ struct Emulator {
   void (*commitCopies)();
   /// The thread's copies happen now, all but those of its last `prior` groups.
   void (*waitCopies)(int prior, Where);
+  /// `value` is what the operation has: a count, bytes, a parity.
+  void (*mbarrier)(MbarrierOperation, void *at, int64_t value, Where);
+  /// A copy of `bytes` to shared memory whose bytes the mbarrier counts.
+  void (*copyBulk)(void *to, const void *from, uint32_t bytes, void *mbarrier, Where);
+  /// What the thread knows to be written by ordinary means comes before copies in bulk; with `inits`, mbarriers that it
+  /// has initialised too.
+  void (*proxyFence)(bool inits, Where);
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 3;
+inline constexpr uint32_t emulatorVersion = 4;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {

@@ -24,7 +24,7 @@ template <class T, Space space> struct Address {
   }
   void check(Access access, int64_t bytes, uint32_t alignment) const {
     checkExtent(bytes, alignment);
-    if (space == Space::shared)
+    if (space == Space::shared || access != Access::read)
       emulator().access(access, space, at, bytes, alignment, where);
   }
 };

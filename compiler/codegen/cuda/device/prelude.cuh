@@ -8,6 +8,7 @@
 #include "tutti/async.cuh"
 #include "tutti/barrier.cuh"
 #include "tutti/base.cuh"
+#include "tutti/bulk.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/mma.cuh"

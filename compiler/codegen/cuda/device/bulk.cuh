@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Copies in bulk from global to shared memory, from sm_90 on: one thread asks for kilobytes, an mbarrier counts them.
+#pragma once
+
+#include "tutti/barrier.cuh"
+
+#if TUTTI_CAPABILITY >= 90
+
+// bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to whoever
+// has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the destination or
+// writes to the source, and the block does not end. Who has read the destination's former contents must have arrived
+// somewhere that the asking thread has waited for.
+
+#if TUTTI_ON_DEVICE
+
+namespace tutti {
+
+__device__ __forceinline__ void bulkCopy(void *to, const void *from, int bytes, uint64_t *barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   sharedAddress(to)),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(sharedAddress(barrier))
+               : "memory");
+}
+
+/// Where ordinary writes have been before, copies in bulk may follow only behind this fence: by the thread that wrote,
+/// after it wrote, or by the one that asks for the copies, once it has met the writers.
+__device__ __forceinline__ void bulkFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+} // namespace tutti
+
+#else
+
+namespace tutti {
+
+template <class T, class U>
+void bulkCopy(Address<T, Space::shared> to, Address<U, Space::global> from, int bytes,
+              Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
+  if (bytes < 0 || bytes % 16)
+    fault(Fault::failure, "a copy in bulk of %ld bytes: expected a multiple of %ld", bytes, 16, where);
+  to.where = from.where = where;
+  to.checkExtent(bytes, 16);
+  from.checkExtent(bytes, 16);
+  emulator().copyBulk(to.at, from.at, uint32_t(bytes), barrier.at, where);
+}
+
+inline void bulkFence(TUTTI_WHERE) { emulator().proxyFence(false, where); }
+
+} // namespace tutti
+
+#endif
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs the blocks of a launch, one after another, each thread a fiber, and finds what they do wrong.
+#ifndef TUTTI_TEST_EMULATED_LAUNCHER_H
+#define TUTTI_TEST_EMULATED_LAUNCHER_H
+
+#include "Abi.h"
+#include "Block.h"
+#include "Memory.h"
+
+#include <csignal>
+#include <random>
+#include <string>
+
+namespace tutti::emulated {
+
+struct LaunchShape {
+  dim3 grid, block;
+  uint32_t sharedBytes = 0;
+};
+
+struct Failure {
+  CUresult result = CUDA_SUCCESS;
+  std::string text;
+};
+
+std::string print(uint3 v);
+std::string print(Where where);
+
+class Launcher {
+public:
+  explicit Launcher(const DeviceMemory &memory) : memory(memory) {}
+
+  /// Runs a whole grid. Orders follow from `seed`; 0 takes everything in ascending order.
+  Failure run(const std::string &name, const EmulatedKernel &kernel, EmulatedImage &image, void *const *parameters,
+              const LaunchShape &shape, uint64_t seed);
+
+private:
+  // Scheduling (Launcher.cpp).
+  static void enter();
+  void runBlock(uint3 index);
+  void resume(uint32_t thread);
+  /// The running thread has nothing to do until somebody wakes it.
+  void wait(const char *what, Where where);
+  void wake(uint32_t thread);
+  void yield();
+  void returned(uint32_t thread);
+  static void onSignal(int signal, siginfo_t *info, void *context);
+  static void afterSignal();
+
+  // Saying what is wrong (Report.cpp).
+  void reportDeadlock();
+  /// Also where no thread runs.
+  void failAt(uint32_t thread, CUresult result, const std::string &text, Where where);
+  /// Leaves the running fiber for good: kernel text owns nothing that would have to be given back.
+  [[noreturn]] void abandon();
+  [[noreturn]] void failHere(CUresult result, const std::string &text, Where where);
+  void checkConflict(const std::optional<Conflict> &conflict, const char *verb, Where where);
+
+  // What kernel text calls (Emulator in host_emulator.cuh).
+  static const Emulator table;
+  // Barriers.cpp
+  void barrier(int id, int threads, bool arriveOnly, Where where);
+  void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
+  void tryWarp(uint32_t first);
+  // Accesses.cpp
+  void access(Access access, Space space, const void *at, uint32_t bytes, uint32_t alignment, Where where);
+  void view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where);
+  uint32_t checkShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
+  void checkNoMbarrier(uint32_t offset, uint32_t bytes, const char *verb, Where where);
+  void checkNotInFlight(const void *at, uint32_t bytes, Where where);
+  void copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where);
+  void waitCopies(int prior);
+  void land(const Copy &copy, Stamp when);
+  // Mbarriers.cpp
+  void mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where);
+  void initMbarrier(uint32_t offset, int64_t count, Where where);
+  Mbarrier &findMbarrier(const void *at, const char *name, Where where);
+  void arrive(Mbarrier &mbarrier, Where where);
+  void wait(Mbarrier &mbarrier, int64_t parity, Where where);
+  void settle(Mbarrier &mbarrier, Where where);
+  void copyBulk(void *to, const void *from, uint32_t bytes, void *mbarrier, Where where);
+  void proxyFence(bool inits);
+  bool isFenced(const Mark &write, uint32_t thread);
+  void endMbarriers();
+
+  static Launcher *active;
+  const DeviceMemory &memory;
+  FiberStacks stacks;
+  FiberState scheduler = nullptr;
+  Block block;
+  std::vector<Thread> threads;
+  std::vector<uint32_t> ready;
+  uint32_t running = 0, numThreads = 0;
+
+  std::mt19937_64 random;
+  bool shuffled = true;
+  bool inFiber = false;
+  std::string trapped;
+  const std::string *name = nullptr;
+  const EmulatedKernel *kernel = nullptr;
+  EmulatedImage *image = nullptr;
+  void *const *parameters = nullptr;
+  LaunchShape shape;
+  Failure failure;
+};
+
+} // namespace tutti::emulated
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mbarriers, and the copies that they count. A copy comes as late as it may: when a thread waits for nothing else.
+#include "Launcher.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti::emulated {
+
+static std::string madeAt(const Mbarrier &mbarrier) { return "the mbarrier of " + print(mbarrier.where); }
+
+void Launcher::initMbarrier(uint32_t offset, int64_t count, Where where) {
+  checkNoMbarrier(offset, 8, "initialises", where);
+  if (count < 1 || count > Mbarrier::most)
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "an mbarrier of " + std::to_string(count) + " arrivals: expected 1 to " + std::to_string(Mbarrier::most),
+             where);
+  checkConflict(block.shadow.access(Access::write, offset, 8, running, where), "initialises", where);
+  Mbarrier &made = block.mbarriers[offset];
+  made.count = made.pending = uint32_t(count);
+  made.made = block.shadow.clocks.now(running);
+  made.where = where;
+}
+
+Mbarrier &Launcher::findMbarrier(const void *at, const char *name, Where where) {
+  auto found = block.mbarriers.find(checkShared(at, 8, 8, where));
+  if (found == block.mbarriers.end())
+    failHere(CUDA_ERROR_LAUNCH_FAILED, std::string(name) + " of an mbarrier that nobody has initialised", where);
+  Mbarrier &mbarrier = found->second;
+  if (!block.shadow.clocks.ordered(mbarrier.made, running))
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             std::string("a race: ") + name + " of an mbarrier that thread " + print(threads[mbarrier.made.thread].index) +
+                 " initialises at " + print(mbarrier.where) + ", without a barrier between them",
+             where);
+  return mbarrier;
+}
+
+/// Takes one arrival off; the caller settles.
+void Launcher::arrive(Mbarrier &mbarrier, Where where) {
+  if (mbarrier.pending == mbarrier.copyArrivals.size())
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "one arrival more than the " + std::to_string(mbarrier.count) + " that phase " +
+                 std::to_string(mbarrier.phase) + " of " + madeAt(mbarrier) + " has",
+             where);
+  --mbarrier.pending;
+}
+
+void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
+  Clocks &clocks = block.shadow.clocks;
+  switch (operation) {
+  case MbarrierOperation::init:
+    return initMbarrier(checkShared(at, 8, 8, where), value, where);
+  case MbarrierOperation::wait:
+    return wait(findMbarrier(at, "a wait", where), value, where);
+  case MbarrierOperation::arrive:
+  case MbarrierOperation::expect: {
+    Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
+    if (value < 0 || mbarrier.bytes + value > Mbarrier::most)
+      failHere(CUDA_ERROR_LAUNCH_FAILED,
+               madeAt(mbarrier) + " would expect " + std::to_string(mbarrier.bytes + value) + " bytes: at most " +
+                   std::to_string(Mbarrier::most),
+               where);
+    arrive(mbarrier, where);
+    mbarrier.bytes += value;
+    clocks.release(running, mbarrier.arrived);
+    settle(mbarrier, where);
+    return yield();
+  }
+  case MbarrierOperation::copyArrive: {
+    Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
+    arrive(mbarrier, where);
+    ++mbarrier.pending; // until the copies have come
+    mbarrier.copyArrivals.push_back({running, threads[running].numCopies});
+    settle(mbarrier, where);
+    return yield();
+  }
+  }
+}
+
+void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
+  if (parity != 0 && parity != 1)
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait for a phase of parity " + std::to_string(parity) + ": expected 0 or 1",
+             where);
+  bool waited = false;
+  // Like the instruction, which looks again and again, a thread may miss a phase: it looks when it is woken, and by then
+  // the next one may have ended as well.
+  while (int64_t(mbarrier.phase & 1) == parity) {
+    Thread &self = threads[running];
+    self.status = Thread::Status::waiting;
+    self.what = "mbarrierWait()";
+    self.where = where;
+    mbarrier.waiting.push_back(running);
+    settle(mbarrier, where);
+    tuttiSwitchFiber(&self.fiber, scheduler);
+    waited = true;
+  }
+  block.shadow.clocks.acquire(running, mbarrier.over);
+  if (!waited)
+    yield();
+}
+
+/// Ends the phase if nothing is missing, and lets copies come if nothing else is.
+void Launcher::settle(Mbarrier &mbarrier, Where where) {
+  if (mbarrier.pending == mbarrier.copyArrivals.size() && !mbarrier.waiting.empty()) {
+    for (const Mbarrier::CopyArrival &arrival : mbarrier.copyArrivals) {
+      Stamp when = block.shadow.clocks.copied(arrival.thread, mbarrier.arrived);
+      std::erase_if(threads[arrival.thread].copies, [&](const Copy &copy) {
+        if (copy.number < arrival.copies)
+          land(copy, when);
+        return copy.number < arrival.copies;
+      });
+    }
+    mbarrier.pending = 0;
+    mbarrier.copyArrivals.clear();
+    for (const BulkCopy &copy : mbarrier.bulk) {
+      memcpy(copy.to, copy.from, copy.bytes);
+      Stamp when = block.shadow.clocks.copied(copy.thread, mbarrier.arrived);
+      block.shadow.landCopy(copy.to - block.shared, copy.bytes, when);
+      for (BulkCopy &source : block.sources)
+        if (source.to == copy.to && !source.landed.epoch)
+          source.landed = when;
+      mbarrier.bytes -= copy.bytes;
+    }
+    mbarrier.bulk.clear();
+  }
+  if (mbarrier.pending || mbarrier.bytes)
+    return;
+  if (!mbarrier.bulk.empty()) {
+    const BulkCopy &copy = mbarrier.bulk.front();
+    failAt(copy.thread, CUDA_ERROR_LAUNCH_FAILED,
+           "phase " + std::to_string(mbarrier.phase) + " of " + madeAt(mbarrier) + " ends at " + print(where) +
+               " while this copy of " + std::to_string(copy.bytes) + " bytes is in flight, which nobody expects",
+           copy.where);
+    abandon();
+  }
+  ++mbarrier.phase;
+  mbarrier.pending = mbarrier.count;
+  block.shadow.clocks.add(mbarrier.arrived, mbarrier.over);
+  mbarrier.arrived.epoch = 0;
+  std::vector<uint32_t> met;
+  met.swap(mbarrier.waiting);
+  for (uint32_t thread : met)
+    wake(thread);
+}
+
+void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Where where) {
+  uint32_t offset = checkShared(to, bytes, 16, where);
+  view(Space::global, from, bytes, 16, where);
+  Mbarrier &mbarrier = findMbarrier(at, "a copy", where);
+  if (!mbarrier.fenced)
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "a copy in bulk counts on " + madeAt(mbarrier) + ", which no mbarrierInitFence() followed", where);
+  if (!bytes)
+    return;
+  checkNoMbarrier(offset, bytes, "copies to", where);
+  if (auto found = block.shadow.findWrite(
+          offset, bytes, [&](const Mark &write) { return !write.bulk && !write.landing && !isFenced(write, running); }))
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "a copy in bulk to byte " + std::to_string(found->offset) + " of shared memory, which thread " +
+                 print(threads[found->other->thread()].index) + " writes by ordinary means at " +
+                 print(Where{found->other->file, found->other->line}) + ", without a bulkFence() between them",
+             where);
+  checkConflict(block.shadow.startCopy(offset, bytes, running, true, where), "copies in bulk to", where);
+  BulkCopy copy = {static_cast<unsigned char *>(to), static_cast<const unsigned char *>(from), bytes, running, where};
+  mbarrier.bulk.push_back(copy);
+  std::erase_if(block.sources, [&](const BulkCopy &source) {
+    return source.landed.epoch && source.landed.epoch < block.shadow.clocks.presentEpoch();
+  });
+  block.lowest = block.sources.empty() ? copy.from : std::min(block.lowest, copy.from);
+  block.highest = std::max(block.sources.empty() ? copy.from : block.highest, copy.from + bytes);
+  block.sources.push_back(copy);
+  settle(mbarrier, where);
+  yield();
+}
+
+void Launcher::proxyFence(bool inits) {
+  Clocks &clocks = block.shadow.clocks;
+  threads[running].fence = {clocks.presentEpoch(), clocks.known(running)};
+  clocks.advance(running);
+  for (auto &[offset, mbarrier] : block.mbarriers)
+    mbarrier.fenced |= inits && mbarrier.made.thread == running;
+}
+
+/// Whether a fence stands between an ordinary write and this thread: its own, or that of the thread that wrote.
+bool Launcher::isFenced(const Mark &write, uint32_t thread) {
+  const ProxyFence &own = threads[thread].fence, &writers = threads[write.thread()].fence;
+  if (Clocks::holds(own.known, own.epoch, write.stamp))
+    return true;
+  if (!Clocks::holds(writers.known, writers.epoch, write.stamp))
+    return false;
+  Stamp fence = {writers.epoch, write.thread(), writers.known.times[write.thread()]};
+  return block.shadow.clocks.ordered(fence, thread);
+}
+
+/// Memory that copies come to must not go to another block.
+void Launcher::endMbarriers() {
+  for (const auto &[offset, mbarrier] : block.mbarriers)
+    if (!mbarrier.bulk.empty()) {
+      const BulkCopy &copy = mbarrier.bulk.front();
+      return failAt(copy.thread, CUDA_ERROR_LAUNCH_FAILED,
+                    "the block ends while this copy of " + std::to_string(copy.bytes) +
+                        " bytes is in flight: nobody has waited for " + madeAt(mbarrier),
+                    copy.where);
+    }
+}
+
+} // namespace tutti::emulated
