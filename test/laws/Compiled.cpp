@@ -2,7 +2,6 @@
 // From a model's text to an artifact in memory, and calls of it.
 #include "Compiled.h"
 
-#include "compiler/Compiler.h"
 #include "compiler/import/Weights.h"
 
 #include "mlir/IR/Verifier.h"
@@ -18,7 +17,8 @@ using namespace mlir;
 namespace tutti::laws {
 
 static llvm::Error failed(const tutti_error_t &error) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s: %s", tutti_status_name(error.status), error.message);
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s: %s", tutti_status_name(error.status),
+                                 error.message);
 }
 
 const Architecture *cudaTarget() {
@@ -32,7 +32,7 @@ const Architecture *cudaTarget() {
   return target;
 }
 
-llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) {
+llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &request) {
   // A size that no input has would have to be set by hand.
   bool hasBatch = model.text.find("\"batch\"") != std::string::npos || model.text.find("*batch\"") != std::string::npos;
   std::string text = "module attributes {tutti.members = " + std::to_string(model.members) + " : i64, tutti.sizes = {" +
@@ -61,6 +61,10 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     main.setResultAttr(i, "tutti.name", builder.getStringAttr("y" + std::to_string(i)));
 
+  return tutti::compile(request, std::move(ensemble));
+}
+
+llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) {
   SmallString<128> path;
   if (std::error_code code = llvm::sys::fs::createTemporaryFile("law", "tutti", path))
     return llvm::createStringError(code, "no temporary file");
@@ -70,7 +74,7 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   request.levels = model.levels;
   if (cudaTarget())
     request.cudaTargets.push_back(cudaTarget());
-  llvm::Expected<CompileResult> result = tutti::compile(request, std::move(ensemble));
+  llvm::Expected<CompileResult> result = laws::compile(model, request);
   if (!result)
     return result.takeError();
   auto artifact = std::make_unique<Artifact>();
@@ -142,7 +146,8 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     options.device = TUTTI_DEVICE_CPU, options.target = call.level.c_str();
   tutti_session_t *session = nullptr;
   tutti_error_t error{};
-  if (tutti_artifact_choose_device(handle, &options, &error) || tutti_session_create(handle, &options, &session, &error))
+  if (tutti_artifact_choose_device(handle, &options, &error) ||
+      tutti_session_create(handle, &options, &session, &error))
     return failed(error);
   std::unique_ptr<tutti_session_t, void (*)(tutti_session_t *)> owner(session, tutti_session_destroy);
   auto said = [&](tutti_status_t status) {
@@ -159,8 +164,13 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     bytes.emplace_back(input.count() * 8 + 8);
     input.toBytes(bytes.back().data());
     std::string name = "x" + std::to_string(i);
-    tutti_tensor_t tensor{name.c_str(), dtypeOf(input.element), static_cast<int32_t>(input.dims.size()),
-                          input.dims.data(), nullptr, bytes.back().data(), TUTTI_MEMORY_HOST};
+    tutti_tensor_t tensor{name.c_str(),
+                          dtypeOf(input.element),
+                          static_cast<int32_t>(input.dims.size()),
+                          input.dims.data(),
+                          nullptr,
+                          bytes.back().data(),
+                          TUTTI_MEMORY_HOST};
     if (tutti_status_t status = tutti_session_bind_input(session, &tensor))
       return said(status);
   }
@@ -170,7 +180,8 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
   const tutti_program_t &program = tutti_artifact_info(handle)->programs[options.program];
   for (uint32_t i = 0; i < program.num_outputs; ++i) {
     tutti_tensor_t tensor;
-    if (tutti_status_t status = tutti_session_get_output(session, program.outputs[i].name, program.outputs[i].head, &tensor))
+    if (tutti_status_t status =
+            tutti_session_get_output(session, program.outputs[i].name, program.outputs[i].head, &tensor))
       return said(status);
     results.push_back(HostTensor::fromBytes(typeOf(tensor.dtype), ArrayRef(tensor.dims, tensor.rank), tensor.data));
   }

@@ -6,7 +6,7 @@
 
 #include "Instances.h"
 
-#include "compiler/codegen/cuda/Architectures.h"
+#include "compiler/Compiler.h"
 
 #include "llvm/Support/Error.h"
 #include "tutti/tutti.h"
@@ -37,6 +37,9 @@ struct Call {
   std::string level = cudaTarget() ? "" : "x86-64-v3"; ///< of the CPU; empty: on the CUDA target
   int64_t batch = 0; ///< the size, where no input has it
 };
+
+/// Compiles a model to `request.output` for what the request names.
+llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &request);
 
 class Artifact {
 public:

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the kernels of each family take of a GPU, as tutti-inspect shows it, beside the golden table resources.txt.
+//
+//   tutti-golden            compares; exit 1 where a line differs, 77 where there is no NVRTC
+//   tutti-golden --update   writes the table
+//
+// Registers are NVRTC's choice: with another version than the table's only they may differ, and only within the gates.
+#include "../laws/Compiled.h"
+#include "compiler/codegen/cuda/Nvrtc.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+using namespace tutti;
+using Json = nlohmann::json;
+using llvm::formatv;
+
+namespace {
+
+#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
+
+/// One for each family; the heads are the element family's last block.
+struct Family {
+  const char *name, *precision, *text;
+  std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
+};
+const char chain[] = "func.func @main(%x: " ROWS(64) ") -> " ROWS(
+    10) " {"
+        "  %w0 = tutti.get @w0 : tensor<64x128xf32>  %b0 = tutti.get @b0 : tensor<128xf32>"
+        "  %w1 = tutti.get @w1 : tensor<128x128xf32>  %w2 = tutti.get @w2 : tensor<128x10xf32>"
+        "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
+            64) ", tensor<64x128xf32>"
+                "  %1 = tutti.add %0, %b0 : " ROWS(
+                    128) ", tensor<128xf32>"
+                         "  %2 = tutti.relu %1 : " ROWS(128) "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(
+                             128) ", tensor<128x128xf32>"
+                                  "  %4 = tutti.tanh %3 : " ROWS(128) "  %5 = tutti.contract %4, %w2 \"bk,kn->bn\" "
+                                                                      ": " ROWS(128) ", tensor<128x10xf32>"
+                                                                                     "  return %5 : " ROWS(10) " }";
+const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
+    {"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 128}}, {"w2", {128, 10}}};
+const Family families[] = {
+    {"chain", "f32", chain, chainWeights},
+    {"row",
+     "f32",
+     "func.func @main(%x: " ROWS(101) ") -> " ROWS(
+         101) " {"
+              "  %s = tutti.get @s : tensor<101xf32>"
+              "  %0 = tutti.mul %x, %s : " ROWS(
+                  101) ", tensor<101xf32>"
+                       "  %1 = tutti.reduce max %0 [1] : " ROWS(101) "  %2 = tutti.sub %0, %1 : " ROWS(101) ", " ROWS(
+                           1) "  %3 = tutti.exp %2 : " ROWS(101) "  %4 = tutti.reduce sum %3 [1] "
+                                                                 ": " ROWS(
+                                                                     101) "  %5 = tutti.div %3, "
+                                                                          "%4 : " ROWS(
+                                                                              101) ","
+                                                                                   " " ROWS(1) "  return %5 : " ROWS(
+                                                                                       101) " }",
+     {{"s", {101}}}},
+    {"element",
+     "f32",
+     "func.func @main(%x: " ROWS(33) ") -> " ROWS(
+         33) " {"
+             "  %s = tutti.get @s : tensor<33xf32>"
+             "  %0 = tutti.mul %x, %s : " ROWS(33) ", tensor<33xf32>"
+                                                   "  %1 = tutti.sin %0 : " ROWS(33) "  %2 = tutti.sigmoid %1 : " ROWS(
+                                                       33) "  return %2 : " ROWS(33) " }",
+     {{"s", {33}}}},
+    {"heads",
+     "f32",
+     "func.func @main(%x: " ROWS(33) ") -> (" ROWS(
+         33) " {tutti.heads = [\"mean\", \"std\", \"min\", \"max\", \"vote\", \"quantile:0.3\"]}) {"
+             "  %s = tutti.get @s : tensor<33xf32>"
+             "  %0 = tutti.mul %x, %s : " ROWS(33) ", tensor<33xf32>"
+                                                   "  return %0 : " ROWS(33) " }",
+     {{"s", {33}}}},
+};
+
+[[noreturn]] void stop(const llvm::Twine &message) {
+  llvm::errs() << "tutti-golden: " << message << "\n";
+  exit(1);
+}
+
+/// What tutti-inspect says of the family's artifact for every architecture that has cubins.
+Json inspected(const Family &family) {
+  laws::Model model{"", {}, /*members=*/2, {}, false};
+  std::mt19937 generator(1);
+  for (const auto &[name, dims] : family.weights) {
+    std::string type;
+    for (int64_t length : dims)
+      type += std::to_string(length) + "x";
+    model.text += formatv("tutti.param @{0} : tensor<{1}f32>\n", name, type);
+    for (int64_t m = 0; m < model.members; ++m)
+      model.params[name].push_back(laws::random(generator, mlir::Float32Type::get(&laws::context()), dims));
+  }
+  model.text += family.text;
+  llvm::SmallString<128> path, said;
+  if (llvm::sys::fs::createTemporaryFile("golden", "tutti", path) ||
+      llvm::sys::fs::createTemporaryFile("golden", "json", said))
+    stop("no temporary file");
+  llvm::FileRemover removePath(path), removeSaid(said);
+  CompileRequest request;
+  request.output = path.str().str();
+  request.levels = {};
+  request.precision = family.precision;
+  request.jobs = std::max(1u, std::thread::hardware_concurrency());
+  for (const Architecture &architecture : architectures())
+    if (architecture.code == Architecture::Code::cubin)
+      request.cudaTargets.push_back(&architecture);
+  auto result = laws::compile(model, request);
+  if (!result)
+    stop(llvm::Twine(family.name) + ": " + llvm::toString(result.takeError()));
+  llvm::StringRef arguments[] = {TUTTI_INSPECT, "--json", path};
+  if (llvm::sys::ExecuteAndWait(TUTTI_INSPECT, arguments, std::nullopt, {"", llvm::StringRef(said), std::nullopt}))
+    stop("tutti-inspect failed");
+  auto text = llvm::MemoryBuffer::getFile(said);
+  return Json::parse((*text)->getBuffer().begin(), (*text)->getBuffer().end());
+}
+
+/// A line of the table: what is equal for every NVRTC, and the registers.
+struct Line {
+  std::string rest;
+  unsigned registers;
+  bool operator==(const Line &) const = default;
+};
+using Table = std::vector<std::pair<std::string, Line>>; ///< by family, kernel and architecture
+
+const Line *find(const Table &table, const std::string &key) {
+  auto found = llvm::find_if(table, [&](const auto &entry) { return entry.first == key; });
+  return found == table.end() ? nullptr : &found->second;
+}
+
+constexpr char columns[] = "{0,-9}{1,-10}{2,-9}{3,-7}", restColumns[] = "{0,5} {1,6} {2,7} {3,8} {4,7} {5,5}";
+
+Table measured() {
+  Table table;
+  for (const Family &family : families) {
+    Json all = inspected(family);
+    std::map<std::string, std::vector<Json>> images;
+    for (const Json &kernel : all["kernels"])
+      for (const Json &image : kernel["images"])
+        images[kernel["name"]].push_back(image);
+    auto add = [&](const Json &launch) {
+      int64_t threads = 1;
+      for (const Json &length : launch["block"])
+        threads *= length.get<int64_t>();
+      for (const Json &image : images[launch["kernel"]]) {
+        std::string key = formatv(columns, family.name, family.precision, image["entry"].get<std::string>(),
+                                  image["target"].get<std::string>());
+        Line line = {formatv(restColumns, image["stack"].get<int>(), image["static_shared"].get<int>(),
+                             launch["dynamic_shared"].get<int64_t>(), image["barriers"].get<int>(), threads,
+                             image["max_threads"].get<int>()),
+                     image["regs"].get<unsigned>()};
+        if (!find(table, key))
+          table.emplace_back(key, line);
+      }
+    };
+    for (const Json &program : all["programs"])
+      for (const Json &launch : program["grids"]) {
+        add(launch);
+        for (const Json &alternative : launch.value("alternatives", Json::array()))
+          add(alternative);
+      }
+  }
+  return table;
+}
+
+std::string textOf(const Table &table, const std::string &nvrtc) {
+  std::string text =
+      R"(# What kernels take of a GPU (test/golden/Resources.cpp): registers of a thread; bytes of stack of a thread, of static
+# and dynamic shared memory of a block; barriers; threads of a block, and at most by the launch bounds.
+# Made by `tutti-golden --update`.
+nvrtc )" +
+      nvrtc + "\n\n" + formatv(columns, "# family", "precision", "kernel", "target").str() + " regs " +
+      formatv(restColumns, "stack", "static", "dynamic", "barriers", "threads", "most").str() + "\n";
+  for (const auto &[key, line] : table)
+    text += formatv("{0} {1,4} {2}\n", key, line.registers, line.rest);
+  return text;
+}
+
+/// The table of a text, and the NVRTC that made it.
+Table parsed(llvm::StringRef text, std::string &nvrtc) {
+  Table table;
+  for (llvm::StringRef line : llvm::split(text, '\n')) {
+    if (line.consume_front("nvrtc "))
+      nvrtc = line.str();
+    else if (!line.empty() && !line.starts_with("#")) {
+      constexpr size_t keyLength = 35, registersLength = 5;
+      unsigned registers = 0;
+      if (line.size() < keyLength + registersLength + 1 ||
+          line.substr(keyLength, registersLength).trim().getAsInteger(10, registers))
+        stop("a line of " TUTTI_RESOURCES " is damaged: " + line);
+      table.push_back(
+          {line.take_front(keyLength).str(), {line.drop_front(keyLength + registersLength + 1).str(), registers}});
+    }
+  }
+  return table;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+  bool update = count == 2 && llvm::StringRef(words[1]) == "--update";
+  if (count > 1 && !update)
+    stop("usage: tutti-golden [--update]");
+  llvm::Expected<Nvrtc> nvrtc = Nvrtc::load();
+  if (!nvrtc) {
+    llvm::outs() << "skipped: " << llvm::toString(nvrtc.takeError()) << "\n";
+    return 77;
+  }
+  std::string version = cudaVersionText(nvrtc->version());
+  Table now = measured();
+  if (update) {
+    std::error_code error;
+    llvm::raw_fd_ostream file(TUTTI_RESOURCES, error);
+    if (error)
+      stop("cannot write " TUTTI_RESOURCES ": " + error.message());
+    file << textOf(now, version);
+    return 0;
+  }
+  auto text = llvm::MemoryBuffer::getFile(TUTTI_RESOURCES);
+  if (!text)
+    stop("cannot read " TUTTI_RESOURCES ": " + text.getError().message());
+  std::string known;
+  Table golden = parsed((*text)->getBuffer(), known);
+  if (known != version)
+    llvm::outs() << "The table was made with NVRTC " << known << ", this is " << version
+                 << ": registers are not compared, the gates are held.\n";
+  unsigned differences = 0;
+  auto say = [&](const std::string &key, const Line *was, const Line *is) {
+    ++differences;
+    auto print = [&](const char *sign, const Line &line) {
+      llvm::outs() << sign << " " << formatv("{0} {1,4} {2}\n", key, line.registers, line.rest);
+    };
+    if (was)
+      print("-", *was);
+    if (is)
+      print("+", *is);
+  };
+  for (const auto &[key, line] : golden) {
+    const Line *found = find(now, key);
+    if (!found || found->rest != line.rest || (known == version && found->registers != line.registers))
+      say(key, &line, found);
+  }
+  for (const auto &[key, line] : now)
+    if (!find(golden, key))
+      say(key, nullptr, &line);
+  if (differences)
+    llvm::outs() << differences << " lines differ; `tutti-golden --update` writes the table anew.\n";
+  return differences ? 1 : 0;
+}
