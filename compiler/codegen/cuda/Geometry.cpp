@@ -47,12 +47,14 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
   }
   int stageK = 32 * grid.slices;
+  g.bulkCopies = architecture.capability >= 90;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
       int64_t rowBytes = (stageK + 16) * 4; // device/rows.cuh
       int64_t bytes = grid.columns * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
       g.stageBytes = std::max(g.stageBytes, bytes);
+      g.bulkCopies &= !c.streamsRows(steps) || c.K % 4 == 0; // in units of 16 bytes
     }
   // Two blocks side by side hide each other's waits; a block alone takes what there is.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;

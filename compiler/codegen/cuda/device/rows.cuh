@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tutti/async.cuh"
+#include "tutti/bulk.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 
@@ -29,7 +30,10 @@ template <int K, int stride, class View> struct Rows {
     return v;
   }
   // Nothing of them comes through the ring.
+  // Nothing of them comes through a ring.
   __device__ __forceinline__ void bring(int, int, int) const {}
+  __device__ __forceinline__ int bytes(int, int) const { return 0; }
+  template <class Barrier> __device__ __forceinline__ void bringInBulk(int, int, int, Barrier) const {}
 };
 
 /// The same rows as 16-bit floats, in shared memory. Four neighbours are two pairs.
@@ -94,6 +98,19 @@ template <int K, int mostRows, int columns, class View> struct StreamedRows {
         __pipeline_memcpy_async(&s[row * pitch + column], &view[row * K + k + column], unit * 4);
     }
   }
+
+#if TUTTI_CAPABILITY >= 90
+  /// In bulk, by the lanes of a warp; `bytes` of them, rows of a multiple of four elements only.
+  __device__ __forceinline__ static int bytes(int k, int rows) { return rows * columnsFrom(k) * 4; }
+  template <class Barrier> __device__ __forceinline__ void bringInBulk(int stage, int k, int rows, Barrier barrier) const {
+    const Shared<float> s = shared<float>(stage, mostRows * pitch);
+    for (int row = threadIdx.x % 32; row < rows; row += 32)
+      bulkCopy(&s[row * pitch], &view[row * K + k], columnsFrom(k) * 4, barrier);
+  }
+
+private:
+  __device__ __forceinline__ static int columnsFrom(int k) { return K - k < columns ? K - k : columns; }
+#endif
 };
 
 } // namespace tutti
