@@ -33,6 +33,25 @@ const DialectRegistry &registry() {
   return registry;
 }
 
+/// Registers of a kernel as its cubin has them, if there is one for the architecture.
+struct RegistersOf {
+  const ProgramCode &code;
+
+  std::optional<unsigned> operator()(StringRef architecture, plan::KernelOp kernel, const CudaGeometry &geometry) const {
+    size_t index = 0;
+    for (auto other : const_cast<ModuleOp &>(code.planned).getOps<plan::KernelOp>()) {
+      if (other == kernel)
+        break;
+      ++index;
+    }
+    const CudaLaunch &launch = code.launches[index];
+    for (const TargetImage &image : code.images)
+      if (image.target == architecture && launch.rows == geometry.rows && launch.sharedBytes == geometry.sharedBytes)
+        return image.kernels[index].registers;
+    return std::nullopt;
+  }
+};
+
 class Compilation {
 public:
   Compilation(const CompileRequest &request, Ensemble ensemble)
@@ -218,6 +237,12 @@ private:
         return code.takeError();
       for (const TargetImage &image : code->images)
         result.codeBytes[image.target] = image.bytes.size();
+      if (request.estimate && target == "cuda") {
+        auto estimate = tutti::estimate(*module, request.estimateAt, RegistersOf{*code});
+        if (!estimate)
+          return estimate.takeError();
+        result.estimates.push_back(std::move(*estimate));
+      }
       programs.push_back(std::move(*code));
     }
     if (request.output.empty())

@@ -7,6 +7,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/codegen/cuda/Architectures.h"
 #include "compiler/import/Align.h"
+#include "compiler/model/Estimate.h"
 
 #include <optional>
 
@@ -28,6 +29,8 @@ struct CompileRequest {
   Stage stopAfter = Stage::binary;
   std::string dumpFolder; ///< the IR after each stage; empty: none
   unsigned jobs = 1;      ///< threads
+  bool estimate = false; ///< what the CUDA program takes, by the model
+  CallSizes estimateAt;  ///< for a call of these sizes; the largest of their ranges where nothing stands here
   std::function<void(uint64_t, uint64_t)> progress;
 };
 
@@ -54,6 +57,7 @@ struct CompileResult {
   std::vector<ProgramReport> programs;
   std::vector<KernelReport> kernels; ///< of all programs, in their order
   std::map<std::string, uint64_t> codeBytes; ///< by level or architecture
+  std::vector<ProgramEstimate> estimates;    ///< of CUDA programs, if they were asked for
 };
 
 llvm::Expected<CompileResult> compile(const CompileRequest &request);

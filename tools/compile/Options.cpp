@@ -117,6 +117,33 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
   return llvm::Error::success();
 }
 
+llvm::Error addExplanation(const std::string &device, const std::vector<std::string> &sizes, CompileOptions &options) {
+  const char *flag = !device.empty() ? "--explain-for" : !sizes.empty() ? "--explain-at" : nullptr;
+  if (flag && options.explain.empty())
+    return usage(std::string(flag) + " needs --explain");
+  if (flag && options.request.cudaTargets.empty())
+    return usage(std::string(flag) + " is about code for GPUs: add a target as --target cuda");
+  options.request.estimate = !options.explain.empty();
+  options.explainFor = findDeviceModel(device.empty() ? "H100" : device);
+  if (!options.explainFor) {
+    std::string known;
+    for (const DeviceModel &model : deviceModels())
+      known += (known.empty() ? "" : ", ") + model.name.str();
+    return usage("--explain-for '" + device + "': unknown; the model knows " + known);
+  }
+  for (const std::string &text : sizes) {
+    auto pair = split("--explain-at", text);
+    if (!pair)
+      return pair.takeError();
+    int64_t value;
+    if (llvm::StringRef(pair->second).getAsInteger(10, value) || value < 1)
+      return usage("--explain-at '" + text + "': expected NAME=VALUE with a value of 1 or more");
+    if (!options.request.estimateAt.try_emplace(pair->first, value).second)
+      return usage("--explain-at " + pair->first + " is given twice");
+  }
+  return llvm::Error::success();
+}
+
 unsigned availableCpus() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
@@ -128,8 +155,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact."};
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
   app.set_version_flag("--version", TUTTI_VERSION);
-  std::vector<std::string> models, targets, inputs, dims, binds, outputs;
-  std::string share = "content", stop, randomness, precision;
+  std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt;
+  std::string share = "content", stop, randomness, precision, explainFor;
   bool unequal = false, fast = false;
   uint64_t memory = 0, jobs = availableCpus();
   CompileRequest &request = options.request;
@@ -150,6 +177,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
   app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
+  app.add_option("--explain-for", explainFor, "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")->type_name("DEVICE");
+  app.add_option("--explain-at", explainAt, "NAME=V: a size of the call that is predicted, active for the members; else the largest")->type_name("NAME=V");
   for (CLI::Option *option : app.get_options())
     if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL")
       option->allow_extra_args(false);
@@ -197,6 +226,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
     for (const std::string &text : outputs)
       if (llvm::Error error = addOutput(text, request))
         return error;
+    if (llvm::Error error = addExplanation(explainFor, explainAt, options))
+      return error;
     return addModels(models, request);
   };
   if (llvm::Error error = fill()) {

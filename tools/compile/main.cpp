@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-compile: model files to an artifact.
-#include "Options.h"
-#include "compiler/Compiler.h"
-
-#include <nlohmann/json.hpp>
+#include "Explain.h"
 
 #include <cerrno>
 #include <chrono>
@@ -35,44 +32,6 @@ std::function<void(uint64_t, uint64_t)> progressOnTerminal() {
   };
 }
 
-void explain(const KernelReport &kernel) {
-  std::string rows;
-  for (const std::string &size : kernel.rows)
-    rows += (rows.empty() ? "" : " x ") + size;
-  std::printf("  %s: %s%s, %u %s, rows %s, up to %lld a task, %lld bytes of scratch%s%s\n", kernel.name.c_str(),
-              kernel.family == "element" ? "general family, element" : kernel.family.c_str(), kernel.lifted ? ", per member" : ", shared",
-              kernel.launches, kernel.launches == 1 ? "launch" : "launches", rows.empty() ? "1" : rows.c_str(),
-              static_cast<long long>(kernel.tile), static_cast<long long>(kernel.scratch), kernel.heads ? ", with heads" : "",
-              kernel.numerics.empty() ? "" : (", " + kernel.numerics).c_str());
-  if (!kernel.flops.empty())
-    std::printf("      %s operations\n", kernel.flops.c_str());
-}
-
-void explain(const CompileResult &result, bool asJson) {
-  if (asJson) {
-    nlohmann::json kernels = nlohmann::json::array();
-    for (const KernelReport &kernel : result.kernels)
-      kernels.push_back({{"target", kernel.target}, {"name", kernel.name}, {"family", kernel.family}, {"lifted", kernel.lifted},
-                         {"rows", kernel.rows}, {"tile", kernel.tile}, {"scratch_bytes", kernel.scratch}, {"launches", kernel.launches},
-                         {"heads", kernel.heads}, {"numerics", kernel.numerics}, {"flops", kernel.flops}});
-    nlohmann::json programs = nlohmann::json::array();
-    for (const ProgramReport &program : result.programs)
-      programs.push_back({{"target", program.target}, {"launches", program.launches}, {"arena_bytes", program.arenaBytes}});
-    nlohmann::json all = {{"kernels", kernels}, {"programs", programs}, {"code_bytes", result.codeBytes},
-                          {"launches", result.programs[0].launches}, {"arena_bytes", result.programs[0].arenaBytes}};
-    std::printf("%s\n", all.dump(1).c_str());
-    return;
-  }
-  for (const ProgramReport &program : result.programs) {
-    std::printf("%s: %u launches, %lld bytes of arena\n", program.target.c_str(), program.launches, static_cast<long long>(program.arenaBytes));
-    for (const KernelReport &kernel : result.kernels)
-      if (kernel.target == program.target)
-        explain(kernel);
-  }
-  for (const auto &[level, bytes] : result.codeBytes)
-    std::printf("  %s: %llu bytes of code\n", level.c_str(), static_cast<unsigned long long>(bytes));
-}
-
 int report(llvm::Error error, bool asJson) {
   int code = int(ExitCode::internal);
   llvm::handleAllErrors(
@@ -101,7 +60,7 @@ int main(int argc, char **argv) {
   if (!result->text.empty())
     std::printf("%s\n", result->text.c_str());
   else if (!options.explain.empty())
-    explain(*result, options.explain == "json");
+    explain(*result, options);
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::fprintf(stderr, "tutti-compile: error: cannot write to the standard output: %s\n", std::strerror(errno));
     return int(ExitCode::resource);

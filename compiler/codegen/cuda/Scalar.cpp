@@ -66,8 +66,7 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
-/// The function of device/special.cuh for an op at a precision, or "".
-static llvm::StringRef approximation(Operation *op, llvm::StringRef precision) {
+llvm::StringRef approximation(Operation *op, llvm::StringRef precision) {
   bool rounds = precision == "tf32" || precision == "bf16" || precision == "f16";
   if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return "";

@@ -15,6 +15,9 @@ std::string cudaType(mlir::Type element);
 /// A constant of an element type.
 std::string cudaConstant(mlir::TypedAttr value);
 
+/// The function of device/special.cuh that an op becomes at a precision; empty if it becomes IEEE operations.
+llvm::StringRef approximation(mlir::Operation *op, llvm::StringRef precision);
+
 /// The body of a map as a device function: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`. Math
 /// functions are written as IEEE operations first, so that the bits are the CPU's, unless the precision is of fewer bits
 /// than float32's: then those that device/special.cuh has come from the special-function units.

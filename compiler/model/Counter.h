@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The counting of one kernel's work, in the making.
+#ifndef TUTTI_COMPILER_MODEL_COUNTER_H
+#define TUTTI_COMPILER_MODEL_COUNTER_H
+
+#include "Work.h"
+#include "compiler/codegen/cuda/Text.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace tutti {
+
+/// What reading one element of a value takes of a lane.
+struct Reading {
+  double fp32 = 0, integer = 0, special = 0, fp64 = 0, moves = 0;
+  double depth = 0, waits = 0; ///< plain operations, and loads, that wait for each other
+
+  Reading &operator+=(const Reading &other) {
+    fp32 += other.fp32, integer += other.integer, special += other.special, fp64 += other.fp64, moves += other.moves;
+    depth += other.depth, waits = std::max(waits, other.waits);
+    return *this;
+  }
+  Reading times(double n) const {
+    return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, depth * n, waits * n};
+  }
+  /// A map's own code: the functions are chains of fma, so hardly an operation does not wait for the one before.
+  static Reading of(ScalarWork own) {
+    return {own.fp32, own.integer, own.special, own.fp64, 0, own.fp32 + own.integer + own.fp64, 0};
+  }
+};
+
+class Counter {
+public:
+  Counter(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes)
+      : kernel(kernel), geometry(geometry), sizes(sizes), steps(Steps::of(kernel)) {}
+
+  KernelWork count();
+
+private:
+  plan::KernelOp kernel;
+  CudaGeometry geometry;
+  const CallSizes &sizes;
+  Steps steps;
+  KernelWork work;
+  double rowsInAll = 0, rows = 0; ///< of a member, and of a block's tile
+  llvm::DenseMap<mlir::Operation *, ScalarWork> scalars;
+  llvm::DenseSet<mlir::Value> touched;
+  StepWork *step = nullptr; ///< that is being counted
+
+  static mlir::RankedTensorType typeOf(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
+  double product(llvm::ArrayRef<Size> of);
+  /// Terms of each of a contraction's sums.
+  double termsOf(ContractOp op);
+  double warps() const { return double(geometry.threads) / 32; }
+
+  /// Bytes of a value in global memory, all members' or one's.
+  double bytesOf(mlir::Value value, bool ofAll);
+  /// Of a value that has the tile's rows, the part of the block; else the whole of its member's.
+  double bytesOfBlock(mlir::Value value);
+  void countMemory();
+  /// The next step: a layer, with a barrier at its end.
+  void begin(const llvm::Twine &what);
+  /// Global memory is read through L1 or once into shared memory, so a block has each byte from the L2 cache once.
+  void touch(mlir::Value value);
+
+  ScalarWork scalarOf(MapOp map);
+  /// Element by element, at the reader's own index.
+  Reading reading(mlir::Value value);
+  Reading computing(mlir::Value value);
+  /// A map of a contraction's sums is computed from them, whether it is stored or not; `sums` themselves cost nothing.
+  Reading throughRegisters(mlir::Value value, mlir::Value sums);
+  void add(double elements, const Reading &one);
+  /// `elements` of a value, computed and stored, by all threads.
+  void countElements(double elements, const Reading &one, mlir::Value stored);
+
+  // Contractions, in Products.cpp.
+  struct Share {
+    double panels = 0, tiles = 0;
+  };
+  Share shareOf(Contraction c);
+  void countContraction(const Step &of);
+  void countPanels(Contraction c);
+  void countFragments(Contraction c, Share own);
+  void countLanes(double K, double columns);
+  void countEnd(const Step &of, double columns);
+
+  void countRows(const Step &of);
+  void countHeads();
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a program's launches are predicted to take, on every device that the model knows.
+#ifndef TUTTI_COMPILER_MODEL_ESTIMATE_H
+#define TUTTI_COMPILER_MODEL_ESTIMATE_H
+
+#include "Work.h"
+
+namespace tutti {
+
+/// One launch on one device, by the geometry that the runtime would take there.
+struct LaunchEstimate {
+  const DeviceModel *device;
+  KernelWork work;
+  Prediction cold, warm; ///< what it reads is in the device's memory; is in the L2 cache
+};
+
+/// A call of a program.
+struct ProgramEstimate {
+  CallSizes sizes;
+  std::vector<std::string> kernels;                  ///< of each launch
+  std::vector<std::vector<LaunchEstimate>> launches; ///< by launch, and by device as `deviceModels` has them
+
+  struct Time {
+    double cold = 0, warm = 0; ///< seconds
+    bool fits = false;         ///< all that a call touches stays in the L2 cache from one call to the next
+  };
+  std::vector<Time> times; ///< by device; less than zero if a launch has no room on it
+};
+
+/// Registers of a thread, as the code for an architecture has them; nothing if there is no such code.
+using KnownRegisters =
+    llvm::function_ref<std::optional<unsigned>(llvm::StringRef architecture, plan::KernelOp, const CudaGeometry &)>;
+
+/// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside
+/// its range, is an error.
+llvm::Expected<ProgramEstimate> estimate(mlir::ModuleOp planned, const CallSizes &at, KnownRegisters registers);
+
+} // namespace tutti
+
+#endif

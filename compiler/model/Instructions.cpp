@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The instructions of a map's scalar code.
+#include "Work.h"
+#include "compiler/codegen/Math.h"
+#include "compiler/codegen/cuda/Scalar.h"
+#include "passes/analysis/Target.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+// Instructions of what is no single one, as NVRTC 13 prints them for sm_80 and sm_90 without fused products: the growth
+// of a function's size per operation (docs/performance-model.md, "Scalar code").
+constexpr double division = 13, squareRoot = 13, wideMaximum = 8, wideDivision = 22, integerDivision = 28;
+
+/// What the special-function units give at some precisions, as device/special.cuh writes it.
+static ScalarWork countSpecial(Operation *op) {
+  return llvm::TypeSwitch<Operation *, ScalarWork>(op)
+      .Case<math::ExpOp, math::LogOp>([](auto) { return ScalarWork{.fp32 = 1, .special = 1}; })
+      .Case([](LogisticOp) { return ScalarWork{.fp32 = 2, .special = 2}; })
+      .Case<Log1pExpOp, MishGateOp>([](auto) { return ScalarWork{.fp32 = 5, .integer = 2, .special = 2}; })
+      .Default([](Operation *) { return ScalarWork{.special = 1}; });
+}
+
+static void count(Operation *op, ScalarWork &work, StringRef precision) {
+  if (!approximation(op, precision).empty()) {
+    ScalarWork own = countSpecial(op);
+    work.fp32 += own.fp32, work.integer += own.integer, work.special += own.special;
+    return;
+  }
+  Type type = op->getResult(0).getType();
+  Type from = op->getNumOperands() ? getElementTypeOrSelf(op->getOperand(0)) : type;
+  bool wide = type.isF64() || from.isF64();
+  auto plain = [&](double n) { (wide ? work.fp64 : work.fp32) += n; };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<arith::ConstantOp, arith::BitcastOp>([](auto) {})
+      .Case<arith::DivFOp>([&](auto) {
+        plain(wide ? wideDivision : division);
+        work.special += 1;
+      })
+      .Case<math::SqrtOp>([&](auto) {
+        plain(squareRoot);
+        work.special += 1;
+      })
+      .Case<arith::MaximumFOp, arith::MinimumFOp>([&](auto) { wide ? plain(wideMaximum) : void(work.integer += 1); })
+      .Case<arith::DivSIOp, arith::RemSIOp>([&](auto) { work.integer += integerDivision; })
+      .Case<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>([&](auto) { plain(1); })
+      .Default([&](Operation *) { work.integer += 1; }); // also floats' signs, comparisons, selections
+}
+
+ScalarWork countScalar(MapOp map) {
+  StringRef precision = precisionOf(map->getParentOfType<ModuleOp>());
+  OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
+  OpBuilder builder(module->getBodyRegion());
+  Block &body = map.getBody().front();
+  auto function = func::FuncOp::create(
+      builder, map.getLoc(), "f",
+      builder.getFunctionType(body.getArgumentTypes(), map.getResult().getType().getElementType()));
+  IRMapping mapping;
+  Block *entry = function.addEntryBlock();
+  mapping.map(body.getArguments(), entry->getArguments());
+  builder.setInsertionPointToStart(entry);
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
+  expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
+  ScalarWork work;
+  for (Operation &op : entry->without_terminator())
+    count(&op, work, precision);
+  return work;
+}
+
+} // namespace tutti

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The formula.
+#include "Predict.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace tutti {
+
+namespace {
+
+using Pipes = std::array<double, pipes>;
+
+/// Clocks that a block keeps each pipe of its processor busy.
+Pipes busyOf(const StepWork &step, const DeviceModel &device) {
+  bool tensor = step.product != Product::none && step.product != Product::fma;
+  bool half = step.product == Product::bf16 || step.product == Product::f16;
+  double products = step.products * (step.product == Product::tf32x3 ? 3 : 1);
+  double fma = tensor ? 0 : products;
+  // An mma.sync of a warp does 16 x 8 x 8 products, of 16-bit operands 16 x 8 x 16.
+  double mma = tensor ? products / (half ? 2048 : 1024) * 32 : 0;
+  Pipes busy{};
+  busy[unsigned(Bound::tensor)] = tensor ? products / (half ? device.half : device.tf32) : 0;
+  busy[unsigned(Bound::fp32)] = (fma + step.fp32) / device.fp32;
+  busy[unsigned(Bound::integer)] = step.integer / DeviceModel::integer;
+  busy[unsigned(Bound::fp64)] = step.fp64 / device.fp64;
+  busy[unsigned(Bound::special)] = step.special / DeviceModel::special;
+  busy[unsigned(Bound::issue)] =
+      (fma + mma + step.fp32 + step.integer + step.fp64 + step.special + step.moves) / DeviceModel::issue;
+  busy[unsigned(Bound::shared)] = step.sharedBytes / DeviceModel::sharedPath;
+  busy[unsigned(Bound::l2)] = step.l2Bytes / DeviceModel::l2Port;
+  return busy;
+}
+
+/// Clocks from the first to the last of the operations that wait for each other.
+double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
+  return chain.l2 * device.l2Latency + chain.shared * DeviceModel::sharedLatency +
+         chain.fp32 * DeviceModel::fp32Latency + chain.mma * DeviceModel::mmaLatency +
+         chain.barriers * DeviceModel::barrier(threads) + chain.clusterBarriers * device.clusterBarrier;
+}
+
+/// A block's way through its steps, in clocks.
+struct Way {
+  double busy = 0;   ///< of the busiest pipe of each step: what another block on the processor adds
+  double alone = 0;  ///< when nobody else is there: where a step's chain is longer than its busiest pipe, the chain
+  double layers = 0; ///< the chains
+  Pipes pipes{};
+
+  Way(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
+    for (const StepWork &step : steps) {
+      Pipes own = busyOf(step, device);
+      double most = *std::max_element(own.begin(), own.end()), chain = lengthOf(step.chain, device, work.threads),
+             stream = 0;
+      // So many bytes are on their way, and each takes a latency.
+      if (work.inFlight > 0)
+        stream = step.l2Bytes * (work.warm ? device.l2Latency : device.dramLatency) / work.inFlight;
+      busy += most;
+      alone += std::max({most, chain, stream});
+      layers += chain;
+      for (unsigned i = 0; i < own.size(); ++i)
+        this->pipes[i] += own[i];
+    }
+  }
+
+  /// Clocks of a processor that has `blocks` of them to run, `resident` at a time.
+  double of(int64_t blocks, int resident) const {
+    double rounds = double(blocks / resident), rest = double(blocks % resident);
+    return rounds * std::max(resident * busy, alone) + (rest > 0 ? std::max(rest * busy, alone) : 0);
+  }
+};
+
+} // namespace
+
+llvm::StringRef boundName(Bound bound) {
+  static constexpr llvm::StringLiteral names[] = {
+      "tensor cores", "FP32", "integers", "FP64",  "special functions", "issue", "shared memory",
+      "L2 cache",     "DRAM", "latency",  "launch"};
+  return names[unsigned(bound)];
+}
+
+double KernelWork::total(double StepWork::*count) const {
+  double all = 0;
+  for (const StepWork &step : steps)
+    all += step.*count * double(blocks);
+  for (const StepWork &step : last)
+    all += step.*count * double(tiles);
+  return all;
+}
+
+int residentBlocks(const Architecture &architecture, int threads, int registers, int64_t sharedBytes) {
+  // Registers come by 256 a warp, warps by four (a scheduler each), shared memory by 128 bytes: cuda_occupancy.h.
+  int64_t warps = llvm::divideCeil(threads, 32), perWarp = llvm::alignTo(registers * 32, 256);
+  int64_t byRegisters = Architecture::registersPerBlock / perWarp / 4 * 4 / warps;
+  int64_t byShared = architecture.sharedPerProcessor /
+                     std::max<int64_t>(1, llvm::alignTo(sharedBytes + architecture.sharedReserved, 128));
+  if (threads > Architecture::threadsPerBlock || sharedBytes > architecture.sharedPerBlock)
+    return 0;
+  return int(std::min<int64_t>(
+      {byRegisters, byShared, architecture.threadsPerProcessor / (warps * 32), architecture.blocksPerProcessor}));
+}
+
+Prediction predict(const KernelWork &work, const DeviceModel &device) {
+  Prediction p;
+  const Architecture &limits = device.limits();
+  p.resident = residentBlocks(limits, work.threads, work.registers, work.sharedBytes);
+  if (p.resident == 0)
+    return p;
+  auto seconds = [&](double clocks) { return clocks / device.clock; };
+  p.waves = double(work.blocks) / (double(p.resident) * device.processors);
+  p.occupancy = std::min<double>(p.resident, llvm::divideCeil(work.blocks, device.processors)) *
+                llvm::alignTo(work.threads, 32) / limits.threadsPerProcessor;
+
+  p.launch = device.launch;
+  p.firstByte = seconds(work.warm ? device.l2Latency : device.dramLatency);
+  Way block(work.steps, work, device), last(work.last, work, device);
+  p.layers = seconds(block.layers + last.layers);
+
+  // The processor with the most blocks decides, unless the memory that all share is slower.
+  int64_t most = llvm::divideCeil(work.blocks, device.processors),
+          lastOnes = llvm::divideCeil(work.tiles, device.processors);
+  double processor = seconds(block.of(most, p.resident));
+  p.dram = work.warm ? 0 : work.dramBytes / device.dram;
+  p.l2 = seconds(work.total(&StepWork::l2Bytes) / device.l2);
+  double body = std::max({processor, p.dram, p.l2}), heads = lastOnes ? seconds(last.of(lastOnes, p.resident)) : 0;
+  p.seconds = std::max(p.launch + p.firstByte + body + heads, p.launch + p.firstByte + p.layers);
+
+  for (unsigned i = 0; i < pipes; ++i)
+    p.busy[i] = seconds(block.pipes[i] * double(most) + last.pipes[i] * double(lastOnes));
+  // What takes the largest part of the time: a pipe, the memory, or what no pipe is busy with.
+  unsigned pipe = unsigned(std::max_element(p.busy.begin(), p.busy.end()) - p.busy.begin());
+  double largest = p.busy[pipe];
+  p.bound = Bound(pipe);
+  auto larger = [&](double part, Bound bound) {
+    if (part > largest)
+      largest = part, p.bound = bound;
+  };
+  larger(p.l2, Bound::l2);
+  larger(p.dram, Bound::dram);
+  larger(p.firstByte + body + heads - largest, Bound::latency);
+  larger(p.launch, Bound::launch);
+  return p;
+}
+
+} // namespace tutti

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The formula: from a kernel's counted work to a time on a device (docs/performance-model.md).
+#ifndef TUTTI_COMPILER_MODEL_PREDICT_H
+#define TUTTI_COMPILER_MODEL_PREDICT_H
+
+#include "Device.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+/// What multiplies.
+enum class Product { none, fma, tf32, tf32x3, bf16, f16 };
+
+/// Operations that wait for each other, on a block's longest way through a step.
+struct Chain {
+  double l2 = 0;     ///< reads of global memory
+  double shared = 0; ///< reads of shared memory, and shuffles
+  double fp32 = 0, mma = 0;
+  double barriers = 0, clusterBarriers = 0;
+};
+
+/// What one block does between two barriers: a dependent layer. Operations are counted in lanes: 32 of a warp's
+/// instruction.
+struct StepWork {
+  std::string what;
+  Product product = Product::none;
+  double products = 0; ///< multiply-adds of whole tiles, so with their padding; tf32x3 does three for each
+  double fp32 = 0;     ///< other floating-point instructions
+  double integer = 0;  ///< integers, comparisons, selections, conversions: addresses and loops among them
+  double special = 0, fp64 = 0;
+  double moves = 0; ///< loads and stores of a word
+  double sharedBytes =
+      0; ///< over the path to shared memory and L1: 128 a warp's access, also where its lanes read one word
+  double l2Bytes = 0; ///< between the processor and the L2 cache
+  Chain chain = {};
+};
+
+/// A kernel's launch.
+struct KernelWork {
+  std::string name;
+  int64_t blocks = 1;
+  int threads = 32, registers = 32;
+  int64_t sharedBytes = 0;
+  bool registersEstimated = true;
+  double flops = 0;     ///< two a multiply-add of the contractions, no padding
+  double dramBytes = 0; ///< all that it reads and writes, once
+  bool warm = false;    ///< that is in the L2 cache when it starts
+  double inFlight = 0;  ///< bytes that a block can have asked for and not have; 0: the chains say what waits
+  std::vector<StepWork> steps;
+  /// What the last block of a tile does for all: heads. `tiles` blocks do it.
+  std::vector<StepWork> last;
+  int64_t tiles = 0;
+
+  double total(double StepWork::*count) const; ///< over all blocks
+};
+
+/// What a time is made of. The pipes come in the order of a processor's.
+enum class Bound { tensor, fp32, integer, fp64, special, issue, shared, l2, dram, latency, launch };
+constexpr unsigned pipes = 8; ///< tensor to l2: of one processor
+llvm::StringRef boundName(Bound bound);
+
+struct Prediction {
+  double seconds = 0;
+  double launch = 0, firstByte = 0, layers = 0; ///< seconds; never more than `seconds` together
+  double dram = 0, l2 = 0;                      ///< seconds that the device's memory and L2 cache need at least
+  std::array<double, pipes> busy{};             ///< seconds of each pipe on the processor with the most blocks
+  Bound bound = Bound::latency;
+  int resident = 0;     ///< blocks that a processor holds at once; 0: not even one, and there is no time
+  double waves = 0;     ///< blocks over what the device holds at once
+  double occupancy = 0; ///< resident threads over what a processor could hold
+};
+
+Prediction predict(const KernelWork &work, const DeviceModel &device);
+
+/// Blocks that a processor of this architecture holds at once.
+int residentBlocks(const Architecture &architecture, int threads, int registers, int64_t sharedBytes);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counting contractions of rows with a weight, as device/contract.cuh and device/tensor.cuh do them.
+#include "Counter.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static Product productOf(Contraction c) {
+  return llvm::StringSwitch<Product>(c.math)
+      .Case("Tf32x3", Product::tf32x3)
+      .Case("Tf32", Product::tf32)
+      .Case("Bf16", Product::bf16)
+      .Case("F16", Product::f16)
+      .Default(Product::fma);
+}
+
+/// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
+/// device/product.cuh as NVRTC 13 prints it for sm_90. Two 16-bit elements share one; weights of 16 bits are stored as
+/// fragments want them.
+struct Conversion {
+  ScalarWork left, right;
+};
+static Conversion conversionOf(Product product) {
+  switch (product) {
+  case Product::tf32x3:
+    return {{.fp32 = 2, .integer = 5}, {.fp32 = 2, .integer = 5}};
+  case Product::tf32:
+    return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
+  default:
+    return {{.integer = 0.5}, {}};
+  }
+}
+
+static bool dependsOn(Value value, Value other) {
+  if (value == other)
+    return true;
+  auto map = value.getDefiningOp<MapOp>();
+  return map && llvm::any_of(map.getInputs(), [&](Value input) { return dependsOn(input, other); });
+}
+
+/// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
+Counter::Share Counter::shareOf(Contraction c) {
+  Share share;
+  int64_t tiles = llvm::divideCeil(c.N, 8), wide = tiles / 4, own = geometry.warpColumns;
+  for (int64_t first = 0; first < c.panels(); first += own * geometry.cluster)
+    for (int64_t panel = first; panel < std::min(c.panels(), first + own); ++panel) {
+      share.panels += 1;
+      share.tiles += panel < wide ? 4 : panel == wide && tiles % 4 >= 2 ? 2 : 1;
+    }
+  return share;
+}
+
+void Counter::countContraction(const Step &of) {
+  Contraction c(of.contraction);
+  bool fragments = c.onTensorCores() && geometry.warpRows;
+  Product product = fragments ? productOf(c) : Product::fma;
+  static constexpr llvm::StringLiteral names[] = {"", "fma", "tf32", "tf32x3", "bf16", "f16"};
+  begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", " + names[unsigned(product)]);
+  step->product = product;
+  if (fragments) {
+    Share share = shareOf(c);
+    countFragments(c, share);
+    countEnd(of, std::min(double(c.N), share.tiles * 8));
+    return;
+  }
+  touch(c.op.getRhs());
+  if (steps.places.lookup(c.op.getLhs()).kind != Place::scratch)
+    touch(c.op.getLhs());
+  countPanels(c);
+  countEnd(of, double(c.N));
+}
+
+/// contract.cuh: a warp takes a panel of 32 columns and eight rows; at each k it loads 32 weights and meets them with
+/// its rows. Panels follow each other without a barrier.
+void Counter::countPanels(Contraction c) {
+  double K = double(c.K), units = 0;
+  if (c.onTensorCores())
+    units = std::ceil(double(c.N) / 32) * std::ceil(rows / 8);
+  else
+    for (const rt::PanelBlock &block : rt::planPanels(c.K, c.N))
+      if (block.lanes)
+        countLanes(K, double(block.cols));
+      else
+        units += std::ceil(rows / 8);
+  double chunks = std::ceil(K / double(numericsChunk(c.op))), each = std::ceil(units / warps());
+  step->products += units * K * 8 * 32;
+  step->moves += units * K * 9 * 32;
+  step->sharedBytes += units * K * 9 * 128;
+  step->integer += units * K * 3 * 32; // addresses and the loop
+  step->fp32 += units * chunks * 8 * 32;
+  // Four k at a time are loaded together; the next four wait for their products.
+  step->chain.l2 += each * K / 4;
+  step->chain.fp32 += each * K;
+}
+
+/// The last one to eight columns: half a warp a sum, 16 lanes over k.
+void Counter::countLanes(double K, double columns) {
+  double pairs = std::ceil(rows * columns / 2), rounds = std::ceil(K / 16), each = std::ceil(pairs / warps());
+  step->products += pairs * rounds * 32;
+  step->moves += pairs * (rounds * 2 + 4) * 32;
+  step->sharedBytes += pairs * (rounds * 2 + 4) * 128;
+  step->fp32 += pairs * 4 * 32;
+  step->integer += pairs * (rounds * 6 + 12) * 32;
+  step->chain.l2 += each * rounds;
+  step->chain.shared += each * 4;
+  step->chain.fp32 += each * (rounds + 4);
+}
+
+/// tensor.cuh: a grid of warps, each with 16 rowTiles rows and a panel of up to four tiles of eight columns; a stage of
+/// the ring has 32 k of a pass's panels for each slice.
+void Counter::countFragments(Contraction c, Share own) {
+  double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(geometry)), m = geometry.rowTiles;
+  double warpRows = std::min<double>(geometry.warpRows, std::ceil(rows / (16 * m)));
+  double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
+  Conversion each = conversionOf(step->product);
+  Place left = steps.places.lookup(c.op.getLhs());
+  if (!left.narrow.empty()) // they are in shared memory as fragments want them
+    each.left = {};
+  bool streams = c.streamsRows(steps), chunks = step->product == Product::tf32x3;
+
+  // Each row of warps reads all weights, and each panel's warp all of its rows.
+  double visits = warpRows * groups * 32; // lanes, in a group of 16 k
+  step->products += warpRows * 16 * m * groups * 16 * own.tiles * 8;
+  step->moves += visits * own.panels * (2 * m + words);
+  step->sharedBytes += visits * (own.panels * 2 * m * (left.narrow.empty() ? 16 : 8) + own.tiles * words * 4);
+  double rowElements = visits * own.panels * 8 * m, weightElements = visits * own.tiles * 4;
+  step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
+  step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
+  step->integer += visits * own.panels * (2 * m + words); // addresses
+  if (chunks)                                             // a chunk of two groups is added up by itself
+    step->fp32 += visits * 4 * m * own.tiles / 2;
+
+  // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
+  // next; copies in bulk bring a panel or a row, by the first warp.
+  double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
+  double streamed = streams ? stages / std::ceil(double(c.K) / (32 * geometry.slices)) * rows * double(c.K) * 4 : 0;
+  step->l2Bytes += weights + streamed;
+  step->sharedBytes += weights + streamed;
+  if (geometry.bulkCopies) {
+    step->integer += stages * (32 * 60 + double(geometry.threads) * 12);
+    step->chain.shared += stages;
+  } else {
+    double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);
+    step->moves += copies;
+    step->integer += copies * 10 + stages * double(geometry.threads) * 30;
+    step->chain.barriers += stages;
+  }
+
+  // A stage: all wait for it, read fragments, convert them, multiply; the chunk's sum is added.
+  double products = 2 * (chunks ? 6 : step->product == Product::tf32 ? 2 : 1);
+  bool inShared = streams || left.kind == Place::scratch;
+  (inShared ? step->chain.shared : step->chain.l2) += stages;
+  step->chain.fp32 += stages * (each.left.fp32 + each.left.integer + 4);
+  step->chain.mma += stages * products;
+  if (geometry.slices > 1) { // the slices' sums meet in shared memory
+    double lanes = stages * warpRows * geometry.warpColumns * geometry.slices * 32;
+    step->moves += lanes * 8 * m;
+    step->sharedBytes += lanes * 8 * m * 16;
+    step->fp32 += lanes * 16 * m;
+    step->chain.barriers += stages * 2;
+    step->chain.shared += stages;
+    step->chain.fp32 += stages * geometry.slices;
+  }
+}
+
+/// What follows the sums, from the registers: of each row `columns` elements.
+void Counter::countEnd(const Step &of, double columns) {
+  ContractOp op = of.contraction;
+  double elements = rows * columns;
+  for (Value value : of.stores) {
+    Reading one = throughRegisters(value, op.getResult());
+    Place place = steps.places.lookup(value);
+    // On tensor cores a lane's columns are neighbours and go out four at a time; all blocks of a cluster are given the
+    // activations.
+    double each = step->product != Product::fma ? 4 : 1;
+    double copies = place.kind == Place::scratch ? geometry.cluster : 1;
+    add(elements, one);
+    step->integer += elements * 4 / each; // row, column and bounds
+    step->moves += elements * copies / each;
+    step->sharedBytes += elements * (place.narrow.empty() ? 4 : 2) * copies;
+    step->sharedBytes += elements * 4 * one.moves;
+    // A lane's sums are independent of each other.
+    step->chain.fp32 += one.depth + 4;
+    step->chain.shared += one.waits;
+    if (place.kind == Place::result)
+      step->l2Bytes += bytesOfBlock(value);
+  }
+}
+
+Reading Counter::throughRegisters(Value value, Value sums) {
+  if (value == sums)
+    return {};
+  auto map = value.getDefiningOp<MapOp>();
+  if (!map || !dependsOn(value, sums))
+    return reading(value);
+  Reading all;
+  for (Value input : map.getInputs())
+    all += throughRegisters(input, sums);
+  all += Reading::of(scalarOf(map));
+  return all;
+}
+
+} // namespace tutti

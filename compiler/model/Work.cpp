@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counting a kernel, step by step, as the skeletons of codegen/cuda/device run it. Blocks are counted as if their tiles
+// were full.
+#include "Counter.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+int64_t valueOf(const Size &size, const CallSizes &sizes) {
+  int64_t value = size.getFactor();
+  for (const std::string &symbol : size.getSymbols()) {
+    auto it = sizes.find(symbol);
+    value *= it == sizes.end() ? 0 : it->second;
+  }
+  return value;
+}
+
+KernelWork countKernel(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes) {
+  return Counter(kernel, geometry, sizes).count();
+}
+
+KernelWork Counter::count() {
+  rowsInAll = product(steps.form.rows);
+  rows = std::min<double>(double(geometry.rows), rowsInAll);
+  work.name = kernel.getSymName().str();
+  work.threads = int(geometry.threads);
+  work.sharedBytes = geometry.sharedBytes;
+  work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
+  work.blocks = work.tiles * (steps.form.lifted ? valueOf(Size::symbol("active"), sizes) : 1) * geometry.cluster;
+  // As many as leave room for the blocks that the text's launch bounds ask for.
+  work.registers =
+      int(std::min<int64_t>(Architecture::registersPerThread,
+                            Architecture::registersPerBlock / (geometry.residentBlocks * geometry.threads)));
+  if (geometry.stages)
+    work.inFlight = double((geometry.stages - 1) * geometry.stageBytes);
+  countMemory();
+  for (const Step &one : steps.steps)
+    one.contraction ? countContraction(one) : countRows(one);
+  countHeads();
+  return std::move(work);
+}
+
+double Counter::product(ArrayRef<Size> of) {
+  double all = 1;
+  for (const Size &size : of)
+    all *= double(valueOf(size, sizes));
+  return all;
+}
+
+double Counter::termsOf(ContractOp op) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  Sizes left = getSizes(typeOf(op.getLhs()));
+  double terms = 1;
+  for (char label : spec->contracted())
+    terms *= double(valueOf(left[spec->lhs.find(label)], sizes));
+  return terms;
+}
+
+/// The contraction that has a value as its weight, if one has.
+static ContractOp readerOfWeight(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (auto op = dyn_cast<ContractOp>(use.getOwner()))
+      if (use.getOperandNumber() == 1 && numericsRule(op) == "panels")
+        return op;
+  return {};
+}
+
+double Counter::bytesOf(Value value, bool ofAll) {
+  RankedTensorType type = typeOf(value);
+  Sizes own = getSizes(type);
+  double copies = 1;
+  if (RowForm::of(type).lifted) {
+    copies = ofAll ? double(valueOf(own.front(), sizes)) : 1;
+    own.erase(own.begin());
+  }
+  if (ContractOp reader = isa<BlockArgument>(value) ? readerOfWeight(value) : ContractOp()) {
+    Contraction c(reader); // weights lie as whole panels, padded
+    double words =
+        c.onTensorCores() ? double(llvm::alignTo(c.K, 16) * llvm::alignTo(c.N, 8)) : double(rt::panelFloats(c.K, c.N));
+    return copies * words * double(c.wordBytes());
+  }
+  return copies * product(own) * double(storageBytes(type.getElementType()));
+}
+
+double Counter::bytesOfBlock(Value value) {
+  RowForm form = RowForm::of(typeOf(value));
+  double all = bytesOf(value, false);
+  return form.rows == steps.form.rows && rowsInAll > 0 ? all * rows / rowsInAll : all;
+}
+
+void Counter::countMemory() {
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (!argument.use_empty())
+      work.dramBytes += bytesOf(argument, true);
+  for (auto &[value, place] : steps.places)
+    if (place.kind == Place::result)
+      work.dramBytes += bytesOf(value, true);
+  for (HeadOp head : steps.heads)
+    if (!steps.places.contains(head.getResult()))
+      work.dramBytes += bytesOf(head.getResult(), true);
+  kernel.getBody().walk([&](ContractOp op) { work.flops += 2 * product(getSizes(op.getType())) * termsOf(op); });
+}
+
+void Counter::begin(const llvm::Twine &what) {
+  work.steps.push_back({.what = what.str()});
+  step = &work.steps.back();
+  (geometry.cluster > 1 ? step->chain.clusterBarriers : step->chain.barriers) = 1;
+}
+
+void Counter::touch(Value value) {
+  if (touched.insert(value).second)
+    step->l2Bytes += bytesOfBlock(value);
+}
+
+ScalarWork Counter::scalarOf(MapOp map) {
+  auto [it, fresh] = scalars.try_emplace(map);
+  if (fresh)
+    it->second = countScalar(map);
+  return it->second;
+}
+
+Reading Counter::reading(Value value) {
+  auto place = steps.places.find(value);
+  if (place == steps.places.end())
+    return computing(value);
+  if (place->second.kind != Place::scratch)
+    touch(value);
+  return {.integer = 2, .moves = 1, .waits = 1}; // with its address
+}
+
+Reading Counter::computing(Value value) {
+  Operation *op = value.getDefiningOp();
+  Reading all;
+  if (auto map = dyn_cast<MapOp>(op)) {
+    for (Value input : map.getInputs())
+      all += reading(input);
+    all += Reading::of(scalarOf(map));
+    return all;
+  }
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    for (Value input : concat.getInputs()) {
+      Reading one = reading(input);
+      if (one.fp32 + one.integer + one.moves > all.fp32 + all.integer + all.moves)
+        all = one;
+    }
+    all.integer += double(concat.getInputs().size());
+    return all;
+  }
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    all += reading(gather.getIndices());
+    all += reading(gather.getX());
+    all.integer += 8, all.depth += 8, all.waits += 1;
+    return all;
+  }
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    all += reading(contract.getLhs());
+    all += reading(contract.getRhs());
+    all += {.fp32 = 1, .integer = 2, .depth = 1}; // the fma, and the loop
+    return all.times(termsOf(contract));
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    double terms = 1;
+    Sizes own = getSizes(typeOf(reduce.getX()));
+    for (int64_t axis : reduce.getAxes())
+      terms *= double(valueOf(own[axis], sizes));
+    all += reading(reduce.getX());
+    all += {.fp32 = 1, .integer = 2, .depth = 1};
+    return all.times(terms);
+  }
+  return {.integer = 1, .depth = 1};
+}
+
+void Counter::add(double elements, const Reading &one) {
+  step->fp32 += elements * one.fp32;
+  step->integer += elements * one.integer;
+  step->special += elements * one.special;
+  step->fp64 += elements * one.fp64;
+  step->moves += elements * one.moves;
+}
+
+void Counter::countElements(double elements, const Reading &one, Value stored) {
+  double each = std::ceil(elements / double(geometry.threads));
+  add(elements, one);
+  step->integer += elements * 6; // the loop, and row and column of the element
+  step->moves += elements;
+  step->sharedBytes += elements * 4 * (one.moves + 1);
+  step->chain.fp32 += each * (one.depth + 6);
+  step->chain.shared += each * one.waits;
+  if (steps.places.lookup(stored).kind == Place::result)
+    step->l2Bytes += bytesOfBlock(stored);
+}
+
+/// Reductions by lanes give a row to half a warp; everything else is computed element by element.
+void Counter::countRows(const Step &of) {
+  for (Value value : of.stores) {
+    auto reduce = value.getDefiningOp<ReduceOp>();
+    if (!reduce || numericsRule(reduce) != "lanes") {
+      begin(value.getDefiningOp()->getName().stripDialect());
+      double columns = double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
+      countElements(rows * columns, computing(value), value);
+      continue;
+    }
+    begin("reduce");
+    double columns = double(valueOf(RowForm::of(typeOf(reduce.getX())).columns, sizes)), lanes = rows * 16;
+    double rounds = std::ceil(lanes / double(geometry.threads)), each = std::ceil(columns / 16);
+    Reading one = reading(reduce.getX());
+    add(lanes * each, one);
+    step->fp32 += lanes * (each + 4);
+    step->integer += lanes * (each * 3 + 4 * 2);
+    step->moves += lanes * 4;
+    step->sharedBytes += lanes * 4 * (each * one.moves + 4);
+    step->chain.fp32 += rounds * (one.depth + each + 4);
+    step->chain.shared += rounds * (one.waits + 4);
+  }
+}
+
+/// Operations on the members' elements, of one element of the answer.
+static double perMember(HeadKind kind, double count) {
+  switch (kind) {
+  case HeadKind::mean:
+    return 1;
+  case HeadKind::var:
+  case HeadKind::std:
+    return 4;
+  case HeadKind::min:
+  case HeadKind::max:
+    return 2;
+  case HeadKind::quantile:
+    return 2 * 10 * count; // two ranks, each by comparing all with all
+  case HeadKind::vote:
+    return 2 * count;
+  }
+  return 1;
+}
+
+void Counter::countHeads() {
+  if (steps.heads.empty()) {
+    work.tiles = 0;
+    return;
+  }
+  double count = double(valueOf(Size::symbol("active"), sizes));
+  std::vector<StepWork> own = std::move(work.steps);
+  work.steps.clear();
+  for (HeadOp head : steps.heads) {
+    HeadKind kind = head.getKind();
+    double columns = double(valueOf(RowForm::of(typeOf(head.getX())).columns, sizes));
+    bool rowsVote = kind == HeadKind::vote && isa<FloatType>(typeOf(head.getX()).getElementType());
+    double elements = rows * (rowsVote ? 1 : columns);
+    double terms = perMember(kind, count) * count * (rowsVote ? columns : 1);
+    double reads = count * (kind == HeadKind::var || kind == HeadKind::std ? 2 : 1);
+    if (kind == HeadKind::quantile || kind == HeadKind::vote)
+      reads = terms;
+    begin("head " + stringifyHeadKind(kind));
+    step->l2Bytes = rows * columns * count * 4 + elements * 4;
+    countElements(elements, {.fp32 = terms, .integer = 3 * reads, .special = 1, .moves = reads, .depth = terms},
+                  Value());
+    // The members' values are loaded a few at a time, from the L2 cache: other processors wrote them.
+    step->chain.l2 = std::ceil(elements / double(geometry.threads)) * std::ceil(count / 4);
+  }
+  // The ticket: a fence, an addition in the L2 cache, and a fence.
+  work.steps.front().chain.l2 += 3;
+  work.steps.front().chain.barriers += 2;
+  work.last = std::move(work.steps);
+  work.steps = std::move(own);
+}
+
+} // namespace tutti

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counting the kernel of a small multi-layer perceptron, and what follows for its predictions.
+#include "compiler/Compiler.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace tutti;
+
+namespace {
+
+constexpr int64_t inputs = 20, hidden = 48, outputs = 10;
+
+/// x [batch, 20] -> 48, ReLU -> 10, and the members' mean; its weights are multiplied by `product`.
+std::string planned(StringRef product, StringRef precision) {
+  constexpr const char *text = R"(
+#same = affine_map<(m, b, n) -> (m, b, n)>
+#bias = affine_map<(m, b, n) -> (m, 0, n)>
+module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.target = "cuda"} {{
+  plan.program @infer target "cuda" sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
+    %x = plan.buffer "input" : tensor<?x20xf32, ["batch"]> bytes "80*batch"
+    %y = plan.buffer "output" : tensor<?x10xf32, ["batch"]> bytes "40*batch"
+    %w0 = plan.buffer "constant" : tensor<?x20x48xf32, ["active"]> bytes "3840*active"
+    %b0 = plan.buffer "constant" : tensor<?x48xf32, ["active"]> bytes "192*active"
+    %w1 = plan.buffer "constant" : tensor<?x48x10xf32, ["active"]> bytes "1920*active"
+    %all = plan.buffer "arena" : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
+    %tickets = plan.buffer "state" : tensor<64xi32> bytes "256"
+    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}
+  }
+  plan.kernel @k0 "chain" lifted rows ["batch"] weights [1, 2, 3] attributes {{schedule = {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}} {{
+  ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):
+    %0 = tutti.contract %x, %w0 "bk,mkn->mbn" {{numerics = {{chunk = 32 : i64, rule = "panels", product = "{1}"}} : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
+    %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x1x48xf32, ["active"]>) -> tensor<?x?x48xf32, ["active", "batch"]> {{
+    ^bb0(%a: f32, %b: f32):
+      %zero = arith.constant 0.0 : f32
+      %sum = arith.addf %a, %b : f32
+      %relu = arith.maximumf %sum, %zero : f32
+      tutti.yield %relu : f32
+    }
+    %2 = tutti.contract %1, %w1 "mbk,mkn->mbn" {{numerics = {{chunk = 32 : i64, rule = "panels", product = "{1}"}} : tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x48x10xf32, ["active"]>
+    %3 = tutti.head mean %2 : tensor<?x?x10xf32, ["active", "batch"]>
+    tutti.yield %2, %3 : tensor<?x?x10xf32, ["active", "batch"]>, tensor<?x10xf32, ["batch"]>
+  }
+})";
+  return llvm::formatv(text, precision, product).str();
+}
+
+class Count : public testing::Test {
+protected:
+  Count() {
+    DialectRegistry dialects;
+    registerDialects(dialects);
+    context.appendDialectRegistry(dialects);
+    context.loadAllAvailableDialects();
+  }
+
+  plan::KernelOp kernel(StringRef product, StringRef precision = "f32") {
+    modules.push_back(parseSourceString<ModuleOp>(planned(product, precision), &context));
+    return *modules.back()->getOps<plan::KernelOp>().begin();
+  }
+
+  MLIRContext context;
+  std::vector<OwningOpRef<ModuleOp>> modules;
+};
+
+const Architecture &hopper() { return *findArchitecture("sm_90a"); }
+
+/// The geometry with so many rows.
+CudaGeometry ofRows(plan::KernelOp kernel, const Architecture &architecture, int64_t rows) {
+  for (const CudaGeometry &geometry : cudaGeometries(kernel, architecture))
+    if (geometry.rows == rows)
+      return geometry;
+  ADD_FAILURE() << "no geometry has " << rows << " rows";
+  return {};
+}
+
+} // namespace
+
+TEST_F(Count, FloatingPointOperationsHaveNoPadding) {
+  for (StringRef product : {"fma", "tf32x3"}) {
+    plan::KernelOp k = kernel(product);
+    KernelWork work = countKernel(k, cudaGeometries(k, hopper()).back(), {{"batch", 33}, {"active", 7}});
+    EXPECT_EQ(work.flops, 2.0 * 7 * 33 * (inputs * hidden + hidden * outputs));
+  }
+}
+
+TEST_F(Count, EachByteOfMemoryOnce) {
+  constexpr double batch = 64, active = 3;
+  plan::KernelOp k = kernel("fma");
+  KernelWork work = countKernel(k, cudaGeometries(k, hopper()).back(), {{"batch", 64}, {"active", 3}});
+  // Panels: 48 columns are 32 + 16; ten are eight and two.
+  double members = (inputs * 48 + hidden + hidden * 10) * 4 + batch * outputs * 4;
+  EXPECT_NEAR(work.dramBytes, batch * inputs * 4 + active * members + batch * outputs * 4, 0.1 * work.dramBytes);
+  // Fragments: k in groups of 16, columns in tiles of eight.
+  plan::KernelOp fragments = kernel("bf16", "bf16");
+  work = countKernel(fragments, cudaGeometries(fragments, hopper()).back(), {{"batch", 64}, {"active", 3}});
+  members = (32 * 48 + 48 * 16) * 2 + hidden * 4 + batch * outputs * 4;
+  EXPECT_EQ(work.dramBytes, batch * inputs * 4 + active * members + batch * outputs * 4);
+}
+
+TEST_F(Count, TensorCoresMultiplyWholeFragments) {
+  plan::KernelOp k = kernel("tf32x3");
+  CudaGeometry geometry = ofRows(k, hopper(), 16);
+  KernelWork work = countKernel(k, geometry, {{"batch", 5}, {"active", 3}});
+  EXPECT_EQ(work.blocks, 3);
+  ASSERT_EQ(work.steps.size(), 2u);
+  EXPECT_EQ(work.steps[0].product, Product::tf32x3);
+  EXPECT_EQ(work.steps[0].products, 16.0 * 32 * 48);
+  EXPECT_EQ(work.steps[1].products, 16.0 * 48 * 16);
+  // Weights go from the L2 cache to shared memory once; rows of the first layer come with them.
+  EXPECT_EQ(work.steps[0].l2Bytes, 32 * 48 * 4 + 5 * inputs * 4 + hidden * 4);
+  EXPECT_EQ(work.steps[1].l2Bytes, 48 * 16 * 4 + 5 * outputs * 4);
+  // A layer ends with a barrier; each stage of 32 k is waited for, by all threads where each of them brings a part.
+  EXPECT_EQ(work.steps[0].chain.barriers, 1);
+  EXPECT_EQ(work.steps[1].chain.barriers, 1);
+  EXPECT_EQ(work.steps[1].chain.shared, 2 * 2);
+  EXPECT_EQ(work.inFlight, double((geometry.stages - 1) * geometry.stageBytes));
+  work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
+  EXPECT_EQ(work.steps[0].chain.barriers, 1 + 1);
+  EXPECT_EQ(work.steps[1].chain.barriers, 2 + 1);
+}
+
+TEST_F(Count, MoreRowsOrMembersNeverTakeLess) {
+  for (StringRef product : {"fma", "tf32x3", "bf16"}) {
+    plan::KernelOp k = kernel(product);
+    for (const DeviceModel &device : deviceModels())
+      for (const CudaGeometry &geometry : cudaGeometries(k, device.limits())) {
+        auto seconds = [&](int64_t batch, int64_t active) {
+          return predict(countKernel(k, geometry, {{"batch", batch}, {"active", active}}), device).seconds;
+        };
+        double before = 0;
+        for (int64_t batch : {1, 2, 7, 8, 9, 16, 17, 63, 64, 65, 128, 1000, 4096}) {
+          double now = seconds(batch, 10);
+          EXPECT_GE(now, before) << device.name.str() << ", " << product.str() << ", batch " << batch;
+          before = now;
+        }
+        before = 0;
+        for (int64_t active : {1, 2, 3, 10, 64, 132, 133, 264, 265, 1000}) {
+          double now = seconds(64, active);
+          EXPECT_GE(now, before) << device.name.str() << ", " << product.str() << ", members " << active;
+          before = now;
+        }
+      }
+  }
+}
+
+TEST_F(Count, NeverBelowLaunchFirstByteAndLayers) {
+  for (StringRef product : {"fma", "tf32x3", "f16"}) {
+    kernel(product);
+    for (int64_t batch : {1, 64, 4096}) {
+      auto all = estimate(*modules.back(), {{"batch", batch}, {"active", 10}},
+                          [](StringRef, plan::KernelOp, const CudaGeometry &) { return std::nullopt; });
+      ASSERT_TRUE(bool(all));
+      for (const LaunchEstimate &launch : all->launches.front()) {
+        EXPECT_GE(launch.cold.seconds, launch.cold.launch + launch.cold.firstByte + launch.cold.layers);
+        EXPECT_GE(launch.warm.seconds, launch.warm.launch + launch.warm.firstByte + launch.warm.layers);
+        EXPECT_GT(launch.cold.layers, 0);
+        EXPECT_LE(launch.warm.seconds, launch.cold.seconds);
+        EXPECT_TRUE(launch.work.registersEstimated);
+      }
+    }
+  }
+}
+
+TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
+  kernel("fma");
+  auto all = estimate(*modules.back(), {}, [](StringRef architecture, plan::KernelOp, const CudaGeometry &) {
+    return architecture == "sm_89" ? std::optional<unsigned>(72) : std::nullopt;
+  });
+  ASSERT_TRUE(bool(all));
+  EXPECT_EQ(all->sizes.at("batch"), 4096); // the largest
+  EXPECT_EQ(all->sizes.at("active"), 1000);
+  for (const LaunchEstimate &launch : all->launches.front()) {
+    bool known = launch.device->architecture == "sm_89";
+    EXPECT_EQ(launch.work.registersEstimated, !known);
+    EXPECT_EQ(launch.work.registers == 72, known);
+  }
+}
+
+TEST_F(Count, SizesThatDoNotFitAreErrors) {
+  kernel("fma");
+  auto none = [](StringRef, plan::KernelOp, const CudaGeometry &) { return std::nullopt; };
+  auto message = [&](const CallSizes &at) {
+    auto all = estimate(*modules.back(), at, none);
+    return all ? std::string() : llvm::toString(all.takeError());
+  };
+  EXPECT_EQ(message({{"batch", 5000}}), "--explain-at batch=5000: batch is 1..4096");
+  EXPECT_EQ(message({{"rows", 5}}), "--explain-at rows: no size is called so; the sizes are: active, batch");
+}
