@@ -45,6 +45,7 @@ private:
   double rowsInAll = 0, rows = 0; ///< of a member, and of a block's tile
   llvm::DenseMap<mlir::Operation *, ScalarWork> scalars;
   llvm::DenseSet<mlir::Value> touched;
+  llvm::DenseSet<mlir::Value> known; ///< what was read or computed for the element that is being counted
   StepWork *step = nullptr; ///< that is being counted
 
   static mlir::RankedTensorType typeOf(mlir::Value value) {
@@ -66,9 +67,10 @@ private:
   void touch(mlir::Value value);
 
   ScalarWork scalarOf(MapOp map);
-  /// Element by element, at the reader's own index.
+  /// Element by element, at the reader's own index. What an element needs twice is computed once.
   Reading reading(mlir::Value value);
   Reading computing(mlir::Value value);
+  Reading element(mlir::Value value); ///< that is to be stored: its computing, from nothing
   /// A map of a contraction's sums is computed from them, whether it is stored or not; `sums` themselves cost nothing.
   Reading throughRegisters(mlir::Value value, mlir::Value sums);
   void add(double elements, const Reading &one);

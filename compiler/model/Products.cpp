@@ -174,6 +174,7 @@ void Counter::countEnd(const Step &of, double columns) {
   ContractOp op = of.contraction;
   double elements = rows * columns;
   for (Value value : of.stores) {
+    known.clear();
     Reading one = throughRegisters(value, op.getResult());
     Place place = steps.places.lookup(value);
     // On tensor cores a lane's columns are neighbours and go out four at a time; all blocks of a cluster are given the
@@ -199,6 +200,8 @@ Reading Counter::throughRegisters(Value value, Value sums) {
   auto map = value.getDefiningOp<MapOp>();
   if (!map || !dependsOn(value, sums))
     return reading(value);
+  if (!known.insert(value).second)
+    return {};
   Reading all;
   for (Value input : map.getInputs())
     all += throughRegisters(input, sums);

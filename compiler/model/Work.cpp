@@ -123,7 +123,14 @@ ScalarWork Counter::scalarOf(MapOp map) {
   return it->second;
 }
 
+Reading Counter::element(Value value) {
+  known.clear();
+  return computing(value);
+}
+
 Reading Counter::reading(Value value) {
+  if (!known.insert(value).second)
+    return {};
   auto place = steps.places.find(value);
   if (place == steps.places.end())
     return computing(value);
@@ -201,12 +208,13 @@ void Counter::countRows(const Step &of) {
     if (!reduce || numericsRule(reduce) != "lanes") {
       begin(value.getDefiningOp()->getName().stripDialect());
       double columns = double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
-      countElements(rows * columns, computing(value), value);
+      countElements(rows * columns, element(value), value);
       continue;
     }
     begin("reduce");
     double columns = double(valueOf(RowForm::of(typeOf(reduce.getX())).columns, sizes)), lanes = rows * 16;
     double rounds = std::ceil(lanes / double(geometry.threads)), each = std::ceil(columns / 16);
+    known.clear();
     Reading one = reading(reduce.getX());
     add(lanes * each, one);
     step->fp32 += lanes * (each + 4);

@@ -123,6 +123,43 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(work.steps[1].chain.barriers, 2 + 1);
 }
 
+TEST_F(Count, BlocksOfAClusterShareTheColumns) {
+  plan::KernelOp k = kernel("tf32x3");
+  CudaGeometry one = ofRows(k, hopper(), 16), two = one;
+  one.warpColumns = two.warpColumns = 1; // 48 columns are a panel of four tiles and one of two
+  two.cluster = 2;
+  CallSizes sizes = {{"batch", 16}, {"active", 3}};
+  KernelWork alone = countKernel(k, one, sizes), shared = countKernel(k, two, sizes);
+  EXPECT_EQ(shared.blocks, 2 * alone.blocks);
+  EXPECT_EQ(shared.dramBytes, alone.dramBytes);
+  EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 48);
+  EXPECT_EQ(shared.steps[0].products, 16.0 * 32 * 32); // of the first block
+  EXPECT_EQ(shared.steps[0].l2Bytes, 32 * 32 * 4 + 16 * inputs * 4 + hidden * 4);
+  EXPECT_EQ(shared.steps[0].chain.clusterBarriers, 1);
+  EXPECT_EQ(alone.steps[0].chain.clusterBarriers, 0);
+}
+
+TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
+  plan::KernelOp k = kernel("tf32x3");
+  CudaGeometry one = ofRows(k, hopper(), 16), two = one;
+  two.slices = 2, two.threads = 2 * one.threads;
+  CallSizes sizes = {{"batch", 16}, {"active", 3}};
+  KernelWork alone = countKernel(k, one, sizes), sliced = countKernel(k, two, sizes);
+  EXPECT_EQ(sliced.steps[1].products, alone.steps[1].products);
+  EXPECT_LT(sliced.steps[1].chain.mma, alone.steps[1].chain.mma); // 48 k: one stage, not two
+  EXPECT_GT(sliced.steps[1].sharedBytes, alone.steps[1].sharedBytes);
+}
+
+TEST_F(Count, ScalarCodeByPipe) {
+  plan::KernelOp k = kernel("fma");
+  MapOp map;
+  k.getBody().walk([&](MapOp op) { map = op; });
+  ScalarWork own = countScalar(map);
+  EXPECT_EQ(own.fp32, 1); // the sum
+  EXPECT_EQ(own.integer, 2); // the maximum with a number: a comparison and a selection
+  EXPECT_EQ(own.special, 0);
+}
+
 TEST_F(Count, MoreRowsOrMembersNeverTakeLess) {
   for (StringRef product : {"fma", "tf32x3", "bf16"}) {
     plan::KernelOp k = kernel(product);
