@@ -155,7 +155,7 @@ TEST_F(Count, ScalarCodeByPipe) {
   MapOp map;
   k.getBody().walk([&](MapOp op) { map = op; });
   ScalarWork own = countScalar(map);
-  EXPECT_EQ(own.fp32, 1); // the sum
+  EXPECT_EQ(own.fp32, 1);    // the sum
   EXPECT_EQ(own.integer, 2); // the maximum with a number: a comparison and a selection
   EXPECT_EQ(own.special, 0);
 }

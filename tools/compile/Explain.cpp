@@ -58,10 +58,13 @@ void print(const std::string &kernel, const LaunchEstimate &launch) {
   std::printf("%lld blocks of %d threads, %.2f waves, occupancy %.0f %%, %d registers%s, %lld bytes of shared memory\n",
               static_cast<long long>(work.blocks), work.threads, p.waves, p.occupancy * 100, work.registers,
               work.registersEstimated ? " (estimated)" : "", static_cast<long long>(work.sharedBytes));
+  std::string special = scaled(work.total(&StepWork::special));
+  if (special.back() != ' ')
+    special += ' ';
   std::printf("      %sFLOP; DRAM %sB, L2 %sB, shared memory %sB; %soperations of the special-function units\n",
               scaled(work.flops).c_str(), scaled(work.dramBytes).c_str(),
               scaled(work.total(&StepWork::l2Bytes)).c_str(), scaled(work.total(&StepWork::sharedBytes)).c_str(),
-              scaled(work.total(&StepWork::special)).c_str());
+              special.c_str());
   std::printf("      predicted %s, bound: %s; launch %s, first byte %s, %zu dependent layers %s\n",
               microseconds(p.seconds).c_str(), boundName(p.bound).str().c_str(), microseconds(p.launch).c_str(),
               microseconds(p.firstByte).c_str(), work.steps.size() + work.last.size(), microseconds(p.layers).c_str());
