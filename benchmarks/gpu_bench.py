@@ -90,7 +90,7 @@ class Bench:
 
     def warm(self, contestant) -> dict | None:
         """Brings the clocks up; what nvidia-smi says while the device works."""
-        smi, end, i = Smi(self.cuda.ordinal) if self.cuda else None, time.perf_counter() + (0 if self.cuda is None or self.cuda.emulated else WARM_S), 0
+        smi, end, i = Smi(self.cuda.bus()) if self.cuda else None, time.perf_counter() + (0 if self.cuda is None or self.cuda.emulated else WARM_S), 0
         while time.perf_counter() < end or (smi and smi.pending()):
             contestant.run(i % 8)
             self.clock.wait()
@@ -135,7 +135,7 @@ class Bench:
 def about(args, bench: Bench) -> dict:
     git = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     device = bench.cuda.about() if bench.cuda else {"name": platform.processor() or platform.machine()}
-    smi = Smi(bench.cuda.ordinal).answer() if bench.cuda and not bench.cuda.emulated else None
+    smi = Smi(bench.cuda.bus()).answer() if bench.cuda and not bench.cuda.emulated else None
     return {"date": datetime.date.today().isoformat(), "device": device, "smi": smi, "emulated": args.device == "emulated", "on_cpu": args.device == "cpu",
             "slug": re.sub(r"[^a-z0-9]+", "-", device["name"].lower()).strip("-"), "commit": git or None,
             "compiler": bench.artifacts.manifest["compiler"], "targets": bench.artifacts.manifest["targets"], "python": platform.python_version(),

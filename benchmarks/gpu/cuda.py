@@ -21,7 +21,7 @@ ADDRESS = c.c_uint64
 FUNCTIONS = {
     "cuInit": [c.c_uint], "cuDriverGetVersion": [c.POINTER(INT)], "cuDeviceGetCount": [c.POINTER(INT)], "cuDeviceGet": [c.POINTER(INT), INT],
     "cuDeviceGetName": [c.c_char_p, INT, INT], "cuDeviceGetAttribute": [c.POINTER(INT), INT, INT], "cuGetErrorName": [INT, c.POINTER(c.c_char_p)],
-    "cuDevicePrimaryCtxRetain": [c.POINTER(P), INT], "cuCtxSetCurrent": [P], "cuMemGetInfo": [c.POINTER(SIZE), c.POINTER(SIZE)],
+    "cuDevicePrimaryCtxRetain": [c.POINTER(P), INT], "cuCtxSetCurrent": [P], "cuCtxSynchronize": [], "cuMemGetInfo": [c.POINTER(SIZE), c.POINTER(SIZE)],
     "cuMemAlloc": [c.POINTER(ADDRESS), SIZE], "cuMemFree": [ADDRESS], "cuMemcpyHtoD": [ADDRESS, P, SIZE], "cuMemcpyDtoH": [P, ADDRESS, SIZE],
     "cuMemsetD8Async": [ADDRESS, c.c_ubyte, SIZE, P], "cuStreamCreate": [c.POINTER(P), c.c_uint], "cuStreamSynchronize": [P],
     "cuEventCreate": [c.POINTER(P), c.c_uint], "cuEventRecord": [P, P], "cuEventElapsedTime": [c.POINTER(c.c_float), P, P],
@@ -39,7 +39,7 @@ class Cuda:
         name = os.environ.get("TUTTI_CUDA_DRIVER") or "libcuda.so.1"
         try:
             library = c.CDLL(name)
-            find = library.cuGetProcAddress_v2
+            find = self.find = library.cuGetProcAddress_v2
         except (OSError, AttributeError) as error:
             raise NoDevice(f"there is no CUDA driver: {error}") from None
         find.argtypes = [c.c_char_p, c.POINTER(P), INT, c.c_uint64, c.POINTER(INT)]
@@ -81,6 +81,14 @@ class Cuda:
         self.check(self.cuDeviceGetAttribute(c.byref(value), number, self.device))
         return value.value
 
+    def bus(self) -> str:
+        """What nvidia-smi knows the device by; its own numbers are others."""
+        text, address, status = c.create_string_buffer(64), P(), INT()
+        if self.find(b"cuDeviceGetPCIBusId", c.byref(address), VERSION, 0, c.byref(status)) or not address.value:
+            return str(self.ordinal)
+        self.check(c.CFUNCTYPE(INT, c.c_char_p, INT, INT)(address.value)(text, 64, self.device))
+        return text.value.decode()
+
     def about(self) -> dict:
         return {"name": self.name, "capability": f"{self.attribute(MAJOR)}.{self.attribute(MINOR)}", "driver_cuda": self.driver,
                 "multiprocessors": self.attribute(MULTIPROCESSORS), "max_clock_mhz": self.attribute(CLOCK_RATE) // 1000}
@@ -93,11 +101,19 @@ class Cuda:
     def free(self, address: int):
         self.check(self.cuMemFree(address))
 
+    def settle(self):
+        """Waits for all streams: copies from the host may land after they return, and our stream waits for no other."""
+        self.check(self.cuCtxSynchronize())
+
+    def write(self, address: int, array: np.ndarray):
+        self.check(self.cuMemcpyHtoD(address, array.ctypes.data, array.nbytes))
+        self.settle()
+
     def upload(self, array: np.ndarray) -> int:
         import numpy as np
         array = np.ascontiguousarray(array)
         address = self.allocate(array.nbytes)
-        self.check(self.cuMemcpyHtoD(address, array.ctypes.data, array.nbytes))
+        self.write(address, array)
         return address
 
     def download(self, address: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -127,8 +143,8 @@ QUERY = ["name", "driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "
 class Smi:
     """One question to nvidia-smi, asked while work goes on; nothing where there is no nvidia-smi."""
 
-    def __init__(self, ordinal: int = 0):
-        command = ["nvidia-smi", f"--id={ordinal}", "--format=csv,noheader,nounits", "--query-gpu=" + ",".join(QUERY)]
+    def __init__(self, bus: str):
+        command = ["nvidia-smi", f"--id={bus}", "--format=csv,noheader,nounits", "--query-gpu=" + ",".join(QUERY)]
         try:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         except OSError:

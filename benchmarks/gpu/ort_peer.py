@@ -47,6 +47,8 @@ class Engine:
 class Contestant:
     def __init__(self, name: str, engines: list[Engine], cuda):
         self.name, self.engines, self.cuda = name, engines, cuda
+        if cuda:
+            cuda.settle()
         for i in range(2):
             self.run(i)
 

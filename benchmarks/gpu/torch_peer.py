@@ -58,6 +58,8 @@ class Contestant:
     def __init__(self, name: str, call, inputs, stream, rounds_everything: bool, mark=lambda: None):
         self.name, self.call, self.inputs, self.stream, self.mark = name, call, inputs, stream, mark
         self.rounds_everything = rounds_everything
+        if stream:
+            torch.cuda.synchronize()                     # what made inputs and weights was on another stream
         for i in range(3):                               # compiles, and captures graphs, where there is anything of the kind
             self.run(i)
 
@@ -96,8 +98,6 @@ def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: 
     def xs():
         if "xs" not in made:
             made["xs"] = [on(x) for x in inputs]
-            if cuda:
-                torch.cuda.synchronize()
         return made["xs"]
 
     def loop():

@@ -7,7 +7,7 @@ import numpy as np
 from measure import SETS, Truth
 from networks import Network, Reference, Workload
 
-CHECKED = 64_000          # at most so many rows of members are checked of one input set
+CHECKED = 16_000          # at most so many rows of members are checked of one input set
 
 
 def to_bits(x: np.ndarray, kept: int) -> np.ndarray:

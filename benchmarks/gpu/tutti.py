@@ -79,7 +79,7 @@ class Tutti:
             if self.cuda is None:
                 self.results[n][...] = array
             else:
-                self.cuda.check(self.cuda.cuMemcpyHtoD(self.results[n], array.ctypes.data, array.nbytes))
+                self.cuda.write(self.results[n], array)
         self.run(i)
         self.check(self.lib.tutti_session_wait(self.session))
         return {n: r.copy() if self.cuda is None else self.cuda.download(r, self.outs[n]) for n, r in self.results.items()}
