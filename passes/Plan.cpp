@@ -138,7 +138,8 @@ private:
     for (const Interval &interval : intervals)
       buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
     for (auto dispatch : function.getOps<plan::DispatchOp>())
-      launch(dispatch);
+      if (failed(launch(dispatch)))
+        return failure();
     function.erase();
     return success();
   }
@@ -183,7 +184,18 @@ private:
     return buffers.lookup(value);
   }
 
-  void launch(plan::DispatchOp dispatch) {
+  /// Kernels for CUDA devices count rows in 31 bits, a CPU's threads tasks: what the runtime holds artifacts to.
+  LogicalResult checkCounts(plan::DispatchOp dispatch, bool lifted, const Size &rows, int64_t quantum) {
+    int64_t members = lifted ? largest.lookup("active") : 1, most = INT32_MAX;
+    if (targetOf(module) != "cuda")
+      most = most / members * quantum;
+    if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
+      return success();
+    return dispatch.emitError("a launch of ") << rows.str() << " rows of " << members << " members: at most " << most << " rows on "
+                                              << targetOf(module) << "; bind a smaller range with --dim";
+  }
+
+  LogicalResult launch(plan::DispatchOp dispatch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
     SmallVector<Value> operands;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
@@ -195,6 +207,8 @@ private:
     for (Attribute size : kernel.getRows())
       rows = *rows.times(*Size::parse(cast<StringAttr>(size).getValue()));
     auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
+    if (failed(checkCounts(dispatch, kernel.getLifted(), rows, number("quantum"))))
+      return failure();
     bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
@@ -203,6 +217,7 @@ private:
     }
     plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), rows.str(), number("tile"),
                            number("quantum"), number("overhead"), number("scratch"));
+    return success();
   }
 };
 

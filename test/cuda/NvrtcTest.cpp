@@ -101,6 +101,19 @@ TEST_F(NvrtcPlaces, ALibraryThatIsNoNvrtc) {
   EXPECT_TRUE(has(failure, "is no NVRTC")) << failure.message;
 }
 
+TEST_F(NvrtcPlaces, ALibraryThatIsCutShort) {
+  fs::path whole = fs::path(fake("middle")) / "lib64/libnvrtc.so.12", cut = root / "libnvrtc.so.12";
+  fs::copy(whole, cut);
+  fs::resize_file(cut, fs::file_size(whole) / 4);
+  for (Failure failure : {failureOf(Nvrtc::open(cut.string())), [&] {
+                            Environment variable("TUTTI_NVRTC", root.c_str());
+                            return failureOf(Nvrtc::load());
+                          }()}) {
+    EXPECT_EQ(failure.code, ExitCode::device);
+    EXPECT_TRUE(has(failure, "'" + cut.string() + "' is cut short")) << failure.message;
+  }
+}
+
 TEST_F(NvrtcPlaces, TooOldForAnything) {
   Failure failure = failureOf(Nvrtc::open(fake("old") + "/lib64/libnvrtc.so.11"));
   EXPECT_EQ(failure.code, ExitCode::device);

@@ -2,6 +2,7 @@
 // What goes wrong with drivers, devices and pointers: each a status and a message, and nothing left behind.
 #include "CudaFixture.h"
 
+#include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,47 @@ TEST_F(Cuda, noDriver) {
   EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "'libc.so.6' is no CUDA driver");
   unsetenv("TUTTI_CUDA_DRIVER");
   EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "TUTTI_CUDA_DRIVER must name");
+}
+
+TEST_F(Cuda, driversThatAreNoLibraries) {
+  std::string path = testing::TempDir() + "tutti-no-driver-" + std::to_string(getpid());
+  std::ifstream in(TUTTI_TEST_DRIVER, std::ios::binary);
+  std::string whole{std::istreambuf_iterator<char>(in), {}};
+  ASSERT_GT(whole.size(), 8192u);
+  setenv("TUTTI_CUDA_DRIVER", path.c_str(), 1);
+  for (const std::string &bytes : {std::string(), std::string("hello\n"), whole.substr(0, 100), whole.substr(0, 5000),
+                                   whole.substr(0, 4) + std::string(8000, '\x7f')}) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "there is no CUDA driver: " + path + ": ");
+    EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "the environment variable TUTTI_CUDA_DRIVER names it");
+  }
+  std::remove(path.c_str());
+  setenv("TUTTI_CUDA_DRIVER", testing::TempDir().c_str(), 1);
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "Is a directory");
+  setenv("TUTTI_CUDA_DRIVER", TUTTI_TEST_DRIVER, 1);
+  fake.failing = "cuInit", fake.failAt = 1, fake.failure = CUDA_ERROR_STUB_LIBRARY;
+  EXPECT_SAYS(errorOf(cudaSpec()), TUTTI_NO_DEVICE, "is the CUDA toolkit's stub, for linking, and no driver");
+}
+
+TEST_F(Cuda, aLostDeviceLeavesTheCpu) {
+  Spec spec = cudaSpec();
+  spec.target = "x86-64-v3"; // a program for the CPU, too
+  Fixture f(spec);
+  auto x = inputOf(4);
+  ASSERT_FALSE(f.bind(x));
+  fake.reset();
+  fake.failing = "kernel", fake.failAt = 1, fake.failure = CUDA_ERROR_ILLEGAL_ADDRESS;
+  ASSERT_EQ(f.session.run().status(), TUTTI_DEVICE_LOST);
+  tutti_session_options_t onCpu = options(TUTTI_DEVICE_CPU);
+  ASSERT_FALSE(f.artifact.chooseDevice(onCpu));
+  auto cpu = tutti::Session::create(f.artifact, onCpu);
+  ASSERT_TRUE(cpu.ok()) << cpu.error().message();
+  ASSERT_FALSE(cpu->bindInput<float>("x", std::span<const float>(x), {4, kK}));
+  ASSERT_FALSE(cpu->run());
+  auto got = cpu->output("y", "mean")->as<float>();
+  EXPECT_EQ(std::vector<float>(got.begin(), got.end()), answerOf(x, {0, 1, 2}).mean);
+  EXPECT_EQ(f.session.run().status(), TUTTI_DEVICE_LOST);
+  fake.reset(); // so that what the driver still holds can be counted
 }
 
 TEST_F(Cuda, driverTooOld) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <unistd.h>
 
 namespace tutti::tool {
 
@@ -159,6 +160,9 @@ Failure measure(const Setup &asked, Measurement &m) {
         shape.push_back(rt::valueOf(ports[port.name]->type()->dims()->Get(uint32_t(d)), sizes.data()));
       uint64_t bytes = 0;
       rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
+      if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
+        return {kResource, std::to_string(kSets) + " random inputs '" + port.name + "' of " + std::to_string(bytes) +
+                               " bytes each are more than this machine's memory; --dim times smaller sizes"};
       for (InputSet &set : sets) {
         set.data.emplace_back(bytes);
         fillRandom(port.dtype, set.data.back(), random);

@@ -3,6 +3,7 @@
 #include "Nvrtc.h"
 #include "NvrtcSearch.h"
 #include "compiler/Error.h"
+#include "runtime/schema/Library.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -54,6 +55,8 @@ template <class Function> static bool find(void *handle, const char *name, Funct
 }
 
 llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
+  if (rt::isCutShort(path.c_str()))
+    return fail(ExitCode::device, "cannot load NVRTC: '" + llvm::Twine(path) + "' is cut short; " + howToInstall);
   // It stays loaded: it keeps state of the process, and is asked for again.
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle)

@@ -2,6 +2,8 @@
 // Loads the CUDA driver by dlopen and names its errors.
 #include "Driver.h"
 
+#include "../../schema/Library.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -48,9 +50,13 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
                       "the emulated device is for tests: the environment variable %s must name its library", kVariable);
     name = kLibrary;
   }
+  const char *hint = name == kLibrary ? "install NVIDIA's, or name its libcuda.so in TUTTI_CUDA_DRIVER"
+                                      : "the environment variable TUTTI_CUDA_DRIVER names it";
+  if (isCutShort(name))
+    return rt::fail(error, TUTTI_NO_DEVICE, "there is no CUDA driver: %.400s: the file is cut short; %s", name, hint);
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
-    return rt::fail(error, TUTTI_NO_DEVICE, "there is no CUDA driver: %.400s", reason());
+    return rt::fail(error, TUTTI_NO_DEVICE, "there is no CUDA driver: %.400s; %s", reason(), hint);
   auto init = symbolOf<CUresult (*)(unsigned)>(library, "cuInit");
   auto getVersion = symbolOf<CUresult (*)(int *)>(library, "cuDriverGetVersion");
   if (!init || !getVersion)
@@ -67,7 +73,12 @@ tutti_status_t CudaDriver::load(bool emulated, tutti_error_t *error) {
   TUTTI_CUDA_FUNCTIONS(TUTTI_CUDA_FIND)
   TUTTI_CUDA_CLUSTER_FUNCTIONS(TUTTI_CUDA_FIND)
 #undef TUTTI_CUDA_FIND
-  if (CUresult result = init(0))
+  CUresult result = init(0);
+  if (result == CUDA_ERROR_STUB_LIBRARY)
+    return rt::fail(error, TUTTI_NO_DEVICE,
+                    "'%.200s' is the CUDA toolkit's stub, for linking, and no driver; the driver's own library is %s",
+                    name, kLibrary);
+  if (result)
     return fail(error, result, "the CUDA driver '%.200s' does not start", name);
   const char *missing = nullptr;
 #define TUTTI_CUDA_CHECK(function, since, parameters) missing = function ? missing : #function;
