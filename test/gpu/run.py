@@ -97,7 +97,7 @@ class Preparer:
             tell("./dev test --gpu: no set could be prepared")
             return 1
         for file, target, most in (("first.tutti", self.args.targets, ROWS), ("first-cpu.tutti", f"cpu,{self.args.targets}", ROWS),
-                                   ("huge.tutti", self.args.targets, 1_000_000_000)):
+                                   ("huge.tutti", self.args.targets, 2_000_000_000)):
             if why := self.compile(file, members, "--target", target, "--dim", f"batch=1..{most}"):
                 raise SystemExit(f"{file}: {why}")
         (self.folder / "manifest.json").write_text(json.dumps({"targets": self.args.targets, "sets": made}, indent=1) + "\n")
