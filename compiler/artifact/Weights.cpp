@@ -8,7 +8,6 @@
 #include "passes/analysis/Steps.h"
 
 #include "Digest.h"
-#include "Layout.h"
 
 #include <map>
 
@@ -96,7 +95,7 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   auto slot = std::make_unique<fb::SlotT>();
   slot->type = std::make_unique<fb::TypeT>();
   auto type = cast<RankedTensorType>(buffer.getType());
-  source.panels = buffer.getLayout() == "panels";
+  source.layout = rt::parseLayout(*buffer.getLayout());
   slot->layout = buffer.getLayout()->str();
   slot->type->dtype = dtypeOf(type.getElementType());
   uint64_t elementBytes = storageBytes(type.getElementType());
@@ -122,7 +121,8 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     count *= dim;
   }
   slot->raw_bytes = count * elementBytes;
-  slot->bytes_each = source.panels ? rt::panelFloats(dims[0], dims[1]) * 4 : slot->raw_bytes;
+  slot->bytes_each =
+      source.layout == rt::Layout::raw ? slot->raw_bytes : rt::layoutBytes(source.layout, dims[0], dims[1]);
 
   source.stored = {0};
   if (source.members && source.members->size() > 1) {
@@ -191,12 +191,12 @@ void WeightLayout::pack(const Source &source, unsigned copy, std::vector<char> &
     return;
   }
   const WeightSource &from = (*source.members)[source.stored[copy]];
-  if (!source.panels) {
+  if (source.layout == rt::Layout::raw) {
     bytes.resize(from.count() * from.elementBytes());
     from.copyTo(bytes.data());
     return;
   }
-  bytes.resize(rt::panelFloats(from.dims[0], from.dims[1]) * 4);
+  bytes.resize(rt::layoutBytes(source.layout, from.dims[0], from.dims[1]));
   const auto *matrix = reinterpret_cast<const float *>(from.data);
   std::vector<char> aligned;
   int64_t strideK = from.strides[0], strideN = from.strides[1];
@@ -208,7 +208,7 @@ void WeightLayout::pack(const Source &source, unsigned copy, std::vector<char> &
     strideK = from.dims[1];
     strideN = 1;
   }
-  rt::packPanels(reinterpret_cast<float *>(bytes.data()), matrix, from.dims[0], from.dims[1], strideK, strideN);
+  rt::packMatrix(source.layout, bytes.data(), matrix, from.dims[0], from.dims[1], strideK, strideN);
 }
 
 llvm::Error WeightLayout::forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const {

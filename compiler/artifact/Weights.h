@@ -6,6 +6,7 @@
 #include "compiler/import/Align.h"
 #include "dialects/plan/Plan.h"
 
+#include "Layout.h"
 #include "artifact_generated.h"
 
 namespace tutti {
@@ -27,7 +28,7 @@ private:
   struct Source {
     const std::vector<WeightSource> *members = nullptr; ///< one, or one a member
     mlir::ElementsAttr value;                           ///< or a constant of the IR
-    bool panels = false;
+    rt::Layout layout = rt::Layout::raw;
     /// The members whose copies are stored, in order; others have equal bytes.
     std::vector<unsigned> stored;
   };

@@ -118,15 +118,19 @@ private:
     return TUTTI_OK;
   }
 
-  /// Bytes that the layout needs for one copy; 0 when the slot's type does not fit the layout.
-  uint64_t layoutBytes(const fb::Slot &slot, const int64_t *dims, uint32_t rank, uint64_t dense) {
-    if (view(slot.layout()) == "raw" || dense == 0)
+  /// Bytes that the layout needs for one copy; 0 when the slot's type does not fit the layout, or a copy the segment.
+  uint64_t copyBytes(const fb::Slot &slot, const int64_t *dims, uint32_t rank, uint64_t dense, uint64_t segmentBytes) {
+    Layout layout = parseLayout(view(slot.layout()));
+    uint64_t least = layout == Layout::raw ? dense : dense / uint64_t(elementsOfWord(layout));
+    if (least > segmentBytes)
+      return 0;
+    if (layout == Layout::raw || dense == 0)
       return dense;
     if (slot.type()->dtype() != fb::DType::f32 || rank < 2)
       return 0;
-    // panelFloats takes time linear in N, which the caller has bounded by the segment.
+    // layoutBytes takes time linear in N, which the segment bounds.
     uint64_t matrices = dense / 4 / uint64_t(dims[rank - 2]) / uint64_t(dims[rank - 1]);
-    return matrices * uint64_t(panelFloats(dims[rank - 2], dims[rank - 1])) * 4;
+    return matrices * uint64_t(layoutBytes(layout, dims[rank - 2], dims[rank - 1]));
   }
 
   tutti_status_t slot(const fb::Slot &s, uint32_t i) {
@@ -147,7 +151,7 @@ private:
     const fb::Segment &segment = *root.segments()->Get(s.segment());
     if (segment.kind() != fb::SegmentKind::weights)
       return bad("slot", i, "lies in segment %u, which is code", s.segment());
-    if (view(s.layout()) != "raw" && view(s.layout()) != "panels")
+    if (parseLayout(view(s.layout())) == Layout::unknown)
       return fail(error, TUTTI_UNSUPPORTED, "slot %u has the layout '%.40s', which this runtime does not know", i,
                   text(s.layout()));
     if (count(s.index()) && count(s.index()) != members)
@@ -156,8 +160,9 @@ private:
       return bad("slot", i, "starts at %llu with stride %llu, expected multiples of %llu", ull(s.base()),
                  ull(s.stride()), ull(kAlign));
     uint64_t dense, bytes;
-    if (!denseBytes(s.type()->dtype(), dims, rank, dense) || dense > segment.bytes() ||
-        (bytes = layoutBytes(s, dims, rank, dense), (bytes == 0) != (dense == 0)) || bytes > s.bytes_each())
+    if (!denseBytes(s.type()->dtype(), dims, rank, dense) ||
+        (bytes = copyBytes(s, dims, rank, dense, segment.bytes()), (bytes == 0) != (dense == 0)) ||
+        bytes > s.bytes_each())
       return bad("slot", i, "has %llu bytes a copy, which its type and layout do not fit", ull(s.bytes_each()));
     uint64_t copies = copiesOf(s, members), stretch, end;
     if (s.per_member() && s.stride() != 0 && s.stride() < s.bytes_each())

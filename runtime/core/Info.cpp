@@ -2,6 +2,10 @@
 // Fills tutti_info_t from the metadata.
 #include "Info.h"
 
+#include "Digest.h"
+
+#include <bit>
+
 namespace tutti::rt {
 
 /// One pass to learn how much of everything there is, so that no table moves while it is pointed to.
@@ -88,11 +92,27 @@ bool Info::build(const fb::Root &root) {
     members[i] = {text(member.name()), text(member.source()), digestOf(member.digest())};
   }
 
+  // A weight that lies in several layouts has a slot for each, and is one weight here. By the digest of its name: 1 + the
+  // weight's index.
+  Array<uint32_t> byName;
+  if (!byName.allocate(std::bit_ceil(2 * weights.size() + 1)))
+    return false;
   size_t usedWeights = 0, usedRaw = 0;
   for (uint32_t i = 0; i < count(root.slots()); ++i) {
     const fb::Slot &slot = *root.slots()->Get(i);
-    if (view(slot.name()).empty())
+    std::string_view name = view(slot.name());
+    if (name.empty())
       continue;
+    size_t at = xxh64(name.data(), name.size());
+    for (at &= byName.size() - 1; byName[at] && name != weights[byName[at] - 1].name;)
+      at = (at + 1) & (byName.size() - 1);
+    if (byName[at]) {
+      tutti_weight_t &known = weights[byName[at] - 1];
+      known.shared |= isShared(slot);
+      known.swappable &= slot.swappable();
+      continue;
+    }
+    byName[at] = uint32_t(usedWeights + 1);
     int64_t *raw = rawDims.data() + usedRaw;
     uint32_t rank = count(slot.raw_dims());
     for (uint32_t d = 0; d < rank; ++d)

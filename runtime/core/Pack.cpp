@@ -91,17 +91,17 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
   }
 
   char *out = static_cast<char *>(copy);
-  if (view(slot.layout()) == "raw") {
+  Layout layout = parseLayout(view(slot.layout()));
+  if (layout == Layout::raw) {
     rank ? copyDense(out, in, 0, in.data, element) : void(std::memcpy(out, in.data, size_t(element)));
     return true;
   }
   // Panels: straight from the caller's memory for a matrix, through a dense copy for what was reshaped.
   uint32_t canonicalRank = count(slot.type()->dims());
   int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(), N = slot.type()->dims()->Get(canonicalRank - 1)->base();
-  auto *panels = static_cast<float *>(copy);
   if (rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
       reinterpret_cast<uintptr_t>(in.data) % 4 == 0) {
-    packPanels(panels, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);
+    packMatrix(layout, out, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);
     return true;
   }
   Array<float> canonical;
@@ -111,7 +111,7 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
   copyDense(to, in, 0, in.data, element);
   int64_t matrices = int64_t(bytes) / 4 / (K * N);
   for (int64_t m = 0; m < matrices; ++m)
-    packPanels(panels + m * panelFloats(K, N), canonical.data() + m * K * N, K, N, N, 1);
+    packMatrix(layout, out + m * layoutBytes(layout, K, N), canonical.data() + m * K * N, K, N, N, 1);
   return true;
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How weights lie in an artifact: the "panels" layout of a float32 matrix, shared by the writer and by weight swapping.
+// How weights lie in an artifact: panels for sums by fma, fragments for tensor cores; shared by the writer and by weight
+// swapping.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 namespace tutti::rt {
@@ -58,11 +61,96 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
   return forEachPanel(K, N, [](const PanelBlock &) {});
 }
 
+/// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not what
+/// the weight is.
+///   raw             dense row-major
+///   panels          forEachPanel
+///   fragments.f32   forEachFragment, a float a word
+///   fragments.bf16  forEachFragment, a word of two bfloat16, the lower k in the lower half
+///   fragments.f16   the same of float16
+enum class Layout : uint8_t { raw, panels, fragmentsF32, fragmentsBf16, fragmentsF16, unknown };
+
+constexpr Layout parseLayout(std::string_view name) {
+  return name == "raw"              ? Layout::raw
+         : name == "panels"         ? Layout::panels
+         : name == "fragments.f32"  ? Layout::fragmentsF32
+         : name == "fragments.bf16" ? Layout::fragmentsBf16
+         : name == "fragments.f16"  ? Layout::fragmentsF16
+                                    : Layout::unknown;
+}
+
+/// Elements of K in a 32-bit word of a fragment.
+constexpr int64_t elementsOfWord(Layout layout) {
+  return layout == Layout::fragmentsBf16 || layout == Layout::fragmentsF16 ? 2 : 1;
+}
+
+/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][I][32][tiles] words with I = 4 / elementsOfWord: what
+/// lane 4 g + t of a warp reads of each 16 rows for its mma. Word (group, i, 4 g + t, j) is of column col + tiles g + j
+/// and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
+struct FragmentPanel {
+  int64_t col;    ///< first column
+  int64_t tiles;  ///< 4, 2 or 1
+  int64_t offset; ///< first word, a multiple of 64
+
+  static constexpr int64_t kGroup = 16, kTile = 8, kLanes = 32;
+  static constexpr int64_t groups(int64_t K) { return (K + kGroup - 1) / kGroup; }
+  static constexpr int64_t wordsOfLane(Layout layout) { return 4 / elementsOfWord(layout); }
+};
+
+/// Calls fn(panel) for each panel in storage order: panels of four tiles of 8 columns while there are four, then of two,
+/// then of one; returns the words of all.
+template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t K, int64_t N, Fn &&fn) {
+  using P = FragmentPanel;
+  int64_t offset = 0;
+  for (int64_t left = (N + P::kTile - 1) / P::kTile, col = 0; left > 0;) {
+    P panel{col, left >= 4 ? 4 : left >= 2 ? 2 : 1, offset};
+    fn(panel);
+    offset += P::groups(K) * P::wordsOfLane(layout) * P::kLanes * panel.tiles;
+    col += P::kTile * panel.tiles;
+    left -= panel.tiles;
+  }
+  return offset;
+}
+
+/// The panels of fragments in storage order.
+inline std::vector<FragmentPanel> planFragments(Layout layout, int64_t K, int64_t N) {
+  std::vector<FragmentPanel> panels;
+  forEachFragment(layout, K, N, [&](const FragmentPanel &panel) { panels.push_back(panel); });
+  return panels;
+}
+
+/// Bytes that a matrix takes, but for `raw` a multiple of 64.
+constexpr int64_t layoutBytes(Layout layout, int64_t K, int64_t N) {
+  return layout == Layout::raw      ? K * N * 4
+         : layout == Layout::panels ? panelFloats(K, N) * 4
+                                    : forEachFragment(layout, K, N, [](const FragmentPanel &) {}) * 4;
+}
+
+/// Rounds to nearest, ties to even; the largest floats become infinite, every NaN 0x7fff.
+constexpr uint16_t toBf16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return uint16_t((bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : rounded);
+}
+
+/// The same for float16. Integers only, so that no rounding mode of the caller's matters.
+constexpr uint16_t toF16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
+  // Normal results: the exponent's bias changes from 127 to 15. A carry out of the fraction goes where it should.
+  uint32_t normal = (size - (112u << 23) + 0xfff + (size >> 13 & 1)) >> 13;
+  // Below 2^-14 results are multiples of 2^-24. What is shifted by more than 25 is less than half of that.
+  uint32_t fraction = (size & 0x7fffff) | 0x800000, shift = std::clamp<int32_t>(126 - int32_t(size >> 23), 1, 31);
+  uint32_t small = (fraction + (1u << (shift - 1)) - 1 + (fraction >> shift & 1)) >> shift;
+  // From 65520 on, half a unit past the largest number, the result is infinite.
+  uint32_t finite = size < 113u << 23 ? small : normal, any = size >= 0x477ff000 ? 0x7c00 : finite;
+  return uint16_t(size > 0x7f800000 ? 0x7fff : any | sign);
+}
+
 /// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelFloats(K, N)); padding is zero.
 inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
   // 16 rows are one cache line of a column: both a row-major and a column-major source are read line by line.
   constexpr int64_t kRows = 16;
-  int64_t total = forEachPanel(K, N, [&](const PanelBlock &block) {
+  forEachPanel(K, N, [&](const PanelBlock &block) {
     float *out = dst + block.offset;
     const float *in = src + block.col * strideN;
     for (int64_t k0 = 0; k0 < K; k0 += kRows) {
@@ -87,7 +175,58 @@ inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64
     }
     std::fill(out + block.floats(K), out + (block.floats(K) + 15) / 16 * 16, 0.0f);
   });
-  (void)total;
+}
+
+/// packPanels for the layouts of tensor cores.
+template <Layout layout>
+void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
+  using P = FragmentPanel;
+  constexpr int64_t I = P::wordsOfLane(layout), kColumns = 4 * P::kTile;
+  forEachFragment(layout, K, N, [&](const P &panel) {
+    uint32_t *out = dst + panel.offset;
+    int64_t width = P::kTile * panel.tiles, cols = std::min(N - panel.col, width);
+    for (int64_t k0 = 0; k0 < K; k0 += P::kGroup) {
+      // 16 rows are one cache line of a column: both a row-major and a column-major source are read line by line.
+      const float *in = src + k0 * strideK + panel.col * strideN;
+      int64_t rows = std::min(K - k0, P::kGroup);
+      float group[P::kGroup][kColumns] = {};
+      if (strideN == 1) {
+        for (int64_t k = 0; k < rows; ++k)
+          std::memcpy(group[k], in + k * strideK, size_t(cols) * sizeof(float));
+      } else {
+        for (int64_t n = 0; n < cols; ++n)
+          for (int64_t k = 0; k < rows; ++k)
+            group[k][n] = in[k * strideK + n * strideN];
+      }
+      uint32_t words[4 * I][kColumns];
+      for (int64_t w = 0; w < 4 * I; ++w)
+        for (int64_t n = 0; n < kColumns; ++n)
+          if constexpr (layout == Layout::fragmentsF32)
+            words[w][n] = std::bit_cast<uint32_t>(group[w][n]);
+          else if constexpr (layout == Layout::fragmentsBf16)
+            words[w][n] = toBf16(group[2 * w][n]) | uint32_t(toBf16(group[2 * w + 1][n])) << 16;
+          else
+            words[w][n] = toF16(group[2 * w][n]) | uint32_t(toF16(group[2 * w + 1][n])) << 16;
+      for (int64_t i = 0; i < I; ++i)
+        for (int64_t n = 0; n < width; n += panel.tiles)
+          for (int64_t t = 0; t < 4; ++t, out += panel.tiles)
+            std::copy_n(&words[I * t + i][n], panel.tiles, out);
+    }
+  });
+}
+
+/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] in a layout other than `raw`: layoutBytes bytes.
+inline void packMatrix(Layout layout, void *dst, const float *src, int64_t K, int64_t N, int64_t strideK,
+                       int64_t strideN) {
+  auto *words = static_cast<uint32_t *>(dst);
+  if (layout == Layout::panels)
+    packPanels(static_cast<float *>(dst), src, K, N, strideK, strideN);
+  else if (layout == Layout::fragmentsF32)
+    packFragments<Layout::fragmentsF32>(words, src, K, N, strideK, strideN);
+  else if (layout == Layout::fragmentsBf16)
+    packFragments<Layout::fragmentsBf16>(words, src, K, N, strideK, strideN);
+  else
+    packFragments<Layout::fragmentsF16>(words, src, K, N, strideK, strideN);
 }
 
 } // namespace tutti::rt

@@ -98,11 +98,13 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
 }
 
 struct Places {
-  uint64_t weightBytes, biasBytes, biasAt, total;
+  uint64_t weightBytes, biasBytes, biasAt, secondBytes, secondAt, total;
 };
 Places placesOf(const Spec &spec) {
-  uint64_t w = alignUp(uint64_t(panelFloats(kK, kN)) * 4, 64), b = alignUp(kN * 4, 64);
-  return {w, b, w * spec.members, w * spec.members + b * (spec.sharedBias ? 1 : spec.members)};
+  uint64_t w = uint64_t(layoutBytes(parseLayout(spec.layout), kK, kN)), b = alignUp(kN * 4, 64);
+  uint64_t second = spec.second.empty() ? 0 : uint64_t(layoutBytes(parseLayout(spec.second), kK, kN));
+  uint64_t biasAt = w * spec.members, secondAt = biasAt + b * (spec.sharedBias ? 1 : spec.members);
+  return {w, b, biasAt, second, secondAt, secondAt + second * spec.members};
 }
 
 FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, const std::vector<char> &module,
@@ -124,8 +126,11 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
     segments.push_back(
         fb::CreateSegmentDirect(b, moduleAt, module.size(), &moduleDigest, false, fb::SegmentKind::code));
   }
-  std::vector slots{slot(b, "W", {kK, kN}, "panels", 0, places.weightBytes, true),
+  std::vector slots{slot(b, "W", {kK, kN}, spec.layout.c_str(), 0,
+                         spec.weightBytes ? uint64_t(spec.weightBytes) : places.weightBytes, true),
                     slot(b, "b", {kN}, "raw", places.biasAt, places.biasBytes, !spec.sharedBias)};
+  if (!spec.second.empty())
+    slots.push_back(slot(b, "W", {kK, kN}, spec.second.c_str(), places.secondAt, places.secondBytes, true));
   // The kernel wants a table for b in any case.
   if (spec.sharedBias) {
     std::vector<int64_t> dims{kN};
@@ -138,13 +143,13 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
   for (uint32_t k = 0; k < 2; ++k) {
     int64_t offset;
     std::memcpy(&offset, image.data() + 8 * k, 8);
-    const char *name = k ? "finish" : "dense";
+    const char *name = k ? "finish" : "dense", *onCuda = k || spec.layout == "panels" ? name : "dense_bf16";
     std::vector<Offset<fb::Image>> images;
     if (!spec.target.empty())
       images.push_back(fb::CreateImageDirect(b, spec.target.c_str(), 0, name, uint64_t(offset)));
     for (const std::string &target : spec.cudaTargets)
       images.push_back(
-          fb::CreateImageDirect(b, target.c_str(), 2, name, 0, spec.minDriver, 40, 0, module.size(), 0, 1, 64));
+          fb::CreateImageDirect(b, target.c_str(), 2, onCuda, 0, spec.minDriver, 40, 0, module.size(), 0, 1, 64));
     kernels.push_back(fb::CreateKernelDirect(b, name, k ? "element" : "contract", "", &images));
   }
 
@@ -224,7 +229,7 @@ File buildArtifact(const Spec &spec) {
   std::vector<char> weights(places.total);
   for (uint32_t m = 0; m < spec.members; ++m) {
     std::vector<float> w = weightOf(m), bias = biasOf(m);
-    packPanels(reinterpret_cast<float *>(weights.data() + m * places.weightBytes), w.data(), kK, kN, kN, 1);
+    packMatrix(parseLayout(spec.layout), weights.data() + m * places.weightBytes, w.data(), kK, kN, kN, 1);
     if (m == 0 || !spec.sharedBias)
       std::memcpy(weights.data() + places.biasAt + m * places.biasBytes, bias.data(), kN * 4);
   }

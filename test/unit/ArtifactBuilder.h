@@ -18,6 +18,9 @@ struct Spec {
   uint32_t members = 3;
   int64_t batchHi = 64;
   bool sharedBias = false; ///< one b for all members
+  std::string layout = "panels"; ///< of W; kernels read no other, those for CUDA devices also "fragments.bf16"
+  std::string second;            ///< another layout that W lies in, for a kernel that there is not
+  int64_t weightBytes = 0;       ///< that the slot of W claims to have; 0: as many as it has
   uint32_t rowTileMax = 16;
   std::string target = "x86-64-v3";     ///< "": no program for CPUs
   std::vector<std::string> cudaTargets; ///< with any, there is a program for CUDA devices, the first

@@ -4,6 +4,8 @@
 #include "core/DLPack.h"
 #include "device/cuda/Image.h"
 
+#include <cmath>
+
 using namespace tutti::rt::test;
 using tutti::rt::CUdeviceptr;
 
@@ -242,6 +244,28 @@ TEST_F(Cuda, swappedWeightsReachEveryDevice) {
     auto got = session->output("y", "members")->as<float>();
     EXPECT_TRUE(std::equal(got.begin(), got.end(), answer.members.begin())) << session->device().name;
   }
+}
+
+// A weight in 16 bits is swapped as the float32 tensor that the model file has, and rounded on the way.
+TEST_F(Cuda, swappedWeightsAreRoundedAsTheLayoutSays) {
+  Spec spec = cudaSpec();
+  spec.layout = "fragments.bf16";
+  Fixture f(spec);
+  auto x = inputOf(5), w = weightOf(40), b = biasOf(1);
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.run());
+  Answer answer = answerOf(x, kAll);
+  EXPECT_EQ(f.get("members"), answer.members);
+  for (float &value : w) // all are few bits long
+    value = std::nextafter(value, 2.0f);
+  const int64_t dims[] = {kK, kN};
+  tutti_tensor_t tensor = tensorOf("W", dims, 2, w.data(), TUTTI_MEMORY_HOST);
+  auto error = f.artifact.swapWeights(1, {&tensor, 1});
+  ASSERT_FALSE(error) << error.message();
+  ASSERT_FALSE(f.session.run());
+  auto swapped = expected(x, weightOf(40), b);
+  std::copy(swapped.begin(), swapped.end(), answer.members.begin() + int64_t(swapped.size()));
+  EXPECT_EQ(f.get("members"), answer.members);
 }
 
 TEST_F(Cuda, choosesTheDevice) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Panels: every column once, bounded padding, the same bytes from any strides; and the digest.
+// Panels: every column once, bounded padding, the same bytes from any strides; 16-bit rounding; and the digest.
 #include "Digest.h"
 #include "Layout.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 using namespace tutti::rt;
@@ -50,6 +52,77 @@ TEST(Layout, packedFromRowsAndFromColumnsAreEqual) {
         sum -= value;
       EXPECT_EQ(sum, 0) << "padding is zero";
     }
+}
+
+namespace {
+double valueOfF16(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double size = exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24);
+  return bits & 0x8000 ? -size : size; // of 31, as if the numbers went on: 2^16
+}
+double valueOfBf16(uint16_t bits) {
+  int exponent = bits >> 7 & 255, fraction = bits & 127;
+  double size = exponent ? std::ldexp(128 + fraction, exponent - 134) : std::ldexp(fraction, -133);
+  return bits & 0x8000 ? -size : size;
+}
+
+/// Between every two neighbours: each of them, the middle, and what lies beside the middle.
+template <typename Round, typename Value> void roundsToNearest(uint16_t infinity, Round round, Value valueOf) {
+  for (uint32_t bits = 0; bits < infinity; ++bits)
+    for (uint16_t sign : {0, 0x8000}) {
+      uint16_t down = uint16_t(bits | sign), up = uint16_t((bits + 1) | sign), even = bits & 1 ? up : down;
+      auto middle = float((valueOf(down) + valueOf(up)) / 2), far = float(valueOf(up));
+      ASSERT_EQ(round(float(valueOf(down))), down);
+      ASSERT_EQ(round(middle), even) << middle;
+      ASSERT_EQ(round(std::nextafter(middle, 0.0f)), down) << middle;
+      ASSERT_EQ(round(std::nextafter(middle, far)), up) << middle;
+    }
+  float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+  EXPECT_EQ(round(most), infinity);
+  EXPECT_EQ(round(-inf), infinity | 0x8000);
+  EXPECT_EQ(round(std::numeric_limits<float>::denorm_min()), 0);
+  for (uint32_t bits : {0x7f800001u, 0x7fffffffu, 0xff800001u, 0xffc00000u})
+    EXPECT_EQ(round(std::bit_cast<float>(bits)), 0x7fff) << "a NaN stays one";
+}
+} // namespace
+
+TEST(Layout, roundsAsIeeeSays) {
+  roundsToNearest(0x7c00, toF16, valueOfF16);
+  roundsToNearest(0x7f80, toBf16, valueOfBf16);
+}
+
+TEST(Layout, fragmentsAreWhatLanesRead) {
+  for (Layout layout : {Layout::fragmentsF32, Layout::fragmentsBf16, Layout::fragmentsF16})
+    for (int64_t k : {1, 2, 5, 16, 31, 33, 64})
+      for (int64_t n : {1, 8, 9, 16, 17, 24, 27, 28, 32, 45, 59, 75, 128}) {
+        std::vector<float> rows(k * n), columns(k * n);
+        for (int64_t i = 0; i < k; ++i)
+          for (int64_t j = 0; j < n; ++j)
+            rows[i * n + j] = columns[j * k + i] = std::sin(float(i * 200 + j + 1)) * (j % 3 ? 1 : 1e-5f);
+        int64_t words = layoutBytes(layout, k, n) / 4, each = elementsOfWord(layout), next = 0;
+        std::vector<uint32_t> a(words, 7), b(words, 8), expected(words, 0);
+        packMatrix(layout, a.data(), rows.data(), k, n, n, 1);
+        packMatrix(layout, b.data(), columns.data(), k, n, 1, k);
+        for (const FragmentPanel &panel : planFragments(layout, k, n)) {
+          EXPECT_EQ(panel.col, next);
+          EXPECT_EQ(panel.offset % 64, 0);
+          next += 8 * panel.tiles;
+          for (int64_t i = 0; i < k; ++i)
+            for (int64_t j = panel.col; j < std::min(next, n); ++j) {
+              int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles, t = i % 16 / 4;
+              int64_t word = ((i / 16 * (4 / each) + i % 4 / each) * 32 + 4 * g + t) * panel.tiles + tile;
+              float value = rows[i * n + j];
+              uint32_t bits = layout == Layout::fragmentsF32   ? std::bit_cast<uint32_t>(value)
+                              : layout == Layout::fragmentsF16 ? toF16(value)
+                                                               : toBf16(value);
+              ASSERT_EQ(expected.at(size_t(panel.offset + word)) >> i % each * 16, 0u) << "one place each";
+              expected[size_t(panel.offset + word)] |= bits << i % each * 16;
+            }
+        }
+        EXPECT_EQ(next, (n + 7) / 8 * 8);
+        EXPECT_EQ(a, expected) << k << " x " << n;
+        EXPECT_EQ(b, expected) << k << " x " << n << " by columns";
+      }
 }
 
 TEST(Digest, isXxh64) {

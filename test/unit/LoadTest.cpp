@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading what is damaged, truncated, newer, hostile or for another machine.
 #include "CudaFixture.h"
+#include "Layout.h"
 
 #include <cstdio>
 #include <random>
@@ -105,6 +106,20 @@ TEST(Load, newerAndUnknown) {
   spec = {};
   spec.format = kFormatVersion + 1;
   EXPECT_EQ(open(buildArtifact(spec)).status(), TUTTI_NEWER_FORMAT);
+}
+
+TEST(Load, layoutsOfWeights) {
+  Spec spec;
+  for (const char *layout : {"panels", "fragments.f32", "fragments.bf16", "fragments.f16"}) {
+    spec.layout = layout;
+    spec.weightBytes = 0;
+    tutti::Error error = open(buildArtifact(spec));
+    EXPECT_FALSE(error) << error.message();
+    spec.weightBytes = layoutBytes(parseLayout(layout), kK, kN) - 64;
+    EXPECT_EQ(open(buildArtifact(spec)).status(), TUTTI_MALFORMED) << layout;
+  }
+  spec.layout = "fragments.f8";
+  EXPECT_EQ(open(buildArtifact(spec)).status(), TUTTI_UNSUPPORTED);
 }
 
 TEST(Load, codeForAnotherMachine) {

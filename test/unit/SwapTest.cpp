@@ -41,6 +41,23 @@ TEST(Swap, replacesOneMembersWeights) {
   EXPECT_EQ(f.get("members"), swapped);
 }
 
+TEST(Swap, aWeightInTwoLayoutsIsOne) {
+  Spec spec;
+  spec.second = "fragments.f16";
+  Fixture f(spec);
+  ASSERT_EQ(f.artifact.info().num_weights, 2u);
+  EXPECT_STREQ(f.artifact.info().weights[0].name, "W");
+  EXPECT_STREQ(f.artifact.info().weights[1].name, "b");
+  auto x = inputOf(5), w = weightOf(40);
+  tutti_tensor_t tensor = weightTensor(w);
+  auto error = f.artifact.swapWeights(1, {&tensor, 1});
+  ASSERT_FALSE(error) << error.message();
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.run());
+  auto swapped = expected(x, w, biasOf(1)), got = f.get("members");
+  EXPECT_TRUE(std::equal(swapped.begin(), swapped.end(), got.begin() + int64_t(swapped.size())));
+}
+
 TEST(Swap, takesStridedTensors) {
   Fixture f;
   auto x = inputOf(3), w = weightOf(9);

@@ -8,8 +8,16 @@ static float weight(const float *panels, int64_t k, int64_t n) {
   return n < 32 ? panels[k * 32 + n] : panels[K * 32 + k * 16 + (n - 32)];
 }
 
+// W in fragments.bf16: 32 columns, then 13 in 16. Columns and rows 4 and 2 to a lane, two rows to a word.
+static float weightBf16(const uint32_t *fragments, int64_t k, int64_t n) {
+  int64_t tiles = n < 32 ? 4 : 2, column = n % 32, lane = column / tiles * 4 + k / 4;
+  uint32_t word = fragments[(n < 32 ? 0 : 2 * 32 * 4) + (k % 4 / 2 * 32 + lane) * tiles + column % tiles];
+  union { uint32_t bits; float value; } wide = {k % 2 ? word & 0xffff0000 : word << 16};
+  return wide.value;
+}
+
 // What a real module says of its kernels: bytes of parameters.
-const uint64_t dense_bytes = 48, finish_bytes = 48;
+const uint64_t dense_bytes = 48, dense_bf16_bytes = 48, finish_bytes = 48;
 
 struct Params {
   uint64_t args[4];
@@ -17,19 +25,22 @@ struct Params {
 };
 
 // x [batch, K], table of W, table of b, h [members, batch, N]; a block has ROWS rows of the member blockIdx.y.
-void dense(const struct Params *p, const unsigned *block) {
+static void denseWith(const struct Params *p, const unsigned *block, int bf16) {
   const float *x = (const float *)p->args[0];
-  const float *const *w = (const float *const *)p->args[1], *const *b = (const float *const *)p->args[2];
+  const float *const *b = (const float *const *)p->args[2];
+  const void *const *w = (const void *const *)p->args[1];
   float *h = (float *)p->args[3];
   int64_t m = block[1];
   for (int64_t r = block[0] * ROWS; r < (block[0] + 1) * ROWS && r < p->batch; ++r)
     for (int64_t n = 0; n < N; ++n) {
       float sum = b[m][n];
       for (int64_t k = 0; k < K; ++k)
-        sum += x[r * K + k] * weight(w[m], k, n);
+        sum += x[r * K + k] * (bf16 ? weightBf16(w[m], k, n) : weight(w[m], k, n));
       h[(m * p->batch + r) * N + n] = sum > 0 ? sum : 0;
     }
 }
+void dense(const struct Params *p, const unsigned *block) { denseWith(p, block, 0); }
+void dense_bf16(const struct Params *p, const unsigned *block) { denseWith(p, block, 1); }
 
 // h [members, batch, N], y [members, batch, N], mean [batch, N], calls [1] (state).
 void finish(const struct Params *p, const unsigned *block) {
