@@ -89,7 +89,9 @@ private:
         std::optional<int64_t> most = bytes ? largestOf(*bytes) : std::nullopt;
         if (!most)
           return dispatch.emitError("an intermediate tensor of more than 2^63 bytes: ") << value.getType();
-        Interval interval{value, times[dispatch], lastUse(value, times), int64_t(llvm::alignTo(*most, lineBytes))};
+        // What only the dispatch's own heads read lives as long as it.
+        unsigned first = times[dispatch], last = std::max(first, lastUse(value, times));
+        Interval interval{value, first, last, int64_t(llvm::alignTo(*most, lineBytes))};
         place(interval);
       }
     return success();

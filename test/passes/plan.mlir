@@ -47,6 +47,23 @@ module attributes {tutti.members = 1 : i64} {
 
 // -----
 
+// Members' values that only heads of their own kernel read have a place each.
+module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
+  // CHECK: plan.program {{.*}} arena 1024 {
+  // CHECK: %[[A:.*]] = plan.buffer "arena" : tensor<?x8x8xf32, ["active"]> bytes "256*active"{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer "arena" : tensor<?x8x8xf32, ["active"]> bytes "256*active" {offset = 512 : i64}
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]], %[[B]], %{{.*}}, %{{.*}})
+  func.func @main(%x: tensor<?x8x8xf32, ["active"]> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "mean"}, tensor<8x8xf32> {tutti.name = "z", tutti.head = "max"}) {
+    %0 = tutti.exp %x : tensor<?x8x8xf32, ["active"]>
+    %1 = tutti.tanh %x : tensor<?x8x8xf32, ["active"]>
+    %2 = tutti.head mean %0 : tensor<?x8x8xf32, ["active"]>
+    %3 = tutti.head max %1 : tensor<?x8x8xf32, ["active"]>
+    return %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
+
+// -----
+
 // A value that is read through a view lives as long as the view; a small constant is a buffer of its own.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 576 {

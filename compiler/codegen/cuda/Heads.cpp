@@ -10,61 +10,65 @@ using llvm::formatv;
 
 namespace tutti {
 
+/// What a thread, or threads that share an element's members, make of them.
+static std::string resultOf(HeadOp head, const std::string &type) {
+  switch (head.getKind()) {
+  case HeadKind::mean:
+    return "meanOf<" + type + ">(count, of)";
+  case HeadKind::var:
+    return "varOf<" + type + ">(count, of)";
+  case HeadKind::std:
+    return "stdOf<" + type + ">(count, of)";
+  case HeadKind::min:
+    return "minOf<" + type + ">(count, of)";
+  case HeadKind::max:
+    return "maxOf<" + type + ">(count, of)";
+  case HeadKind::quantile:
+    return formatv("quantileOf<{0}>(sharers, count, {1}, of)", type, cudaConstant(head.getQAttr())).str();
+  case HeadKind::vote:
+    return "mostFrequent(sharers, count, of)";
+  }
+  llvm_unreachable("every kind of head is listed");
+}
+
+static std::string answer(KernelText &k, HeadOp head) {
+  RankedTensorType type = k.typeOf(head.getX());
+  Type element = type.getElementType();
+  std::string columns = k.sizeText(RowForm::of(type).columns), own = cudaType(element),
+              to = cudaType(k.typeOf(head.getResult()).getElementType()), x = k.view(head.getX()),
+              y = k.view(head.getResult());
+  std::string at = formatv("t.{0}[((m * totalRows) + t.firstRow + row) * {1} + column]", x, columns);
+  std::string of = formatv("    const auto of = [&](int m) -> {0} {{ return {1}; };\n", own, at);
+  bool byRow = head.getKind() == HeadKind::vote && isa<FloatType>(element);
+  if (byRow) // each member votes for the place of its largest value
+    of =
+        formatv("    const auto of = [&](int m) {{ return placeOfLargest(int({0}), [&](int column) {{ return {1}({2}); "
+                "}); };\n",
+                columns, own, at);
+  std::string width = byRow ? "1" : columns, result = resultOf(head, to);
+  if (head.getKind() == HeadKind::quantile || head.getKind() == HeadKind::vote)
+    return formatv(
+        "  forShared(t.rows, int({0}), count, [&](int row, int column, const Sharers &sharers) {{\n{1}    "
+        "return {2};\n  }, [&](int row, int column, {3} answer) {{\n    t.{4}[int64_t(t.firstRow + row) * {0} + "
+        "column] = answer;\n  });\n",
+        width, of, result, to, y);
+  return formatv(
+      "  forElements(t.rows, int({0}), [&](int row, int column) {{\n{1}    t.{2}[int64_t(t.firstRow + row) * {0} "
+      "+ column] = {3};\n  });\n",
+      width, of, y, result);
+}
+
 std::string emitHeads(KernelText &k) {
   if (k.steps.heads.empty())
     return "";
-  std::string all =
-      formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
-              "  if (!isLastOf(int(p.sizes[0]{4}), tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
-              k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset,
-              k.geometry.cluster > 1 ? " * BlockTile::blocks" : "")
-          .str();
-  for (HeadOp head : k.steps.heads) {
-    Type element = k.typeOf(head.getX()).getElementType(), answer = k.typeOf(head.getResult()).getElementType();
-    std::string x = k.view(head.getX()), columns = k.sizeText(RowForm::of(k.typeOf(head.getX())).columns),
-                type = cudaType(answer);
-    std::string from = formatv("const auto of = [&](int m) -> {0} {{ return t.{1}[((m * totalRows) + t.firstRow + "
-                               "row) * {2} + column]; };",
-                               cudaType(element), x, columns)
-                           .str();
-    std::string result;
-    switch (head.getKind()) {
-    case HeadKind::mean:
-      result = "meanOf<" + type + ">(count, of)";
-      break;
-    case HeadKind::var:
-      result = "varOf<" + type + ">(count, of)";
-      break;
-    case HeadKind::std:
-      result = "stdOf<" + type + ">(count, of)";
-      break;
-    case HeadKind::min:
-      result = "minOf<" + type + ">(count, of)";
-      break;
-    case HeadKind::max:
-      result = "maxOf<" + type + ">(count, of)";
-      break;
-    case HeadKind::quantile:
-      result = formatv("quantileOf<{0}>(count, {1}, of)", type, cudaConstant(head.getQAttr())).str();
-      break;
-    case HeadKind::vote:
-      result = "mostFrequent<" + type + ">(count, of)";
-      break;
-    }
-    if (head.getKind() == HeadKind::vote && isa<FloatType>(element))
-      all += formatv("  forElements(t.rows, 1, [&](int row, int) {{\n    const auto place = [&](int m) -> long long "
-                     "{{\n      return placeOfLargest(int({0}), [&](int column) {{ "
-                     "return {1}(t.{2}[((m * totalRows) + t.firstRow + row) * {0} + column]); });\n    };\n    "
-                     "t.{3}[t.firstRow + row] = mostFrequent<long long>(int(p.sizes[0]), place);\n  });\n",
-                     columns, cudaType(element), x, k.view(head.getResult()))
-                 .str();
-    else
-      all += formatv("  forElements(t.rows, int({0}), [&](int row, int column) {{\n    const int count = "
-                     "int(p.sizes[0]);\n    {1}\n"
-                     "    t.{2}[int64_t(t.firstRow + row) * {0} + column] = {3};\n  });\n",
-                     columns, from, k.view(head.getResult()), result)
-                 .str();
-  }
+  std::string all = formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
+                            "  const int count = int(p.sizes[0]);\n"
+                            "  if (!isLastOf(count{4}, tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
+                            k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset,
+                            k.geometry.cluster > 1 ? " * BlockTile::blocks" : "")
+                        .str();
+  for (HeadOp head : k.steps.heads)
+    all += answer(k, head);
   return all;
 }
 } // namespace tutti

@@ -54,48 +54,147 @@ template <class T, class At> __device__ __forceinline__ T minOf(int count, At at
   return best;
 }
 
-/// The value of rank `rank` in ascending order, -0 before +0: the one with so many before it, ties in the order of the set.
-template <class T, class At> __device__ __forceinline__ T ranked(int count, int rank, At at) {
-  for (int m = 0; m < count; ++m) {
-    T mine = T(at(m));
-    int before = 0;
-    for (int other = 0; other < count; ++other) {
-      T theirs = T(at(other));
-      bool negativeZero = theirs == mine && copysign(T(1), theirs) < copysign(T(1), mine);
-      bool positiveZero = theirs == mine && copysign(T(1), theirs) > copysign(T(1), mine);
-      before += theirs < mine || negativeZero || (theirs == mine && !positiveZero && other < m);
-    }
-    if (before == rank)
-      return mine;
+/// Neighbouring threads of a warp that share the members of one element: a power of two, this one is `lane` of them.
+struct Sharers {
+  int lanes = 1, lane;
+  /// As many as there are members, at most a warp.
+  __device__ __forceinline__ explicit Sharers(int count) {
+    while (lanes < count && lanes < 32)
+      lanes *= 2;
+    lane = int(threadIdx.x) % lanes;
   }
-  return T(at(0));
+  /// All of theirs in one, for each of them.
+  template <class T, class Combine> __device__ __forceinline__ T all(T mine, Combine combine) const {
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      mine = combine(mine, T(__shfl_xor_sync(0xffffffff, mine, distance)));
+    return mine;
+  }
+  __device__ __forceinline__ int sum(int mine) const {
+    return all(mine, [](int a, int b) { return a + b; });
+  }
+};
+
+/// store(row, column, answer(row, column, sharers)) for each element of a tile. All threads of the block come here, and the lanes of
+/// a warp stay together, so that they may shuffle.
+template <class Answer, class Store>
+__device__ __forceinline__ void forShared(int rows, int columns, int count, Answer answer, Store store) {
+  const Sharers sharers(count);
+  int groups = int(blockDim.x) / sharers.lanes, elements = rows * columns;
+  for (int first = 0; first < elements; first += groups) {
+    int i = first + int(threadIdx.x) / sharers.lanes;
+    bool inside = i < elements;
+    int element = inside ? i : elements - 1, row = element / columns, column = element % columns;
+    auto result = answer(row, column, sharers);
+    if (inside && sharers.lane == 0)
+      store(row, column, result);
+  }
 }
+
+/// Floats as integers in the same order, -0 before +0, and back. Where a NaN lies means nothing.
+__device__ __forceinline__ unsigned orderOf(float x) {
+  unsigned bits = __float_as_uint(x);
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+__device__ __forceinline__ unsigned long long orderOf(double x) {
+  auto bits = static_cast<unsigned long long>(__double_as_longlong(x));
+  return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+__device__ __forceinline__ float ofOrder(unsigned order) {
+  return __uint_as_float(order >> 31 ? order & 0x7fffffffu : ~order);
+}
+__device__ __forceinline__ double ofOrder(unsigned long long order) {
+  return __longlong_as_double(static_cast<long long>(order >> 63 ? order & ~(1ull << 63) : ~order));
+}
+
+/// The keys of rank `rank` and of the next rank, if there is one, in ascending order.
+template <class Key> struct RankPair {
+  Key low, high;
+};
+template <class Key, class At>
+__device__ __forceinline__ RankPair<Key> pairAt(const Sharers &s, int count, int rank, At at) {
+  int nextRank = rank + 1 < count ? rank + 1 : rank;
+  const auto either = [](Key a, Key b) { return a | b; };
+  if (count <= s.lanes) { // a member a thread: it counts the members before its own
+    Key mine = at(s.lane < count ? s.lane : 0);
+    int before = 0;
+    for (int m = 0; m < count; ++m) {
+      Key other = __shfl_sync(0xffffffff, mine, m, s.lanes);
+      before += other < mine || (other == mine && m < s.lane);
+    }
+    bool isMember = s.lane < count;
+    return {s.all(isMember && before == rank ? mine : Key(0), either),
+            s.all(isMember && before == nextRank ? mine : Key(0), either)};
+  }
+  // Bit by bit from the top: the largest key that no more than `rank` members lie below.
+  Key low = 0;
+  for (Key bit = Key(1) << (8 * sizeof(Key) - 1); bit; bit >>= 1) {
+    int below = 0;
+    for (int m = s.lane; m < count; m += s.lanes)
+      below += at(m) < (low | bit);
+    if (s.sum(below) <= rank)
+      low |= bit;
+  }
+  int upTo = 0;
+  Key above = ~Key(0);
+  for (int m = s.lane; m < count; m += s.lanes) {
+    Key key = at(m);
+    upTo += key <= low;
+    above = key > low && key < above ? key : above;
+  }
+  above = s.all(above, [](Key a, Key b) { return a < b ? a : b; });
+  return {low, s.sum(upTo) > nextRank ? low : above};
+}
+
 /// Linear between the two nearest ranks; NaN if a member is.
-template <class T, class At> __device__ __forceinline__ T quantileOf(int count, double q, At at) {
-  for (int m = 0; m < count; ++m)
-    if (T(at(m)) != T(at(m)))
-      return T(at(m));
+template <class T, class At>
+__device__ __forceinline__ T quantileOf(const Sharers &s, int count, double q, At at) {
+  int nans = 0;
+  for (int m = s.lane; m < count; m += s.lanes) {
+    T mine = T(at(m));
+    nans += mine != mine;
+  }
+  using Key = decltype(orderOf(T()));
   double place = double(count - 1) * q;
   int below = int(place);
-  T low = ranked<T>(count, below, at);
-  T high = ranked<T>(count, below + 1 < count ? below + 1 : count - 1, at);
-  T part = T(place - double(below));
+  RankPair<Key> found = pairAt<Key>(s, count, below, [&](int m) { return orderOf(T(at(m))); });
+  T low = ofOrder(found.low), high = ofOrder(found.high), part = T(place - double(below));
+  if (s.sum(nans))
+    return ofOrder(~Key(0));
   return low == high ? low : low + (high - low) * part;
 }
 
-/// The most frequent value, of equally frequent ones the smallest.
-template <class T, class At> __device__ __forceinline__ T mostFrequent(int count, At at) {
-  T best = at(0);
-  int most = 0;
-  for (int m = 0; m < count; ++m) {
-    T mine = at(m);
+/// The most frequent value, of equally frequent ones the smallest: a pass over the members for each value, in ascending order, until
+/// no later one can be more frequent.
+template <class At> __device__ __forceinline__ long long mostFrequent(const Sharers &s, int count, At at) {
+  long long first = at(s.lane < count ? s.lane : 0), best = 0, done = 0;
+  int most = 0, left = count;
+  // A warp's groups go on together.
+  while (__any_sync(0xffffffff, left > most)) {
+    long long next = 0;
     int votes = 0;
-    for (int other = 0; other < count; ++other)
-      votes += at(other) == mine;
-    if (votes > most || (votes == most && mine < best)) {
-      best = mine;
+    const auto add = [&](long long value, int more) {
+      if (more && (!votes || value < next)) {
+        next = value;
+        votes = more;
+      } else if (value == next) {
+        votes += more;
+      }
+    };
+    for (int m = s.lane; m < count; m += s.lanes) {
+      long long value = m == s.lane ? first : static_cast<long long>(at(m));
+      add(value, left == count || value > done);
+    }
+    for (int distance = s.lanes / 2; distance > 0; distance /= 2) {
+      long long value = __shfl_xor_sync(0xffffffff, next, distance);
+      int more = __shfl_xor_sync(0xffffffff, votes, distance);
+      add(value, more);
+    }
+    if (votes > most) {
+      best = next;
       most = votes;
     }
+    left -= votes;
+    done = next;
   }
   return best;
 }
