@@ -6,6 +6,8 @@
 #include "Work.h"
 #include "compiler/codegen/cuda/Text.h"
 
+#include "Layout.h"
+
 #include "llvm/ADT/DenseSet.h"
 
 namespace tutti {
@@ -46,7 +48,7 @@ private:
   llvm::DenseMap<mlir::Operation *, ScalarWork> scalars;
   llvm::DenseSet<mlir::Value> touched;
   llvm::DenseSet<mlir::Value> known; ///< what was read or computed for the element that is being counted
-  StepWork *step = nullptr; ///< that is being counted
+  StepWork *step = nullptr;          ///< that is being counted
 
   static mlir::RankedTensorType typeOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType());
@@ -54,6 +56,8 @@ private:
   double product(llvm::ArrayRef<Size> of);
   /// Terms of each of a contraction's sums.
   double termsOf(ContractOp op);
+  /// How the weight lies.
+  static rt::Layout layoutOf(Contraction c);
   double warps() const { return double(geometry.threads) / 32; }
 
   /// Bytes of a value in global memory, all members' or one's.

@@ -3,8 +3,6 @@
 #include "Counter.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
-
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -47,11 +45,11 @@ static bool dependsOn(Value value, Value other) {
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
 Counter::Share Counter::shareOf(Contraction c) {
   Share share;
-  int64_t tiles = llvm::divideCeil(c.N, 8), wide = tiles / 4, own = geometry.warpColumns;
-  for (int64_t first = 0; first < c.panels(); first += own * geometry.cluster)
-    for (int64_t panel = first; panel < std::min(c.panels(), first + own); ++panel) {
+  std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
+  for (int64_t i = 0; i < int64_t(panels.size()); ++i)
+    if (i / geometry.warpColumns % geometry.cluster == 0) {
       share.panels += 1;
-      share.tiles += panel < wide ? 4 : panel == wide && tiles % 4 >= 2 ? 2 : 1;
+      share.tiles += double(panels[i].tiles);
     }
   return share;
 }

@@ -4,8 +4,6 @@
 #include "Counter.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
-
 using namespace mlir;
 
 namespace tutti {
@@ -60,6 +58,13 @@ double Counter::termsOf(ContractOp op) {
   return terms;
 }
 
+rt::Layout Counter::layoutOf(Contraction c) {
+  return !c.onTensorCores() ? rt::Layout::panels
+         : c.math == "Bf16" ? rt::Layout::fragmentsBf16
+         : c.math == "F16"  ? rt::Layout::fragmentsF16
+                            : rt::Layout::fragmentsF32;
+}
+
 /// The contraction that has a value as its weight, if one has.
 static ContractOp readerOfWeight(Value value) {
   for (OpOperand &use : value.getUses())
@@ -78,10 +83,8 @@ double Counter::bytesOf(Value value, bool ofAll) {
     own.erase(own.begin());
   }
   if (ContractOp reader = isa<BlockArgument>(value) ? readerOfWeight(value) : ContractOp()) {
-    Contraction c(reader); // weights lie as whole panels, padded
-    double words =
-        c.onTensorCores() ? double(llvm::alignTo(c.K, 16) * llvm::alignTo(c.N, 8)) : double(rt::panelFloats(c.K, c.N));
-    return copies * words * double(c.wordBytes());
+    Contraction c(reader); // weights lie padded
+    return copies * double(rt::layoutBytes(layoutOf(c), c.K, c.N));
   }
   return copies * product(own) * double(storageBytes(type.getElementType()));
 }
