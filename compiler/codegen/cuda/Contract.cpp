@@ -50,6 +50,7 @@ static std::string storeFunction(KernelText &k, const Step &step) {
   bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
   std::string makes, stores, place;
   std::vector<std::string> outer = k.space(place);
+  bool toMemory = false;
   for (Value stored : step.stores) {
     std::string lines;
     std::vector<std::string> dims = k.space(lines);
@@ -79,6 +80,7 @@ static std::string storeFunction(KernelText &k, const Step &step) {
     const Place &where = k.steps.places.find(stored)->second;
     bool inScratch = where.kind == Place::scratch,
          aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
+    toMemory |= !inScratch;
     std::string function =
         cluster && tensor && inScratch ? "giveAll<BlockTile::blocks>" : formatv("storeNeighbours<{0}>", aligned).str();
     stores += formatv("    {0}{1}(t.{2}, {3}, sums, [&](int i) {{ return make{4}(row, column + i, sums.sum[i]); });\n",
@@ -87,7 +89,7 @@ static std::string storeFunction(KernelText &k, const Step &step) {
                   .str();
   }
   return makes + formatv("  const auto store{0} = [&](int row, int column, const auto &sums) {{\n{1}{2}  };\n",
-                         k.numberOf(op.getResult()), place, stores)
+                         k.numberOf(op.getResult()), toMemory ? place : "", stores)
                      .str();
 }
 

@@ -32,7 +32,9 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
 struct WarpGrid {
   int rowTiles, rows, columns, slices, cluster;
 };
-constexpr WarpGrid grids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}};
+// Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows.
+constexpr WarpGrid splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
+                   pairGrids[] = {{4, 2, 8, 1, 1}, {2, 2, 4, 1, 1}, {1, 1, 8, 1, 1}};
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
@@ -74,12 +76,16 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
 
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
   Steps steps = Steps::of(kernel);
-  bool tensor = llvm::any_of(
-      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
+  bool tensor = false, pairs = true;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      tensor = true;
+      pairs &= Contraction(step.contraction).wordBytes() == 2;
+    }
   if (!tensor || architecture.capability < 80)
     return plainGeometries(steps, architecture);
   std::vector<CudaGeometry> fitting;
-  for (WarpGrid grid : grids)
+  for (WarpGrid grid : pairs ? pairGrids : splitGrids)
     if (auto g = tensorGeometry(steps, grid, architecture))
       fitting.push_back(*g);
   if (fitting.size() > 2) // the largest, for calls that fill the device with it, and the smallest

@@ -13,7 +13,9 @@ template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int b
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_, blocks = blocks_;
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices;
 
-  __device__ __forceinline__ static int rank() { return blocks == 1 ? 0 : int(blockIdx.z); }
+  /// Of this block among those that share a tile of rows, and that tile's number.
+  __device__ __forceinline__ static int rank() { return blockIdx.x % blocks; }
+  __device__ __forceinline__ static int tile() { return blockIdx.x / blocks; }
 };
 
 /// A weight [K, N] in fragments.

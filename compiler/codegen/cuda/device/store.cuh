@@ -27,10 +27,11 @@ template <bool aligned, int n, class View, class Index, class Make>
 __device__ __forceinline__ void storeNeighbours(const View &view, Index at, const Neighbours<n> &sums, Make make) {
   using T = typename View::Element;
   using Made = decltype(make(0));
-  Made made[n];
+  Made made[n] = {};
 #pragma unroll
   for (int i = 0; i < n; ++i)
-    made[i] = make(i);
+    if (i < sums.count)
+      made[i] = make(i);
   if (aligned && n > 1 && sums.count == n) {
     if constexpr (IsSame<T, float>::value && n % 4 == 0) {
 #pragma unroll
