@@ -3,7 +3,7 @@
 //
 // A block runs one task. `Task` holds the task's place and a view of every value that lies in memory; every other value
 // is a member function of its own index, so the text reads like the body. The entry goes through the steps, a barrier
-// after each.
+// between them.
 #include "Text.h"
 #include "compiler/Error.h"
 
@@ -40,8 +40,11 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
   std::string steps = emitRing(text), meet = cluster ? "  clusterSync();\n" : "  __syncthreads();\n";
   if (cluster)
     steps += "  clusterSync(); // all blocks are there to be given activations\n";
-  for (const Step &step : text.steps.steps)
-    steps += (step.contraction ? emitContraction(text, step) : emitRows(text, step)) + meet;
+  for (const Step &step : text.steps.steps) {
+    steps += step.contraction ? emitContraction(text, step) : emitRows(text, step);
+    if (cluster || &step != &text.steps.steps.back()) // heads begin with a barrier of their own
+      steps += meet;
+  }
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);

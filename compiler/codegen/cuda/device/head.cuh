@@ -11,14 +11,14 @@ namespace tutti {
 /// have written before is visible then. All threads of the block come here.
 __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, int ticket, Shared<int> flag) {
   __threadfence();
-  __syncthreads();
+  __syncthreads(); // all have written
   if (threadIdx.x == 0) {
     bool last = atomicAdd(&tickets[ticket], 1u) + 1 == unsigned(count);
     if (last)
       tickets[ticket] = 0;
     flag[0] = last;
   }
-  __syncthreads();
+  __syncthreads(); // all see the flag
   __threadfence();
   return flag[0] != 0;
 }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every wait, barrier and fence of kernel text is there for a reason: each line that has one is taken out of the
+// skeleton or the emitted text, and for some shape the emulated device must then fail, or answer something else for one
+// of a few orders of threads. The lines come from the text itself; what cannot be noticed there stands in
+// justified.txt, with the reason.
+//
+//   tutti-barriers                tests all; exit 1 where a line is not missed
+//   tutti-barriers SHAPE          runs a shape as the environment has it, and prints what it answers
+#include "../emulated/Emulated.h"
+#include "../laws/Compiled.h"
+#include "compiler/codegen/cuda/DeviceText.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <cstdlib>
+#include <regex>
+#include <set>
+
+using namespace tutti;
+using llvm::StringRef;
+
+namespace {
+
+#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
+
+struct Shape {
+  const char *name, *target, *capability, *precision, *text;
+  std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
+  int64_t columns, rows;
+};
+
+/// Layers of every kind behind each other: what a warp writes, another reads.
+const char chain[] = "func.func @main(%x: " ROWS(72) ") -> (" ROWS(
+    5) " {tutti.heads = [\"mean\", \"quantile:0.3\"]}) {"
+       "  %w0 = tutti.get @w0 : tensor<72x104xf32>  %w1 = tutti.get @w1 : tensor<104x40xf32>"
+       "  %w2 = tutti.get @w2 : tensor<40x5xf32>"
+       "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
+           72) ", tensor<72x104xf32>"
+               "  %1 = tutti.relu %0 : " ROWS(104) "  %2 = tutti.contract %1, %w1 \"bk,kn->bn\" : " ROWS(
+                   104) ", tensor<104x40xf32>"
+                        "  %3 = tutti.reduce max %2 [1] : " ROWS(40) "  %4 = tutti.sub %2, %3 : " ROWS(40) ", " ROWS(
+                            1) "  %5 = tutti.contract %4, %w2 \"bk,kn->bn\" : " ROWS(40) ", tensor<40x5xf32>"
+                                                                                         "  return %5 : " ROWS(5) " }";
+const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
+    {"w0", {72, 104}}, {"w1", {104, 40}}, {"w2", {40, 5}}};
+const char
+    softmax
+        [] =
+            "func.func @main(%x: " ROWS(37) ") -> " ROWS(
+                37) " {"
+                    "  %s = tutti.get @s : tensor<37xf32>"
+                    "  %0 = tutti.mul %x, %s : " ROWS(
+                        37) ", tensor<37xf32>"
+                            "  %1 = tutti.reduce max %0 [1] : " ROWS(37) "  %2 = tutti.sub %0, %1 : " ROWS(
+                                37) ", " ROWS(1) "  %3 = tutti.exp %2 : " ROWS(37) "  %4 = tutti.reduce sum %3 [1] "
+                                                                                   ": " ROWS(37) "  %5 = tutti.div %3, "
+                                                                                                 "%4 : " ROWS(37) ","
+                                                                                                                  " " ROWS(1) "  return %5 : " ROWS(37) " }";
+
+const Shape shapes[] = {
+    {"softmax", "emulated", "90", "f32-ffma", softmax, {{"s", {37}}}, 37, 19},
+    {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
+    {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
+    {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
+};
+constexpr int64_t members = 2;
+constexpr int seeds = 6;
+
+[[noreturn]] void stop(const llvm::Twine &message) {
+  llvm::errs() << "tutti-barriers: " << message << "\n";
+  exit(2);
+}
+
+template <class T> T take(llvm::Expected<T> value) {
+  if (!value)
+    stop(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+laws::Model modelOf(const Shape &shape) {
+  laws::Model model{"", {}, members, {}, false};
+  std::mt19937 generator(1);
+  for (const auto &[name, dims] : shape.weights) {
+    std::string type;
+    for (int64_t length : dims)
+      type += std::to_string(length) + "x";
+    model.text += llvm::formatv("tutti.param @{0} : tensor<{1}f32>\n", name, type);
+    for (int64_t m = 0; m < members; ++m)
+      model.params[name].push_back(laws::random(generator, mlir::Float32Type::get(&laws::context()), dims));
+  }
+  model.text += shape.text;
+  return model;
+}
+
+/// Prints the answers in a few orders of threads; the exit code says that the device has failed.
+int run(const Shape &shape) {
+  auto artifact = take(laws::Artifact::compile(modelOf(shape)));
+  std::mt19937 generator(2);
+  HostTensor x = laws::random(generator, mlir::Float32Type::get(&laws::context()), {shape.rows, shape.columns});
+  for (int seed = 0; seed < seeds; ++seed) {
+    tuttiEmulatedSetSeed(seed);
+    auto answers = artifact->run(x);
+    if (!answers) {
+      llvm::outs() << llvm::toString(answers.takeError()) << "\n";
+      return 1;
+    }
+    for (const HostTensor &answer : *answers)
+      for (double value : answer.floats)
+        llvm::outs() << llvm::formatv("{0:x-} ", llvm::bit_cast<uint64_t>(value));
+    llvm::outs() << "\n";
+  }
+  return 0;
+}
+
+/// A line of a text that orders threads.
+struct Site {
+  std::string file, line;
+  unsigned number; ///< from 1
+  bool operator<(const Site &other) const { return std::tie(file, number) < std::tie(other.file, other.number); }
+};
+
+std::vector<Site> sitesOf(const std::string &file, StringRef text) {
+  static const std::regex orders(
+      R"(\b(__syncthreads|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
+      R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
+      R"(clusterWait)\()");
+  std::vector<Site> sites;
+  unsigned number = 0;
+  for (StringRef line : llvm::split(text, '\n')) {
+    ++number;
+    if (std::regex_search(line.split("//").first.str(), orders))
+      sites.push_back({file, line.trim().str(), number});
+  }
+  return sites;
+}
+
+/// The headers that a text includes, and theirs.
+void addHeaders(StringRef text, std::set<std::string> &names) {
+  for (StringRef line : llvm::split(text, '\n')) {
+    if (!line.consume_front("#include \"") || !names.insert(line.split('"').first.str()).second)
+      continue;
+    for (const DeviceHeader &header : deviceHeaders())
+      if (header.name == line.split('"').first)
+        addHeaders(header.text, names);
+  }
+}
+
+std::string readFile(const llvm::Twine &path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    stop("cannot read " + path + ": " + file.getError().message());
+  return (*file)->getBuffer().str();
+}
+
+class Test {
+public:
+  Test() {
+    if (llvm::sys::fs::createUniqueDirectory("tutti-barriers", folder))
+      stop("cannot make a temporary folder");
+    for (StringRef line : llvm::split(readFile(TUTTI_JUSTIFIED), '\n')) {
+      auto [file, rest] = line.split('|');
+      if (!rest.empty() && !line.starts_with("#"))
+        justified.insert({file.trim().str(), rest.split('|').first.trim().str()});
+    }
+    setenv("TUTTI_CLANG", TUTTI_CLANG_WITHOUT, 1);
+    setenv("TUTTI_REAL_CLANG", TUTTI_CLANG, 1);
+  }
+  ~Test() { llvm::sys::fs::remove_directories(folder); }
+
+  int all() {
+    // In skeletons a line has to be missed in one shape that has it, in emitted text where it is.
+    std::map<Site, std::vector<const Shape *>> inSkeletons;
+    for (const Shape &shape : shapes)
+      for (const Site &site : sitesOfShape(shape))
+        StringRef(site.file).starts_with("tutti/") ? inSkeletons[site].push_back(&shape) : check(site, {&shape});
+    for (const auto &[site, users] : inSkeletons)
+      check(site, users);
+    llvm::outs() << count << " lines, " << failures << " that nothing misses\n";
+    return failures ? 1 : 0;
+  }
+
+private:
+  llvm::SmallString<128> folder;
+  std::set<std::pair<std::string, std::string>> justified;
+  std::map<const Shape *, std::string> answers;
+  unsigned count = 0, failures = 0;
+
+  std::vector<Site> sitesOfShape(const Shape &shape) {
+    CompileRequest request;
+    request.levels = {};
+    request.cudaTargets = {findArchitecture(shape.target)};
+    request.precision = shape.precision;
+    request.dumpFolder = (folder + "/" + shape.name).str();
+    setenv("TUTTI_WITHOUT", "", 1);
+    take(laws::compile(modelOf(shape), request));
+    std::set<std::string> headers, prelude;
+    std::vector<Site> sites;
+    std::error_code error;
+    for (llvm::sys::fs::directory_iterator file(request.dumpFolder, error), end; file != end; file.increment(error))
+      if (StringRef(file->path()).ends_with(".cu")) {
+        std::string text = readFile(file->path());
+        llvm::append_range(sites, sitesOf(llvm::sys::path::filename(file->path()).str(), text));
+        addHeaders(text, headers);
+      }
+    addHeaders("#include \"tutti/prelude.cuh\"", prelude);
+    for (const DeviceHeader &header : deviceHeaders())
+      if (headers.contains(header.name.str()) && !prelude.contains(header.name.str()))
+        llvm::append_range(sites, sitesOf(header.name.str(), header.text));
+    int code = answer(shape, "", answers[&shape]);
+    if (code)
+      stop(llvm::Twine("the shape ") + shape.name + " does not run as it is: " + answers[&shape]);
+    return sites;
+  }
+
+  /// In a process of its own, without this line.
+  int answer(const Shape &shape, const std::string &without, std::string &said) {
+    setenv("TUTTI_WITHOUT", without.c_str(), 1);
+    setenv("TUTTI_LAWS_TARGET", shape.target, 1);
+    setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
+    setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);
+    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str();
+    StringRef arguments[] = {TUTTI_BARRIERS, shape.name};
+    int code =
+        llvm::sys::ExecuteAndWait(TUTTI_BARRIERS, arguments, std::nullopt, {"", StringRef(output), StringRef(errors)},
+                                  /*SecondsToWait=*/120);
+    said = readFile(output);
+    if (code == 2 || code < 0)
+      stop(llvm::Twine("without ") + without + ": " + readFile(errors));
+    return code;
+  }
+
+  void check(const Site &site, llvm::ArrayRef<const Shape *> users) {
+    ++count;
+    bool missed = false;
+    for (const Shape *shape : users) {
+      std::string said;
+      missed = missed || answer(*shape, site.file + ":" + std::to_string(site.number), said) || said != answers[shape];
+    }
+    bool isJustified = justified.contains({site.file, site.line});
+    std::string place = site.file + ":" + std::to_string(site.number) + ": " + site.line;
+    if (!StringRef(site.file).starts_with("tutti/"))
+      place = std::string(users[0]->name) + ", " + place;
+    if (missed != isJustified)
+      return;
+    ++failures;
+    llvm::outs() << place
+                 << (missed ? ": justified, and missed all the same: take it off the list\n" : ": nothing misses it\n");
+  }
+};
+
+} // namespace
+
+int main(int words, char **word) {
+  if (words == 1)
+    return Test().all();
+  for (const Shape &shape : shapes)
+    if (words == 2 && StringRef(word[1]) == shape.name)
+      return run(shape);
+  stop("usage: tutti-barriers [SHAPE]");
+}
