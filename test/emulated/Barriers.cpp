@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Barriers of a block, and what the lanes of a warp do together.
+// Barriers of a block and of a cluster, and what the lanes of a warp do together.
 #include "Launcher.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 namespace tutti::emulated {
 
 void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
-  NamedBarrier &barrier = block.barriers[id];
+  NamedBarrier &barrier = here().barriers[id];
+  Clocks &clocks = here().clocks;
   uint32_t expected = number ? number : numThreads;
   if (expected > numThreads || (number && number % 32))
     failHere(CUDA_ERROR_LAUNCH_FAILED,
@@ -36,7 +37,7 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
   barrier.everyoneWaits &= !arriveOnly;
   bool whole = barrier.everyoneWaits && expected == numThreads;
   if (number || !whole)
-    block.shadow.clocks.release(running, barrier.knowledge);
+    clocks.release(own(), barrier.knowledge);
   if (barrier.arrived < barrier.expected) {
     if (arriveOnly)
       return;
@@ -47,16 +48,16 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
   met.swap(barrier.waiting);
   barrier.arrived = 0;
   if (whole)
-    block.shadow.clocks.barrier();
+    clocks.barrier();
   for (uint32_t thread : met) {
     if (!whole)
-      block.shadow.clocks.acquire(thread, barrier.knowledge);
+      clocks.acquire(thread % stride, barrier.knowledge);
     wake(thread);
   }
   if (arriveOnly)
     return;
   if (!whole)
-    block.shadow.clocks.acquire(running, barrier.knowledge);
+    clocks.acquire(own(), barrier.knowledge);
   yield();
 }
 
@@ -78,7 +79,7 @@ void Launcher::warp(uint32_t mask, void *operand, Combine combine, bool orders, 
 
 /// Runs the warp-wide instructions that all their lanes have come to.
 void Launcher::tryWarp(uint32_t first) {
-  uint32_t last = std::min(first + 32, numThreads);
+  uint32_t last = std::min(first + 32, first / stride * stride + numThreads);
   for (uint32_t i = first; i < last; ++i) {
     Thread &leader = threads[i];
     if (leader.status != Thread::Status::waiting || !leader.combine)
@@ -102,12 +103,77 @@ void Launcher::tryWarp(uint32_t first) {
     for (uint32_t j = first; j < last; ++j)
       if (lanes >> (j - first) & 1) {
         threads[j].combine = nullptr;
-        met.push_back(j);
+        met.push_back(j % stride);
         wake(j);
       }
     if (leader.orders)
-      block.shadow.clocks.meet(met);
+      blockOf(first).clocks.meet(met);
   }
+}
+
+void Launcher::clusterBarrier(bool waits, Where where) {
+  Thread &self = threads[running];
+  ClusterPart &part = here().cluster;
+  if (!waits) {
+    if (self.arrivals != self.waits)
+      failHere(CUDA_ERROR_LAUNCH_FAILED, "a second arrival at the cluster's barrier without a wait between them", where);
+    if (part.phase > cluster.phase && (part.where.line != where.line || strcmp(part.where.file, where.file)))
+      failHere(CUDA_ERROR_LAUNCH_FAILED,
+               "the block's threads part: this one comes to the cluster's barrier at this line, another at " +
+                   print(part.where),
+               where);
+    part.where = where;
+    part.phase = ++self.arrivals;
+    here().clocks.release(own(), part.arrived);
+    if (--cluster.missing == 0)
+      endPhase();
+    return yield();
+  }
+  if (self.arrivals == self.waits)
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait at the cluster's barrier without an arrival before", where);
+  if (cluster.phase < self.arrivals) {
+    cluster.waiting.push_back(running);
+    wait("the cluster's barrier", where);
+  } else {
+    yield();
+  }
+  self.waits = self.arrivals;
+  here().clocks.acquire(own(), here().cluster.over);
+  here().clocks.learn(own(), self.waits);
+}
+
+void Launcher::endPhase() {
+  ++cluster.phase;
+  cluster.missing = cluster.live;
+  for (uint32_t rank = 0; rank < clusterSize; ++rank) {
+    ClusterPart &part = blocks[rank]->cluster;
+    blocks[rank]->clocks.add(part.arrived, part.over);
+    part.arrived.epoch = 0;
+  }
+  std::vector<uint32_t> met;
+  met.swap(cluster.waiting);
+  for (uint32_t thread : met)
+    wake(thread);
+}
+
+/// A thread has returned; the last one of its block takes the block's memory with it.
+void Launcher::leaveCluster(uint32_t thread) {
+  Block &block = blockOf(thread);
+  --cluster.live;
+  if (threads[thread].arrivals == cluster.phase && --cluster.missing == 0 && cluster.live)
+    endPhase();
+  if (++block.numReturned < numThreads)
+    return;
+  endMbarriers(block);
+  uint32_t known = 0;
+  for (uint32_t i = 0; i < numThreads; ++i)
+    known = std::max(known, threads[block.rank * stride + i].waits);
+  for (const Mark &access : block.peers)
+    if (access.file && access.arrivals >= known)
+      return failAt(access.rank * stride + access.thread(), CUDA_ERROR_ILLEGAL_ADDRESS,
+                    "an access to shared memory of block " + print(block.index) +
+                        ", which may have ended by then: no barrier of the cluster lies between",
+                    Where{access.file, access.line});
 }
 
 } // namespace tutti::emulated

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A block that runs: its threads, its shared memory, and the barriers and copies that are under way in it.
+// A block that runs: its threads, its shared memory, and the barriers and copies that are under way in it; and the
+// barrier of its cluster.
 #ifndef TUTTI_TEST_EMULATED_BLOCK_H
 #define TUTTI_TEST_EMULATED_BLOCK_H
 
@@ -40,6 +41,7 @@ struct Thread {
   std::vector<Copy> copies;
   uint32_t groups = 0;    ///< committed
   uint32_t numCopies = 0; ///< ever asked for
+  uint32_t arrivals = 0, waits = 0; ///< at the cluster's barrier
   ProxyFence fence;
 };
 
@@ -80,11 +82,27 @@ struct Mbarrier {
   std::vector<CopyArrival> copyArrivals;
 };
 
+/// What of a cluster's barrier concerns one of its blocks.
+struct ClusterPart {
+  Where where = {nullptr, 0}; ///< of the last arrivals, which are in phase `phase` - 1
+  uint32_t phase = 0;
+  Knowledge arrived, over;
+};
+
+/// A cluster's barrier: a phase ends when every thread that has not returned has arrived.
+struct ClusterBarrier {
+  uint32_t phase = 0, missing = 0, live = 0;
+  std::vector<uint32_t> waiting;
+};
+
 struct Block {
-  /// With unwritten shared memory and no barriers.
-  void begin(uint3 index, uint32_t sharedBytes, uint32_t numThreads);
+  /// With unwritten shared memory and no barriers. Epochs of earlier blocks are before `firstEpoch`.
+  void begin(uint3 index, uint32_t rank, uint32_t sharedBytes, uint32_t numThreads, uint32_t firstEpoch);
+  bool holds(const void *address) const { return address >= shared && address < shared + sharedBytes; }
 
   uint3 index = {0, 0, 0};
+  uint32_t rank = 0, sharedBytes = 0;
+  Clocks clocks;
   Shadow shadow;
   unsigned char *shared = nullptr;
   std::vector<NamedBarrier> barriers;
@@ -92,6 +110,8 @@ struct Block {
   std::vector<BulkCopy> sources;          ///< of all copies in bulk that not everybody knows to be over
   const unsigned char *lowest, *highest;  ///< where those lie
   uint32_t numReturned = 0;
+  ClusterPart cluster;
+  std::vector<Mark> peers; ///< the last access of each block of the cluster to this one's memory
 
 private:
   std::vector<unsigned char> storage;

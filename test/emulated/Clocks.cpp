@@ -7,14 +7,32 @@
 
 namespace tutti::emulated {
 
-void Clocks::beginBlock(uint32_t number) {
+void Clocks::beginBlock(uint32_t number, uint32_t first) {
   numThreads = number;
   if (threads.size() < number)
     threads.resize(number);
-  firstEpoch = ++epoch;
+  epoch = first;
+  for (Knowledge &known : threads)
+    known.phases = 0;
+  hasPhases = false;
 }
 
-void Clocks::barrier() { ++epoch; }
+void Clocks::barrier() {
+  ++epoch;
+  if (!hasPhases)
+    return;
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < numThreads; ++i)
+    most = std::max(most, threads[i].phases);
+  for (uint32_t i = 0; i < numThreads; ++i)
+    threads[i].phases = most;
+}
+
+void Clocks::learn(uint32_t thread, uint32_t phases) {
+  Knowledge &known = of(thread);
+  known.phases = std::max(known.phases, phases);
+  hasPhases = true;
+}
 
 void Clocks::begin(Knowledge &knowledge) {
   knowledge.times.assign(numThreads, 0);
@@ -40,6 +58,7 @@ void Clocks::add(const Knowledge &from, Knowledge &into) {
     begin(into);
   into.warps |= from.warps;
   into.copies = std::max(into.copies, from.copies);
+  into.phases = std::max(into.phases, from.phases);
   for (uint32_t warps = from.warps; warps; warps &= warps - 1) {
     uint32_t first = std::countr_zero(warps) * 32, last = std::min(first + 32, numThreads);
     for (uint32_t i = first; i < last; ++i)

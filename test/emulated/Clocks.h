@@ -21,13 +21,15 @@ struct Knowledge {
   uint32_t epoch = 0;
   uint32_t warps = 0; ///< those of which anything is known
   uint32_t copies = 0; ///< up to which time of theirs
+  uint32_t phases = 0; ///< of the cluster's barrier that are known to have ended, of all epochs
   std::vector<uint32_t> times;
 };
 
 /// Source: Lamport's and Fidge's clocks as FastTrack (Flanagan and Freund, PLDI 2009) uses them.
 class Clocks {
 public:
-  void beginBlock(uint32_t numThreads);
+  /// Epochs before `first` are those of earlier blocks.
+  void beginBlock(uint32_t numThreads, uint32_t first);
   /// All threads have met.
   void barrier();
   /// These threads have met.
@@ -50,14 +52,16 @@ public:
   /// Whether it is part of what was known in an epoch.
   static bool holds(const Knowledge &known, uint32_t epoch, const Stamp &stamp);
   uint32_t presentEpoch() const { return epoch; }
-  /// Whether it happened in the block that runs.
-  bool inThisBlock(const Stamp &stamp) const { return stamp.epoch >= firstEpoch; }
+  /// The thread knows that so many phases of the cluster's barrier have ended.
+  void learn(uint32_t thread, uint32_t phases);
+  uint32_t phasesKnownTo(uint32_t thread) { return of(thread).phases; }
 
 private:
   Knowledge &of(uint32_t thread);
   void begin(Knowledge &knowledge);
 
-  uint32_t numThreads = 0, epoch = 0, firstEpoch = 0, copies = 0;
+  uint32_t numThreads = 0, epoch = 0, copies = 0;
+  bool hasPhases = false; ///< in this block
   std::vector<Knowledge> threads; ///< a thread's own time is threads[t].times[t]
 };
 

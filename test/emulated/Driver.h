@@ -22,6 +22,7 @@ struct CUfunc_st {
   const tutti::EmulatedKernel *kernel;
   std::vector<uint32_t> parameterBytes;
   int maxDynamicShared = 48 << 10;
+  bool largeClusters = false; ///< of more than 8 blocks, which not every device has
 };
 
 namespace tutti::emulated {

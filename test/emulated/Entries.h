@@ -126,6 +126,8 @@ CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *number);
 CUresult cuGraphNodeGetType(CUgraphNode node, int *type);
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters);
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID attribute,
+                                       const CUlaunchAttributeValue *value);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long);
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info);
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,

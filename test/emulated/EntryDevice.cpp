@@ -177,6 +177,8 @@ TUTTI_ENTRY cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdev
       return limits.capability / 10;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
       return limits.capability % 10;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+      return int(limits.capability >= 90);
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
       return 1;

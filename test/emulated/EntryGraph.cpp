@@ -102,7 +102,8 @@ static CUresult describe(Driver &driver, const CUDA_KERNEL_NODE_PARAMS *node, Wo
   TUTTI_EXPECT(function && !node->extra, CUDA_ERROR_INVALID_VALUE);
   LaunchShape shape = {{node->gridDimX, node->gridDimY, node->gridDimZ},
                        {node->blockDimX, node->blockDimY, node->blockDimZ},
-                       node->sharedMemBytes};
+                       node->sharedMemBytes,
+                       work.shape.cluster}; // an attribute, which other parameters leave as it is
   return describeLaunch(driver, function, shape, node->kernelParams, work);
 }
 
@@ -190,6 +191,21 @@ TUTTI_ENTRY cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NO
   TUTTI_CALL();
   TUTTI_EXPECT(node && node->work.kind == Work::Kind::launch, CUDA_ERROR_INVALID_VALUE);
   return describe(driver, parameters, node->work);
+}
+
+TUTTI_ENTRY cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID attribute,
+                                          const CUlaunchAttributeValue *value) {
+  TUTTI_CALL();
+  TUTTI_EXPECT(node && value && node->work.kind == Work::Kind::launch, CUDA_ERROR_INVALID_VALUE);
+  TUTTI_EXPECT(attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CUDA_ERROR_NOT_SUPPORTED);
+  Work &work = node->work;
+  LaunchShape shape = work.shape;
+  shape.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+  auto values = work.parameters;
+  std::vector<void *> parameters;
+  for (auto &each : values)
+    parameters.push_back(each.data());
+  return describeLaunch(driver, work.function, shape, parameters.data(), work);
 }
 
 TUTTI_ENTRY cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long) {

@@ -167,34 +167,37 @@ TUTTI_ENTRY cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
 
 // Launches.
 
-TUTTI_ENTRY cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
-                           unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream handle, void **parameters,
-                           void **extra) {
-  TUTTI_CALL();
-  TUTTI_STREAM(handle);
+static CUresult launch(Driver &driver, const CUlaunchConfig *config, CUfunction function, void **parameters,
+                       void **extra) {
+  TUTTI_EXPECT(config && (config->attrs || !config->numAttrs), CUDA_ERROR_INVALID_VALUE);
+  TUTTI_STREAM(config->hStream);
   TUTTI_EXPECT(function, CUDA_ERROR_INVALID_HANDLE);
   TUTTI_EXPECT(!extra, CUDA_ERROR_NOT_SUPPORTED);
   Work work;
-  LaunchShape shape = {{gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
+  LaunchShape shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                       {config->blockDimX, config->blockDimY, config->blockDimZ},
+                       config->sharedMemBytes,
+                       {}};
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (const auto &cluster = config->attrs[i].value.clusterDim;
+        config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      shape.cluster = {cluster.x, cluster.y, cluster.z};
   if (CUresult result = describeLaunch(driver, function, shape, parameters, work))
     return result;
   return driver.submit(stream, std::move(work));
 }
 
+TUTTI_ENTRY cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                           unsigned blockY, unsigned blockZ, unsigned sharedBytes, CUstream handle, void **parameters,
+                           void **extra) {
+  TUTTI_CALL();
+  CUlaunchConfig config = {gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, handle, nullptr, 0};
+  return launch(driver, &config, function, parameters, extra);
+}
+
 TUTTI_ENTRY cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
   TUTTI_CALL();
-  TUTTI_EXPECT(config, CUDA_ERROR_INVALID_VALUE);
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const CUlaunchAttribute &attribute = config->attrs[i];
-    const auto &cluster = attribute.value.clusterDim;
-    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && cluster.x * cluster.y * cluster.z > 1) {
-      driver.report("launch of kernel " + function->name + ": clusters of blocks are not emulated");
-      return CUDA_ERROR_NOT_SUPPORTED;
-    }
-  }
-  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-                        config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, parameters,
-                        extra);
+  return launch(driver, config, function, parameters, extra);
 }
 
 TUTTI_ENTRY cuLaunchHostFunc(CUstream handle, CUhostFn function, void *userData) {

@@ -67,17 +67,17 @@ bool EmulatedDevice::renew() {
   return true;
 }
 
-CUfunction EmulatedDevice::function(const std::string &text, const std::string &kernel) {
+CUfunction EmulatedDevice::function(const std::string &text, const std::string &kernel, int capability) {
   CUmodule module = nullptr;
   CUfunction found = nullptr;
-  EXPECT_EQ(cuModuleLoadData(&module, imageOf(text).data()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleLoadData(&module, imageOf(text, capability).data()), CUDA_SUCCESS);
   modules.push_back(module);
   EXPECT_EQ(cuModuleGetFunction(&found, module, kernel.c_str()), CUDA_SUCCESS);
   return found;
 }
 
 CUresult EmulatedDevice::run(const std::string &text, Launch launch, std::vector<uint64_t> words) {
-  CUfunction kernel = function(text);
+  CUfunction kernel = function(text, "kernel", launch.capability);
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
   size_t offset, bytes;
@@ -86,8 +86,11 @@ CUresult EmulatedDevice::run(const std::string &text, Launch launch, std::vector
   void *parameters[] = {words.data()};
   EXPECT_EQ(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.sharedBytes),
             CUDA_SUCCESS);
-  CUresult result =
-      cuLaunchKernel(kernel, launch.grid, 1, 1, launch.block, 1, 1, launch.sharedBytes, nullptr, parameters, nullptr);
+  CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
+  cluster.value.clusterDim = {launch.cluster, 1, 1};
+  CUlaunchConfig config = {launch.grid,        1, 1, launch.block, 1, 1, launch.sharedBytes, nullptr, &cluster,
+                           launch.cluster > 1};
+  CUresult result = cuLaunchKernelEx(&config, kernel, parameters, nullptr);
   return result ? result : cuCtxSynchronize();
 }
 

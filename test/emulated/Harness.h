@@ -43,9 +43,10 @@ protected:
   }
 
   struct Launch {
-    unsigned grid = 1, block = 32, sharedBytes = 0;
+    unsigned grid = 1, block = 32, sharedBytes = 0, cluster = 1;
+    int capability = 90; ///< that the text is compiled for
   };
-  CUfunction function(const std::string &text, const std::string &kernel = "kernel");
+  CUfunction function(const std::string &text, const std::string &kernel = "kernel", int capability = 90);
   /// Launches `kernel` with these words as its one parameter struct, and waits.
   CUresult run(const std::string &text, Launch launch, std::vector<uint64_t> words);
 

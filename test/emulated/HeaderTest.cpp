@@ -124,6 +124,11 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   }
   mbarrierWait(&m[0], 0);
   y[i] += s[i];
+  clusterSync();
+  y[i] += peer(s, (clusterRank() + 1) % clusterSize())[i];
+  atomicAdd(&peer(shared<int>(0, 1), 0)[0], 1);
+  clusterArrive();
+  clusterWait();
 #endif
 }
 )";

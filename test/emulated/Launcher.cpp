@@ -29,10 +29,16 @@ Failure Launcher::run(const std::string &kernelName, const EmulatedKernel &entry
   image->gridDim = shape.grid;
   image->blockDim = shape.block;
   numThreads = shape.block.x * shape.block.y * shape.block.z;
-  if (threads.size() < numThreads)
-    threads.resize(numThreads);
+  stride = (numThreads + 31) / 32 * 32;
+  clusterSize = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+  image->clusterSize = int(clusterSize);
+  if (threads.size() < clusterSize * stride)
+    threads.resize(clusterSize * stride);
+  while (blocks.size() < clusterSize)
+    blocks.push_back(std::make_unique<Block>());
 
-  std::vector<uint64_t> order(uint64_t(shape.grid.x) * shape.grid.y * shape.grid.z);
+  dim3 clusters = {shape.grid.x / shape.cluster.x, shape.grid.y / shape.cluster.y, shape.grid.z / shape.cluster.z};
+  std::vector<uint64_t> order(uint64_t(clusters.x) * clusters.y * clusters.z);
   std::iota(order.begin(), order.end(), 0);
   if (shuffled)
     std::shuffle(order.begin(), order.end(), random);
@@ -49,7 +55,8 @@ Failure Launcher::run(const std::string &kernelName, const EmulatedKernel &entry
     sigaction(signals[i], &action, &old[i]);
   inFiber = false;
   for (uint64_t index : order) {
-    runBlock(unflatten(index, shape.grid));
+    uint3 at = unflatten(index, clusters);
+    runCluster({at.x * shape.cluster.x, at.y * shape.cluster.y, at.z * shape.cluster.z});
     if (failure.result != CUDA_SUCCESS)
       break;
   }
@@ -82,16 +89,23 @@ void Launcher::afterSignal() {
   active->failHere(CUDA_ERROR_ILLEGAL_ADDRESS, active->trapped + (self.where.file ? " after this line" : ""), where);
 }
 
-void Launcher::runBlock(uint3 index) {
-  image->blockIdx = index;
-  block.begin(index, shape.sharedBytes, numThreads);
-  ready.resize(numThreads);
-  std::iota(ready.begin(), ready.end(), 0);
-  for (uint32_t i = 0; i < numThreads; ++i) {
-    threads[i] = {};
-    threads[i].index = unflatten(i, shape.block);
-    threads[i].fiber = stacks.prepare(i, enter);
+void Launcher::runCluster(uint3 first) {
+  for (const auto &block : blocks)
+    epoch = std::max(epoch, block->clocks.presentEpoch());
+  ++epoch;
+  ready.clear();
+  for (uint32_t rank = 0; rank < clusterSize; ++rank) {
+    uint3 at = unflatten(rank, shape.cluster);
+    blocks[rank]->begin({first.x + at.x, first.y + at.y, first.z + at.z}, rank, shape.sharedBytes, numThreads, epoch);
+    for (uint32_t i = 0; i < numThreads; ++i) {
+      Thread &thread = threads[rank * stride + i] = {};
+      thread.index = unflatten(i, shape.block);
+      thread.fiber = stacks.prepare(rank * stride + i, enter);
+      ready.push_back(rank * stride + i);
+    }
   }
+  cluster = {};
+  cluster.live = cluster.missing = uint32_t(ready.size());
   size_t next = 0; // threads before are done with; ascending order is first come, first served
   while (next < ready.size() && failure.result == CUDA_SUCCESS) {
     if (shuffled)
@@ -102,10 +116,8 @@ void Launcher::runBlock(uint3 index) {
       next = 0;
     }
   }
-  if (failure.result == CUDA_SUCCESS && block.numReturned < numThreads)
+  if (failure.result == CUDA_SUCCESS && cluster.live)
     reportDeadlock();
-  if (failure.result == CUDA_SUCCESS)
-    endMbarriers();
 }
 
 /// Where every fiber starts.
@@ -118,6 +130,8 @@ void Launcher::enter() {
 void Launcher::resume(uint32_t thread) {
   running = thread;
   image->threadIdx = threads[thread].index;
+  image->blockIdx = here().index;
+  image->clusterRank = int(here().rank);
   image->lane = thread % 32;
   inFiber = true;
   tuttiSwitchFiber(&scheduler, threads[thread].fiber);
@@ -139,8 +153,8 @@ void Launcher::wake(uint32_t thread) {
 
 void Launcher::returned(uint32_t thread) {
   threads[thread].status = Thread::Status::returned;
-  ++block.numReturned;
   tryWarp(thread / 32 * 32);
+  leaveCluster(thread);
   tuttiSwitchFiber(&threads[thread].fiber, scheduler);
 }
 
@@ -163,7 +177,7 @@ const Emulator Launcher::table = {
       snprintf(text, sizeof text, format, a, b);
       active->failHere(results[int(kind)], text, where);
     },
-    []() { return active->block.shared; },
+    []() { return active->here().shared; },
     [](int id, int threads, bool arriveOnly, Where where) { active->barrier(id, threads, arriveOnly, where); },
     [](uint32_t mask, void *operand, Combine combine, bool orders, const char *what, Where where) {
       active->warp(mask, operand, combine, orders, what, where);
@@ -181,6 +195,8 @@ const Emulator Launcher::table = {
       active->copyBulk(to, from, bytes, mbarrier, where);
     },
     [](bool inits, Where) { active->proxyFence(inits); },
+    [](bool wait, Where where) { active->clusterBarrier(wait, where); },
+    [](const void *at, int64_t rank, Where where) { return active->peerAddress(at, rank, where); },
 };
 
 } // namespace tutti::emulated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the blocks of a launch, one after another, each thread a fiber, and finds what they do wrong.
+// Runs the clusters of a launch, one after another, each thread a fiber, and finds what they do wrong.
 #ifndef TUTTI_TEST_EMULATED_LAUNCHER_H
 #define TUTTI_TEST_EMULATED_LAUNCHER_H
 
@@ -8,6 +8,7 @@
 #include "Memory.h"
 
 #include <csignal>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -16,6 +17,7 @@ namespace tutti::emulated {
 struct LaunchShape {
   dim3 grid, block;
   uint32_t sharedBytes = 0;
+  dim3 cluster; ///< blocks that run together
 };
 
 struct Failure {
@@ -37,7 +39,11 @@ public:
 private:
   // Scheduling (Launcher.cpp).
   static void enter();
-  void runBlock(uint3 index);
+  void runCluster(uint3 first);
+  Block &blockOf(uint32_t thread) { return *blocks[thread / stride]; }
+  Block &here() { return blockOf(running); }
+  uint32_t own() const { return running % stride; } ///< the running thread's number in its block
+  Party party() { return {&here().clocks, own(), here().rank, threads[running].arrivals}; }
   void resume(uint32_t thread);
   /// The running thread has nothing to do until somebody wakes it.
   void wait(const char *what, Where where);
@@ -49,6 +55,8 @@ private:
 
   // Saying what is wrong (Report.cpp).
   void reportDeadlock();
+  /// Of a block's thread, by its number in the block.
+  std::string nameOf(const Block &block, uint32_t thread) const;
   /// Also where no thread runs.
   void failAt(uint32_t thread, CUresult result, const std::string &text, Where where);
   /// Leaves the running fiber for good: kernel text owns nothing that would have to be given back.
@@ -62,15 +70,23 @@ private:
   void barrier(int id, int threads, bool arriveOnly, Where where);
   void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
   void tryWarp(uint32_t first);
+  void clusterBarrier(bool wait, Where where);
+  void endPhase();
+  void leaveCluster(uint32_t thread);
   // Accesses.cpp
   void access(Access access, Space space, const void *at, uint32_t bytes, uint32_t alignment, Where where);
   void view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where);
+  /// Memory of the cluster: whose it is, and the offset there.
+  std::pair<Block *, uint32_t> findShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
+  /// Memory of the block itself.
   uint32_t checkShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
-  void checkNoMbarrier(uint32_t offset, uint32_t bytes, const char *verb, Where where);
+  void checkPeer(Block &holder, const char *verb, Where where);
+  void *peerAddress(const void *at, int64_t rank, Where where);
+  void checkNoMbarrier(const Block &block, uint32_t offset, uint32_t bytes, const char *verb, Where where);
   void checkNotInFlight(const void *at, uint32_t bytes, Where where);
   void copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where);
   void waitCopies(int prior);
-  void land(const Copy &copy, Stamp when);
+  void land(const Copy &copy, Stamp when, uint32_t arrivals);
   // Mbarriers.cpp
   void mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where);
   void initMbarrier(uint32_t offset, int64_t count, Where where);
@@ -80,17 +96,19 @@ private:
   void settle(Mbarrier &mbarrier, Where where);
   void copyBulk(void *to, const void *from, uint32_t bytes, void *mbarrier, Where where);
   void proxyFence(bool inits);
-  bool isFenced(const Mark &write, uint32_t thread);
-  void endMbarriers();
+  bool isFenced(const Mark &write);
+  void endMbarriers(const Block &block);
 
   static Launcher *active;
   const DeviceMemory &memory;
   FiberStacks stacks;
   FiberState scheduler = nullptr;
-  Block block;
-  std::vector<Thread> threads;
+  std::vector<std::unique_ptr<Block>> blocks; ///< of the cluster that runs, by rank
+  ClusterBarrier cluster;
+  std::vector<Thread> threads; ///< of block r from r * stride on
   std::vector<uint32_t> ready;
-  uint32_t running = 0, numThreads = 0;
+  uint32_t running = 0, numThreads = 0, stride = 32, clusterSize = 1;
+  uint32_t epoch = 0; ///< the last that any block had
 
   std::mt19937_64 random;
   bool shuffled = true;

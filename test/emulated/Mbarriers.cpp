@@ -10,26 +10,28 @@ namespace tutti::emulated {
 static std::string madeAt(const Mbarrier &mbarrier) { return "the mbarrier of " + print(mbarrier.where); }
 
 void Launcher::initMbarrier(uint32_t offset, int64_t count, Where where) {
-  checkNoMbarrier(offset, 8, "initialises", where);
+  Block &block = here();
+  checkNoMbarrier(block, offset, 8, "initialises", where);
   if (count < 1 || count > Mbarrier::most)
     failHere(CUDA_ERROR_LAUNCH_FAILED,
              "an mbarrier of " + std::to_string(count) + " arrivals: expected 1 to " + std::to_string(Mbarrier::most),
              where);
-  checkConflict(block.shadow.access(Access::write, offset, 8, running, where), "initialises", where);
+  checkConflict(block.shadow.access(Access::write, offset, 8, party(), where), "initialises", where);
   Mbarrier &made = block.mbarriers[offset];
   made.count = made.pending = uint32_t(count);
-  made.made = block.shadow.clocks.now(running);
+  made.made = block.clocks.now(own());
   made.where = where;
 }
 
 Mbarrier &Launcher::findMbarrier(const void *at, const char *name, Where where) {
+  Block &block = here();
   auto found = block.mbarriers.find(checkShared(at, 8, 8, where));
   if (found == block.mbarriers.end())
     failHere(CUDA_ERROR_LAUNCH_FAILED, std::string(name) + " of an mbarrier that nobody has initialised", where);
   Mbarrier &mbarrier = found->second;
-  if (!block.shadow.clocks.ordered(mbarrier.made, running))
+  if (!block.clocks.ordered(mbarrier.made, own()))
     failHere(CUDA_ERROR_LAUNCH_FAILED,
-             std::string("a race: ") + name + " of an mbarrier that thread " + print(threads[mbarrier.made.thread].index) +
+             std::string("a race: ") + name + " of an mbarrier that thread " + nameOf(block, mbarrier.made.thread) +
                  " initialises at " + print(mbarrier.where) + ", without a barrier between them",
              where);
   return mbarrier;
@@ -46,7 +48,6 @@ void Launcher::arrive(Mbarrier &mbarrier, Where where) {
 }
 
 void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
-  Clocks &clocks = block.shadow.clocks;
   switch (operation) {
   case MbarrierOperation::init:
     return initMbarrier(checkShared(at, 8, 8, where), value, where);
@@ -62,7 +63,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
                where);
     arrive(mbarrier, where);
     mbarrier.bytes += value;
-    clocks.release(running, mbarrier.arrived);
+    here().clocks.release(own(), mbarrier.arrived);
     settle(mbarrier, where);
     return yield();
   }
@@ -70,7 +71,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
     arrive(mbarrier, where);
     ++mbarrier.pending; // until the copies have come
-    mbarrier.copyArrivals.push_back({running, threads[running].numCopies});
+    mbarrier.copyArrivals.push_back({own(), threads[running].numCopies});
     settle(mbarrier, where);
     return yield();
   }
@@ -94,19 +95,21 @@ void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
     tuttiSwitchFiber(&self.fiber, scheduler);
     waited = true;
   }
-  block.shadow.clocks.acquire(running, mbarrier.over);
+  here().clocks.acquire(own(), mbarrier.over);
   if (!waited)
     yield();
 }
 
 /// Ends the phase if nothing is missing, and lets copies come if nothing else is.
 void Launcher::settle(Mbarrier &mbarrier, Where where) {
+  Block &block = here();
   if (mbarrier.pending == mbarrier.copyArrivals.size() && !mbarrier.waiting.empty()) {
     for (const Mbarrier::CopyArrival &arrival : mbarrier.copyArrivals) {
-      Stamp when = block.shadow.clocks.copied(arrival.thread, mbarrier.arrived);
-      std::erase_if(threads[arrival.thread].copies, [&](const Copy &copy) {
+      Stamp when = block.clocks.copied(arrival.thread, mbarrier.arrived);
+      Thread &thread = threads[block.rank * stride + arrival.thread];
+      std::erase_if(thread.copies, [&](const Copy &copy) {
         if (copy.number < arrival.copies)
-          land(copy, when);
+          land(copy, when, std::max(thread.arrivals, threads[running].arrivals));
         return copy.number < arrival.copies;
       });
     }
@@ -114,8 +117,9 @@ void Launcher::settle(Mbarrier &mbarrier, Where where) {
     mbarrier.copyArrivals.clear();
     for (const BulkCopy &copy : mbarrier.bulk) {
       memcpy(copy.to, copy.from, copy.bytes);
-      Stamp when = block.shadow.clocks.copied(copy.thread, mbarrier.arrived);
-      block.shadow.landCopy(copy.to - block.shared, copy.bytes, when);
+      Stamp when = block.clocks.copied(copy.thread, mbarrier.arrived);
+      uint32_t arrivals = std::max(threads[block.rank * stride + copy.thread].arrivals, threads[running].arrivals);
+      block.shadow.landCopy(copy.to - block.shared, copy.bytes, when, arrivals);
       for (BulkCopy &source : block.sources)
         if (source.to == copy.to && !source.landed.epoch)
           source.landed = when;
@@ -127,7 +131,7 @@ void Launcher::settle(Mbarrier &mbarrier, Where where) {
     return;
   if (!mbarrier.bulk.empty()) {
     const BulkCopy &copy = mbarrier.bulk.front();
-    failAt(copy.thread, CUDA_ERROR_LAUNCH_FAILED,
+    failAt(block.rank * stride + copy.thread, CUDA_ERROR_LAUNCH_FAILED,
            "phase " + std::to_string(mbarrier.phase) + " of " + madeAt(mbarrier) + " ends at " + print(where) +
                " while this copy of " + std::to_string(copy.bytes) + " bytes is in flight, which nobody expects",
            copy.where);
@@ -135,7 +139,7 @@ void Launcher::settle(Mbarrier &mbarrier, Where where) {
   }
   ++mbarrier.phase;
   mbarrier.pending = mbarrier.count;
-  block.shadow.clocks.add(mbarrier.arrived, mbarrier.over);
+  block.clocks.add(mbarrier.arrived, mbarrier.over);
   mbarrier.arrived.epoch = 0;
   std::vector<uint32_t> met;
   met.swap(mbarrier.waiting);
@@ -144,6 +148,7 @@ void Launcher::settle(Mbarrier &mbarrier, Where where) {
 }
 
 void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Where where) {
+  Block &block = here();
   uint32_t offset = checkShared(to, bytes, 16, where);
   view(Space::global, from, bytes, 16, where);
   Mbarrier &mbarrier = findMbarrier(at, "a copy", where);
@@ -152,19 +157,19 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
              "a copy in bulk counts on " + madeAt(mbarrier) + ", which no mbarrierInitFence() followed", where);
   if (!bytes)
     return;
-  checkNoMbarrier(offset, bytes, "copies to", where);
+  checkNoMbarrier(block, offset, bytes, "copies to", where);
   if (auto found = block.shadow.findWrite(
-          offset, bytes, [&](const Mark &write) { return !write.bulk && !write.landing && !isFenced(write, running); }))
+          offset, bytes, [&](const Mark &write) { return !write.bulk && !write.landing && !isFenced(write); }))
     failHere(CUDA_ERROR_LAUNCH_FAILED,
              "a copy in bulk to byte " + std::to_string(found->offset) + " of shared memory, which thread " +
-                 print(threads[found->other->thread()].index) + " writes by ordinary means at " +
+                 nameOf(*blocks[found->other->rank], found->other->thread()) + " writes by ordinary means at " +
                  print(Where{found->other->file, found->other->line}) + ", without a bulkFence() between them",
              where);
-  checkConflict(block.shadow.startCopy(offset, bytes, running, true, where), "copies in bulk to", where);
-  BulkCopy copy = {static_cast<unsigned char *>(to), static_cast<const unsigned char *>(from), bytes, running, where};
+  checkConflict(block.shadow.startCopy(offset, bytes, party(), true, where), "copies in bulk to", where);
+  BulkCopy copy = {static_cast<unsigned char *>(to), static_cast<const unsigned char *>(from), bytes, own(), where};
   mbarrier.bulk.push_back(copy);
   std::erase_if(block.sources, [&](const BulkCopy &source) {
-    return source.landed.epoch && source.landed.epoch < block.shadow.clocks.presentEpoch();
+    return source.landed.epoch && source.landed.epoch < block.clocks.presentEpoch();
   });
   block.lowest = block.sources.empty() ? copy.from : std::min(block.lowest, copy.from);
   block.highest = std::max(block.sources.empty() ? copy.from : block.highest, copy.from + bytes);
@@ -174,30 +179,33 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
 }
 
 void Launcher::proxyFence(bool inits) {
-  Clocks &clocks = block.shadow.clocks;
-  threads[running].fence = {clocks.presentEpoch(), clocks.known(running)};
-  clocks.advance(running);
-  for (auto &[offset, mbarrier] : block.mbarriers)
-    mbarrier.fenced |= inits && mbarrier.made.thread == running;
+  Clocks &clocks = here().clocks;
+  threads[running].fence = {clocks.presentEpoch(), clocks.known(own())};
+  clocks.advance(own());
+  for (auto &[offset, mbarrier] : here().mbarriers)
+    mbarrier.fenced |= inits && mbarrier.made.thread == own();
 }
 
-/// Whether a fence stands between an ordinary write and this thread: its own, or that of the thread that wrote.
-bool Launcher::isFenced(const Mark &write, uint32_t thread) {
-  const ProxyFence &own = threads[thread].fence, &writers = threads[write.thread()].fence;
+/// Whether a fence stands between an ordinary write and the running thread: its own, or that of the thread that wrote.
+bool Launcher::isFenced(const Mark &write) {
+  const ProxyFence &own = threads[running].fence;
+  if (write.rank != here().rank) // of another block: only one's own fence, behind the barrier that orders both
+    return own.epoch && own.known.phases > write.arrivals;
+  const ProxyFence &writers = threads[here().rank * stride + write.thread()].fence;
   if (Clocks::holds(own.known, own.epoch, write.stamp))
     return true;
   if (!Clocks::holds(writers.known, writers.epoch, write.stamp))
     return false;
   Stamp fence = {writers.epoch, write.thread(), writers.known.times[write.thread()]};
-  return block.shadow.clocks.ordered(fence, thread);
+  return here().clocks.ordered(fence, this->own());
 }
 
 /// Memory that copies come to must not go to another block.
-void Launcher::endMbarriers() {
+void Launcher::endMbarriers(const Block &block) {
   for (const auto &[offset, mbarrier] : block.mbarriers)
     if (!mbarrier.bulk.empty()) {
       const BulkCopy &copy = mbarrier.bulk.front();
-      return failAt(copy.thread, CUDA_ERROR_LAUNCH_FAILED,
+      return failAt(block.rank * stride + copy.thread, CUDA_ERROR_LAUNCH_FAILED,
                     "the block ends while this copy of " + std::to_string(copy.bytes) +
                         " bytes is in flight: nobody has waited for " + madeAt(mbarrier),
                     copy.where);

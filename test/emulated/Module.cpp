@@ -96,6 +96,14 @@ CUresult describeLaunch(Driver &driver, CUfunction function, const LaunchShape &
                                                 " bytes of shared memory, the function allows " +
                                                 std::to_string(function->maxDynamicShared) +
                                                 " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)");
+  uint32_t blocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+  if (blocks > 1 && driver.limits.capability < 90)
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, "clusters of blocks before compute capability 9.0");
+  if (!blocks || blocks > (function->largeClusters ? 16 : 8) || shape.grid.x % shape.cluster.x ||
+      shape.grid.y % shape.cluster.y || shape.grid.z % shape.cluster.z)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "clusters of " + print(uint3{shape.cluster.x, shape.cluster.y, shape.cluster.z}) +
+                      " blocks: too many, or the grid is not made of them");
   work.kind = Work::Kind::launch;
   work.function = function;
   work.shape = shape;
@@ -235,6 +243,8 @@ TUTTI_ENTRY cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfun
 TUTTI_ENTRY cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   TUTTI_CALL();
   TUTTI_EXPECT(function, CUDA_ERROR_INVALID_HANDLE);
+  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    function->largeClusters = value;
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return CUDA_SUCCESS;
   TUTTI_EXPECT(value >= 0 && value <= driver.limits.sharedMost, CUDA_ERROR_INVALID_VALUE);

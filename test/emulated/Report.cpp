@@ -19,7 +19,10 @@ void Launcher::reportDeadlock() {
     uint32_t first, number;
   };
   std::vector<Group> groups;
-  for (uint32_t i = 0; i < numThreads; ++i) {
+  auto isThread = [&](uint32_t i) { return i % stride < numThreads; };
+  for (uint32_t i = 0; i < clusterSize * stride; ++i) {
+    if (!isThread(i))
+      continue;
     const Thread &thread = threads[i];
     std::string place = "have returned";
     if (thread.status == Thread::Status::waiting)
@@ -30,24 +33,30 @@ void Launcher::reportDeadlock() {
     else
       ++group->number;
   }
-  std::string text = "the block can not go on:";
+  std::string text = std::string(clusterSize > 1 ? "the cluster" : "the block") + " can not go on:";
   for (const Group &group : groups)
     text += (&group == groups.data() ? " " : "; ") + std::to_string(group.number) + " thread" +
-            (group.number > 1 ? "s" : "") + " " + group.place + " (the first is " + print(threads[group.first].index) +
-            ")";
-  auto waits = std::find_if(threads.begin(), threads.begin() + numThreads,
-                            [](const Thread &thread) { return thread.status == Thread::Status::waiting; });
-  for (const auto &[offset, mbarrier] : block.mbarriers)
-    if (!mbarrier.waiting.empty())
-      text += "; phase " + std::to_string(mbarrier.phase) + " of the mbarrier of " + print(mbarrier.where) + " at byte " +
-              std::to_string(offset) + " lacks " + std::to_string(mbarrier.pending) + " of " +
-              std::to_string(mbarrier.count) + " arrivals and " + std::to_string(mbarrier.bytes) + " bytes";
-  failAt(waits - threads.begin(), CUDA_ERROR_LAUNCH_TIMEOUT, text, waits->where);
+            (group.number > 1 ? "s" : "") + " " + group.place + " (the first is " + nameOf(blockOf(group.first), group.first % stride) + ")";
+  for (uint32_t rank = 0; rank < clusterSize; ++rank)
+    for (const auto &[offset, mbarrier] : blocks[rank]->mbarriers)
+      if (!mbarrier.waiting.empty())
+        text += "; phase " + std::to_string(mbarrier.phase) + " of the mbarrier of " + print(mbarrier.where) +
+                " at byte " + std::to_string(offset) + " lacks " + std::to_string(mbarrier.pending) + " of " +
+                std::to_string(mbarrier.count) + " arrivals and " + std::to_string(mbarrier.bytes) + " bytes";
+  uint32_t waits = 0;
+  while (!isThread(waits) || threads[waits].status != Thread::Status::waiting)
+    ++waits;
+  failAt(waits, CUDA_ERROR_LAUNCH_TIMEOUT, text, threads[waits].where);
+}
+
+std::string Launcher::nameOf(const Block &block, uint32_t thread) const {
+  return print(threads[block.rank * stride + thread].index) +
+         (clusterSize > 1 ? " of block " + print(block.index) : std::string());
 }
 
 void Launcher::failAt(uint32_t thread, CUresult result, const std::string &text, Where where) {
   if (failure.result == CUDA_SUCCESS)
-    failure = {result, "kernel " + *name + ", block " + print(block.index) + ", thread " + print(threads[thread].index) +
+    failure = {result, "kernel " + *name + ", block " + print(blockOf(thread).index) + ", thread " + print(threads[thread].index) +
                            ", " + print(where) + ": " + text};
 }
 
@@ -69,7 +78,7 @@ void Launcher::checkConflict(const std::optional<Conflict> &conflict, const char
   if (!conflict->other)
     failHere(CUDA_ERROR_LAUNCH_FAILED, text + ", which nobody has written", where);
   const Mark &other = *conflict->other;
-  text += std::string(", which thread ") + print(threads[other.thread()].index) +
+  text += ", which thread " + nameOf(*blocks[other.rank], other.thread()) +
           (other.bulk              ? " copies in bulk"
            : other.landing         ? " copies asynchronously"
            : conflict->otherWrites ? " writes"

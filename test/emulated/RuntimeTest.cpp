@@ -149,6 +149,37 @@ TEST_P(EmulatedRuntime, worksInDeviceMemoryOnTheCallersStream) {
   cuDevicePrimaryCtxRelease_v2(0);
 }
 
+TEST_P(EmulatedRuntime, launchesInClusters) {
+  // Two blocks share a tile: one computes sums, the other takes them from its shared memory.
+  std::string text = kernels;
+  auto replace = [&](const std::string &part, const std::string &by) { text.replace(text.find(part), part.size(), by); };
+  replace("  for (int i = threadIdx.x; i < ROWS * N; i += 32) {",
+          "  Shared<float> sums = shared<float>(0, ROWS * N), all = peer(sums, 0);\n  int own = clusterRank();\n"
+          "  if (own == 1)\n    clusterSync();\n  for (int i = threadIdx.x; i < ROWS * N; i += 32) {");
+  replace("    float sum = b[n];", "    float sum = b[n];\n    if (own == 1) {\n      h[(member * batch + row) * N + n] = "
+                                  "all[i] > 0 ? float(all[i]) : 0.0f;\n      continue;\n    }");
+  replace("    h[(member * batch + row) * N + n] = sum > 0 ? sum : 0.0f;\n  }\n",
+          "    sums[i] = sum;\n  }\n  if (own == 0)\n    clusterSync();\n  clusterSync();\n");
+  replace("  if (threadIdx.x == 0)\n    atomicAdd", "  if (clusterRank() == 1)\n    return;\n  if (threadIdx.x == 0)\n    atomicAdd");
+  for (bool oneLaunch : {false, true}) { // a graph, and a launch of its own
+    Spec spec = specOf(text, oneLaunch);
+    spec.gridZ = 2;
+    spec.cluster = {1, 1, 2};
+    spec.shared = 4 * 4 * kN;
+    Fixture f(spec, options());
+    for (int64_t batch : {1, 9}) {
+      auto x = inputOf(batch);
+      ASSERT_FALSE(f.bind(x));
+      auto error = f.session.run();
+      ASSERT_FALSE(error) << error.message() << ": " << tuttiEmulatedReport();
+      EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+      if (!oneLaunch) {
+        EXPECT_EQ(f.get("mean"), answerOf(x, kAll).mean);
+      }
+    }
+  }
+}
+
 TEST_P(EmulatedRuntime, swapsWeights) {
   Fixture f(specOf(kernels), options());
   auto x = inputOf(5), w = weightOf(40);

@@ -6,13 +6,14 @@
 
 namespace tutti::emulated {
 
-void Shadow::beginBlock(uint32_t bytes, uint32_t numThreads) {
+void Shadow::beginBlock(uint32_t bytes, uint32_t ownRank, uint32_t first) {
   uint32_t words = (bytes + 3) / 4;
   if (split.size() < words) {
     split.resize(words);
     memory.resize(size_t(words) * 4);
   }
-  clocks.beginBlock(numThreads);
+  rank = ownRank;
+  firstEpoch = first;
 }
 
 /// The cells that stand for a word: one while it is only accessed whole, else one a byte.
@@ -26,24 +27,29 @@ Shadow::Cell *Shadow::cells(uint32_t word, bool whole, uint32_t &count) {
   return first;
 }
 
-/// What of a cell an access by `thread` conflicts with.
-const Mark *Shadow::against(const Cell &cell, Access access, uint32_t thread, bool &writes) {
+/// What of a cell an access conflicts with. Blocks of a cluster meet at its barrier only.
+const Mark *Shadow::against(const Cell &cell, Access access, const Party &party, bool &writes) const {
   auto conflicts = [&](const Mark &mark) {
-    return clocks.inThisBlock(mark.stamp) && (mark.landing || !clocks.ordered(mark.stamp, thread));
+    if (mark.stamp.epoch < firstEpoch)
+      return false;
+    return mark.landing || (mark.rank == party.rank ? !party.clocks->ordered(mark.stamp, party.thread)
+                                                    : party.clocks->phasesKnownTo(party.thread) <= mark.arrivals);
   };
   writes = true;
   if (conflicts(cell.write) && !(access == Access::atomic && cell.write.atomic))
     return &cell.write;
   writes = false;
   if (access != Access::read)
-    for (const Mark *mark : {&cell.last, &cell.sameWarp, &cell.otherWarp})
+    for (const Mark *mark : {&cell.last, &cell.sameWarp, &cell.otherWarp, &cell.peer})
       if (conflicts(*mark))
         return mark;
   return nullptr;
 }
 
-std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t bytes, uint32_t thread, Where where) {
-  Mark mark = {clocks.now(thread), where.line, where.file, access == Access::atomic};
+std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t bytes, const Party &party,
+                                       Where where) {
+  Mark mark = {party.clocks->now(party.thread), where.line, where.file, party.arrivals, uint8_t(party.rank),
+               access == Access::atomic};
   for (uint32_t at = offset, end = offset + bytes; at < end;) {
     uint32_t word = at / 4, next = std::min(end, word * 4 + 4), count;
     bool whole = next - at == 4;
@@ -52,16 +58,21 @@ std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t 
     for (uint32_t i = from; i < to; ++i) {
       Cell &cell = first[i];
       bool writes;
-      if (const Mark *other = against(cell, access, thread, writes))
+      if (const Mark *other = against(cell, access, party, writes))
         return Conflict{word * 4 + i, *other, writes};
-      if (access != Access::write && !clocks.inThisBlock(cell.write.stamp))
+      if (access != Access::write && cell.write.stamp.epoch < firstEpoch)
         return Conflict{word * 4 + i, std::nullopt, false};
       if (access != Access::read) {
         cell.write = mark;
         continue;
       }
-      if (cell.last.stamp.thread != thread) {
-        bool same = cell.last.stamp.thread / 32 == thread / 32;
+      if (party.rank != rank) {
+        if (cell.peer.stamp.epoch < firstEpoch || cell.peer.arrivals <= mark.arrivals)
+          cell.peer = mark;
+        continue;
+      }
+      if (cell.last.stamp.thread != party.thread) {
+        bool same = cell.last.stamp.thread / 32 == party.thread / 32;
         (same ? cell.sameWarp : cell.otherWarp) = cell.last;
       }
       cell.last = mark;
@@ -71,20 +82,21 @@ std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t 
   return std::nullopt;
 }
 
-std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, bool bulk,
+std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, const Party &party, bool bulk,
                                           Where where) {
-  if (auto conflict = access(Access::write, offset, bytes, thread, where))
+  if (auto conflict = access(Access::write, offset, bytes, party, where))
     return conflict;
   for (uint32_t at = offset; at < offset + bytes; ++at)
     lastWrite(at).landing = true, lastWrite(at).bulk = bulk;
   return std::nullopt;
 }
 
-void Shadow::landCopy(uint32_t offset, uint32_t bytes, Stamp when) {
+void Shadow::landCopy(uint32_t offset, uint32_t bytes, Stamp when, uint32_t arrivals) {
   for (uint32_t at = offset; at < offset + bytes; ++at) {
     Mark &write = lastWrite(at);
     write.landing = false;
     write.stamp = when;
+    write.arrivals = arrivals;
   }
 }
 

@@ -11,11 +11,20 @@
 
 namespace tutti::emulated {
 
+/// Who accesses: a thread of the block of this rank in the cluster.
+struct Party {
+  Clocks *clocks; ///< of its block
+  uint32_t thread, rank;
+  uint32_t arrivals; ///< of its own at the cluster's barrier: what it does now, the phase of this number orders
+};
+
 /// An access as it is remembered.
 struct Mark {
   Stamp stamp = {0, 0, 0};
   int line = 0;
   const char *file = nullptr;
+  uint32_t arrivals = 0;
+  uint8_t rank = 0;
   bool atomic = false;
   bool landing = false; ///< an asynchronous copy that nobody has waited for
   bool bulk = false;    ///< written by a copy in bulk
@@ -32,37 +41,37 @@ struct Conflict {
 
 class Shadow {
 public:
-  /// Bytes of earlier blocks count as unwritten.
-  void beginBlock(uint32_t bytes, uint32_t numThreads);
+  /// Bytes that were written in epochs before `firstEpoch` count as unwritten.
+  void beginBlock(uint32_t bytes, uint32_t rank, uint32_t firstEpoch);
 
   /// Remembers an access, and says what is wrong with it.
-  std::optional<Conflict> access(Access, uint32_t offset, uint32_t bytes, uint32_t thread, Where);
+  std::optional<Conflict> access(Access, uint32_t offset, uint32_t bytes, const Party &, Where);
   /// An asynchronous copy by this thread is on its way: nobody may touch its bytes before landCopy().
-  std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, uint32_t thread, bool bulk, Where);
-  void landCopy(uint32_t offset, uint32_t bytes, Stamp when);
+  std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, const Party &, bool bulk, Where);
+  void landCopy(uint32_t offset, uint32_t bytes, Stamp when, uint32_t arrivals);
   /// Of the bytes' last writes in this block, the first for which the function holds.
   template <class F> std::optional<Conflict> findWrite(uint32_t offset, uint32_t bytes, F holds) const {
     for (uint32_t at = offset; at < offset + bytes; ++at)
-      if (const Mark &write = memory[cellOf(at)].write; clocks.inThisBlock(write.stamp) && holds(write))
+      if (const Mark &write = memory[cellOf(at)].write; write.stamp.epoch >= firstEpoch && holds(write))
         return Conflict{at, write, true};
     return std::nullopt;
   }
 
-  Clocks clocks;
-
 private:
-  /// The last write, and three reads: the last one, one by another thread of its warp, one of another warp. A write
-  /// that some read conflicts with then conflicts with one of these, unless barriers of parts of the block differ.
+  /// The last write, and four reads: the last one by a thread of the block, one by another thread of its warp, one of
+  /// another warp, one of another block. A write that some read conflicts with then conflicts with one of these, unless
+  /// barriers of parts of the block differ.
   struct Cell {
-    Mark write, last, sameWarp, otherWarp;
+    Mark write, last, sameWarp, otherWarp, peer;
   };
   size_t cellOf(uint32_t at) const { return split[at / 4] ? at : at / 4 * 4; }
   Mark &lastWrite(uint32_t at) { return memory[cellOf(at)].write; }
   Cell *cells(uint32_t word, bool whole, uint32_t &count);
-  const Mark *against(const Cell &cell, Access access, uint32_t thread, bool &writes);
+  const Mark *against(const Cell &cell, Access access, const Party &party, bool &writes) const;
 
   std::vector<Cell> memory; ///< of byte i at [i]; of a word that was only accessed whole, at its first byte
   std::vector<bool> split;  ///< words that were accessed in parts
+  uint32_t rank = 0, firstEpoch = 0;
 };
 
 } // namespace tutti::emulated

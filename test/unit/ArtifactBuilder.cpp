@@ -82,7 +82,7 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
     std::vector<Offset<fb::Extent>> grid;
     std::vector<uint32_t> block{spec.blockThreads, 1, 1};
     if (cuda)
-      grid = {rowBlocks(), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, 1)};
+      grid = {rowBlocks(), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, spec.gridZ)};
     auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &grid : nullptr, cuda ? &block : nullptr,
                                     cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
                                     batch(), spec.rowTileMax, 4, 2, scratch);

@@ -30,6 +30,7 @@ struct Spec {
   uint32_t extraArgs = 0;
   std::vector<char> module;             ///< its code; empty: what the fake driver takes
   std::vector<uint32_t> cluster;
+  int64_t gridZ = 1; ///< blocks for the same rows and member
   uint32_t format = kFormatVersion;
   std::string requiredFeature;
 };

@@ -50,10 +50,14 @@ struct Emulator {
   /// What the thread knows to be written by ordinary means comes before copies in bulk; with `inits`, mbarriers that it
   /// has initialised too.
   void (*proxyFence)(bool inits, Where);
+  /// The barrier of the cluster: an arrival, or the wait that belongs to it.
+  void (*clusterBarrier)(bool wait, Where);
+  /// The place in the shared memory of another block of the cluster that the address is in this one's.
+  void *(*peer)(const void *at, int64_t rank, Where);
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 4;
+inline constexpr uint32_t emulatorVersion = 5;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {
@@ -69,7 +73,7 @@ struct EmulatedImage {
   const Emulator *emulator;
   uint3 threadIdx, blockIdx;
   dim3 blockDim, gridDim;
-  int lane;
+  int lane, clusterRank, clusterSize;
 };
 
 template <class T, T... i> struct Sequence {};

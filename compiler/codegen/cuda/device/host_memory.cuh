@@ -84,6 +84,8 @@ public:
 
 protected:
   CheckedView(T *base, int64_t count) : base(base), count(count) {}
+  T *base;
+  int64_t count;
 
 private:
   Address<T, space> at(int64_t i, int64_t number, Where where) const {
@@ -91,8 +93,6 @@ private:
       fault(Fault::address, "element %ld of a view of %ld", i < 0 ? i : i + number - 1, count, where);
     return {base + i, count - i, where};
   }
-  T *base;
-  int64_t count;
 };
 
 template <class T> class Global : public CheckedView<T, Space::global> {
@@ -113,6 +113,12 @@ public:
     emulator().view(Space::shared, base, count * int64_t(sizeof(T)), alignof(T), where);
   }
   Shared(View view) : View(view) {}
+  /// As many elements elsewhere.
+  template <class F> Shared moved(F place) const {
+    Shared there = *this;
+    there.base = place(there.base);
+    return there;
+  }
 };
 
 /// The block's dynamic shared memory from `byteOffset` on, seen as `count` elements. There is no other shared memory.

@@ -9,6 +9,7 @@
 #include "tutti/barrier.cuh"
 #include "tutti/base.cuh"
 #include "tutti/bulk.cuh"
+#include "tutti/cluster.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/mma.cuh"
