@@ -65,7 +65,7 @@ private:
   /// Of a value that has the tile's rows, the part of the block; else the whole of its member's.
   double bytesOfBlock(mlir::Value value);
   void countMemory();
-  /// The next step: a layer, with a barrier at its end.
+  /// What is counted next.
   void begin(const llvm::Twine &what);
   /// Global memory is read through L1 or once into shared memory, so a block has each byte from the L2 cache once.
   void touch(mlir::Value value);

@@ -36,8 +36,14 @@ KernelWork Counter::count() {
   if (geometry.stages)
     work.inFlight = double((geometry.stages - 1) * geometry.stageBytes);
   countMemory();
-  for (const Step &one : steps.steps)
+  for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);
+    // All of the block, or of the cluster, meet after a step; heads begin with a barrier of their own.
+    if (geometry.cluster > 1)
+      step->chain.clusterBarriers += 1;
+    else if (&one != &steps.steps.back())
+      step->chain.barriers += 1;
+  }
   countHeads();
   return std::move(work);
 }
@@ -111,7 +117,6 @@ void Counter::countMemory() {
 void Counter::begin(const llvm::Twine &what) {
   work.steps.push_back({.what = what.str()});
   step = &work.steps.back();
-  (geometry.cluster > 1 ? step->chain.clusterBarriers : step->chain.barriers) = 1;
 }
 
 void Counter::touch(Value value) {
