@@ -54,11 +54,12 @@ struct HalfWords {
 
 namespace tutti {
 
-/// x = high + low, both TF32. The low part of what is not finite is 0.
+/// x = high + low, both TF32. What is not finite is all in the low part, which meets the other operand's high part only: an infinity
+/// times a low part, which may be 0 or of the other sign, would be a NaN.
 __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
   bool finite = fabsf(x) < __uint_as_float(0x7f800000);
-  high = (__float_as_uint(x) + (finite ? 0x1000 : 0)) & 0xffffe000;
-  low = __float_as_uint(finite ? x - __uint_as_float(high) : 0.0f) + 0x1000;
+  high = finite ? (__float_as_uint(x) + 0x1000) & 0xffffe000 : 0;
+  low = finite ? __float_as_uint(x - __uint_as_float(high)) + 0x1000 : __float_as_uint(x);
 }
 
 /// float32 in about 22 bits: of each eight k three TF32 products, the small ones first.
