@@ -48,6 +48,8 @@ CUresult Driver::initialize() {
   limits.setCapability(int(environment("TUTTI_EMULATED_CAPABILITY", limits.capability)));
   limits.memory = environment("TUTTI_EMULATED_MEMORY", limits.memory);
   seed = environment("TUTTI_EMULATED_SEED", seed);
+  const char *tensorCores = getenv("TUTTI_EMULATED_TENSOR_CORES");
+  launcher.hardwareSums = tensorCores && !strcmp(tensorCores, "hardware");
   if (const char *fail = getenv("TUTTI_EMULATED_FAIL")) {
     std::string text = fail;
     size_t first = text.find(':'), second = text.find(':', first + 1);
@@ -247,6 +249,11 @@ TUTTI_PLAIN TuttiEmulatedCounters tuttiEmulatedCounters() {
 TUTTI_PLAIN void tuttiEmulatedSetCapability(int capability) {
   std::lock_guard lock(Driver::get().mutex);
   Driver::get().limits.setCapability(capability);
+}
+
+TUTTI_PLAIN void tuttiEmulatedSetHardwareSums(bool hardware) {
+  std::lock_guard lock(Driver::get().mutex);
+  Driver::get().launcher.hardwareSums = hardware;
 }
 
 TUTTI_PLAIN void tuttiEmulatedSetSeed(uint64_t seed) {

@@ -10,6 +10,7 @@
 ///   TUTTI_EMULATED_MEMORY   bytes of device memory (default 4 GiB)
 ///   TUTTI_EMULATED_DEVICES  number of devices (default 1)
 ///   TUTTI_EMULATED_CAPABILITY  what the device claims to be (default 90); it runs text for this or less
+///   TUTTI_EMULATED_TENSOR_CORES  "hardware": sums as Ampere and Hopper make them (default: exact, rounded once)
 ///   TUTTI_EMULATED_FAIL     NAME:N:ERROR, the Nth call of entry point NAME returns this CUresult
 struct TuttiEmulatedCounters {
   uint64_t launches, copies, copiedBytes, sets, graphLaunches;
@@ -28,6 +29,8 @@ TuttiEmulatedCounters tuttiEmulatedCounters();
 void tuttiEmulatedSetSeed(uint64_t seed);
 /// From now on as if TUTTI_EMULATED_CAPABILITY were this.
 void tuttiEmulatedSetCapability(int capability);
+/// From now on as if TUTTI_EMULATED_TENSOR_CORES were "hardware", or not.
+void tuttiEmulatedSetHardwareSums(bool hardware);
 }
 
 #endif

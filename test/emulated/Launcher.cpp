@@ -197,6 +197,7 @@ const Emulator Launcher::table = {
     [](bool inits, Where) { active->proxyFence(inits); },
     [](bool wait, Where where) { active->clusterBarrier(wait, where); },
     [](const void *at, int64_t rank, Where where) { return active->peerAddress(at, rank, where); },
+    multiply,
 };
 
 } // namespace tutti::emulated

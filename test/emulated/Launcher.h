@@ -32,6 +32,8 @@ class Launcher {
 public:
   explicit Launcher(const DeviceMemory &memory) : memory(memory) {}
 
+  bool hardwareSums = false; ///< of tensor cores (TensorCores.cpp)
+
   /// Runs a whole grid. Orders follow from `seed`; 0 takes everything in ascending order.
   Failure run(const std::string &name, const EmulatedKernel &kernel, EmulatedImage &image, void *const *parameters,
               const LaunchShape &shape, uint64_t seed);
@@ -98,6 +100,8 @@ private:
   void proxyFence(bool inits);
   bool isFenced(const Mark &write);
   void endMbarriers(const Block &block);
+  // TensorCores.cpp
+  static void multiply(void *const *lanes, uint32_t mask, Where where);
 
   static Launcher *active;
   const DeviceMemory &memory;

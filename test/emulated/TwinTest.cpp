@@ -124,6 +124,63 @@ TEST_P(Twins, TensorCoreProducts) {
   EXPECT_EQ(download<float>(c, 128), expectedProduct());
 }
 
+// What tensor cores are known to do to sums: TensorCores.cpp has the sources.
+TEST_P(Twins, TensorCoresAddInFixedPoint) {
+  // d[0][0] = c + the products of a[0][k] and 1.
+  std::string text = head + R"(
+extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ Params p) {
+  Global<const float> x(p.args[0], 9);
+  Global<float> y(p.args[1], 1);
+  int t = threadIdx.x % 4;
+  bool first = threadIdx.x < 4;
+  uint32_t one = toTf32(1), a[4] = {toTf32(first ? float(x[1 + t]) : 0.0f), 0, toTf32(first ? float(x[5 + t]) : 0.0f)};
+  uint32_t b[2] = {one, one};
+  float d[4] = {x[0]};
+  mmaTf32(d, a, b);
+  if (threadIdx.x == 0)
+    y[0] = d[0];
+}
+)";
+  const float inf = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+  struct Case {
+    std::vector<float> terms; // c, then a
+    float ampere, hopper;
+  };
+  const std::vector<Case> cases = {
+      {{1, 0x1p-24f}, 1, 1},                                                      // cut, not rounded
+      {{-1, -0x1p-24f}, -1, -1},                                                  //
+      {{1, 0x1.8p-24f}, 1, 1},                                                    //
+      {{1, 0x1p-24f, 0x1p-24f}, 1 + 0x1p-23f, 1 + 0x1p-23f},                      // a bit more than a float is kept
+      {{1, 0x1p-25f, 0x1p-25f, 0x1p-25f, 0x1p-25f}, 1, 1 + 0x1p-23f},             // and two more since Hopper
+      {{1, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f}, 1, 1},
+      {{0, 0x1p30f, -0x1p30f, 0, 0, 1}, 1, 0},                                    // halves of k, and all of it
+      {{1, 0x1p30f, -0x1p30f}, 0, 0},                                             //
+      {{0, 0x1p30f, 0, 0, 0, -0x1p30f, 1}, 0, 0},                                 //
+      {{0, 0x1p-149f, 0, 0, 0}, 0, 0},                                            // what TF32 cuts off
+      {{0x1p-149f, 0x1p-136f}, 0x1p-149f + 0x1p-136f, 0x1p-149f + 0x1p-136f},     // subnormals count
+      {{most, 0x1p103f}, most, most},
+      {{most, 0x1p104f}, inf, inf},
+      {{1, inf}, inf, inf},
+  };
+  tuttiEmulatedSetHardwareSums(true);
+  for (const Case &each : cases)
+    for (int capability : {80, 90}) {
+      std::vector<float> terms = each.terms;
+      terms.resize(9);
+      CUdeviceptr x = upload(terms), y = upload(std::vector<float>(1));
+      ASSERT_EQ(run(text, {.grid = 1, .block = 32, .capability = capability}, {x, y, 0, 0, 0}), CUDA_SUCCESS);
+      EXPECT_EQ(download<float>(y, 1)[0], capability == 80 ? each.ampere : each.hopper)
+          << capability << ", case " << &each - cases.data();
+    }
+  CUdeviceptr x = upload(std::vector<float>{inf, -inf, 0, 0, 0, 0, 0, 0, 0}), y = upload(std::vector<float>(1));
+  ASSERT_EQ(run(text, {1, 32}, {x, y, 0, 0, 0}), CUDA_SUCCESS);
+  EXPECT_EQ(download<uint32_t>(y, 1)[0], 0x7fffffffu);
+  tuttiEmulatedSetHardwareSums(false);
+  x = upload(std::vector<float>{1, 0x1.8p-24f, 0, 0, 0, 0, 0, 0, 0});
+  ASSERT_EQ(run(text, {1, 32}, {x, y, 0, 0, 0}), CUDA_SUCCESS);
+  EXPECT_EQ(download<float>(y, 1)[0], 1 + 0x1p-23f);
+}
+
 TEST_P(Twins, EveryWaitOfThePipelineIsNeeded) {
   std::vector<float> a, b;
   makeFactors(a, b, [](float v) { return v; });

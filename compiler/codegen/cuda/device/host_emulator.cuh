@@ -20,6 +20,16 @@ enum class Fault : int { address, alignment, failure };
 /// Combines the operands of the lanes in `mask` (others are null) of one warp-wide instruction.
 using Combine = void (*)(void *const *operands, uint32_t mask, Where);
 
+/// What the elements of a fragment are.
+enum class MmaType : int { tf32, bf16, f16 };
+/// What a lane brings to mma.sync: fragments as mma.cuh has them.
+struct MmaOperand {
+  float *d;
+  const uint32_t *a, *b;
+  MmaType type;
+  int capability; ///< whose tensor cores
+};
+
 enum class MbarrierOperation : int { init, arrive, expect, wait, copyArrive };
 
 struct Emulator {
@@ -54,10 +64,12 @@ struct Emulator {
   void (*clusterBarrier)(bool wait, Where);
   /// The place in the shared memory of another block of the cluster that the address is in this one's.
   void *(*peer)(const void *at, int64_t rank, Where);
+  /// Combines MmaOperands.
+  Combine multiply;
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 5;
+inline constexpr uint32_t emulatorVersion = 6;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: tensor-core products. Products and sums are exact to double and rounded once; the hardware's last bits
-// differ.
+// Host only: tensor-core products, computed by the driver (test/emulated/TensorCores.cpp).
 #pragma once
 
 #include "tutti/half.cuh"
@@ -15,52 +14,10 @@ inline uint32_t toTf32(float value) {
   return (bits & 0x7f800000) == 0x7f800000 ? bits : (bits + 0x1000) & 0xffffe000;
 }
 
-struct MmaOperand {
-  float *d;
-  const uint32_t *a, *b;
-};
-
-/// What an element of a 16-bit or TF32 fragment is worth.
-enum class MmaType { tf32, bf16, f16 };
-template <MmaType type> double mmaElement(const uint32_t *registers, int i) {
-  if (type == MmaType::tf32)
-    return __uint_as_float(registers[i] & 0xffffe000);
-  auto bits = static_cast<unsigned short>(registers[i / 2] >> i % 2 * 16);
-  return type == MmaType::bf16 ? __bfloat162float({bits}) : __half2float({bits});
-}
-
-template <MmaType type> void mmaCombine(void *const *lanes, uint32_t mask, Where where) {
-  if (mask != 0xffffffff)
-    fault(Fault::failure, "mma.sync by the lanes %#lx: expected all %ld of the warp", mask, 32, where);
-  // A register holds `pair` neighbours along k; the registers of a fragment cover k in two halves of `half`.
-  constexpr int pair = type == MmaType::tf32 ? 1 : 2, half = 4 * pair, k = 2 * half;
-  double a[16][k], b[k][8];
-  for (int lane = 0; lane < 32; ++lane) {
-    const auto *operand = static_cast<MmaOperand *>(lanes[lane]);
-    int g = lane / 4, t = lane % 4;
-    for (int r = 0; r < 4; ++r)
-      for (int e = 0; e < pair; ++e)
-        a[g + r % 2 * 8][t * pair + r / 2 * half + e] = mmaElement<type>(operand->a, r * pair + e);
-    for (int r = 0; r < 2; ++r)
-      for (int e = 0; e < pair; ++e)
-        b[t * pair + r * half + e][g] = mmaElement<type>(operand->b, r * pair + e);
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    float *d = static_cast<MmaOperand *>(lanes[lane])->d;
-    for (int r = 0; r < 4; ++r) {
-      int row = lane / 4 + r / 2 * 8, column = lane % 4 * 2 + r % 2;
-      double sum = d[r];
-      for (int i = 0; i < k; ++i)
-        sum += a[row][i] * b[i][column];
-      d[r] = float(sum);
-    }
-  }
-}
-
 #define TUTTI_MMA(name, type)                                                                                          \
   inline void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2] TUTTI_AND_WHERE) {                    \
-    MmaOperand operand = {d, a, b};                                                                                    \
-    emulator().warp(0xffffffff, &operand, mmaCombine<MmaType::type>, false, #name, where);                             \
+    MmaOperand operand = {d, a, b, MmaType::type, TUTTI_CAPABILITY};                                                   \
+    emulator().warp(0xffffffff, &operand, emulator().multiply, false, #name, where);                                   \
   }
 TUTTI_MMA(mmaTf32, tf32)
 TUTTI_MMA(mmaBf16, bf16)
