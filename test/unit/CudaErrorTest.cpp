@@ -233,6 +233,13 @@ TEST_F(Cuda, pointersOfTheWrongKind) {
               "runs on the CPU, which reaches host memory only");
 }
 
+TEST_F(Cuda, aStreamOfAnotherContext) {
+  tutti_session_options_t asked = options();
+  asked.context = fake.makeContext(1);
+  asked.stream = asked.context; // some handle: the fake says of every stream that it is of the first device's context
+  EXPECT_SAYS(errorOf(cudaSpec(), asked), TUTTI_INVALID_ARGUMENT, "is of another context than");
+}
+
 TEST_F(Cuda, modulesThatAreNone) {
   File file = buildArtifact(cudaSpec());
   const tutti::fb::Root &root = *tutti::fb::GetRoot(file.data() + file.header().metadataOffset);

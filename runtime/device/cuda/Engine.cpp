@@ -30,6 +30,13 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
     return driver->fail(error, scope.result, "the context of %s cannot be used", name());
   stream = static_cast<CUstream>(options.stream);
   CUresult result = CUDA_SUCCESS;
+  if (CUcontext own = nullptr; options.context && reinterpret_cast<uintptr_t>(stream) > 2) { // no default stream
+    if ((result = driver->cuStreamGetCtx(stream, &own)))
+      return driver->fail(error, result, "the stream %p cannot be asked for its context", options.stream);
+    if (own != on->context)
+      return fail(error, TUTTI_INVALID_ARGUMENT, "the stream %p is of another context than %p, which was given with it",
+                  options.stream, options.context);
+  }
   if (!stream) {
     result = driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
     ownsStream = result == CUDA_SUCCESS;
