@@ -138,6 +138,8 @@ static std::string panelCalls(KernelText &k, Contraction c) {
 }
 
 std::string emitRing(KernelText &k) {
+  if (!k.geometry.warpRows)
+    return "";
   std::string lefts, cases;
   int64_t stages = 0;
   for (const Step &step : k.steps.steps) {
@@ -152,7 +154,7 @@ std::string emitRing(KernelText &k) {
     stages += own;
   }
   const CudaGeometry &g = k.geometry;
-  if (!stages || !g.warpRows)
+  if (!stages)
     return "";
   return formatv(
       "{0}  // What the stages of the ring hold, from the first contraction to the last.\n  const auto stageOf = "
