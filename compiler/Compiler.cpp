@@ -212,7 +212,8 @@ private:
       kernel.walk([&](Operation *op) {
         report.heads += isa<HeadOp>(op);
         if (op->hasAttr("numerics"))
-          report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" + numericsRule(op).str();
+          report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
+                             (numericsProduct(op) == "fma" ? numericsRule(op) : numericsProduct(op)).str();
       });
       whole.launches += report.launches;
       result.kernels.push_back(report);

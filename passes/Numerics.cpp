@@ -3,6 +3,9 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -39,6 +42,17 @@ bool isRowsTimesWeight(ContractOp op) {
   return left == rows;
 }
 
+StringRef productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
+  // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8 columns
+  // is not mostly padding.
+  bool split = k >= 24 && n > 8;
+  return target != "cuda" ? "fma"
+                          : llvm::StringSwitch<StringRef>(precision)
+                                .Case("f32", split ? "tf32x3" : "fma")
+                                .Cases({"tf32", "bf16", "f16"}, precision)
+                                .Default("fma");
+}
+
 namespace {
 
 struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
@@ -51,8 +65,21 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
         Sizes sizes = getSizes(cast<RankedTensorType>(contract.getLhs().getType()));
         for (char label : spec->contracted())
           k *= sizes[spec->lhs.find(label)].getFixed();
-        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("chunk", b.getI64IntegerAttr(chunkOf(k))),
-                                                     b.getNamedAttr("rule", b.getStringAttr(isRowsTimesWeight(contract) ? "panels" : "chain"))}));
+        auto set = [&](int64_t chunk, StringRef rule, StringRef product) {
+          NamedAttrList numerics;
+          numerics.set("chunk", b.getI64IntegerAttr(chunk));
+          numerics.set("rule", b.getStringAttr(rule));
+          if (!product.empty())
+            numerics.set("product", b.getStringAttr(product));
+          op->setAttr("numerics", numerics.getDictionary(&getContext()));
+        };
+        if (!isRowsTimesWeight(contract)) {
+          set(chunkOf(k), "chain", "");
+        } else {
+          int64_t n = getSizes(contract.getType()).back().getFixed();
+          StringRef product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
+          set(product == "fma" ? chunkOf(k) : product == "tf32x3" ? splitChunk : k, "panels", product);
+        }
       } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
         int64_t last = cast<RankedTensorType>(reduce.getX().getType()).getRank() - 1;
         bool lanes = reduce.getAxes() == ArrayRef<int64_t>{last};

@@ -171,16 +171,17 @@ private:
   }
 
   /// A weight is laid out for the kernel that reads it.
-  static bool readsAsPanels(plan::KernelOp kernel, unsigned input) {
-    return llvm::any_of(kernel.getBody().getArgument(input).getUses(), [](OpOperand &use) {
-      return isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels";
-    });
+  static StringRef layoutOf(plan::KernelOp kernel, unsigned input) {
+    for (OpOperand &use : kernel.getBody().getArgument(input).getUses())
+      if (isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels")
+        return weightLayout(use.getOwner());
+    return "raw";
   }
 
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {
     value = throughViews(value);
     if (auto get = value.getDefiningOp<GetOp>())
-      return buffer("constant", get.getResult().getType(), 0, {}, get.getParamAttr(), readsAsPanels(kernel, input) ? "panels" : "raw");
+      return buffer("constant", get.getResult().getType(), 0, {}, get.getParamAttr(), layoutOf(kernel, input));
     if (auto constant = value.getDefiningOp<ConstantOp>())
       return buffer("constant", typeOf(value), 0, {}, {}, "raw", constant.getValue());
     return buffers.lookup(value);

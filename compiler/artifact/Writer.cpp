@@ -176,6 +176,11 @@ private:
       segment += code.images.size();
     }
     addSegment(fb::SegmentKind::weights, weights.bytes());
+    for (const auto &table : root.programs)
+      if (table->targets != root.programs.front()->targets && !StringRef(table->precision).starts_with("f32")) {
+        root.notes.push_back("the program for CPUs computes in float32, those for CUDA devices with " + table->precision + " products");
+        break;
+      }
   }
 
   void addSegment(fb::SegmentKind kind, uint64_t bytes) {
@@ -234,8 +239,7 @@ private:
     table->entry = program.getSymName().str();
     table->targets = {program.getTarget().str()};
     table->devices = table->targets;
-    StringRef precision = precisionOf(code.planned);
-    table->precision = precision == "f32" ? "float32" : precision.str();
+    table->precision = precisionOf(code.planned).str();
     for (const std::string &symbol : symbols) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();

@@ -9,6 +9,12 @@ namespace tutti {
 
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
+/// Of the product "tf32x3", for any k.
+constexpr int64_t splitChunk = 32;
+
+/// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h): see
+/// numericsProduct.
+llvm::StringRef productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
 
 /// The rule of a contraction or reduction that has been through tutti-numerics:
 ///   panels  rows times a weight: chunked chains, and 16 lanes for the last one to eight columns (runtime/schema/Layout.h)
@@ -17,10 +23,18 @@ int64_t chunkOf(int64_t k);
 inline llvm::StringRef numericsRule(mlir::Operation *op) {
   return llvm::cast<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("rule")).getValue();
 }
-/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3", "tf32", "bf16", "f16".
+/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3" (both operands as a sum of two
+/// TF32 numbers), "tf32", "bf16", "f16" (both rounded to the type). The weight lies in the layout that weightLayout names.
 inline llvm::StringRef numericsProduct(mlir::Operation *op) {
   auto product = llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
   return product ? product.getValue() : "fma";
+}
+inline llvm::StringRef weightLayout(mlir::Operation *op) {
+  llvm::StringRef product = numericsProduct(op);
+  return product == "fma"    ? "panels"
+         : product == "bf16" ? "fragments.bf16"
+         : product == "f16"  ? "fragments.f16"
+                             : "fragments.f32";
 }
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();

@@ -32,6 +32,14 @@ const Architecture *cudaTarget() {
   return target;
 }
 
+const std::string &cudaPrecision() {
+  static const std::string precision = [] {
+    const char *name = std::getenv("TUTTI_LAWS_PRECISION");
+    return std::string(name ? name : "f32-ffma");
+  }();
+  return precision;
+}
+
 llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &request) {
   // A size that no input has would have to be set by hand.
   bool hasBatch = model.text.find("\"batch\"") != std::string::npos || model.text.find("*batch\"") != std::string::npos;
@@ -72,8 +80,10 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   CompileRequest request;
   request.output = path.str().str();
   request.levels = model.levels;
-  if (cudaTarget())
+  if (cudaTarget()) {
     request.cudaTargets.push_back(cudaTarget());
+    request.precision = cudaPrecision();
+  }
   llvm::Expected<CompileResult> result = laws::compile(model, request);
   if (!result)
     return result.takeError();

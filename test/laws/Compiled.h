@@ -27,6 +27,10 @@ struct Model {
 
 /// The CUDA target that is tested beside the CPU; null where the CPU alone is.
 const Architecture *cudaTarget();
+/// What it computes products with: "f32-ffma", which has the CPU's bits, or what TUTTI_LAWS_PRECISION says.
+const std::string &cudaPrecision();
+/// Whether its bits are the CPU's.
+inline bool hasCpuBits() { return cudaPrecision() == "f32-ffma"; }
 /// Numbers of threads that a law tries: a GPU has its own.
 inline std::vector<uint32_t> threadCounts() { return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2}; }
 

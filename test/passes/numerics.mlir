@@ -8,14 +8,14 @@ module attributes {tutti.members = 3 : i64} {
   // CHECK-LABEL: func.func @weights
   func.func @weights(%x: tensor<?x8xf32, ["batch"]>, %y: tensor<?x?x4xf32, ["active", "batch"]>)
       -> (tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>) {
-    // CHECK: tutti.contract {{.*}} "bk,kn->bn" {numerics = {chunk = 8 : i64, rule = "panels"}}
+    // CHECK: tutti.contract {{.*}} "bk,kn->bn" {numerics = {chunk = 8 : i64, product = "fma", rule = "panels"}}
     %trunk = tutti.get @trunk : tensor<8x4xf32>
     %0 = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
-    // CHECK: tutti.contract {{.*}} "mbk,mkn->mbn" {numerics = {chunk = 4 : i64, rule = "panels"}}
+    // CHECK: tutti.contract {{.*}} "mbk,mkn->mbn" {numerics = {chunk = 4 : i64, product = "fma", rule = "panels"}}
     %w = tutti.get @w : tensor<?x4x2xf32, ["active"]>
     %1 = tutti.contract %y, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x2xf32, ["active"]>
     // Shared rows, weights of members.
-    // CHECK: tutti.contract {{.*}} "bk,mkn->mbn" {numerics = {chunk = 8 : i64, rule = "panels"}}
+    // CHECK: tutti.contract {{.*}} "bk,mkn->mbn" {numerics = {chunk = 8 : i64, product = "fma", rule = "panels"}}
     %f = tutti.get @f : tensor<?x8x2xf32, ["active"]>
     %2 = tutti.contract %x, %f "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x2xf32, ["active"]>
     return %0, %1, %2 : tensor<?x4xf32, ["batch"]>, tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>
@@ -74,4 +74,58 @@ func.func @reduce(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> (tensor<?x?x1xf
   %0 = tutti.reduce mean %x [2] : tensor<?x?x4xf32, ["active", "batch"]>
   %1 = tutti.reduce sum %x [1] : tensor<?x?x4xf32, ["active", "batch"]>
   return %0, %1 : tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1x4xf32, ["active"]>
+}
+
+// -----
+
+// For CUDA devices float32 products are made of three on tensor cores where that is worth it: long sums, and more than a lanes block.
+// Whatever is no product with a weight stays as it is everywhere.
+module attributes {tutti.target = "cuda", tutti.precision = "f32"} {
+  tutti.param @w : tensor<24x9xf32>
+  tutti.param @short : tensor<23x9xf32>
+  tutti.param @narrow : tensor<24x8xf32>
+  // CHECK-LABEL: func.func @split
+  func.func @split(%x: tensor<?x24xf32, ["batch"]>, %y: tensor<?x23xf32, ["batch"]>, %z: tensor<24x9xf32>)
+      -> (tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>) {
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 32 : i64, product = "tf32x3", rule = "panels"}}
+    %w = tutti.get @w : tensor<24x9xf32>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x9xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 23 : i64, product = "fma", rule = "panels"}}
+    %s = tutti.get @short : tensor<23x9xf32>
+    %1 = tutti.contract %y, %s "bk,kn->bn" : tensor<?x23xf32, ["batch"]>, tensor<23x9xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 24 : i64, product = "fma", rule = "panels"}}
+    %n = tutti.get @narrow : tensor<24x8xf32>
+    %2 = tutti.contract %x, %n "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x8xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 24 : i64, rule = "chain"}}
+    %3 = tutti.contract %x, %z "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x9xf32>
+    return %0, %1, %2, %3 : tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// A lower precision is for every product with a weight, in one chain.
+module attributes {tutti.target = "cuda", tutti.precision = "bf16"} {
+  tutti.param @w : tensor<300x1xf32>
+  // CHECK-LABEL: func.func @rounded
+  func.func @rounded(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 300 : i64, product = "bf16", rule = "panels"}}
+    %w = tutti.get @w : tensor<300x1xf32>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x1xf32>
+    return %0 : tensor<?x1xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// f32-ffma asks for the bits of the CPU, and a CPU has no other.
+module attributes {tutti.target = "cuda", tutti.precision = "f32-ffma"} {
+  tutti.param @w : tensor<300x32xf32>
+  // CHECK-LABEL: func.func @plain
+  func.func @plain(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x32xf32, ["batch"]> {
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 152 : i64, product = "fma", rule = "panels"}}
+    %w = tutti.get @w : tensor<300x32xf32>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x32xf32>
+    return %0 : tensor<?x32xf32, ["batch"]>
+  }
 }

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <random>
 
 using namespace mlir;
 
@@ -67,6 +68,61 @@ TEST(Judge, LeavesTheRoundingOfTheResult) {
   Answer exact = measured(90000, 0);
   EXPECT_TRUE(judge(wrongBy(exact, std::ldexp(0.99, -24)), exact).ok);
   EXPECT_FALSE(judge(wrongBy(exact, std::ldexp(1.01, -24)), exact).ok);
+}
+
+// At a precision, plain float32 has its operands rounded; sums may be as exact as they like.
+TEST(Judge, NoticesOperandsThatAreRoundedWrongly) {
+  const char *text = R"(
+    tutti.param @w : tensor<64x32xf32>
+    func.func @main(%x: tensor<50x64xf32>) -> tensor<50x32xf32> {
+      %w = tutti.get @w : tensor<64x32xf32>
+      %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<50x64xf32>, tensor<64x32xf32>
+      return %0 : tensor<50x32xf32>
+    })";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
+  ASSERT_TRUE(module);
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  auto some = [&](int64_t rows, int64_t columns) {
+    std::vector<double> values(rows * columns);
+    for (double &value : values)
+      value = normal(random);
+    return floats(values, {rows, columns});
+  };
+  HostTensor x = some(50, 64), w = some(64, 32);
+  auto productOf = [&](const std::function<double(double)> &round) {
+    HostTensor y = HostTensor::zeros(x.element, {50, 32});
+    for (int64_t i = 0; i < 50 * 32; ++i)
+      for (int64_t k = 0; k < 64; ++k)
+        y.floats[i] += round(x.floats[i / 32 * 64 + k]) * round(w.floats[k * 32 + i % 32]);
+    return y;
+  };
+  for (auto [precision, bits] : {std::pair("tf32", 11), {"f16", 11}, {"bf16", 8}}) {
+    auto answers = answer(
+        module->lookupSymbol<func::FuncOp>("main"), given(x), [&](StringRef) { return w; }, precision);
+    ASSERT_TRUE(bool(answers)) << llvm::toString(answers.takeError());
+    auto roundWith = [bits = bits](double (*whole)(double)) {
+      return [=](double value) {
+        int exponent;
+        double fraction = std::frexp(value, &exponent);
+        return std::ldexp(whole(std::ldexp(fraction, bits)), exponent - bits);
+      };
+    };
+    auto nearest = roundWith([](double value) { return std::round(value); });
+    EXPECT_TRUE(judge(productOf(nearest), answers->front()).ok) << precision;
+    EXPECT_TRUE(judge(productOf([](double value) { return value; }), answers->front()).ok) << "float32 is better";
+    EXPECT_FALSE(judge(productOf(roundWith([](double value) { return std::trunc(value); })), answers->front()).ok);
+  }
+}
+
+// Math functions of a lower precision are as good as its numbers, where products do not dominate.
+TEST(Judge, LeavesMathFunctionsWhatThePrecisionHas) {
+  Answer exact = measured(90000, 0);
+  exact.unit = 0x1p-11;
+  EXPECT_FALSE(judge(wrongBy(exact, 0x1p-12), exact).ok);
+  exact.contracts = false;
+  EXPECT_TRUE(judge(wrongBy(exact, 0x1.fp-12), exact).ok);
+  EXPECT_FALSE(judge(wrongBy(exact, 0x1.1p-11), exact).ok);
 }
 
 TEST(Judge, KnowsOneMemberAmongMany) {

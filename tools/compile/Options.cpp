@@ -65,6 +65,16 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
   return llvm::Error::success();
 }
 
+/// A CPU has float32 only: alone it is no answer to a wish for less, beside a GPU it keeps what it has, and the artifact notes it.
+llvm::Error checkPrecision(const CompileRequest &request) {
+  const std::string &precision = request.precision;
+  if (!llvm::is_contained({"f32", "f32-ffma", "tf32", "bf16", "f16"}, llvm::StringRef(precision)))
+    return usage("--precision " + precision + ": expected f32, f32-ffma, tf32, bf16 or f16");
+  if (!llvm::StringRef(precision).starts_with("f32") && request.cudaTargets.empty())
+    return unsupported("--precision " + precision + ": CPUs compute in float32; add a CUDA target, as in --target cuda");
+  return llvm::Error::success();
+}
+
 llvm::Error addDim(const std::string &text, CompileRequest &request) {
   auto pair = split("--dim", text);
   if (!pair)
@@ -156,7 +166,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
   app.set_version_flag("--version", TUTTI_VERSION);
   std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt;
-  std::string share = "content", stop, randomness, precision, explainFor;
+  std::string share = "content", stop, randomness, explainFor;
   bool unequal = false, fast = false;
   uint64_t memory = 0, jobs = availableCpus();
   CompileRequest &request = options.request;
@@ -169,7 +179,9 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   app.add_option("--output", outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")->type_name("NAME=HEAD,...");
   app.add_option("--share", share, "content: equal weights are stored and computed once (default); none: every float weight stays per member");
   app.add_option("--randomness", randomness, "error, same or different (not supported yet)");
-  app.add_option("--precision", precision, "tf32, bf16, f16 (not supported yet)");
+  app.add_option("--precision", request.precision,
+                 "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), f32-ffma (the CPU's bits), "
+                 "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")->type_name("P");
   app.add_flag("--fast-math", fast, "(not supported yet)");
   app.add_flag("--unequal", unequal, "groups members of different structure (not supported yet)");
   auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES")->check(CLI::NonNegativeNumber);
@@ -189,8 +201,6 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   }
   auto fill = [&]() -> llvm::Error {
     auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
-    if (!precision.empty())
-      return absent("--precision");
     if (fast)
       return absent("--fast-math");
     if (!randomness.empty())
@@ -216,6 +226,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
     if (request.output.empty() && request.stopAfter == Stage::binary && stop.empty() && options.explain.empty())
       return usage("no artifact is named: add -o FILE.tutti");
     if (llvm::Error error = addTargets(targets, request))
+      return error;
+    if (llvm::Error error = checkPrecision(request))
       return error;
     for (const std::string &text : dims)
       if (llvm::Error error = addDim(text, request))

@@ -234,9 +234,10 @@ void print(const Artifact &artifact, const Json &all) {
       std::printf("  ...\n");
   for (uint32_t p = 0; p < info.num_programs; ++p) {
     const tutti_program_t &program = info.programs[p];
-    std::printf("program %u  %s for %s: launches %u, arena %s, state %s\n", p, program.entry,
+    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p,
+                program.entry,
                 program.num_targets ? program.targets[0] : "cpu", program.launches,
-                bytesText(program.arena_bytes).c_str(), bytesText(program.state_bytes).c_str());
+                bytesText(program.arena_bytes).c_str(), bytesText(program.state_bytes).c_str(), program.precision);
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
       std::printf("  %-24s %lld..%lld\n", program.dimensions[i].name, (long long)program.dimensions[i].lo,
                   (long long)program.dimensions[i].hi);

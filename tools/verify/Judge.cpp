@@ -62,7 +62,7 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
     double x = got.floats[i], exact = answer.exact.floats[i], rounded = nearest(exact, type),
            p = nearest(answer.plain.floats[i], type);
     // A choice at a kink moves the result no more than rounding does; one at a jump does.
-    if (std::fabs(exact - answer.other.floats[i]) > 64 * unit * largest) {
+    if (std::fabs(exact - answer.other.floats[i]) > 64 * std::fmax(unit, answer.unit) * largest) {
       ++verdict.undecided;
     } else if (!std::isfinite(rounded)) {
       // Where plain float32 has another answer, an overflow hangs on rounding.
@@ -88,8 +88,9 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared, 1)));
   double factor = (answer.contracts ? 1.25 : 2) * chance;
   // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
-  // does.
-  double least = type.isF64() ? 1024 * unit : unit;
+  // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products has
+  // their error in `plain`.
+  double least = type.isF64() ? 1024 * unit : answer.contracts ? unit : std::fmax(unit, answer.unit);
   verdict.bound = std::fmax(factor * std::fmax(verdict.plain, usual), least);
   verdict.ok = verdict.different == 0 && verdict.error <= verdict.bound;
   return verdict;
@@ -110,7 +111,7 @@ Row judge(const HostTensor &got, const Answer &answer, std::string name, std::st
   for (size_t i = 0; i < active.size(); ++i)
     row.members.push_back(
         judge(unstack(got, i),
-              {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i), answer.contracts},
+              {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i), answer.contracts, answer.unit},
               row.whole.plain));
   return row;
 }

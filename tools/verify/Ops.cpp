@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Op by op on equal inputs.
 #include "Ops.h"
+#include "Precision.h"
 
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/ops/Family.h"
@@ -70,6 +71,8 @@ private:
       std::vector<HostTensor> operands;
       for (Value operand : op.getOperands())
         operands.push_back(valueOf(operand, m));
+      if (plain)
+        roundOperands(op, request.precision, operands);
       FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, operands);
       if (failed(result))
         return fail(ExitCode::unsupported, "'" + op.getName().getStringRef() + "' " + diagnostics.take());
@@ -85,7 +88,7 @@ private:
     std::vector<Answer> answers;
     for (size_t m = 0; m < members(); ++m) {
       size_t at = exact.size() > 1 ? m : 0;
-      answers.push_back({exact[at], (*plain)[at], exact[at], isa<ContractOp>(op)});
+      answers.push_back({exact[at], (*plain)[at], exact[at], isa<ContractOp>(op), unitOf(request.precision)});
     }
     Answer whole = stack(std::move(answers));
     auto got = runCompiled(op, whole.exact);
@@ -141,8 +144,9 @@ private:
     llvm::FileRemover remover(path);
     CompileRequest compileRequest;
     compileRequest.output = path.str().str();
-    if (StringRef(request.target).starts_with("cpu-"))
-      compileRequest.levels = {request.target == "cpu-v3" ? "x86-64-v3" : "x86-64-v4"};
+    compileRequest.levels = request.levels;
+    compileRequest.cudaTargets = request.architectures;
+    compileRequest.precision = request.precision;
     compileRequest.shareByContent = request.shareByContent;
     if (auto result = compile(compileRequest, std::move(one)); !result)
       return result.takeError();
@@ -153,7 +157,7 @@ private:
     };
     if (!artifact)
       return raise(artifact.error());
-    auto session = Session::create(*artifact, request.threads);
+    auto session = Session::create(*artifact, request.session);
     if (!session)
       return raise(session.error());
     for (const tutti_dimension_t &dimension :

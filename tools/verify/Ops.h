@@ -6,6 +6,7 @@
 #include "Judge.h"
 
 #include "compiler/Compiler.h"
+#include "tutti/tutti.h"
 
 namespace tutti {
 
@@ -13,8 +14,10 @@ struct OpRequest {
   std::vector<std::string> models; ///< of the members to compare
   ImportOptions import;
   bool shareByContent = true;
-  std::string target; ///< as --target has it
-  uint32_t threads = 1;
+  std::vector<std::string> levels;                  ///< code for a CPU,
+  std::vector<const Architecture *> architectures; ///< or for such devices
+  std::string precision = "f32";
+  tutti_session_options_t session = TUTTI_SESSION_OPTIONS_INIT; ///< on what it runs
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::vector<HostTensor>> inputs; ///< by name: one for all members, or one each
   bool stopAtFirst = false;                              ///< that is out of bounds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The reference's answers: three evaluations of one function.
 #include "Reference.h"
+#include "Precision.h"
 #include "Undecided.h"
 
 #include "compiler/Error.h"
@@ -102,7 +103,7 @@ static bool sameValues(const HostTensor &a, const HostTensor &b) {
 }
 
 llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answer> operands,
-                                           const std::function<HostTensor(StringRef)> &param) {
+                                           const std::function<HostTensor(StringRef)> &param, StringRef precision) {
   using Tensors = std::vector<HostTensor>;
   auto evaluateWith = [&](HostTensor Answer::*which, bool plain, const EvaluateHook &hook) -> llvm::Expected<Tensors> {
     EvaluateContext context;
@@ -116,7 +117,14 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   });
   if (!exact)
     return exact.takeError();
+  EvaluateContext rounded;
+  rounded.plain = true;
   auto plain = evaluateWith(&Answer::plain, true, [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
+    SmallVector<HostTensor> operands;
+    if (precision != "f32" && isa<ContractOp>(op))
+      operands.assign(x.begin(), x.end());
+    if (roundOperands(op, precision, operands))
+      return std::optional(*cast<ContractOp>(op).evaluate(rounded, operands));
     return observer.sawPlain(op, x, y);
   });
   if (!plain)
@@ -135,13 +143,13 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   Operation *end = function.getBody().front().getTerminator();
   for (unsigned i = 0; i < exact->size(); ++i)
     answers.push_back(
-        {(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i], observer.contracts(end->getOperand(i))});
+        {(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i], observer.contracts(end->getOperand(i)), unitOf(precision)});
   return answers;
 }
 
-llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs) {
-  return answer(mainOf(*model.module), inputs,
-                [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); });
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, StringRef precision) {
+  return answer(
+      mainOf(*model.module), inputs, [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); }, precision);
 }
 
 Answer stack(std::vector<Answer> members) {
@@ -156,7 +164,8 @@ Answer stack(std::vector<Answer> members) {
     return whole;
   };
   bool contracts = members[0].contracts;
-  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), contracts};
+  double unit = members[0].unit;
+  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), contracts, unit};
 }
 
 HostTensor unstack(const HostTensor &tensor, int64_t position) {
@@ -195,6 +204,7 @@ llvm::Expected<Answer> underHead(MLIRContext &context, const Answer &members, St
   if (!answers)
     return answers.takeError();
   answers->front().contracts = members.contracts; // a few sums beside the members' work
+  answers->front().unit = members.unit;
   return answers->front();
 }
 

@@ -11,20 +11,26 @@ namespace tutti {
 /// A value of the reference. All three tensors have one type and shape.
 struct Answer {
   HostTensor exact; ///< float64
-  HostTensor plain; ///< float32 as the ops are written: every op rounded, a contraction one ascending fma chain
+  /// float32 as the ops are written: every op rounded, a contraction one ascending fma chain, over operands that are rounded first where
+  /// the precision says so (Precision.h)
+  HostTensor plain;
   /// float64 with every choice (a comparison, a vote ...) that float32 cannot decide taken the other way
   HostTensor other;
   bool contracts = false; ///< at least half of the operations behind it are a contraction's
+  /// Unit roundoff of the precision that `plain` is of, 0 for float32.
+  double unit = 0;
 };
 
 /// An input of the ensemble: the same in all three.
 Answer given(HostTensor tensor);
 
-/// The function's results. Sizes follow from the operands.
+/// The function's results at a precision. Sizes follow from the operands.
 llvm::Expected<std::vector<Answer>> answer(mlir::func::FuncOp function, llvm::ArrayRef<Answer> operands,
-                                           const std::function<HostTensor(llvm::StringRef)> &param = {});
+                                           const std::function<HostTensor(llvm::StringRef)> &param = {},
+                                           llvm::StringRef precision = "f32");
 /// One member's outputs, from its file alone: the compiler's alignment and sharing have no part in it.
-llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs);
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs,
+                                           llvm::StringRef precision);
 
 /// One tensor of all members' own, with the member axis in front; they are taken from `members` one by one.
 Answer stack(std::vector<Answer> members);

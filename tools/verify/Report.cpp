@@ -39,11 +39,18 @@ static std::vector<std::string> cells(const Row &row) {
           shown(v.largest), worst,    verdictOf(v, row.ok())};
 }
 
+/// Whose error it is that bounds ours.
+static std::string plainName(const Report &report) {
+  return report.precision.starts_with("f32") ? "float32's" : report.precision + "'s";
+}
+
 static void printHead(const Report &report) {
   std::string text = report.seed ? "seed " + std::to_string(*report.seed) : "inputs from files";
   for (const auto &[name, size] : report.sizes)
     text += "; " + name + " = " + std::to_string(size);
   auto counted = [](size_t n, const char *what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+  if (report.precision != "f32")
+    text += "; precision " + report.precision;
   std::printf("%s; %s; %s\n\n", text.c_str(), counted(report.active.size(), "member").c_str(),
               counted(report.threads, "thread").c_str());
 }
@@ -65,7 +72,7 @@ static void printTable(const std::vector<std::vector<std::string>> &lines) {
 void print(const Report &report) {
   printHead(report);
   std::vector<std::vector<std::string>> lines = {
-      {"output", "head", "elements", "error", "float32's", "bound", "largest", "worst member", ""}};
+      {"output", "head", "elements", "error", plainName(report), "bound", "largest", "worst member", ""}};
   for (const Row &row : report.rows)
     lines.push_back(cells(row));
   printTable(lines);
@@ -78,7 +85,7 @@ void printOps(const Report &report, bool all) {
   std::printf("\n");
   if (all) {
     std::vector<std::vector<std::string>> lines = {
-        {"op", "elements", "error", "float32's", "bound", "largest", "", "made from"}};
+        {"op", "elements", "error", plainName(report), "bound", "largest", "", "made from"}};
     for (const OpRow &row : *report.ops) {
       const Verdict &v = row.verdict;
       auto shown = [&](double value) { return v.bound > 0 ? number(value) : std::string("-"); };
@@ -107,7 +114,8 @@ std::string json(const Report &report) {
                                 {"seed", nullptr},
                                 {"sizes", report.sizes},
                                 {"active", report.active},
-                                {"threads", report.threads}};
+                                {"threads", report.threads},
+                                {"precision", report.precision}};
   if (report.seed)
     all["seed"] = *report.seed;
   all["outputs"] = nlohmann::ordered_json::array();

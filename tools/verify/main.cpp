@@ -6,6 +6,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/import/MappedFile.h"
 #include "runtime/schema/Digest.h"
+#include "artifact_generated.h"
 #include "tools/common/ModelNames.h"
 
 #include <chrono>
@@ -114,7 +115,7 @@ Failure evaluateMembers(MLIRContext &context, const Arguments &a, const ImportOp
               HostTensor::fromBytes(ports.types[i].getElementType(), inputs[j].dims, inputs[j].data.data());
           operands.push_back(given(port.per_member ? unstack(whole, position) : whole));
         }
-    auto answers = answer(own ? *own : first, operands);
+    auto answers = answer(own ? *own : first, operands, report.precision);
     if (!answers)
       return failureOf(answers.takeError());
     for (auto [all, each] : llvm::zip_equal(byOutput, *answers))
@@ -148,9 +149,24 @@ Failure judgeOutputs(MLIRContext &context, const Artifact &artifact, const Sessi
   return {};
 }
 
+/// What the artifact has code for: the emulated device's architectures, or the others.
+std::vector<const Architecture *> architecturesOf(const Artifact &artifact, bool emulated) {
+  std::vector<const Architecture *> found;
+  const fb::Root &root = *fb::GetRoot(artifact.info().metadata);
+  for (const fb::Kernel *kernel : *root.kernels())
+    for (const fb::Image *image : *kernel->images()) {
+      const Architecture *architecture = findArchitecture(image->target()->str());
+      if (architecture && (architecture->code == Architecture::Code::emulated) == emulated &&
+          !llvm::is_contained(found, architecture))
+        found.push_back(architecture);
+    }
+  return found;
+}
+
 /// Op by op, for the first four of the active members or, when some are out of bounds, the worst.
 Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptions &options, const Artifact &artifact,
-                     const std::vector<Tensor> &inputs, const Ports &ports, Report &report) {
+                     const tutti_session_options_t &session, const std::vector<Tensor> &inputs, const Ports &ports,
+                     Report &report) {
   std::vector<size_t> positions;
   for (const Row &row : report.rows)
     if (!row.ok() && !row.members.empty() && positions.empty())
@@ -163,8 +179,15 @@ Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptio
     request.models.push_back(a.models[report.active[position]]);
   request.import = options;
   request.shareByContent = artifact.info().share != std::string_view("none");
-  request.threads = report.threads;
-  request.target = a.device.target;
+  request.precision = report.precision;
+  request.session = session;
+  request.session.program = 0;
+  if (artifact.programs()[session.program].device == TUTTI_DEVICE_CUDA)
+    request.architectures = architecturesOf(artifact, session.device == TUTTI_DEVICE_EMULATED);
+  else if (session.target)
+    request.levels = {session.target};
+  else
+    request.levels = CompileRequest().levels;
   request.sizes = report.sizes;
   request.stopAtFirst = !a.ops;
   for (auto [tensor, port] : llvm::zip_equal(inputs, artifact.inputs())) {
@@ -206,6 +229,7 @@ Failure verify(Arguments &a) {
   Session session;
   if (auto failure = createSession(artifact, options, session))
     return failure;
+  report.precision = artifact.programs()[options.program].precision;
   if (auto error = session.setActive(report.active))
     return error;
   std::vector<Tensor> inputs;
@@ -247,7 +271,7 @@ Failure verify(Arguments &a) {
     return failure;
   print(report);
   if (a.ops || !report.ok()) {
-    if (auto failure = compareByOps(context, a, import, artifact, inputs, ports, report))
+    if (auto failure = compareByOps(context, a, import, artifact, options, inputs, ports, report))
       return failure;
     printOps(report, a.ops);
   }
@@ -271,7 +295,8 @@ int main(int argc, char **argv) {
   CLI::App app(
       "Compares an artifact's results with a float64 evaluation of the model files that it was compiled from.\n"
       "Errors are 2-norms relative to the reference's. Ours may be at most 1.25 times that of plain float32 where\n"
-      "contractions dominate, twice elsewhere; integers and bools have to be equal.",
+      "contractions dominate, twice elsewhere; at a lower precision of plain float32 with operands rounded to it. Integers\n"
+      "and bools have to be equal.",
       "tutti-verify");
   app.footer("Exit 1: out of bounds.\n\nExample:\n  tutti-verify digits.tutti digits_*.onnx --input image=images.npy "
              "--active 0,3,7");

@@ -138,7 +138,7 @@ static std::string panelCalls(KernelText &k, Contraction c) {
 }
 
 std::string emitRing(KernelText &k) {
-  if (!k.geometry.warpRows)
+  if (!k.geometry.warpRows) // an architecture without these products: no ring
     return "";
   std::string lefts, cases;
   int64_t stages = 0;

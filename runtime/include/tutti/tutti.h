@@ -143,7 +143,7 @@ typedef struct tutti_dimension {
 /** One way to run the artifact: an entry, compiled for targets and for one binding of its dimensions. */
 typedef struct tutti_program {
   const char *entry;
-  const char *precision;
+  const char *precision; /**< as tutti-compile --precision names it: "f32", "bf16" ... */
   uint32_t num_targets;
   const char *const *targets; /**< "cpu" ... */
   uint32_t num_dimensions;    /**< without the length of the active set */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rounded operands.
+#include "Precision.h"
+
+#include "dialects/tutti/ops/Family.h"
+
+#include <bit>
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+
+double unitOf(StringRef precision) {
+  return precision == "tf32" || precision == "f16" ? 0x1p-11 : precision == "bf16" ? 0x1p-8 : 0;
+}
+
+/// Rows times a weight matrix: [rows..., k] x [k, n] -> [rows..., n], the weight a parameter of the model.
+static bool isRowsTimesWeight(Operation &op) {
+  auto contract = dyn_cast<ContractOp>(op);
+  if (!contract || !contract.getType().getElementType().isF32() || !contract.getRhs().getDefiningOp<GetOp>())
+    return false;
+  std::optional<ContractSpec> spec = ContractSpec::parse(contract.getSpec());
+  StringRef left = spec->lhs, right = spec->rhs, result = spec->result;
+  return right.size() == 2 && left.ends_with(right.take_front()) && result.ends_with(right.drop_front()) &&
+         left.drop_back() == result.drop_back();
+}
+
+/// To nearest in 11 bits, ties away from zero.
+static double nearestTf32(double value) {
+  uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(value));
+  return std::isfinite(value) ? std::bit_cast<float>((bits + 0x1000) & 0xffffe000) : value;
+}
+
+bool roundOperands(Operation &op, StringRef precision, MutableArrayRef<HostTensor> operands) {
+  if (unitOf(precision) == 0 || !isRowsTimesWeight(op))
+    return false;
+  MLIRContext *context = op.getContext();
+  Type type = precision == "bf16" ? Type(BFloat16Type::get(context)) : Float16Type::get(context);
+  for (HostTensor &operand : operands)
+    for (double &value : operand.floats)
+      value = precision == "tf32" ? nearestTf32(value) : nearest(value, type);
+  return true;
+}
+
+} // namespace tutti

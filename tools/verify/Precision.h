@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What `tutti-compile --precision` takes from products with weights, for the reference (docs/numerics.md, section 9).
+#ifndef TUTTI_TOOLS_VERIFY_PRECISION_H
+#define TUTTI_TOOLS_VERIFY_PRECISION_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// Unit roundoff of the numbers that are multiplied at a precision ("tf32", "bf16", "f16"); 0 where they are float32.
+double unitOf(llvm::StringRef precision);
+
+/// Rounds the operands of a float32 contraction of rows with a weight as the precision says; false, and nothing is changed, of any
+/// other op, and where the precision takes nothing.
+bool roundOperands(mlir::Operation &op, llvm::StringRef precision, llvm::MutableArrayRef<HostTensor> operands);
+
+} // namespace tutti
+
+#endif
