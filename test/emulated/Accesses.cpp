@@ -55,8 +55,8 @@ void Launcher::checkNotInFlight(const void *at, uint32_t bytes, Where where) {
     if (from < copy.from + copy.bytes && to > copy.from &&
         (!copy.landed.epoch || !block.clocks.ordered(copy.landed, own())))
       failHere(CUDA_ERROR_LAUNCH_FAILED,
-               "a race: writes what thread " + nameOf(block, copy.thread) + " copies in bulk at " +
-                   print(copy.where) + ", without a wait between them",
+               "a race: writes what thread " + nameOf(block, copy.thread) + " copies in bulk at " + print(copy.where) +
+                   ", without a wait between them",
                where);
 }
 
@@ -121,8 +121,8 @@ void Launcher::view(Space space, const void *base, int64_t bytes, uint32_t align
 void Launcher::checkPeer(Block &holder, const char *verb, Where where) {
   std::string what = std::string(verb) + " shared memory of block " + print(holder.index);
   if (!here().clocks.phasesKnownTo(own()))
-    failHere(CUDA_ERROR_ILLEGAL_ADDRESS,
-             what + ", which may not have begun: no barrier of the cluster lies before", where);
+    failHere(CUDA_ERROR_ILLEGAL_ADDRESS, what + ", which may not have begun: no barrier of the cluster lies before",
+             where);
   if (holder.numReturned == numThreads)
     failHere(CUDA_ERROR_ILLEGAL_ADDRESS, what + ", which has ended", where);
   holder.peers.resize(clusterSize);

@@ -91,8 +91,8 @@ void Launcher::tryWarp(uint32_t first) {
       const Thread &other = threads[j];
       if (!(leader.mask >> (j - first) & 1) || other.status == Thread::Status::returned)
         continue;
-      complete &= other.status == Thread::Status::waiting && other.combine == leader.combine && other.mask == leader.mask &&
-                  !strcmp(other.what, leader.what);
+      complete &= other.status == Thread::Status::waiting && other.combine == leader.combine &&
+                  other.mask == leader.mask && !strcmp(other.what, leader.what);
       lanes |= 1u << (j - first);
       operands[j - first] = other.operand;
     }
@@ -116,7 +116,8 @@ void Launcher::clusterBarrier(bool waits, Where where) {
   ClusterPart &part = here().cluster;
   if (!waits) {
     if (self.arrivals != self.waits)
-      failHere(CUDA_ERROR_LAUNCH_FAILED, "a second arrival at the cluster's barrier without a wait between them", where);
+      failHere(CUDA_ERROR_LAUNCH_FAILED, "a second arrival at the cluster's barrier without a wait between them",
+               where);
     if (part.phase > cluster.phase && (part.where.line != where.line || strcmp(part.where.file, where.file)))
       failHere(CUDA_ERROR_LAUNCH_FAILED,
                "the block's threads part: this one comes to the cluster's barrier at this line, another at " +

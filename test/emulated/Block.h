@@ -39,8 +39,8 @@ struct Thread {
   void *operand = nullptr;
   bool orders = false;
   std::vector<Copy> copies;
-  uint32_t groups = 0;    ///< committed
-  uint32_t numCopies = 0; ///< ever asked for
+  uint32_t groups = 0;              ///< committed
+  uint32_t numCopies = 0;           ///< ever asked for
   uint32_t arrivals = 0, waits = 0; ///< at the cluster's barrier
   ProxyFence fence;
 };
@@ -75,7 +75,7 @@ struct Mbarrier {
   uint64_t phase = 0;
   Stamp made;
   Where where;
-  bool fenced = false; ///< known to copies in bulk
+  bool fenced = false;     ///< known to copies in bulk
   Knowledge arrived, over; ///< of those that came in this phase; of the phases that have ended
   std::vector<uint32_t> waiting;
   std::vector<BulkCopy> bulk; ///< in flight

@@ -19,7 +19,7 @@ struct Stamp {
 /// What somebody knows of all threads in one epoch: up to which time of theirs everything has happened.
 struct Knowledge {
   uint32_t epoch = 0;
-  uint32_t warps = 0; ///< those of which anything is known
+  uint32_t warps = 0;  ///< those of which anything is known
   uint32_t copies = 0; ///< up to which time of theirs
   uint32_t phases = 0; ///< of the cluster's barrier that are known to have ended, of all epochs
   std::vector<uint32_t> times;
@@ -61,7 +61,7 @@ private:
   void begin(Knowledge &knowledge);
 
   uint32_t numThreads = 0, epoch = 0, copies = 0;
-  bool hasPhases = false; ///< in this block
+  bool hasPhases = false;         ///< in this block
   std::vector<Knowledge> threads; ///< a thread's own time is threads[t].times[t]
 };
 

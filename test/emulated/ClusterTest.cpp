@@ -15,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   Shared<float> s = shared<float>(0, 64), t = peer(s, (clusterRank() + 1) % clusterSize());
   Shared<uint64_t> b = shared<uint64_t>(256, 1);
   int i = threadIdx.x, g = int(blockIdx.x) * 64 + i;
-)" + body + "}\n";
+)" + body +
+         "}\n";
 }
 
 class Clusters : public EmulatedDevice, public testing::WithParamInterface<int> {
@@ -162,7 +163,8 @@ TEST_P(Clusters, OthersMemoryIsForLoadsAndStoresOnly) {
   ASSERT_EQ(runClusters(bulk, 4), CUDA_SUCCESS) << tuttiEmulatedReport();
   bulk.replace(bulk.find("&s[0]"), 5, "&t[0]");
   expectFails(bulk, CUDA_ERROR_ILLEGAL_ADDRESS, "bulkCopy", "only the block's own will do here");
-  expectFails("auto u = peer(s, 4);\n(void)u;\n", CUDA_ERROR_ILLEGAL_ADDRESS, "peer(s, 4)", "block 4 of a cluster of 4");
+  expectFails("auto u = peer(s, 4);\n(void)u;\n", CUDA_ERROR_ILLEGAL_ADDRESS, "peer(s, 4)",
+              "block 4 of a cluster of 4");
 }
 
 TEST_P(Clusters, CopiesInBulkOverOthersReads) {
@@ -209,8 +211,9 @@ TEST_P(Clusters, Launches) {
 }
 
 TEST_P(Clusters, RanksCountXFirst) {
-  std::string text = kernel("if (i == 0) {\n  Global<float> z(p.args[1], 32);\n  z[(blockIdx.z * gridDim.y + blockIdx.y) * "
-                            "gridDim.x + blockIdx.x] = float(clusterRank() * 100 + clusterSize());\n}\n");
+  std::string text =
+      kernel("if (i == 0) {\n  Global<float> z(p.args[1], 32);\n  z[(blockIdx.z * gridDim.y + blockIdx.y) * "
+             "gridDim.x + blockIdx.x] = float(clusterRank() * 100 + clusterSize());\n}\n");
   CUfunction function = this->function(text);
   CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
   cluster.value.clusterDim = {2, 1, 3};

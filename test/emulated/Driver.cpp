@@ -28,7 +28,7 @@ void DeviceLimits::setCapability(int value) {
   // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
   static constexpr struct {
     int capability, threads, blocks, shared, reserved;
-  } known[] = {{75, 1024, 16, 64, 0}, {80, 2048, 32, 164, 1},  {86, 1536, 16, 100, 1}, {89, 1536, 24, 100, 1},
+  } known[] = {{75, 1024, 16, 64, 0},  {80, 2048, 32, 164, 1},  {86, 1536, 16, 100, 1}, {89, 1536, 24, 100, 1},
                {90, 2048, 32, 228, 1}, {100, 2048, 32, 228, 1}, {120, 1536, 24, 100, 1}};
   capability = value;
   for (const auto &each : known)

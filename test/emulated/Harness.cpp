@@ -11,8 +11,9 @@ const std::string &imageOf(const std::string &text, int capability) {
   auto known = images.find({text, capability});
   if (known != images.end())
     return known->second;
-  auto image = tutti::compileEmulated(tutti::EmulatedUnit{"test.cu", text},
-                                      {.flags = {"-Wall", "-Werror", "-Wno-unused-variable"}, .capability = capability});
+  auto image =
+      tutti::compileEmulated(tutti::EmulatedUnit{"test.cu", text},
+                             {.flags = {"-Wall", "-Werror", "-Wno-unused-variable"}, .capability = capability});
   if (!image) {
     ADD_FAILURE() << llvm::toString(image.takeError());
     return images[{text, capability}];
@@ -88,8 +89,8 @@ CUresult EmulatedDevice::run(const std::string &text, Launch launch, std::vector
             CUDA_SUCCESS);
   CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
   cluster.value.clusterDim = {launch.cluster, 1, 1};
-  CUlaunchConfig config = {launch.grid,        1, 1, launch.block, 1, 1, launch.sharedBytes, nullptr, &cluster,
-                           launch.cluster > 1};
+  CUlaunchConfig config = {launch.grid,        1,       1,        launch.block,      1, 1,
+                           launch.sharedBytes, nullptr, &cluster, launch.cluster > 1};
   CUresult result = cuLaunchKernelEx(&config, kernel, parameters, nullptr);
   return result ? result : cuCtxSynchronize();
 }

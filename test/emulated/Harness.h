@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-/// The image of kernel text, made once for each text and compute capability. Fails the test where the text does not compile.
+/// The image of kernel text, made once for each text and compute capability. Fails the test where the text does not
+/// compile.
 const std::string &imageOf(const std::string &text, int capability = 90);
 
 /// `text` without the `which`th (from 0) line that holds `line`; an empty line is left, so that line numbers stay.

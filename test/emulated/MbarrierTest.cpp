@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// mbarriers and the copies that they count: correct use passes in any order of threads, and everything that is taken away
-// from it is missed, by name of its line.
+// mbarriers and the copies that they count: correct use passes in any order of threads, and everything that is taken
+// away from it is missed, by name of its line.
 #include "Harness.h"
 
 static const std::string head = R"(#include "tutti/prelude.cuh"
@@ -14,7 +14,8 @@ struct Params {
 // y[i] = the sum over t of x[64 t + 63 - i]: a warp brings tiles into a ring, two others read them.
 static std::string ring(const std::string &produce, const std::string &producers) {
   return head + R"(
-constexpr int STAGES = 2, TILE = 64, PRODUCERS = )" + producers + R"(;
+constexpr int STAGES = 2, TILE = 64, PRODUCERS = )" +
+         producers + R"(;
 extern "C" __global__ void __launch_bounds__(96) kernel(const __grid_constant__ Params p) {
   int n = int(p.sizes[0]), i = threadIdx.x;
   Global<const float> x(p.args[0], n);
@@ -205,13 +206,13 @@ TEST_P(Mbarriers, WithoutWaitForCopies) {
 }
 
 TEST_P(Mbarriers, WithoutArrivalOfReaders) {
-  expectRingFails(without(bulkRing, "mbarrierArrive(&empty"), CUDA_ERROR_LAUNCH_TIMEOUT, "",
-                  "lacks 64 of 64 arrivals");
+  expectRingFails(without(bulkRing, "mbarrierArrive(&empty"), CUDA_ERROR_LAUNCH_TIMEOUT, "", "lacks 64 of 64 arrivals");
   EXPECT_NE(std::string(tuttiEmulatedReport()).find(waitsAt("mbarrierWait(&empty")), std::string::npos);
 }
 
 TEST_P(Mbarriers, WaitForTheWrongParity) {
-  expectRingFails(replaced(bulkRing, "phase ^ 1", "phase"), CUDA_ERROR_LAUNCH_TIMEOUT, "", waitsAt("mbarrierWait(&empty"));
+  expectRingFails(replaced(bulkRing, "phase ^ 1", "phase"), CUDA_ERROR_LAUNCH_TIMEOUT, "",
+                  waitsAt("mbarrierWait(&empty"));
 }
 
 TEST_P(Mbarriers, TooManyArrivals) {
@@ -229,7 +230,8 @@ TEST_P(Mbarriers, InitialisedTwice) {
 TEST_P(Mbarriers, CountsThatDoNotFit) {
   expect("if (i == 0)\n  mbarrierInit(&b[1], (1 << 20) - 1);\n", "if (i == 0)\n  mbarrierInit(&b[1], 1 << 20);\n",
          CUDA_ERROR_LAUNCH_FAILED, "&b[1]", "expected 1 to 1048575");
-  expect("", "if (i == 0)\n  mbarrierInit(&b[1], 0);\n", CUDA_ERROR_LAUNCH_FAILED, "&b[1]", "an mbarrier of 0 arrivals");
+  expect("", "if (i == 0)\n  mbarrierInit(&b[1], 0);\n", CUDA_ERROR_LAUNCH_FAILED, "&b[1]",
+         "an mbarrier of 0 arrivals");
   expect("", "if (i == 0)\n  mbarrierExpect(&b[0], 1 << 20);\n", CUDA_ERROR_LAUNCH_FAILED, "mbarrierExpect",
          "would expect 1048576 bytes");
   expect("", "mbarrierWait(&b[0], 2);\n", CUDA_ERROR_LAUNCH_FAILED, "mbarrierWait", "of parity 2");
@@ -242,8 +244,7 @@ TEST_P(Mbarriers, OrdinaryAccess) {
 
 TEST_P(Mbarriers, PhaseThatNobodyCanEnd) {
   expect("if (i == 0)\n  mbarrierArrive(&b[0]);\nmbarrierWait(&b[0], 0);\n", "mbarrierWait(&b[0], 0);\n",
-         CUDA_ERROR_LAUNCH_TIMEOUT, "mbarrierWait",
-         "64 threads wait at mbarrierWait() in test.cu:");
+         CUDA_ERROR_LAUNCH_TIMEOUT, "mbarrierWait", "64 threads wait at mbarrierWait() in test.cu:");
 }
 
 static const std::string brought = R"(
@@ -256,10 +257,10 @@ y[i] = s[i];
 )";
 
 TEST_P(Mbarriers, CopiesInBulkThatDoNotFit) {
-  expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[2], &x[0], 240"), CUDA_ERROR_MISALIGNED_ADDRESS, "bulkCopy",
-         "is not a multiple of 16");
-  expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[0], &x[1], 240"), CUDA_ERROR_MISALIGNED_ADDRESS, "bulkCopy",
-         "is not a multiple of 16");
+  expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[2], &x[0], 240"), CUDA_ERROR_MISALIGNED_ADDRESS,
+         "bulkCopy", "is not a multiple of 16");
+  expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[0], &x[1], 240"), CUDA_ERROR_MISALIGNED_ADDRESS,
+         "bulkCopy", "is not a multiple of 16");
   expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[0], &x[0], 24"), CUDA_ERROR_LAUNCH_FAILED, "bulkCopy",
          "a copy in bulk of 24 bytes: expected a multiple of 16");
   expect(brought, replaced(brought, "&s[0], &x[0], 256", "&s[0], &x[4], 256"), CUDA_ERROR_ILLEGAL_ADDRESS, "bulkCopy",
@@ -276,8 +277,9 @@ TEST_P(Mbarriers, AnothersWaitIsNotOnesOwn) {
   // The second warp reads when the first has waited, perhaps: a race, however it comes.
   expect(brought, replaced(brought, "mbarrierWait(&b[0], 0);", "if (i < 32) mbarrierWait(&b[0], 0);"),
          CUDA_ERROR_LAUNCH_FAILED, "y[i] = s[i]", "");
-  expect(brought, replaced(brought, "mbarrierWait(&b[0], 0);", "if (i < 32) mbarrierWait(&b[0], 0);\n__syncthreads();") +
-                      "if (i == 0) s[1] = 2;\n",
+  expect(brought,
+         replaced(brought, "mbarrierWait(&b[0], 0);", "if (i < 32) mbarrierWait(&b[0], 0);\n__syncthreads();") +
+             "if (i == 0) s[1] = 2;\n",
          CUDA_ERROR_LAUNCH_FAILED, "", "a race");
 }
 
@@ -287,8 +289,9 @@ TEST_P(Mbarriers, WriteToWhatIsCopied) {
 }
 
 TEST_P(Mbarriers, WriteToWhereIsCopied) {
-  expect(brought + "__syncthreads();\ns[i] = 1;\n", replaced(brought, "mbarrierWait", "if (i == 0) s[5] = 1;\nmbarrierWait"),
-         CUDA_ERROR_LAUNCH_FAILED, "s[5] = 1", "copies in bulk at test.cu:");
+  expect(brought + "__syncthreads();\ns[i] = 1;\n",
+         replaced(brought, "mbarrierWait", "if (i == 0) s[5] = 1;\nmbarrierWait"), CUDA_ERROR_LAUNCH_FAILED, "s[5] = 1",
+         "copies in bulk at test.cu:");
 }
 
 TEST_P(Mbarriers, BlockThatEndsBeforeItsCopies) {
@@ -299,9 +302,11 @@ TEST_P(Mbarriers, BlockThatEndsBeforeItsCopies) {
 TEST_P(Mbarriers, CopyInBulkOverOrdinaryWrites) {
   // The fence of who wrote, or of who copies.
   std::string writers = "s[i] = 1;\nbulkFence();\n__syncthreads();\n" + brought,
-              copier = "s[i] = 1;\n__syncthreads();\n" + replaced(brought, "mbarrierExpect", "bulkFence();\n  mbarrierExpect");
+              copier = "s[i] = 1;\n__syncthreads();\n" +
+                       replaced(brought, "mbarrierExpect", "bulkFence();\n  mbarrierExpect");
   for (const std::string &right : {writers, copier})
-    expect(right, without(right, "bulkFence"), CUDA_ERROR_LAUNCH_FAILED, "bulkCopy", "without a bulkFence() between them");
+    expect(right, without(right, "bulkFence"), CUDA_ERROR_LAUNCH_FAILED, "bulkCopy",
+           "without a bulkFence() between them");
   // Before the barrier, the one who copies knows of nobody's writes.
   expect(writers, "if (i == 0)\n  bulkFence();\ns[i] = 1;\n__syncthreads();\n" + brought, CUDA_ERROR_LAUNCH_FAILED,
          "bulkCopy", "without a bulkFence() between them");

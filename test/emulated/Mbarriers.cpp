@@ -83,8 +83,8 @@ void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
     failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait for a phase of parity " + std::to_string(parity) + ": expected 0 or 1",
              where);
   bool waited = false;
-  // Like the instruction, which looks again and again, a thread may miss a phase: it looks when it is woken, and by then
-  // the next one may have ended as well.
+  // Like the instruction, which looks again and again, a thread may miss a phase: it looks when it is woken, and by
+  // then the next one may have ended as well.
   while (int64_t(mbarrier.phase & 1) == parity) {
     Thread &self = threads[running];
     self.status = Thread::Status::waiting;

@@ -101,9 +101,9 @@ CUresult describeLaunch(Driver &driver, CUfunction function, const LaunchShape &
     return refuse(CUDA_ERROR_NOT_SUPPORTED, "clusters of blocks before compute capability 9.0");
   if (!blocks || blocks > (function->largeClusters ? 16 : 8) || shape.grid.x % shape.cluster.x ||
       shape.grid.y % shape.cluster.y || shape.grid.z % shape.cluster.z)
-    return refuse(CUDA_ERROR_INVALID_VALUE,
-                  "clusters of " + print(uint3{shape.cluster.x, shape.cluster.y, shape.cluster.z}) +
-                      " blocks: too many, or the grid is not made of them");
+    return refuse(CUDA_ERROR_INVALID_VALUE, "clusters of " +
+                                                print(uint3{shape.cluster.x, shape.cluster.y, shape.cluster.z}) +
+                                                " blocks: too many, or the grid is not made of them");
   work.kind = Work::Kind::launch;
   work.function = function;
   work.shape = shape;

@@ -36,7 +36,8 @@ void Launcher::reportDeadlock() {
   std::string text = std::string(clusterSize > 1 ? "the cluster" : "the block") + " can not go on:";
   for (const Group &group : groups)
     text += (&group == groups.data() ? " " : "; ") + std::to_string(group.number) + " thread" +
-            (group.number > 1 ? "s" : "") + " " + group.place + " (the first is " + nameOf(blockOf(group.first), group.first % stride) + ")";
+            (group.number > 1 ? "s" : "") + " " + group.place + " (the first is " +
+            nameOf(blockOf(group.first), group.first % stride) + ")";
   for (uint32_t rank = 0; rank < clusterSize; ++rank)
     for (const auto &[offset, mbarrier] : blocks[rank]->mbarriers)
       if (!mbarrier.waiting.empty())
@@ -56,8 +57,8 @@ std::string Launcher::nameOf(const Block &block, uint32_t thread) const {
 
 void Launcher::failAt(uint32_t thread, CUresult result, const std::string &text, Where where) {
   if (failure.result == CUDA_SUCCESS)
-    failure = {result, "kernel " + *name + ", block " + print(blockOf(thread).index) + ", thread " + print(threads[thread].index) +
-                           ", " + print(where) + ": " + text};
+    failure = {result, "kernel " + *name + ", block " + print(blockOf(thread).index) + ", thread " +
+                           print(threads[thread].index) + ", " + print(where) + ": " + text};
 }
 
 void Launcher::abandon() {

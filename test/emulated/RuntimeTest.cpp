@@ -152,15 +152,19 @@ TEST_P(EmulatedRuntime, worksInDeviceMemoryOnTheCallersStream) {
 TEST_P(EmulatedRuntime, launchesInClusters) {
   // Two blocks share a tile: one computes sums, the other takes them from its shared memory.
   std::string text = kernels;
-  auto replace = [&](const std::string &part, const std::string &by) { text.replace(text.find(part), part.size(), by); };
+  auto replace = [&](const std::string &part, const std::string &by) {
+    text.replace(text.find(part), part.size(), by);
+  };
   replace("  for (int i = threadIdx.x; i < ROWS * N; i += 32) {",
           "  Shared<float> sums = shared<float>(0, ROWS * N), all = peer(sums, 0);\n  int own = clusterRank();\n"
           "  if (own == 1)\n    clusterSync();\n  for (int i = threadIdx.x; i < ROWS * N; i += 32) {");
-  replace("    float sum = b[n];", "    float sum = b[n];\n    if (own == 1) {\n      h[(member * batch + row) * N + n] = "
-                                  "all[i] > 0 ? float(all[i]) : 0.0f;\n      continue;\n    }");
+  replace("    float sum = b[n];",
+          "    float sum = b[n];\n    if (own == 1) {\n      h[(member * batch + row) * N + n] = "
+          "all[i] > 0 ? float(all[i]) : 0.0f;\n      continue;\n    }");
   replace("    h[(member * batch + row) * N + n] = sum > 0 ? sum : 0.0f;\n  }\n",
           "    sums[i] = sum;\n  }\n  if (own == 0)\n    clusterSync();\n  clusterSync();\n");
-  replace("  if (threadIdx.x == 0)\n    atomicAdd", "  if (clusterRank() == 1)\n    return;\n  if (threadIdx.x == 0)\n    atomicAdd");
+  replace("  if (threadIdx.x == 0)\n    atomicAdd",
+          "  if (clusterRank() == 1)\n    return;\n  if (threadIdx.x == 0)\n    atomicAdd");
   for (bool oneLaunch : {false, true}) { // a graph, and a launch of its own
     Spec spec = specOf(text, oneLaunch);
     spec.gridZ = 2;

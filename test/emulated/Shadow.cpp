@@ -82,8 +82,7 @@ std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t 
   return std::nullopt;
 }
 
-std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, const Party &party, bool bulk,
-                                          Where where) {
+std::optional<Conflict> Shadow::startCopy(uint32_t offset, uint32_t bytes, const Party &party, bool bulk, Where where) {
   if (auto conflict = access(Access::write, offset, bytes, party, where))
     return conflict;
   for (uint32_t at = offset; at < offset + bytes; ++at)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tensor cores compute: exact sums, rounded once; or, where $TUTTI_EMULATED_TENSOR_CORES is "hardware", bit for bit
-// what the hardware is known to make of them, in fixed point.
+// What tensor cores compute: exact sums, rounded once; or, where $TUTTI_EMULATED_TENSOR_CORES is "hardware", bit for
+// bit what the hardware is known to make of them, in fixed point.
 //
-// There, of a group of products and the sum so far, the largest exponent is taken (a product's is that of its factors together);
-// each term is cut to so many bits behind it, the terms are added exactly, and the result is cut to float32. Ampere and Ada
-// keep 24 bits and take an instruction's k in two halves, Hopper and Blackwell keep 25 and take them at once. Sources:
-// Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ CS 7:e330, 2021; Khattak, Mikaitis,
-// "Accurate Models of NVIDIA Tensor Cores", arXiv:2512.07004, 2025; the models of both and of Microsoft's MMA-Sim agree, and
-// were compared with devices. The sign of a zero and the kind of a NaN are not modelled.
+// There, of a group of products and the sum so far, the largest exponent is taken (a product's is that of its factors
+// together); each term is cut to so many bits behind it, the terms are added exactly, and the result is cut to float32.
+// Ampere and Ada keep 24 bits and take an instruction's k in two halves, Hopper and Blackwell keep 25 and take them at
+// once. Sources: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ CS 7:e330, 2021;
+// Khattak, Mikaitis, "Accurate Models of NVIDIA Tensor Cores", arXiv:2512.07004, 2025; the models of both and of
+// Microsoft's MMA-Sim agree, and were compared with devices. The sign of a zero and the kind of a NaN are not modelled.
 #include "Launcher.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace tutti::emulated {
 
 namespace {
 
-/// A finite number: significand * 2^(exponent - bits), as its format has it. Of a zero, the exponent counts for nothing.
+/// A finite number: significand * 2^(exponent - bits), as its format has it. Of a zero, the exponent counts for
+/// nothing.
 struct Unpacked {
   int32_t significand, exponent;
 };
@@ -73,8 +74,8 @@ float add(float sum, const Unpacked *a, const Unpacked *b, int count, int bits, 
       most = std::max(most, a[i].exponent + b[i].exponent);
   int64_t total = aligned(c.significand, kept - 23 + c.exponent - most);
   for (int i = 0; i < count; ++i)
-    total += aligned(int64_t(a[i].significand) * b[i].significand,
-                     kept - 2 * bits + a[i].exponent + b[i].exponent - most);
+    total +=
+        aligned(int64_t(a[i].significand) * b[i].significand, kept - 2 * bits + a[i].exponent + b[i].exponent - most);
   return truncated(std::ldexp(double(total), most - kept));
 }
 

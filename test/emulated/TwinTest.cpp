@@ -147,17 +147,17 @@ extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ 
     float ampere, hopper;
   };
   const std::vector<Case> cases = {
-      {{1, 0x1p-24f}, 1, 1},                                                      // cut, not rounded
-      {{-1, -0x1p-24f}, -1, -1},                                                  //
-      {{1, 0x1.8p-24f}, 1, 1},                                                    //
-      {{1, 0x1p-24f, 0x1p-24f}, 1 + 0x1p-23f, 1 + 0x1p-23f},                      // a bit more than a float is kept
-      {{1, 0x1p-25f, 0x1p-25f, 0x1p-25f, 0x1p-25f}, 1, 1 + 0x1p-23f},             // and two more since Hopper
+      {{1, 0x1p-24f}, 1, 1},                                          // cut, not rounded
+      {{-1, -0x1p-24f}, -1, -1},                                      //
+      {{1, 0x1.8p-24f}, 1, 1},                                        //
+      {{1, 0x1p-24f, 0x1p-24f}, 1 + 0x1p-23f, 1 + 0x1p-23f},          // a bit more than a float is kept
+      {{1, 0x1p-25f, 0x1p-25f, 0x1p-25f, 0x1p-25f}, 1, 1 + 0x1p-23f}, // and two more since Hopper
       {{1, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f, 0x1p-26f}, 1, 1},
-      {{0, 0x1p30f, -0x1p30f, 0, 0, 1}, 1, 0},                                    // halves of k, and all of it
-      {{1, 0x1p30f, -0x1p30f}, 0, 0},                                             //
-      {{0, 0x1p30f, 0, 0, 0, -0x1p30f, 1}, 0, 0},                                 //
-      {{0, 0x1p-149f, 0, 0, 0}, 0, 0},                                            // what TF32 cuts off
-      {{0x1p-149f, 0x1p-136f}, 0x1p-149f + 0x1p-136f, 0x1p-149f + 0x1p-136f},     // subnormals count
+      {{0, 0x1p30f, -0x1p30f, 0, 0, 1}, 1, 0},                                // halves of k, and all of it
+      {{1, 0x1p30f, -0x1p30f}, 0, 0},                                         //
+      {{0, 0x1p30f, 0, 0, 0, -0x1p30f, 1}, 0, 0},                             //
+      {{0, 0x1p-149f, 0, 0, 0}, 0, 0},                                        // what TF32 cuts off
+      {{0x1p-149f, 0x1p-136f}, 0x1p-149f + 0x1p-136f, 0x1p-149f + 0x1p-136f}, // subnormals count
       {{most, 0x1p103f}, most, most},
       {{most, 0x1p104f}, inf, inf},
       {{1, inf}, inf, inf},

@@ -12,8 +12,8 @@
 
 namespace tutti {
 
-/// One `sm_XX` (a cubin), `compute_XX` (PTX, for what is newer) or text for the emulated device. The limits are those of the
-/// CUDA C++ Programming Guide, "Compute Capabilities", table "Technical Specifications per Compute Capability".
+/// One `sm_XX` (a cubin), `compute_XX` (PTX, for what is newer) or text for the emulated device. The limits are those
+/// of the CUDA C++ Programming Guide, "Compute Capabilities", table "Technical Specifications per Compute Capability".
 struct Architecture {
   enum class Code { cubin, ptx, emulated };
 

@@ -22,8 +22,8 @@ struct EmulatedOptions {
 };
 
 /// The image of all kernels of these translation units: a shared object for cuModuleLoadData of the emulated driver.
-/// Kernels are the `__global__` functions that a text itself defines, `extern "C"`, and no two have one name; all else is
-/// the unit's own. The same texts give the same bytes.
+/// Kernels are the `__global__` functions that a text itself defines, `extern "C"`, and no two have one name; all else
+/// is the unit's own. The same texts give the same bytes.
 llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, const EmulatedOptions &options = {});
 
 } // namespace tutti

@@ -69,9 +69,10 @@ tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, c
                 text(kernel.name()), needed / 1000, needed % 1000 / 10, device.name, device.driver / 1000,
                 device.driver % 1000 / 10);
   if (device.emulated)
-    return fail(error, TUTTI_NO_DEVICE,
-                "kernel '%.80s' has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
-                text(kernel.name()), *has ? has : "nothing", device.major, device.minor);
+    return fail(
+        error, TUTTI_NO_DEVICE,
+        "kernel '%.80s' has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
+        text(kernel.name()), *has ? has : "nothing", device.major, device.minor);
   return fail(error, TUTTI_NO_DEVICE,
               "kernel '%.80s' has code for %s, which %s cannot run; compile with --target sm_%d%d", text(kernel.name()),
               *has ? has : "nothing", device.name, device.major, device.minor);

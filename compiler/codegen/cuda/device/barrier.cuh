@@ -27,10 +27,10 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 
 } // namespace tutti
 
-// An mbarrier is an element of a Shared<uint64_t> that nothing else touches, `&b[i]` below. Its phases are 0, 1, 2 ...; a
-// phase ends when as many arrivals have come as mbarrierInit() said and all bytes that were expected in it. Who waits
-// for phase n says its parity, n % 2: the wait is over when that phase has ended, so it must be the present phase or the
-// one before. What came before an arrival is visible after the wait, copies' bytes too. (PTX ISA, "mbarrier".)
+// An mbarrier is an element of a Shared<uint64_t> that nothing else touches, `&b[i]` below. Its phases are 0, 1, 2 ...;
+// a phase ends when as many arrivals have come as mbarrierInit() said and all bytes that were expected in it. Who waits
+// for phase n says its parity, n % 2: the wait is over when that phase has ended, so it must be the present phase or
+// the one before. What came before an arrival is visible after the wait, copies' bytes too. (PTX ISA, "mbarrier".)
 
 #if TUTTI_CAPABILITY >= 90
 #if TUTTI_ON_DEVICE

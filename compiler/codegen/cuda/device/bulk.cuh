@@ -6,10 +6,10 @@
 
 #if TUTTI_CAPABILITY >= 90
 
-// bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to whoever
-// has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the destination or
-// writes to the source, and the block does not end. Who has read the destination's former contents must have arrived
-// somewhere that the asking thread has waited for.
+// bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to
+// whoever has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the
+// destination or writes to the source, and the block does not end. Who has read the destination's former contents must
+// have arrived somewhere that the asking thread has waited for.
 
 #if TUTTI_ON_DEVICE
 

@@ -24,7 +24,9 @@ __device__ __forceinline__ int clusterSize() {
 
 /// What was done before is visible, after the wait, to every thread of the cluster. All threads of a block come to the
 /// same arrival and to the same wait, in turns; who has returned counts as there.
-__device__ __forceinline__ void clusterArrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+__device__ __forceinline__ void clusterArrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void clusterWait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ void clusterSync() {
   clusterArrive();
@@ -32,7 +34,8 @@ __device__ __forceinline__ void clusterSync() {
 }
 
 /// The same place in the shared memory of block `rank` of the cluster, for loads, stores and atomics. There must be a
-/// clusterSync() before the first access, so that the block has begun, and one behind the last, so that it has not ended.
+/// clusterSync() before the first access, so that the block has begun, and one behind the last, so that it has not
+/// ended.
 template <class T> __device__ __forceinline__ Shared<T> peer(Shared<T> view, int rank) {
   uint64_t address;
   asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(&view[0]), "r"(rank));
