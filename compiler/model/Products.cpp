@@ -27,7 +27,7 @@ struct Conversion {
 static Conversion conversionOf(Product product) {
   switch (product) {
   case Product::tf32x3:
-    return {{.fp32 = 2, .integer = 5}, {.fp32 = 2, .integer = 5}};
+    return {{.fp32 = 2, .integer = 4}, {.fp32 = 2, .integer = 4}};
   case Product::tf32:
     return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
   default:
