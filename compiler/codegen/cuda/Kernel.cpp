@@ -42,7 +42,11 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
     steps += "  clusterSync(); // all blocks are there to be given activations\n";
   for (const Step &step : text.steps.steps) {
     steps += step.contraction ? emitContraction(text, step) : emitRows(text, step);
-    if (cluster || &step != &text.steps.steps.back()) // heads begin with a barrier of their own
+    // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
+    const Step *next = &step == &text.steps.steps.back() ? nullptr : &step + 1;
+    bool begins = !next || (next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
+                            !geometry.bulkCopies);
+    if (cluster || !begins)
       steps += meet;
   }
   steps += emitHeads(text);

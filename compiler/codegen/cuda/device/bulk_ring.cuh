@@ -67,7 +67,7 @@ private:
           bulkCopy(&to[(panel - stage.first) * panelWords], &weights[stage.wordsFrom(panel)], stage.words(panel) * 4,
                    &barriers[slot]);
       }
-      __syncwarp(); // bytes are expected before they come
+      // Rows may land before thread 0 expects them: until its arrival the phase cannot end.
       left.bringInBulk(at + P::template weightBytes<Tile>, stage.k, rows, &barriers[slot]);
     });
   }
