@@ -211,6 +211,9 @@ def main() -> int:
     except LookupError as error:
         tell(f"./dev bench --gpu: {error.args[0]}")
         return 2
+    except OSError as error:                                           # of loading it
+        tell(f"./dev bench --gpu: the runtime is not to be had: {error}; ./dev build tutti_shared makes it")
+        return 2
     result = {"about": about(args, bench), "workloads": [], "notes": [f"Without {n}: {reason}." for n, reason in bench.missing.items()]}
     if args.only or args.quick or args.tiny or args.device != "cuda":   # a part is no result to keep
         args.out = args.build / "bench" / "results"
