@@ -38,10 +38,14 @@ KernelWork Counter::count() {
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);
-    // All of the block, or of the cluster, meet after a step; heads begin with a barrier of their own.
+    // All of the block, or of the cluster, meet after a step; heads begin with a barrier of their own, and so does each
+    // stage of a ring by cp.async.
+    const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
+    bool begins = !next || (next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
+                            !geometry.bulkCopies);
     if (geometry.cluster > 1)
       step->chain.clusterBarriers += 1;
-    else if (&one != &steps.steps.back())
+    else if (!begins)
       step->chain.barriers += 1;
   }
   countHeads();
