@@ -35,20 +35,20 @@ const DialectRegistry &registry() {
 
 /// Registers of a kernel as its cubin has them, if there is one for the architecture.
 struct RegistersOf {
-  const ProgramCode &code;
+  ArrayRef<ProgramCode> programs;
 
   std::optional<unsigned> operator()(StringRef architecture, plan::KernelOp kernel, const CudaGeometry &geometry) const {
-    size_t index = 0;
-    for (auto other : const_cast<ModuleOp &>(code.planned).getOps<plan::KernelOp>()) {
-      if (other == kernel)
-        break;
-      ++index;
-    }
-    const CudaLaunch &launch = code.launches[index];
-    for (const TargetImage &image : code.images)
-      if (image.target == architecture && launch.rows == geometry.rows && launch.sharedBytes == geometry.sharedBytes)
-        return image.kernels[index].registers;
+    for (const ProgramCode &code : programs)
+      for (const TargetImage &image : code.images)
+        if (image.target == architecture)
+          for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
+            if (which.launch == launchOf(geometry) && isKernel(code.planned, which.kernel, kernel))
+              return built.registers;
     return std::nullopt;
+  }
+
+  static bool isKernel(ModuleOp planned, unsigned index, plan::KernelOp kernel) {
+    return *std::next(planned.getOps<plan::KernelOp>().begin(), index) == kernel;
   }
 };
 
@@ -231,21 +231,28 @@ private:
   llvm::Error emit() {
     std::vector<ProgramCode> programs;
     for (auto &[target, module] : modules) {
-      auto code = target == "cuda" ? buildCuda(*module, request.cudaTargets, request.jobs,
-                                               [&](const std::string &file, const std::string &text) { return dump(file, text); })
-                                   : buildCpu(*module, request.levels, request.jobs);
+      if (target == "cuda") {
+        auto codes = buildCuda(*module, request.cudaTargets, request.jobs,
+                               [&](const std::string &file, const std::string &text) { return dump(file, text); });
+        if (!codes)
+          return codes.takeError();
+        if (request.estimate) {
+          auto estimate = tutti::estimate(*module, request.estimateAt, RegistersOf{*codes});
+          if (!estimate)
+            return estimate.takeError();
+          result.estimates.push_back(std::move(*estimate));
+        }
+        llvm::move(*codes, std::back_inserter(programs));
+        continue;
+      }
+      auto code = buildCpu(*module, request.levels, request.jobs);
       if (!code)
         return code.takeError();
-      for (const TargetImage &image : code->images)
-        result.codeBytes[image.target] = image.bytes.size();
-      if (request.estimate && target == "cuda") {
-        auto estimate = tutti::estimate(*module, request.estimateAt, RegistersOf{*code});
-        if (!estimate)
-          return estimate.takeError();
-        result.estimates.push_back(std::move(*estimate));
-      }
       programs.push_back(std::move(*code));
     }
+    for (const ProgramCode &program : programs)
+      for (const TargetImage &image : program.images)
+        result.codeBytes[image.target] = image.bytes.size();
     if (request.output.empty())
       return llvm::Error::success();
     return writeArtifact(request.output, ensemble, programs,

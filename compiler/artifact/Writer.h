@@ -17,19 +17,29 @@ struct TargetImage {
     uint64_t bytes = 0;  ///< of that file
     unsigned registers = 0, stack = 0, staticShared = 0, barriers = 0, maxThreads = 0; ///< as the cubin has them
   };
-  std::vector<Kernel> kernels; ///< in the module's order
+  std::vector<Kernel> kernels; ///< in the order of the program's
 };
 
 /// How a kernel is launched on a CUDA device.
 struct CudaLaunch {
-  int64_t rows, threads, sharedBytes; ///< of a block
+  int64_t rows = 0, threads = 0, sharedBytes = 0; ///< of a block
+  int64_t cluster = 1;                            ///< blocks in x that share the rows
+  bool operator==(const CudaLaunch &) const = default;
 };
 
-/// A planned module, and its kernels as code for the targets of its class.
+/// A kernel of a module as one function.
+struct KernelCode {
+  unsigned kernel;  ///< its number in the module
+  std::string name; ///< of the function
+  CudaLaunch launch;
+};
+
+/// A planned module, and its kernels as code for targets that launch them alike.
 struct ProgramCode {
   mlir::ModuleOp planned;
+  std::vector<std::string> architectures; ///< of CUDA
+  std::vector<KernelCode> kernels;        ///< in the module's order; of one kernel from the largest tile of rows to the smallest
   std::vector<TargetImage> images;
-  std::vector<CudaLaunch> launches; ///< of each kernel, on CUDA devices
 };
 
 struct WriteOptions {

@@ -12,6 +12,9 @@
 
 namespace tutti {
 
+/// A process has some 65000 mappings (vm.max_map_count), an ensemble may have more members.
+static bool isSmall(uint64_t bytes) { return bytes > 0 && bytes < 64 << 10; }
+
 llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef path) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
   int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -24,7 +27,20 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
   }
   const char *begin = nullptr;
   auto bytes = static_cast<uint64_t>(status.st_size);
-  if (bytes) {
+  if (isSmall(bytes)) {
+    auto copy = std::make_unique<char[]>(bytes);
+    for (uint64_t done = 0; done < bytes;) {
+      ssize_t more = ::read(fd, copy.get() + done, bytes - done);
+      if (more > 0) {
+        done += uint64_t(more);
+      } else if (more == 0 || errno != EINTR) {
+        int why = more ? errno : EIO; // it has become shorter
+        ::close(fd);
+        return fail(ExitCode::resource, "cannot read '" + path + "': " + std::strerror(why));
+      }
+    }
+    begin = copy.release();
+  } else if (bytes) {
     void *place = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     int why = errno;
     if (place == MAP_FAILED) {
@@ -38,7 +54,9 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
 }
 
 MappedFile::~MappedFile() {
-  if (begin)
+  if (isSmall(bytes))
+    delete[] begin;
+  else if (begin)
     munmap(const_cast<char *>(begin), bytes);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file's bytes, mapped and never copied.
+// A file's bytes: small files are read, others mapped and never copied.
 #ifndef TUTTI_COMPILER_IMPORT_MAPPEDFILE_H
 #define TUTTI_COMPILER_IMPORT_MAPPEDFILE_H
 

@@ -9,7 +9,8 @@
 namespace tutti::rt {
 
 /// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
-inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096;
+inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096,
+                          kMaxAlternatives = 16;
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28;
 inline constexpr uint64_t kAlign = 64;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks one program: sizes, ports, buffers and launches.
 #include "Check.h"
+#include "Geometry.h"
 
 #include "../device/cpu/Pool.h"
 
@@ -149,8 +150,11 @@ private:
   }
 
   tutti_status_t launch(const fb::Launch &l, uint32_t i) {
-    if (l.kernel() >= count(root.kernels()))
-      return bad("step", i, "launches kernel %u of %u", l.kernel(), count(root.kernels()));
+    if (count(l.alternatives()) > kMaxAlternatives)
+      return bad("step", i, "has %u alternatives, expected at most %u", count(l.alternatives()), kMaxAlternatives);
+    for (uint32_t g = 0; g < numGeometries(l); ++g)
+      if (uint32_t kernel = geometryOf(l, g).kernel; kernel >= count(root.kernels()))
+        return bad("step", i, "launches kernel %u of %u", kernel, count(root.kernels()));
     if (count(l.args()) > kMaxArgs)
       return bad("step", i, "has %u arguments, expected at most %u", count(l.args()), kMaxArgs);
     for (uint32_t a = 0; a < count(l.args()); ++a) {
@@ -165,25 +169,33 @@ private:
       if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
     }
-    return isForCuda(program) ? grid(l, i) : tiles(l, i);
+    if (!isForCuda(program))
+      return tiles(l, i);
+    if (int64_t bytes = 8 * (int64_t(count(l.args())) + numSizes); bytes > kMaxParameterBytes)
+      return bad("step", i, "has %lld bytes of parameters, expected at most %lld", (long long)bytes,
+                 (long long)kMaxParameterBytes);
+    for (uint32_t g = 0; g < numGeometries(l); ++g)
+      if (auto status = blocks(geometryOf(l, g), i))
+        return status;
+    return TUTTI_OK;
   }
 
   /// What a CUDA device launches.
-  tutti_status_t grid(const fb::Launch &l, uint32_t i) {
-    if (count(l.grid()) != 3 || count(l.block()) != 3 || (count(l.cluster()) != 0 && count(l.cluster()) != 3))
+  tutti_status_t blocks(const Geometry &g, uint32_t i) {
+    if (count(g.grid) != 3 || count(g.block) != 3 || (count(g.cluster) != 0 && count(g.cluster) != 3))
       return bad("step", i, "has a grid of %u, a block of %u and a cluster of %u numbers, expected 3, 3 and 0 or 3",
-                 count(l.grid()), count(l.block()), count(l.cluster()));
+                 count(g.grid), count(g.block), count(g.cluster));
     int64_t threads = 1, blocks = 1, extent;
     for (uint32_t d = 0; d < 3; ++d) {
-      if (!atMost(l.grid()->Get(d), kMaxGrid[d], extent))
+      if (!atMost(g.grid->Get(d), kMaxGrid[d], extent))
         return bad("step", i, "has a grid that leaves 0 to %lld in dimension %u", (long long)kMaxGrid[d], d);
-      if (l.block()->Get(d) < 1 || l.block()->Get(d) > kMaxBlock[d])
-        return bad("step", i, "has a block of %u threads in dimension %u", l.block()->Get(d), d);
-      threads *= l.block()->Get(d);
-      if (!count(l.cluster()))
+      if (g.block->Get(d) < 1 || g.block->Get(d) > kMaxBlock[d])
+        return bad("step", i, "has a block of %u threads in dimension %u", g.block->Get(d), d);
+      threads *= g.block->Get(d);
+      if (!count(g.cluster))
         continue;
-      int64_t cluster = l.cluster()->Get(d);
-      if (cluster < 1 || cluster > kMaxCluster || !isMultiple(l.grid()->Get(d), cluster))
+      int64_t cluster = g.cluster->Get(d);
+      if (cluster < 1 || cluster > kMaxCluster || !isMultiple(g.grid->Get(d), cluster))
         return bad("step", i, "has clusters of %lld blocks in dimension %u, which do not fill its grid",
                    (long long)cluster, d);
       blocks *= cluster;
@@ -192,11 +204,8 @@ private:
       return bad("step", i, "has blocks of %lld threads in clusters of %lld, expected at most %lld and %lld",
                  (long long)threads, (long long)blocks, (long long)kMaxBlockThreads, (long long)kMaxCluster);
     int64_t shared;
-    if (!atMost(l.dynamic_shared(), kMaxShared, shared))
+    if (!atMost(g.dynamicShared, kMaxShared, shared))
       return bad("step", i, "wants more than %lld bytes of shared memory", (long long)kMaxShared);
-    if (int64_t bytes = 8 * (int64_t(count(l.args())) + numSizes); bytes > kMaxParameterBytes)
-      return bad("step", i, "has %lld bytes of parameters, expected at most %lld", (long long)bytes,
-                 (long long)kMaxParameterBytes);
     return TUTTI_OK;
   }
 

@@ -16,6 +16,19 @@ bool isFor(const tutti_program_t &program, tutti_device_t device) {
   return device == TUTTI_DEVICE_DEFAULT || (device == TUTTI_DEVICE_CPU) == (program.device == TUTTI_DEVICE_CPU);
 }
 
+/// Whether two programs compute the same for the same sizes: for other architectures, then.
+bool isSameBinding(const fb::Program &a, const fb::Program &b) {
+  if (view(a.entry()) != view(b.entry()) || view(a.precision()) != view(b.precision()) ||
+      count(a.sizes()) != count(b.sizes()))
+    return false;
+  for (uint32_t i = 0; i < count(a.sizes()); ++i) {
+    const fb::Size &x = *a.sizes()->Get(i), &y = *b.sizes()->Get(i);
+    if (view(x.name()) != view(y.name()) || x.lo() != y.lo() || x.hi() != y.hi())
+      return false;
+  }
+  return true;
+}
+
 tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t *error) {
   return rawOf(options.device) <= TUTTI_DEVICE_EMULATED
              ? TUTTI_OK
@@ -39,24 +52,34 @@ tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options
                 info.num_programs);
   tutti_status_t first = TUTTI_OK; // what the first device says that has code and cannot run it
   constexpr tutti_device_t order[] = {TUTTI_DEVICE_CUDA, TUTTI_DEVICE_CPU, TUTTI_DEVICE_EMULATED};
-  for (tutti_device_t device : order)
+  for (tutti_device_t device : order) {
+    const fb::Program *best = nullptr;
+    tutti_session_options_t chosen = options;
+    int bestFit = 0;
     for (uint32_t p = options.program; p < info.num_programs; ++p) {
       bool wanted =
           options.device == device || (options.device == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
-      if (!wanted || !isFor(info.programs[p], device))
+      const fb::Program &program = *artifact.root().programs()->Get(p);
+      if (!wanted || !isFor(info.programs[p], device) || (best && !isSameBinding(*best, program)))
         continue;
       tutti_session_options_t candidate = options;
       candidate.device = device;
       candidate.program = p;
       auto check = device == TUTTI_DEVICE_CPU ? checkCpu : checkCuda;
-      tutti_status_t status = check(artifact, *artifact.root().programs()->Get(p), candidate, first ? nullptr : error);
-      if (!status) {
-        options.device = device;
-        options.program = p;
-        return TUTTI_OK;
+      int fit = 0;
+      tutti_status_t status = check(artifact, program, candidate, fit, best || first ? nullptr : error);
+      if (!status && fit > bestFit) {
+        best = &program;
+        bestFit = fit;
+        chosen = candidate;
       }
       first = first ? first : status;
     }
+    if (best) {
+      options = chosen;
+      return TUTTI_OK;
+    }
+  }
   return first ? first : noProgram(info, options.device, error);
 }
 

@@ -46,6 +46,7 @@ CUresult Driver::initialize() {
     return CUDA_SUCCESS;
   limits.count = environment("TUTTI_EMULATED_DEVICES", limits.count);
   limits.setCapability(int(environment("TUTTI_EMULATED_CAPABILITY", limits.capability)));
+  limits.multiprocessors = environment("TUTTI_EMULATED_MULTIPROCESSORS", limits.multiprocessors);
   limits.memory = environment("TUTTI_EMULATED_MEMORY", limits.memory);
   seed = environment("TUTTI_EMULATED_SEED", seed);
   const char *tensorCores = getenv("TUTTI_EMULATED_TENSOR_CORES");

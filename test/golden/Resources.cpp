@@ -147,11 +147,13 @@ Table measured() {
     for (const Json &kernel : all["kernels"])
       for (const Json &image : kernel["images"])
         images[kernel["name"]].push_back(image);
-    auto add = [&](const Json &launch) {
+    auto add = [&](const Json &program, const Json &launch) {
       int64_t threads = 1;
       for (const Json &length : launch["block"])
         threads *= length.get<int64_t>();
       for (const Json &image : images[launch["kernel"]]) {
+        if (!llvm::any_of(program["architectures"], [&](const Json &name) { return name == image["target"]; }))
+          continue; // architectures that launch it otherwise have programs of their own
         std::string key = formatv(columns, family.name, family.precision, image["entry"].get<std::string>(),
                                   image["target"].get<std::string>());
         Line line = {formatv(restColumns, image["stack"].get<int>(), image["static_shared"].get<int>(),
@@ -164,9 +166,9 @@ Table measured() {
     };
     for (const Json &program : all["programs"])
       for (const Json &launch : program["grids"]) {
-        add(launch);
+        add(program, launch);
         for (const Json &alternative : launch.value("alternatives", Json::array()))
-          add(alternative);
+          add(program, alternative);
       }
   }
   return table;

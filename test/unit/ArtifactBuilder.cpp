@@ -50,8 +50,8 @@ std::vector<uint8_t> digestBytes(uint64_t digest) {
   return {p, p + 8};
 }
 
-/// One program; its slots are 0 and 1, its kernels 0 and 1.
-Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
+/// One program; its slots are 0 and 1, its kernels `first` and the one after it, and of 8 rows the two behind those.
+Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, uint32_t first = 0) {
   std::vector sizes{fb::CreateSizeDirect(b, "members", fb::SizeKind::active, 1, spec.members),
                     fb::CreateSizeDirect(b, "batch", fb::SizeKind::range, 1, spec.batchHi)};
   auto batch = [&] { return extent(b, 0, 1, {1}); };
@@ -59,10 +59,10 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
       fb::CreatePortDirect(b, "x", tensor(b, {batch(), extent(b, kK)}), "", false, 0),
       fb::CreatePortDirect(b, "y", tensor(b, {extent(b, 0, 1, {0}), batch(), extent(b, kN)}), "members", true, 1),
       fb::CreatePortDirect(b, "y", tensor(b, {batch(), extent(b, kN)}), "mean", false, 2)};
-  auto rowBlocks = [&] { // of 4 rows
+  auto rowBlocks = [&](int64_t rows) {
     std::vector<uint32_t> batchSize{1};
-    std::vector<int64_t> four{4};
-    std::vector terms{fb::CreateTermDirect(b, 1, &batchSize, &four)};
+    std::vector<int64_t> each{rows};
+    std::vector terms{fb::CreateTermDirect(b, 1, &batchSize, &each)};
     return fb::CreateExtentDirect(b, 0, &terms);
   };
   auto hidden = [&] { return extent(b, 0, kN * 4, {0, 1}); };
@@ -79,13 +79,24 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda) {
       args.push_back(fb::CreateArg(b, buffer));
     for (uint32_t i = 0; cuda && i < spec.extraArgs; ++i)
       args.push_back(fb::CreateArg(b, 0));
-    std::vector<Offset<fb::Extent>> grid;
     std::vector<uint32_t> block{spec.blockThreads, 1, 1};
+    auto grid = [&](int64_t rows) {
+      return std::vector{rowBlocks(rows), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, spec.gridZ)};
+    };
+    std::vector<Offset<fb::Extent>> own;
+    std::vector<Offset<fb::Alternative>> alternatives;
+    kernel += first;
+    if (cuda && spec.alternatives) {
+      auto small = grid(4);
+      alternatives.push_back(fb::CreateAlternativeDirect(b, kernel + spec.alternativeKernel, &small, &block,
+                                                         &spec.alternativeCluster, extent(b, spec.alternativeShared)));
+      kernel += 2;
+    }
     if (cuda)
-      grid = {rowBlocks(), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, spec.gridZ)};
-    auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &grid : nullptr, cuda ? &block : nullptr,
+      own = grid(spec.alternatives ? 8 : 4);
+    auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &own : nullptr, cuda ? &block : nullptr,
                                     cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
-                                    batch(), spec.rowTileMax, 4, 2, scratch);
+                                    batch(), spec.rowTileMax, 4, 2, scratch, &alternatives);
     return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
   };
   std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};
@@ -140,22 +151,31 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
                                     places.biasBytes, kN * 4);
   }
   std::vector<Offset<fb::Kernel>> kernels;
-  for (uint32_t k = 0; k < 2; ++k) {
-    int64_t offset;
-    std::memcpy(&offset, image.data() + 8 * k, 8);
-    const char *name = k ? "finish" : "dense", *onCuda = k || spec.layout == "panels" ? name : "dense_bf16";
-    std::vector<Offset<fb::Image>> images;
-    if (!spec.target.empty())
-      images.push_back(fb::CreateImageDirect(b, spec.target.c_str(), 0, name, uint64_t(offset)));
-    for (const std::string &target : spec.cudaTargets)
-      images.push_back(
-          fb::CreateImageDirect(b, target.c_str(), 2, onCuda, 0, spec.minDriver, 40, 0, module.size(), 0, 1, 64));
-    kernels.push_back(fb::CreateKernelDirect(b, name, k ? "element" : "contract", "", &images));
-  }
+  auto addKernels = [&](const std::vector<std::string> &cudaTargets, bool cpu) {
+    for (uint32_t k = 0; k < (spec.alternatives ? 4 : 2); ++k) {
+      int64_t offset;
+      std::memcpy(&offset, image.data() + 8 * (k % 2), 8);
+      constexpr const char *names[] = {"dense", "finish", "dense8", "finish8"};
+      const char *onCuda = k || spec.layout == "panels" ? names[k] : "dense_bf16";
+      std::vector<Offset<fb::Image>> images;
+      if (cpu && k < 2)
+        images.push_back(fb::CreateImageDirect(b, spec.target.c_str(), 0, names[k], uint64_t(offset)));
+      for (const std::string &target : cudaTargets)
+        images.push_back(
+            fb::CreateImageDirect(b, target.c_str(), 2, onCuda, 0, spec.minDriver, 40, 0, module.size(), 0, 1, 64));
+      kernels.push_back(fb::CreateKernelDirect(b, names[k], k % 2 ? "element" : "contract", "", &images));
+    }
+  };
+  addKernels(spec.cudaTargets, !spec.target.empty());
+  uint32_t second = uint32_t(kernels.size());
+  if (!spec.secondCuda.empty())
+    addKernels({spec.secondCuda}, false);
 
   std::vector<Offset<fb::Program>> programs;
   if (!spec.cudaTargets.empty())
     programs.push_back(program(b, spec, true));
+  if (!spec.secondCuda.empty())
+    programs.push_back(program(b, spec, true, second));
   if (!spec.target.empty())
     programs.push_back(program(b, spec, false));
   std::vector<Offset<flatbuffers::String>> features;

@@ -25,11 +25,15 @@ struct Spec {
   std::string target = "x86-64-v3";     ///< "": no program for CPUs
   std::vector<std::string> cudaTargets; ///< with any, there is a program for CUDA devices, the first
   bool oneLaunch = false;               ///< of that program: y alone, without the mean
+  bool alternatives = false;            ///< of that program: blocks of 8 rows, or as an alternative of 4
+  std::string secondCuda;               ///< an architecture with a program of its own, behind that of `cudaTargets`
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes
   uint32_t extraArgs = 0;
   std::vector<char> module;             ///< its code; empty: what the fake driver takes
-  std::vector<uint32_t> cluster;
+  std::vector<uint32_t> cluster, alternativeCluster;
+  uint32_t alternativeKernel = 0; ///< this far behind the right one
+  int64_t alternativeShared = 0;
   int64_t gridZ = 1; ///< blocks for the same rows and member
   uint32_t format = kFormatVersion;
   std::string requiredFeature;

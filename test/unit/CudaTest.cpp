@@ -54,6 +54,86 @@ TEST_F(Cuda, launchesOnceOrAsAGraph) {
   }
 }
 
+TEST_F(Cuda, choosesTheGeometryThatFillsTheDevice) {
+  for (bool oneLaunch : {false, true}) {
+    Spec spec = cudaSpec(oneLaunch);
+    spec.alternatives = true;
+    for (int multiprocessors : {1, 24, 25, 1000}) {
+      fake.multiprocessors = multiprocessors;
+      Fixture f(spec);
+      for (int64_t batch : {64, 3, 64}) {
+        auto x = inputOf(batch);
+        ASSERT_FALSE(f.bind(x));
+        fake.blocks = 0;
+        fake.reset();
+        ASSERT_FALSE(f.session.run());
+        EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+        auto blocks = [&](int64_t members) { // of 8 rows, or of 4 where those are too few
+          int64_t wide = members * ((batch + 7) / 8);
+          return uint64_t(wide >= multiprocessors ? wide : members * ((batch + 3) / 4));
+        };
+        EXPECT_EQ(fake.blocks, blocks(3) + (oneLaunch ? 0 : blocks(1))) << multiprocessors;
+        EXPECT_EQ(fake.calls("cuGraphLaunch"), !oneLaunch) << "a node's function may change";
+        EXPECT_EQ(fake.calls("cuMemAlloc") + fake.calls("cuMemHostAlloc") + fake.calls("cuModuleLoadData"), 0);
+      }
+    }
+  }
+}
+
+TEST_F(Cuda, alternativesWithAndWithoutClusters) {
+  auto x = inputOf(64);
+  for (bool oneLaunch : {false, true})
+    for (int multiprocessors : {1, 100}) {
+      Spec spec = cudaSpec(oneLaunch);
+      spec.alternatives = true;
+      spec.cluster = {1, 1, 2};
+      spec.gridZ = 2;
+      fake.multiprocessors = multiprocessors;
+      Fixture f(spec);
+      ASSERT_FALSE(f.bind(x));
+      fake.reset();
+      ASSERT_FALSE(f.session.run());
+      EXPECT_EQ(fake.calls("cuGraphLaunch"), 0) << "a node keeps its cluster";
+      EXPECT_EQ(fake.calls("cuLaunchKernelEx"), multiprocessors > 1 ? 0 : oneLaunch ? 1 : 2);
+      EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+    }
+  Spec spec = cudaSpec();
+  spec.alternatives = true;
+  spec.alternativeCluster = {1, 1, 1};
+  Fixture f(spec);
+  ASSERT_FALSE(f.bind(x));
+  fake.reset();
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(fake.calls("cuGraphLaunch"), 1) << "a cluster of one block is none";
+}
+
+TEST_F(Cuda, choosesTheProgramOfItsArchitecture) {
+  Spec spec = cudaSpec();
+  spec.cudaTargets = {"sm_80", "compute_80"};
+  spec.secondCuda = "sm_90a";
+  spec.target = "x86-64-v3";
+  File file = buildArtifact(spec);
+  auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().message();
+  auto choose = [&](int major, int minor, void *context = nullptr) {
+    fake.major = major;
+    fake.minor = minor;
+    tutti_session_options_t chosen = options();
+    chosen.context = context;
+    auto error = artifact->chooseDevice(chosen);
+    EXPECT_FALSE(error) << error.message();
+    return chosen.program;
+  };
+  EXPECT_EQ(choose(8, 0), 0u);
+  EXPECT_EQ(choose(8, 9), 0u);
+  EXPECT_EQ(choose(9, 0), 1u) << "its own code before PTX of an older one";
+  EXPECT_EQ(choose(9, 0, fake.makeContext(1)), 1u);
+  EXPECT_EQ(choose(10, 0), 0u) << "PTX";
+  fake.major = 7;
+  tutti_session_options_t none = options();
+  EXPECT_NE(std::string(artifact->chooseDevice(none).message()).find("sm_80, compute_80, sm_90a"), std::string::npos);
+}
+
 TEST_F(Cuda, launchesInClusters) {
   for (bool oneLaunch : {false, true}) {
     Spec spec = cudaSpec(oneLaunch);

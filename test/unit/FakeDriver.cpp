@@ -121,6 +121,7 @@ void execute(CUstream_st::Op &op) {
         for (unsigned x = 0; x < op.grid[0]; ++x) {
           unsigned block[3] = {x, y, z};
           op.function->entry(op.parameters, block);
+          ++fake.blocks;
         }
   }
   guard(PROT_NONE);
@@ -207,7 +208,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? fake.major
            : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? fake.minor
            : attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE               ? 1000000
-           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? 100
+           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT     ? fake.multiprocessors
            : attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE        ? 2000000
            : attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH  ? 512
                                                                        : fake.maxShared;
@@ -424,7 +425,7 @@ FakeDriver *tuttiFakeDriver() {
       count.calls = 0;
     FakeDriver fresh = fake;
     fresh.version = 12040, fresh.devices = 2, fresh.major = 9, fresh.minor = 0, fresh.memory = uint64_t(1) << 30;
-    fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10;
+    fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10, fresh.multiprocessors = 100;
     fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS;
     fake = fresh;
   };

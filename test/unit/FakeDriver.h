@@ -14,7 +14,7 @@ struct FakeDriver {
   int devices = 2;
   int major = 9, minor = 0;
   uint64_t memory = uint64_t(1) << 30; ///< of each device
-  int maxThreads = 1024, fixedShared = 0, maxShared = 227 << 10;
+  int maxThreads = 1024, fixedShared = 0, maxShared = 227 << 10, multiprocessors = 100;
 
   /// At its n-th call from now (1: the next), the named function returns `failure`; "kernel" is a kernel that runs, and
   /// spoils its context. One function at a time; null takes it back.
@@ -28,6 +28,7 @@ struct FakeDriver {
   int contexts = 0;  ///< retained primary ones
   int modules = 0, streams = 0, events = 0, graphs = 0, pinned = 0;
   CUresult lost = CUDA_SUCCESS;
+  uint64_t blocks = 0; ///< that have run
 
   /// How often a function was called since the last reset; kernels that ran, as "kernel".
   int (*calls)(const char *function) = nullptr;

@@ -202,6 +202,16 @@ TEST_F(Cuda, hostileLaunches) {
   refused([](Spec &s) { s.cluster = {1}; });
   refused([](Spec &s) { s.members = 70000; });      // grid.y
   refused([](Spec &s) { s.batchHi = int64_t(1) << 34; }); // grid.x
+  auto refusedBehind = [&](auto change) { // the same of an alternative
+    refused([&](Spec &s) {
+      s.alternatives = true;
+      change(s);
+    });
+  };
+  refusedBehind([](Spec &s) { s.alternativeKernel = 4; });
+  refusedBehind([](Spec &s) { s.alternativeShared = (227 << 10) + 1; });
+  refusedBehind([](Spec &s) { s.alternativeCluster = {2, 1, 1}; });
+  refusedBehind([](Spec &s) { s.batchHi = int64_t(3) << 32; }); // grid.x, of 8 rows a block it is enough
   refused([](Spec &s) { s.extraArgs = 507; });      // and 4 and 2 words, one more than fit
 }
 

@@ -3,6 +3,7 @@
 #include "../common/Tool.h"
 
 #include "core/Check.h"
+#include "core/Geometry.h"
 
 #include <nlohmann/json.hpp>
 
@@ -75,6 +76,21 @@ Json imageOf(const fb::Image &image) {
   return out;
 }
 
+Json geometryOf(const fb::Root &root, const rt::Geometry &geometry, const std::vector<int64_t> &sizes) {
+  Json grid = Json::array(), block = Json::array(), cluster = Json::array();
+  for (uint32_t d = 0; d < rt::count(geometry.grid); ++d)
+    grid.push_back(rt::valueOf(geometry.grid->Get(d), sizes.data()));
+  for (uint32_t d = 0; d < rt::count(geometry.block); ++d)
+    block.push_back(geometry.block->Get(d));
+  for (uint32_t d = 0; d < rt::count(geometry.cluster); ++d)
+    cluster.push_back(geometry.cluster->Get(d));
+  return {{"kernel", rt::text(root.kernels()->Get(geometry.kernel)->name())},
+          {"grid", grid},
+          {"block", block},
+          {"cluster", cluster},
+          {"dynamic_shared", rt::valueOf(geometry.dynamicShared, sizes.data())}};
+}
+
 /// The launches of a program for CUDA devices: geometry at the largest sizes.
 Json launchesOf(const fb::Root &root, const fb::Program &program) {
   std::vector<int64_t> most;
@@ -85,18 +101,10 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
     const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch();
     if (!launch)
       continue;
-    Json grid = Json::array(), block = Json::array(), cluster = Json::array();
-    for (uint32_t d = 0; d < rt::count(launch->grid()); ++d)
-      grid.push_back(rt::valueOf(launch->grid()->Get(d), most.data()));
-    for (uint32_t d = 0; d < rt::count(launch->block()); ++d)
-      block.push_back(launch->block()->Get(d));
-    for (uint32_t d = 0; d < rt::count(launch->cluster()); ++d)
-      cluster.push_back(launch->cluster()->Get(d));
-    out.push_back({{"kernel", rt::text(root.kernels()->Get(launch->kernel())->name())},
-                   {"grid", grid},
-                   {"block", block},
-                   {"cluster", cluster},
-                   {"dynamic_shared", rt::valueOf(launch->dynamic_shared(), most.data())}});
+    out.push_back(geometryOf(root, rt::geometryOf(*launch, 0), most));
+    out.back()["alternatives"] = Json::array();
+    for (uint32_t g = 1; g < rt::numGeometries(*launch); ++g)
+      out.back()["alternatives"].push_back(geometryOf(root, rt::geometryOf(*launch, g), most));
   }
   return out;
 }
@@ -109,7 +117,8 @@ Json programsOf(const fb::Root &root, uint32_t kernel) {
     bool launches = false;
     for (uint32_t i = 0; i < rt::count(steps); ++i)
       if (const fb::Launch *launch = steps->Get(i)->command_as_Launch())
-        launches |= launch->kernel() == kernel;
+        for (uint32_t g = 0; g < rt::numGeometries(*launch); ++g)
+          launches |= rt::geometryOf(*launch, g).kernel == kernel;
     if (launches)
       out.push_back(p);
   }
@@ -137,8 +146,12 @@ Json describe(const Artifact &artifact) {
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
       sizes.push_back(
           {{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo}, {"hi", program.dimensions[i].hi}});
+    Json architectures = Json::array();
+    for (uint32_t i = 1; i < program.num_targets; ++i)
+      architectures.push_back(program.targets[i]);
     out["programs"].push_back({{"entry", program.entry},
                                {"target", program.num_targets ? program.targets[0] : "cpu"},
+                               {"architectures", architectures},
                                {"precision", program.precision},
                                {"sizes", sizes},
                                {"launches", program.launches},
@@ -218,6 +231,12 @@ void printPorts(const char *title, std::span<const tutti_port_t> ports) {
                 *port.head ? "  head " : "", port.head);
 }
 
+void printGeometry(const char *before, const Json &launch) {
+  std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared\n", (before + launch["kernel"].get<std::string>()).c_str(),
+              launch["grid"].dump().c_str(), launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
+              launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>());
+}
+
 void print(const Artifact &artifact, const Json &all) {
   const tutti_info_t &info = artifact.info();
   std::printf("artifact   format %u, %s, made by %s, --share=%s\n", info.format, bytesText(info.file_bytes).c_str(),
@@ -234,20 +253,20 @@ void print(const Artifact &artifact, const Json &all) {
       std::printf("  ...\n");
   for (uint32_t p = 0; p < info.num_programs; ++p) {
     const tutti_program_t &program = info.programs[p];
-    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p,
-                program.entry,
-                program.num_targets ? program.targets[0] : "cpu", program.launches,
+    std::string target = program.num_targets ? program.targets[0] : "cpu";
+    for (const Json &architecture : all["programs"][p]["architectures"])
+      target += ", " + architecture.get<std::string>();
+    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p, program.entry, target.c_str(), program.launches,
                 bytesText(program.arena_bytes).c_str(), bytesText(program.state_bytes).c_str(), program.precision);
     for (uint32_t i = 0; i < program.num_dimensions; ++i)
       std::printf("  %-24s %lld..%lld\n", program.dimensions[i].name, (long long)program.dimensions[i].lo,
                   (long long)program.dimensions[i].hi);
     if (all["programs"][p].contains("grids"))
-      for (const Json &launch : all["programs"][p]["grids"])
-        std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared\n", launch["kernel"].get<std::string>().c_str(),
-                    launch["grid"].dump().c_str(), launch["block"].dump().c_str(),
-                    launch["cluster"].empty() ? "" : ", cluster ",
-                    launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(),
-                    launch["dynamic_shared"].get<long long>());
+      for (const Json &launch : all["programs"][p]["grids"]) {
+        printGeometry("", launch);
+        for (const Json &alternative : launch["alternatives"])
+          printGeometry("or ", alternative);
+      }
     printPorts("inputs", artifact.inputs(p));
     printPorts("outputs", artifact.outputs(p));
   }

@@ -19,12 +19,16 @@ CudaGeometry geometryOf(const Steps &steps, int64_t rows) {
   return g;
 }
 
-/// Without tensor cores: as many rows as fit, up to 16.
+/// Without tensor cores: as many rows as fit, up to 16; for calls of few rows fewer, down to what still fills a warp's
+/// registers, or a block's threads.
 std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture) {
+  bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return bool(step.contraction); });
+  std::vector<CudaGeometry> fitting;
   for (int64_t rows = 16; rows >= 1; rows /= 2)
     if (CudaGeometry g = geometryOf(steps, rows); g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10))
-      return {g};
-  return {};
+      if (fitting.empty() || rows == (multiplies ? 8 : 2))
+        fitting.push_back(g);
+  return fitting;
 }
 
 /// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by

@@ -63,7 +63,7 @@ std::string emitHeads(KernelText &k) {
     return "";
   std::string all = formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
                             "  const int count = int(p.sizes[0]);\n"
-                            "  if (!isLastOf(count{4}, tickets, int(blockIdx.x), shared<int>({3}, 1)))\n    return;\n",
+                            "  if (!isLastOf(count{4}, tickets, tile, shared<int>({3}, 1)))\n    return;\n",
                             k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset,
                             k.geometry.cluster > 1 ? " * BlockTile::blocks" : "")
                         .str();

@@ -33,10 +33,10 @@ static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::String
 
 /// All kernels in one file: the host's compiler reads the headers once. The same kernels are compiled once in a
 /// process, as for an ensemble and then for its members alone.
-static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<CudaText> kernels) {
+static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText *> kernels) {
   std::vector<EmulatedUnit> units;
-  for (const CudaText &kernel : kernels)
-    units.push_back({kernel.name + ".cu", kernel.text});
+  for (const CudaText *kernel : kernels)
+    units.push_back({kernel->name + ".cu", kernel->text});
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
   std::string key = image.architecture->name.str() + "\n";
@@ -58,15 +58,14 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<CudaText> kern
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<CudaImage>>
-buildCudaImages(llvm::ArrayRef<CudaText> kernels, llvm::ArrayRef<const Architecture *> architectures, unsigned jobs) {
+llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs) {
   std::vector<KernelUnit> units;
   std::vector<CudaImage> images;
-  for (const Architecture *architecture : architectures) {
-    images.push_back({architecture, 0, {}, {}});
-    if (architecture->code != Architecture::Code::emulated)
-      for (const CudaText &kernel : kernels)
-        units.push_back({kernel.name + ".cu", kernel.text, architecture});
+  for (const CudaSource &source : sources) {
+    images.push_back({source.architecture, 0, {}, {}});
+    if (source.architecture->code != Architecture::Code::emulated)
+      for (const CudaText *kernel : source.kernels)
+        units.push_back({kernel->name + ".cu", kernel->text, source.architecture});
   }
   std::vector<std::string> compiled;
   if (!units.empty()) {
@@ -82,14 +81,14 @@ buildCudaImages(llvm::ArrayRef<CudaText> kernels, llvm::ArrayRef<const Architect
         image.minDriver = nvrtc->minDriver(*image.architecture);
   }
   auto next = compiled.begin();
-  for (CudaImage &image : images) {
+  for (auto [image, source] : llvm::zip_equal(images, sources)) {
     if (image.architecture->code == Architecture::Code::emulated) {
-      if (llvm::Error error = buildEmulated(image, kernels))
+      if (llvm::Error error = buildEmulated(image, source.kernels))
         return error;
       continue;
     }
-    for (const CudaText &kernel : kernels)
-      if (llvm::Error error = append(image, kernel, *next++))
+    for (const CudaText *kernel : source.kernels)
+      if (llvm::Error error = append(image, *kernel, *next++))
         return error;
   }
   return images;

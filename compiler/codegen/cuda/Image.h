@@ -26,10 +26,15 @@ struct CudaImage {
   std::vector<Kernel> kernels; ///< in the order given
 };
 
-/// Compiles all kernels for all architectures, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it will
+/// What one image is made of.
+struct CudaSource {
+  const Architecture *architecture;
+  std::vector<const CudaText *> kernels;
+};
+
+/// Compiles the kernels of all images, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it will
 /// be, is our own mistake: an error (internal).
-llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaText> kernels,
-                                                       llvm::ArrayRef<const Architecture *> architectures, unsigned jobs);
+llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 } // namespace tutti
 

@@ -78,17 +78,20 @@ struct Task {{
 
 extern "C" __global__ void __launch_bounds__({8}, {14}) {0}(const __grid_constant__ Params p) {{
   const int64_t totalRows = {9};
-  const int64_t firstRow = int64_t(blockIdx.x) * {10};
-  if (firstRow >= totalRows)
+  const int tile = int(blockIdx.x{16});
+  const int64_t firstRow = int64_t(tile) * {10};
+  const int member = int(blockIdx.y + blockIdx.z * {15});
+  if (firstRow >= totalRows || member >= p.sizes[0])
     return;
   const int rows = int(totalRows - firstRow < {10} ? totalRows - firstRow : {10});
-  const Task t(p, int(blockIdx.y), int(firstRow), rows);
+  const Task t(p, member, int(firstRow), rows);
 {11}}
 )",
                  name, kernel.getFamily(), text.argumentCount(), sizes.size(), joined(text.functions),
                  joined(text.members), joined(text.initializers), joined(text.methods), geometry.threads,
                  text.totalRows(), geometry.rows, steps, skeletonsOf(geometry, !products.empty()),
-                 products.empty() ? products : products + "\n", geometry.residentBlocks)
+                 products.empty() ? products : products + "\n", geometry.residentBlocks, membersInPlane,
+                 cluster ? " / " + std::to_string(geometry.cluster) : "")
       .str();
 }
 

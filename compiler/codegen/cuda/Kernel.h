@@ -29,13 +29,16 @@ struct CudaGeometry {
   bool operator==(const CudaGeometry &) const = default;
 };
 
+/// The position in the active set is blockIdx.y + membersInPlane * blockIdx.z, where a grid's y ends at 65535.
+constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
+
 /// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
 /// single row does not fit into shared memory.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
 
 /// The kernel's translation unit, its entry called `name`. Its one parameter is a struct of the launch's arguments as
-/// addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x is the tile of rows,
-/// blockIdx.y the position in the active set.
+/// addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile of
+/// rows. Rows are counted in 31 bits.
 llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes,
                                            llvm::StringRef name, const CudaGeometry &geometry);
 

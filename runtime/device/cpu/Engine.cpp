@@ -47,7 +47,7 @@ tutti_status_t noImage(const fb::Kernel &kernel, tutti_error_t *error) {
 Engine *makeCpuEngine(Call &call) { return make<CpuEngine>(call); }
 
 tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
-                        tutti_error_t *error) {
+                        int &fit, tutti_error_t *error) {
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
     return status;
@@ -55,6 +55,7 @@ tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tu
     if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch())
       if (const fb::Kernel &kernel = *artifact.root().kernels()->Get(launch->kernel()); !bestImage(kernel, level))
         return noImage(kernel, error);
+  fit = 1; // the levels of one program
   return TUTTI_OK;
 }
 

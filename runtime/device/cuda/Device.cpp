@@ -52,10 +52,13 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
     most[i] = program.sizes()->Get(i)->hi();
   for (uint32_t i = 0; i < count(program.steps()); ++i) {
     const fb::Launch &launch = *program.steps()->Get(i)->command_as_Launch();
-    if (auto status = loadKernel(launch.kernel(), error))
-      return status;
-    if (auto status = allow(launch, valueOf(launch.dynamic_shared(), most), error))
-      return status;
+    for (uint32_t g = 0; g < numGeometries(launch); ++g) {
+      Geometry geometry = geometryOf(launch, g);
+      if (auto status = loadKernel(geometry.kernel, error))
+        return status;
+      if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most), error))
+        return status;
+    }
   }
   if (auto status = uploadSlots(program, error))
     return status;
@@ -68,7 +71,8 @@ tutti_status_t CudaDevice::loadKernel(uint32_t index, tutti_error_t *error) {
     return TUTTI_OK;
   const fb::Kernel &kernel = *artifact.root().kernels()->Get(index);
   const fb::Image *image;
-  if (auto status = chooseImage(kernel, target, image, error))
+  int fit;
+  if (auto status = chooseImage(artifact.root(), index, target, image, fit, error))
     return status;
   Module *module = nullptr;
   for (uint32_t i = 0; i < numModules; ++i)
@@ -95,16 +99,16 @@ tutti_status_t CudaDevice::loadKernel(uint32_t index, tutti_error_t *error) {
 }
 
 /// Makes sure that the device can launch it: threads, shared memory, clusters.
-tutti_status_t CudaDevice::allow(const fb::Launch &launch, int64_t shared, tutti_error_t *error) {
-  Function &function = functions[launch.kernel()];
-  const char *name = text(artifact.root().kernels()->Get(launch.kernel())->name());
+tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_error_t *error) {
+  Function &function = functions[launch.kernel];
+  const char *name = text(artifact.root().kernels()->Get(launch.kernel)->name());
   int threads = 0, fixed = 0;
   CUresult result = driver.cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function.handle);
   if (!result)
     result = driver.cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function.handle);
   if (result)
     return driver.fail(error, result, "kernel '%.80s' cannot be asked what it needs", name);
-  int64_t wanted = int64_t(launch.block()->Get(0)) * launch.block()->Get(1) * launch.block()->Get(2);
+  int64_t wanted = int64_t(launch.block->Get(0)) * launch.block->Get(1) * launch.block->Get(2);
   if (wanted > threads)
     return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' has blocks of %lld threads, but runs with at most %d on %s",
                 name, (long long)wanted, threads, target.name);
@@ -119,8 +123,8 @@ tutti_status_t CudaDevice::allow(const fb::Launch &launch, int64_t shared, tutti
     function.shared = int(shared);
   }
   int64_t blocks = 1;
-  for (uint32_t d = 0; d < count(launch.cluster()); ++d)
-    blocks *= launch.cluster()->Get(d);
+  for (uint32_t d = 0; d < count(launch.cluster); ++d)
+    blocks *= launch.cluster->Get(d);
   if (blocks == 1)
     return TUTTI_OK;
   if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute)

@@ -5,6 +5,8 @@
 #include "Devices.h"
 #include "Image.h"
 
+#include "../../core/Geometry.h"
+
 namespace tutti::rt {
 
 /// Shared by the sessions of an artifact that work in the context. Changed under the lock of CudaDevices only, but for
@@ -74,7 +76,7 @@ private:
   };
 
   tutti_status_t loadKernel(uint32_t kernel, tutti_error_t *error);
-  tutti_status_t allow(const fb::Launch &launch, int64_t shared, tutti_error_t *error);
+  tutti_status_t allow(const Geometry &launch, int64_t shared, tutti_error_t *error);
   tutti_status_t uploadSlots(const fb::Program &program, tutti_error_t *error);
   tutti_status_t copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error);
 

@@ -30,6 +30,7 @@ tutti_status_t describe(const CudaDriver &driver, CUdevice device, bool emulated
   driver.cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device);
   // float32 lanes of a multiprocessor: "CUDA C++ Programming Guide", Arithmetic Instructions.
   double lanes = target.major * 10 + target.minor <= 80 ? 64 : 128;
+  target.multiprocessors = uint32_t(std::max(count, 0));
   target.flops = emulated ? 0 : 2e3 * clock * count * lanes;
   target.bandwidth = emulated ? 0 : 2e3 * memoryClock * bus / 8;
   target.emulated = emulated;
@@ -68,54 +69,69 @@ tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
   return status;
 }
 
+/// The context that the options ask for, null for the primary one, and the device that it is of.
+struct CudaDevices::Place {
+  CUcontext context;
+  CUdevice device;
+};
+
+tutti_status_t CudaDevices::locate(const tutti_session_options_t &options, Place &place, tutti_error_t *error) const {
+  const CudaDriver &driver = drivers[isEmulated(options)];
+  auto stream = static_cast<CUstream>(options.stream);
+  place = {static_cast<CUcontext>(options.context), 0};
+  bool isHandle = reinterpret_cast<uintptr_t>(stream) > 2; // the default streams have no context of their own
+  if (!place.context && isHandle)
+    if (CUresult result = driver.cuStreamGetCtx(stream, &place.context))
+      return driver.fail(error, result, "the stream %p cannot be asked for its context", options.stream);
+  if (!place.context)
+    return deviceAt(driver, options.ordinal, place.device, error);
+  CUresult result = driver.cuCtxPushCurrent(place.context);
+  CUcontext popped;
+  if (result == CUDA_SUCCESS) {
+    result = driver.cuCtxGetDevice(&place.device);
+    driver.cuCtxPopCurrent(&popped);
+  }
+  return result ? driver.fail(error, result, "the context %p cannot be used", static_cast<void *>(place.context))
+                : TUTTI_OK;
+}
+
 tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_session_options_t &options,
-                                  tutti_error_t *error) {
+                                  int &fit, tutti_error_t *error) {
   bool emulated = isEmulated(options);
   if (auto status = enter(emulated, error))
     return status;
   pthread_mutex_unlock(&mutex);
-  const CudaDriver &driver = drivers[emulated];
-  CUdevice device;
+  Place place;
   CudaTarget target;
-  if (auto status = deviceAt(driver, options.ordinal, device, error))
+  if (auto status = locate(options, place, error))
     return status;
-  if (auto status = describe(driver, device, emulated, target, error))
+  if (auto status = describe(drivers[emulated], place.device, emulated, target, error))
     return status;
+  fit = INT32_MAX;
   for (uint32_t i = 0; i < count(program.steps()); ++i)
-    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch()) {
-      const fb::Image *image;
-      if (auto status = chooseImage(*artifact.root().kernels()->Get(launch->kernel()), target, image, error))
-        return status;
-    }
+    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch())
+      for (uint32_t g = 0; g < numGeometries(*launch); ++g) {
+        const fb::Image *image;
+        int own;
+        uint32_t kernel = geometryOf(*launch, g).kernel;
+        if (auto status = chooseImage(artifact.root(), kernel, target, image, own, error))
+          return status;
+        fit = std::min(fit, own);
+      }
   return TUTTI_OK;
 }
 
 /// The device of the options' context; a new one, when no session works in that context yet.
 tutti_status_t CudaDevices::find(const tutti_session_options_t &options, CudaDevice *&device, tutti_error_t *error) {
   const CudaDriver &driver = drivers[isEmulated(options)];
-  auto context = static_cast<CUcontext>(options.context);
-  auto stream = static_cast<CUstream>(options.stream);
-  CUdevice ordinal = 0;
-  bool isHandle = reinterpret_cast<uintptr_t>(stream) > 2; // the default streams have no context of their own
-  if (!context && isHandle)
-    if (CUresult result = driver.cuStreamGetCtx(stream, &context))
-      return driver.fail(error, result, "the stream %p cannot be asked for its context", options.stream);
+  Place place;
+  if (auto status = locate(options, place, error))
+    return status;
+  auto [context, ordinal] = place;
   bool primary = !context;
-  if (primary) {
-    if (auto status = deviceAt(driver, options.ordinal, ordinal, error))
-      return status;
+  if (primary)
     if (CUresult result = driver.cuDevicePrimaryCtxRetain(&context, ordinal))
       return driver.fail(error, result, "CUDA device %d gives no context", ordinal);
-  } else {
-    CUresult result = driver.cuCtxPushCurrent(context);
-    CUcontext popped;
-    if (result == CUDA_SUCCESS) {
-      result = driver.cuCtxGetDevice(&ordinal);
-      driver.cuCtxPopCurrent(&popped);
-    }
-    if (result != CUDA_SUCCESS)
-      return driver.fail(error, result, "the context %p cannot be used", static_cast<void *>(context));
-  }
   for (device = first; device; device = device->next)
     if (device->context == context && &device->driver == &driver) {
       if (primary) // one reference is enough

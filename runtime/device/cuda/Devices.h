@@ -21,8 +21,10 @@ class CudaDevices {
 public:
   explicit CudaDevices(Artifact &artifact) : artifact(artifact) {}
 
-  /// Whether the device that the options name has code for every launch of the program.
-  tutti_status_t check(const fb::Program &program, const tutti_session_options_t &options, tutti_error_t *error);
+  /// Whether the device that the options name has code for every launch of the program, and how well the worst of it
+  /// `fit`s.
+  tutti_status_t check(const fb::Program &program, const tutti_session_options_t &options, int &fit,
+                       tutti_error_t *error);
 
   /// The device that the options name, with the program's code and weights on it; to be released.
   tutti_status_t acquire(const fb::Program &program, const tutti_session_options_t &options, CudaDevice *&device,
@@ -31,6 +33,8 @@ public:
   void release(CudaDevice *device);
 
 private:
+  struct Place;
+  tutti_status_t locate(const tutti_session_options_t &options, Place &place, tutti_error_t *error) const;
   tutti_status_t enter(bool emulated, tutti_error_t *error);
   tutti_status_t find(const tutti_session_options_t &options, CudaDevice *&device, tutti_error_t *error);
 

@@ -15,8 +15,8 @@ constexpr uint64_t kMost = uint64_t(1) << 46;
 Engine *makeCudaEngine(Call &call) { return make<CudaEngine>(call); }
 
 tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
-                         tutti_error_t *error) {
-  return artifact.cuda.check(program, options, error);
+                         int &fit, tutti_error_t *error) {
+  return artifact.cuda.check(program, options, fit, error);
 }
 
 tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
@@ -49,24 +49,41 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
   uint32_t numLaunches = uint32_t(call.launches.size());
   if (!launches.allocate(numLaunches) || !places.allocate(call.ports.size()) || !deliveries.allocate(call.ports.size()))
     return outOfMemory(error, "launches", numLaunches * sizeof(LaunchState));
+  bool clustersVary = false; // a node's cluster is an attribute, which an instantiated graph keeps
   for (uint32_t i = 0; i < numLaunches; ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
     LaunchState &state = launches[i];
     state.parameters[0] = call.wordsOf(call.launches[i]);
-    state.what.func = on->functionOf(launch.kernel());
-    state.what.blockDimX = launch.block()->Get(0);
-    state.what.blockDimY = launch.block()->Get(1);
-    state.what.blockDimZ = launch.block()->Get(2);
     state.what.kernelParams = state.parameters;
-    if (count(launch.cluster())) {
-      state.cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-      state.cluster.value.clusterDim = {launch.cluster()->Get(0), launch.cluster()->Get(1), launch.cluster()->Get(2)};
-      state.clustered = launch.cluster()->Get(0) * launch.cluster()->Get(1) * launch.cluster()->Get(2) > 1;
-    }
+    choose(state, geometryOf(launch, 0));
+    for (uint32_t g = 1; g < numGeometries(launch); ++g)
+      clustersVary |= !sameCluster(geometryOf(launch, 0), geometryOf(launch, g));
   }
   if (auto status = allocate(error))
     return status;
-  return numLaunches > 1 ? buildGraph(error) : TUTTI_OK;
+  return numLaunches > 1 && !clustersVary ? buildGraph(error) : TUTTI_OK;
+}
+
+bool CudaEngine::sameCluster(const Geometry &a, const Geometry &b) {
+  for (uint32_t d = 0; d < 3; ++d)
+    if ((count(a.cluster) ? a.cluster->Get(d) : 1) != (count(b.cluster) ? b.cluster->Get(d) : 1))
+      return false;
+  return true;
+}
+
+/// All but the grid, and what depends on sizes.
+void CudaEngine::choose(LaunchState &state, const Geometry &geometry) {
+  state.what.func = on->functionOf(geometry.kernel);
+  state.what.blockDimX = geometry.block->Get(0);
+  state.what.blockDimY = geometry.block->Get(1);
+  state.what.blockDimZ = geometry.block->Get(2);
+  state.clustered = false;
+  if (!count(geometry.cluster))
+    return;
+  state.cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  auto &cluster = state.cluster.value.clusterDim;
+  cluster = {geometry.cluster->Get(0), geometry.cluster->Get(1), geometry.cluster->Get(2)};
+  state.clustered = cluster.x * cluster.y * cluster.z > 1;
 }
 
 /// Where everything lies when the sizes are at most these.

@@ -42,17 +42,38 @@ int fitOfEmulated(std::string_view target, int major, int minor) {
   return number > 0 && number <= 10 * major + minor ? number : 0;
 }
 
-tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, const fb::Image *&image,
-                           tutti_error_t *error) {
-  image = nullptr;
-  int best = 0, needed = 0;
-  char has[256] = "";
+namespace {
+/// "sm_80, sm_90a": what CUDA devices there is any code for.
+struct Targets {
+  explicit Targets(const fb::Root &root) {
+    for (uint32_t k = 0; k < count(root.kernels()); ++k)
+      for (uint32_t i = 0; i < count(root.kernels()->Get(k)->images()); ++i)
+        add(view(root.kernels()->Get(k)->images()->Get(i)->target()));
+  }
+  void add(std::string_view target) {
+    std::string_view known = list;
+    for (size_t at = known.find(target); at != known.npos; at = known.find(target, at + 1))
+      if ((at == 0 || known[at - 1] == ' ') &&
+          (at + target.size() == known.size() || known[at + target.size()] == ','))
+        return;
+    if (!target.starts_with("x86-") && used < sizeof(list))
+      used += size_t(std::snprintf(list + used, sizeof(list) - used, "%s%.*s", used ? ", " : "",
+                                   int(std::min<size_t>(target.size(), 40)), target.data()));
+  }
+  char list[256] = "";
   size_t used = 0;
+};
+} // namespace
+
+tutti_status_t chooseImage(const fb::Root &root, uint32_t index, const CudaTarget &device, const fb::Image *&image,
+                           int &best, tutti_error_t *error) {
+  const fb::Kernel &kernel = *root.kernels()->Get(index);
+  image = nullptr;
+  best = 0;
+  int needed = 0;
   for (uint32_t i = 0; i < count(kernel.images()); ++i) {
     const fb::Image &candidate = *kernel.images()->Get(i);
     std::string_view target = view(candidate.target());
-    if (used < sizeof(has))
-      used += size_t(std::snprintf(has + used, sizeof(has) - used, "%s%.40s", i ? ", " : "", text(candidate.target())));
     int fit = (device.emulated ? fitOfEmulated : fitOf)(target, device.major, device.minor);
     if (fit && candidate.min_driver() > uint32_t(device.driver)) {
       needed = needed ? std::min(needed, int(candidate.min_driver())) : int(candidate.min_driver());
@@ -68,14 +89,15 @@ tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, c
                 "kernel '%.80s' needs a driver for CUDA %d.%d on %s, and this one is for CUDA %d.%d; update the driver",
                 text(kernel.name()), needed / 1000, needed % 1000 / 10, device.name, device.driver / 1000,
                 device.driver % 1000 / 10);
+  Targets has(root);
+  const char *list = *has.list ? has.list : "nothing";
   if (device.emulated)
-    return fail(
-        error, TUTTI_NO_DEVICE,
-        "kernel '%.80s' has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
-        text(kernel.name()), *has ? has : "nothing", device.major, device.minor);
+    return fail(error, TUTTI_NO_DEVICE,
+                "the artifact has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
+                list, device.major, device.minor);
   return fail(error, TUTTI_NO_DEVICE,
-              "kernel '%.80s' has code for %s, which %s cannot run; compile with --target sm_%d%d", text(kernel.name()),
-              *has ? has : "nothing", device.name, device.major, device.minor);
+              "the artifact has code for %s, which %s cannot run; compile with --target sm_%d%d", list, device.name,
+              device.major, device.minor);
 }
 
 bool isContained(const char *data, uint64_t bytes, bool ptx) {

@@ -15,6 +15,7 @@ struct CudaTarget {
   bool emulated = false;
   int driver = 0;                  ///< as cuDriverGetVersion counts
   int maxShared = 0;               ///< bytes that a block may have, static and dynamic
+  uint32_t multiprocessors = 0;    ///< 0: unknown
   double flops = 0, bandwidth = 0; ///< a second; see tutti_device_info_t
 };
 
@@ -28,10 +29,10 @@ int fitOf(std::string_view target, int major, int minor);
 int fitOfEmulated(std::string_view target, int major, int minor);
 inline bool isPtx(const fb::Image &image) { return view(image.target()).starts_with("compute_"); }
 
-/// The image of the kernel that fits the device best, and whose driver is new enough. Errors: TUTTI_NO_DEVICE names
-/// what the kernel has and what the device is; TUTTI_DRIVER_TOO_OLD the driver that it takes.
-tutti_status_t chooseImage(const fb::Kernel &kernel, const CudaTarget &device, const fb::Image *&image,
-                           tutti_error_t *error);
+/// The image of a kernel that fits the device best, and whose driver is new enough; how well it `fit`s. Errors:
+/// TUTTI_NO_DEVICE names what the artifact has and what the device is; TUTTI_DRIVER_TOO_OLD the driver that it takes.
+tutti_status_t chooseImage(const fb::Root &root, uint32_t kernel, const CudaTarget &device, const fb::Image *&image,
+                           int &fit, tutti_error_t *error);
 
 /// Whether the driver, which gets no size, stays inside the image: an ELF file whose tables lie inside, or text that
 /// ends.

@@ -21,11 +21,20 @@ void CudaEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
     CUDA_KERNEL_NODE_PARAMS &what = launches[i].what;
-    auto extent = [&](uint32_t d) { return unsigned(valueOf(launch.grid()->Get(d), call.sizes.data())); };
-    what.gridDimX = extent(0);
-    what.gridDimY = extent(1);
-    what.gridDimZ = extent(2);
-    what.sharedMemBytes = unsigned(valueOf(launch.dynamic_shared(), call.sizes.data()));
+    uint32_t most = numGeometries(launch);
+    for (uint32_t g = 0; g < most; ++g) {
+      Geometry geometry = geometryOf(launch, g);
+      auto extent = [&](uint32_t d) { return unsigned(valueOf(geometry.grid->Get(d), call.sizes.data())); };
+      what.gridDimX = extent(0);
+      what.gridDimY = extent(1);
+      what.gridDimZ = extent(2);
+      // Each is below 2^31, 2^16, 2^16.
+      if (uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
+        continue;
+      what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, call.sizes.data()));
+      choose(launches[i], geometry);
+      break;
+    }
     empty |= !what.gridDimX || !what.gridDimY || !what.gridDimZ;
   }
 }

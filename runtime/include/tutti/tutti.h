@@ -145,7 +145,7 @@ typedef struct tutti_program {
   const char *entry;
   const char *precision; /**< as tutti-compile --precision names it: "f32", "bf16" ... */
   uint32_t num_targets;
-  const char *const *targets; /**< "cpu" ... */
+  const char *const *targets; /**< "cpu"; or "cuda", then the architectures: "sm_80" ... */
   uint32_t num_dimensions;    /**< without the length of the active set */
   const tutti_dimension_t *dimensions;
   uint32_t num_inputs;
@@ -268,8 +268,9 @@ typedef struct tutti_session_options {
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
 
-/** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run,
- * and options->device to that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for
+/** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run
+ * (of those that differ in their architectures alone, the one whose code fits the device best), and options->device to that
+ * device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for
  * and this machine can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE and TUTTI_DRIVER_TOO_OLD, with the
  * reason; TUTTI_INVALID_ARGUMENT; options are then unchanged. */
 TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plan's words into the schema's.
+#include "Metadata.h"
+#include "compiler/codegen/cuda/Kernel.h"
+#include "dialects/tutti/Tutti.h"
+#include "passes/analysis/Target.h"
+
+#include "Format.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tutti {
+
+std::vector<uint8_t> digestBytes(uint64_t digest) {
+  std::vector<uint8_t> bytes(8);
+  std::memcpy(bytes.data(), &digest, 8);
+  return bytes;
+}
+
+namespace {
+
+std::vector<plan::ProgramOp> programsOf(ArrayRef<ProgramCode> codes) {
+  std::vector<plan::ProgramOp> programs;
+  for (const ProgramCode &code : codes)
+    programs.push_back(*ModuleOp(code.planned).getOps<plan::ProgramOp>().begin());
+  return programs;
+}
+
+class Filler {
+public:
+  Filler(fb::RootT &root, const WeightLayout &weights, const Ensemble &ensemble, ArrayRef<ProgramCode> codes, const WriteOptions &options)
+      : root(root), weights(weights), ensemble(ensemble), codes(codes), options(options) {}
+
+private:
+  fb::RootT &root;
+  const WeightLayout &weights;
+  const Ensemble &ensemble;
+  ArrayRef<ProgramCode> codes;
+  const WriteOptions &options;
+  /// By module and name; entries that are launched alike are one kernel, with an image for each architecture.
+  std::map<std::pair<Operation *, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
+
+  // Of the program that is being filled in.
+  plan::ProgramOp program;
+  std::vector<std::string> symbols;
+  /// Its kernels by the module's name: the number in the artifact of each way to launch one.
+  llvm::StringMap<SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
+
+  std::unique_ptr<fb::ExtentT> extent(const Size &size) {
+    auto extent = std::make_unique<fb::ExtentT>();
+    addTo(*extent, size);
+    return extent;
+  }
+  void addTo(fb::ExtentT &extent, const Size &size) {
+    if (size.isFixed()) {
+      extent.base += size.getFixed();
+      return;
+    }
+    auto term = std::make_unique<fb::TermT>();
+    term->coef = size.getFactor();
+    for (const std::string &symbol : size.getSymbols())
+      term->sizes.push_back(llvm::find(symbols, symbol) - symbols.begin());
+    extent.terms.push_back(std::move(term));
+  }
+
+  /// Enough tiles for so many rows; a block that has none ends at once. The rows are factor * a * b ...: a ceil_div of one symbol.
+  std::unique_ptr<fb::ExtentT> tiles(const Size &rows, int64_t tile) {
+    int64_t factor = rows.getFactor();
+    if (rows.isFixed())
+      return extent(Size(llvm::divideCeil(factor, tile)));
+    auto result = extent(Size(rows));
+    fb::TermT &term = *result->terms.front();
+    term.coef = llvm::divideCeil(factor, tile);
+    term.divs.assign(term.sizes.size(), 1);
+    term.divs.front() = std::max<int64_t>(1, tile / factor);
+    return result;
+  }
+
+public:
+  void fill() {
+    root.format = rt::kFormatVersion;
+    root.compiler = options.compiler;
+    root.share = options.share;
+    auto group = std::make_unique<fb::GroupT>();
+    for (const Ensemble::Member &member : ensemble.members) {
+      auto table = std::make_unique<fb::MemberT>();
+      table->name = member.name;
+      table->source = member.file;
+      table->digest = digestBytes(member.digest);
+      table->stream = root.members.size();
+      group->members.push_back(root.members.size());
+      root.members.push_back(std::move(table));
+    }
+    root.groups.push_back(std::move(group));
+    // Code first, in the order of the programs, then the weights.
+    for (const ProgramCode &code : codes)
+      for (const TargetImage &image : code.images)
+        addSegment(fb::SegmentKind::code, image.bytes.size());
+    for (const auto &slot : weights.slots) {
+      slot->segment = root.segments.size();
+      root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
+    }
+    unsigned segment = 0;
+    for (const ProgramCode &code : codes) {
+      fillProgram(code, segment);
+      segment += code.images.size();
+    }
+    addSegment(fb::SegmentKind::weights, weights.bytes());
+    StringRef first = root.programs.front()->targets.front(), precision = root.programs.back()->precision;
+    if (first != root.programs.back()->targets.front() && !precision.starts_with("f32"))
+      root.notes.push_back(("the program for CPUs computes in float32, those for CUDA devices with " + precision + " products").str());
+  }
+
+private:
+  void addSegment(fb::SegmentKind kind, uint64_t bytes) {
+    auto segment = std::make_unique<fb::SegmentT>();
+    segment->kind = kind;
+    segment->lazy = kind == fb::SegmentKind::weights;
+    segment->bytes = bytes;
+    segment->digest.resize(8);
+    root.segments.push_back(std::move(segment));
+  }
+
+  unsigned kernelOf(const ProgramCode &code, const KernelCode &which, plan::KernelOp kernel) {
+    auto &same = known[{code.planned, which.name}];
+    auto *entry = llvm::find_if(same, [&](auto &entry) { return entry.first == which.launch; });
+    if (entry != same.end())
+      return entry->second;
+    auto table = std::make_unique<fb::KernelT>();
+    table->name = which.name;
+    table->family = kernel.getFamily().str();
+    kernel.walk([&](Operation *op) {
+      if (auto numerics = op->getAttrOfType<DictionaryAttr>("numerics")) {
+        llvm::raw_string_ostream stream(table->numerics);
+        stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " " << numerics;
+      }
+    });
+    same.push_back({which.launch, unsigned(root.kernels.size())});
+    root.kernels.push_back(std::move(table));
+    return same.back().second;
+  }
+
+  /// A program's kernels; image i lies in segment `first` + i.
+  void fillKernels(const ProgramCode &code, unsigned first) {
+    kernels.clear();
+    auto ops = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
+    for (auto [place, which] : llvm::enumerate(code.kernels)) {
+      unsigned number = kernelOf(code, which, ops[which.kernel]);
+      for (auto [offset, image] : llvm::enumerate(code.images)) {
+        auto entry = std::make_unique<fb::ImageT>();
+        entry->target = image.target;
+        entry->segment = first + offset;
+        entry->entry = which.name;
+        const TargetImage::Kernel &kernel = image.kernels[place];
+        entry->offset = kernel.offset;
+        entry->bytes = kernel.bytes;
+        entry->min_driver = image.minDriver;
+        entry->regs = kernel.registers;
+        entry->stack = kernel.stack;
+        entry->static_shared = kernel.staticShared;
+        entry->barriers = kernel.barriers;
+        entry->max_threads = kernel.maxThreads;
+        root.kernels[number]->images.push_back(std::move(entry));
+      }
+      kernels[ops[which.kernel].getSymName()].push_back({which.launch, number});
+    }
+  }
+
+  void fillProgram(const ProgramCode &code, unsigned firstSegment) {
+    program = *ModuleOp(code.planned).getOps<plan::ProgramOp>().begin();
+    symbols = {"active"};
+    for (NamedAttribute size : program.getSizes())
+      if (size.getName() != "active")
+        symbols.push_back(size.getName().str());
+    fillKernels(code, firstSegment);
+    auto table = std::make_unique<fb::ProgramT>();
+    table->entry = program.getSymName().str();
+    table->devices = table->targets = {program.getTarget().str()};
+    llvm::append_range(table->targets, code.architectures);
+    table->precision = precisionOf(code.planned).str();
+    for (const std::string &symbol : symbols) {
+      auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
+      auto size = std::make_unique<fb::SizeT>();
+      size->name = symbol;
+      size->kind = symbol == "active" ? fb::SizeKind::active : range[0] == range[1] ? fb::SizeKind::fixed : fb::SizeKind::range;
+      size->lo = range[0];
+      size->hi = range[1];
+      table->sizes.push_back(std::move(size));
+    }
+    table->sets = 1;
+    table->flops = std::make_unique<fb::ExtentT>();
+    for (Attribute flops : program.getFlops())
+      addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
+    table->arena.push_back(extent(Size(program.getArena())));
+
+    llvm::DenseMap<Value, unsigned> indices;
+    for (Operation &op : program.getBody().front()) {
+      if (auto buffer = dyn_cast<plan::BufferOp>(op)) {
+        indices[buffer.getResult()] = table->buffers.size();
+        addBuffer(*table, buffer);
+      } else if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
+        addLaunch(*table, launch, indices);
+      }
+    }
+    root.programs.push_back(std::move(table));
+  }
+
+  void addBuffer(fb::ProgramT &table, plan::BufferOp op) {
+    static const llvm::StringMap<fb::Space> spaces = {{"input", fb::Space::input}, {"output", fb::Space::output},
+        {"arena", fb::Space::arena}, {"constant", fb::Space::constant}, {"state", fb::Space::state}};
+    auto buffer = std::make_unique<fb::BufferT>();
+    buffer->space = spaces.lookup(op.getSpace());
+    buffer->bytes = extent(*Size::parse(op.getBytes()));
+    buffer->offset = extent(Size(op.getOffset()));
+    if (op.getSpace() == "constant")
+      buffer->slot = weights.slotOf(op);
+    if (DictionaryAttr port = op.getPortAttr()) {
+      buffer->port = table.ports.size();
+      buffer->align = 1;
+      auto type = cast<RankedTensorType>(op.getType());
+      auto entry = std::make_unique<fb::PortT>();
+      auto text = [&](StringRef key) { return isa_and_nonnull<StringAttr>(port.get(key)) ? cast<StringAttr>(port.get(key)).str() : ""; };
+      entry->name = text("name");
+      entry->head = text("head");
+      entry->per_member = isLifted(type);
+      entry->buffer = table.buffers.size();
+      entry->type = std::make_unique<fb::TypeT>();
+      entry->type->dtype = dtypeOf(type.getElementType());
+      for (const Size &size : getSizes(type))
+        entry->type->dims.push_back(extent(size));
+      table.ports.push_back(std::move(entry));
+    }
+    table.buffers.push_back(std::move(buffer));
+  }
+
+  /// Position in the active set: y, and where that does not suffice z (codegen/cuda/Kernel.h).
+  template <typename Blocks> void addGrid(Blocks &blocks, plan::LaunchOp op, const CudaLaunch &how) {
+    bool lifted = op.getLifted();
+    bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get("active"))[1] <= mostPlaneMembers;
+    blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows));
+    if (how.cluster > 1) {
+      blocks.cluster = {uint32_t(how.cluster), 1, 1};
+      for (auto &term : blocks.grid.back()->terms)
+        term->coef *= how.cluster;
+      blocks.grid.back()->base *= how.cluster;
+    }
+    blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? *Size::parse("active") : Size(membersInPlane)));
+    blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(*Size::parse("active"), membersInPlane));
+    blocks.block = {uint32_t(how.threads), 1, 1};
+    blocks.dynamic_shared = extent(Size(how.sharedBytes));
+  }
+
+  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
+    fb::LaunchT launch;
+    for (Value buffer : op.getBuffers()) {
+      auto arg = std::make_unique<fb::ArgT>();
+      arg->buffer = indices.lookup(buffer);
+      launch.args.push_back(std::move(arg));
+    }
+    launch.lifted = op.getLifted();
+    launch.rows = extent(*Size::parse(op.getRows()));
+    ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[op.getKernel()];
+    launch.kernel = ways.front().second;
+    if (program.getTarget() == "cuda") {
+      addGrid(launch, op, ways.front().first);
+      for (auto [how, kernel] : ways.drop_front()) {
+        auto alternative = std::make_unique<fb::AlternativeT>();
+        alternative->kernel = kernel;
+        addGrid(*alternative, op, how);
+        launch.alternatives.push_back(std::move(alternative));
+      }
+    } else {
+      launch.row_tile_max = op.getTile();
+      launch.row_quantum = op.getQuantum();
+      launch.row_overhead = op.getOverhead();
+      launch.scratch = op.getScratch();
+    }
+    auto step = std::make_unique<fb::StepT>();
+    step->command.Set(std::move(launch));
+    table.steps.push_back(std::move(step));
+  }
+};
+
+} // namespace
+
+Metadata::Metadata(const Ensemble &ensemble, ArrayRef<ProgramCode> programs, const WriteOptions &options)
+    : weights(ensemble, programsOf(programs)) {
+  Filler(root, weights, ensemble, programs, options).fill();
+}
+
+std::string Metadata::bytes() const {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::Root::Pack(builder, &root), fb::RootIdentifier());
+  return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+} // namespace tutti

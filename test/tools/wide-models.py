@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes members with layers of thousands of columns, as ONNX files made by hand: it needs no package.
+
+    python wide-models.py mlp|row|input FOLDER [MEMBERS]
+"""
+import array
+import random
+import struct
+import sys
+from pathlib import Path
+
+
+def varint(value: int) -> bytes:
+    out = b""
+    while True:
+        out += bytes([value & 127 | (128 if value > 127 else 0)])
+        value >>= 7
+        if not value:
+            return out
+
+
+def field(number: int, value) -> bytes:
+    """A protobuf field: an integer, or bytes, text and messages."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def value_info(name: str, dims: list) -> bytes:
+    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+class Model:
+    def __init__(self, seed: int, width: int):
+        self.random, self.nodes, self.weights, self.value, self.width = random.Random(seed), b"", b"", "x", width
+        self.inputs, self.names = field(11, value_info("x", ["batch", width])), 0
+
+    def weight(self, *dims: int) -> str:
+        name, count = f"w{self.names}", 1
+        self.names += 1
+        for d in dims:
+            count *= d
+        words = array.array("h", self.random.randbytes(2 * count))
+        scale = 2 ** -15 / dims[0] ** 0.5 if len(dims) > 1 else 2 ** -15
+        data = array.array("f", [word * scale for word in words]).tobytes()
+        self.weights += field(5, b"".join(field(1, d) for d in dims) + field(2, 1) + field(8, name) + field(9, data))
+        return name
+
+    def op(self, kind: str, *more: str, **integers: int):
+        result = f"v{self.names}"
+        self.names += 1
+        attributes = b"".join(field(5, field(1, name) + field(3, value % 2 ** 64) + field(20, 2)) for name, value in integers.items())
+        self.nodes += field(1, b"".join(field(1, i) for i in (self.value, *more)) + field(2, result) + field(4, kind) + attributes)
+        self.value = result
+
+    def layer(self, width: int, activation: str = ""):
+        self.op("MatMul", self.weight(self.width, width))
+        self.op("Add", self.weight(width))
+        if activation:
+            self.op(activation)
+        self.width = width
+
+    def write(self, path: Path):
+        graph = self.nodes + field(2, "wide") + self.weights + self.inputs + field(12, value_info(self.value, ["batch", self.width]))
+        path.write_bytes(field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, graph))
+
+
+def build(kind: str, seed: int) -> Model:
+    if kind == "input":  # one row as long as a picture, and a narrow chain behind it
+        model = Model(seed, 16384)
+        model.layer(24, "Relu")
+        model.layer(5)
+    elif kind == "mlp":  # narrow, wide, narrow, wide
+        model = Model(seed, 24)
+        model.layer(8192, "Relu")
+        model.layer(40, "Tanh")
+        model.layer(8192, "Sigmoid")
+        model.layer(3)
+    else:  # reductions along rows that a block's shared memory has no room for
+        model = Model(seed, 16384)
+        model.op("Softmax", axis=-1)
+        model.op("LayerNormalization", model.weight(16384), model.weight(16384), axis=-1)
+        model.layer(4)
+    return model
+
+
+folder = Path(sys.argv[2])
+folder.mkdir(parents=True, exist_ok=True)
+for member in range(int(sys.argv[3]) if len(sys.argv) > 3 else 2):
+    build(sys.argv[1], member).write(folder / f"{member}.onnx")
