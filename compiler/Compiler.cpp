@@ -109,6 +109,8 @@ private:
     for (auto &[target, module] : modules) {
       (*module)->setAttr("tutti.target", b.getStringAttr(target));
       (*module)->setAttr("tutti.precision", b.getStringAttr(target == "cuda" ? request.precision : "f32"));
+      if (target == "cuda")
+        (*module)->setAttr("tutti.scratch_per_row", b.getI64IntegerAttr(scratchPerRow(request.cudaTargets)));
     }
   }
 

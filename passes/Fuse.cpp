@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
+//
+// Where a task's memory is bounded (tutti.scratch_per_row, of a CUDA block's shared memory), a chain ends before the op whose values
+// would not fit, and the next kernel reads what this one has stored. A group without contractions goes on: its widest values lie in
+// memory, each row read as often as it takes, since few launches are worth more there than reads.
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
-#include "passes/analysis/Rows.h"
+#include "passes/analysis/Steps.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/ADT/BitVector.h"
@@ -24,6 +28,7 @@ struct Group {
   RowForm form;
   SmallVector<Operation *> ops;
   llvm::BitVector needs; // groups that must have run before, transitively
+  llvm::SmallPtrSet<Operation *, 4> stored; // results that no other group reads, too wide for a task's own memory
 };
 
 bool isKernelOp(Operation *op) {
@@ -55,7 +60,10 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 
 class Fuser {
 public:
-  Fuser(func::FuncOp function, SymbolTable &symbols) : function(function), symbols(symbols) {}
+  Fuser(func::FuncOp function, SymbolTable &symbols) : function(function), symbols(symbols) {
+    if (auto bound = function->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("tutti.scratch_per_row"))
+      scratchPerRow = bound.getInt();
+  }
 
   void run() {
     for (Operation &op : function.getBody().front())
@@ -72,6 +80,7 @@ private:
   llvm::DenseMap<Operation *, unsigned> groupOf;
   llvm::StringMap<std::string> kernels; // printed body -> name
   unsigned nextKernel = 0;
+  std::optional<int64_t> scratchPerRow; // bytes; of a CPU's cache there is enough
 
   /// Groups that the value depends on, views included.
   llvm::BitVector needsOf(Value value) {
@@ -103,7 +112,7 @@ private:
     // The youngest group that it can join: it reads only its own rows of it, and nothing that runs after it.
     for (unsigned id = groups.size(); id-- > 0;) {
       Group &group = groups[id];
-      if (!group.form.sameRows(form) || !canJoin(op, id, form))
+      if (!group.form.sameRows(form) || !canJoin(op, id, form) || !makeRoom(group, op))
         continue;
       needs.reset(id);
       group.needs.resize(groups.size());
@@ -119,7 +128,7 @@ private:
       return;
     }
     groupOf[op] = groups.size();
-    groups.push_back({form, {op}, needs});
+    groups.push_back({form, {op}, needs, {}});
     for (Group &group : groups)
       group.needs.resize(groups.size());
   }
@@ -144,6 +153,36 @@ private:
     }
     // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows.
     return fed || !isa<HeadOp>(op);
+  }
+
+  /// Whether the group's values still fit with one op more; chooses those that are stored instead.
+  bool makeRoom(Group &group, Operation *op) {
+    if (!scratchPerRow)
+      return true;
+    Group trial = group;
+    trial.ops.push_back(op);
+    bool multiplies = llvm::any_of(trial.ops, [](Operation *op) { return isa<ContractOp>(op) && numericsRule(op) == "panels"; });
+    while (true) {
+      Body body = bodyOf(trial, "trial");
+      function->getParentOfType<ModuleOp>().push_back(body.kernel); // analyses ask what it is for
+      Steps steps = Steps::of(body.kernel);
+      Operation *widest = nullptr;
+      int64_t most = 1;
+      for (Operation *each : trial.ops)
+        if (auto place = steps.places.find(body.mapping.lookupOrNull(each->getResult(0)));
+            place != steps.places.end() && place->second.kind == Place::scratch && place->second.stride > most) {
+          most = place->second.stride;
+          widest = each;
+        }
+      body.kernel->erase();
+      if (steps.scratchPerRow <= *scratchPerRow) {
+        group.stored = trial.stored;
+        return true;
+      }
+      if (multiplies || !widest)
+        return false;
+      trial.stored.insert(widest);
+    }
   }
 
   std::vector<unsigned> sorted() {
@@ -183,19 +222,45 @@ private:
     return weights;
   }
 
-  void emit(const Group &group) {
+  /// A group as a kernel that is in no module yet.
+  struct Body {
+    plan::KernelOp kernel;
     llvm::SetVector<Value> inputs, results;
+    IRMapping mapping;
+  };
+  Body bodyOf(const Group &group, StringRef name) {
+    Body body;
     llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
         if (!inside.contains(operand.getDefiningOp()))
-          inputs.insert(operand);
+          body.inputs.insert(operand);
       Value result = op->getResult(0);
       bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user) || isa<HeadOp>(user); });
-      if (isRead)
-        results.insert(result);
+      if (isRead || group.stored.contains(op))
+        body.results.insert(result);
     }
+    OpBuilder top(function.getContext());
+    SmallVector<std::string> rows;
+    for (const Size &size : group.form.rows)
+      rows.push_back(size.str());
+    SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
+    Location loc = group.ops.back()->getLoc();
+    body.kernel = plan::KernelOp::create(top, loc, name, family(group), group.form.lifted, top.getStrArrayAttr(rowRefs),
+                                         top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())), DictionaryAttr());
+    Block *block = top.createBlock(&body.kernel.getBody());
+    for (Value input : body.inputs)
+      body.mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
+    for (Operation *op : group.ops)
+      top.clone(*op, body.mapping);
+    SmallVector<Value> yields;
+    for (Value result : body.results)
+      yields.push_back(body.mapping.lookup(result));
+    YieldOp::create(top, loc, yields);
+    return body;
+  }
 
+  void emit(const Group &group) {
     Operation *last = group.ops.back();
     for (Operation *op : group.ops)
       if (last->isBeforeInBlock(op))
@@ -203,25 +268,9 @@ private:
     OpBuilder builder(last);
     builder.setInsertionPointAfter(last);
 
-    OpBuilder top(function.getContext());
     std::string name = "k" + std::to_string(nextKernel);
-    SmallVector<std::string> rows;
-    for (const Size &size : group.form.rows)
-      rows.push_back(size.str());
-    SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
-    auto kernel = plan::KernelOp::create(top, last->getLoc(), name, family(group), group.form.lifted, top.getStrArrayAttr(rowRefs),
-                                         top.getDenseI64ArrayAttr(weightsAmong(inputs.getArrayRef())), DictionaryAttr());
-    Block *block = top.createBlock(&kernel.getBody());
-    IRMapping mapping;
-    for (Value input : inputs)
-      mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
-    for (Operation *op : group.ops)
-      top.clone(*op, mapping);
-    SmallVector<Value> yields;
-    for (Value result : results)
-      yields.push_back(mapping.lookup(result));
-    YieldOp::create(top, last->getLoc(), yields);
-
+    auto [kernel, inputs, results, mapping] = bodyOf(group, name);
+    llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
     std::string text;
     {
       kernel.setSymName("");

@@ -36,8 +36,8 @@ def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
 def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
   let summary = "puts every computing op into a plan.kernel";
   let description = [{
-    Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row. Equal
-    kernels are merged.
+    Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, and what a
+    task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged.
   }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }

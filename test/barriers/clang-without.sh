@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The host's compiler for kernels of the emulated device, after line LINE of FILE has been taken away: TUTTI_WITHOUT=FILE:LINE, a
-# skeleton (tutti/head.cuh) or a kernel's own text (k0.cu). $TUTTI_REAL_CLANG compiles.
+# skeleton (tutti/head.cuh) or a kernel's own text (k0_16.cu). $TUTTI_REAL_CLANG compiles.
 for word; do
   case $word in
     -I*) root=${word#-I} ;;

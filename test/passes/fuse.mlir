@@ -188,3 +188,56 @@ func.func @order(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %2 = tutti.add %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// Where a row has 256 bytes, 64 floats do not fit beside anything: the chain ends before the op that would read them.
+module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch_per_row = 256 : i64} {
+  tutti.param per_member @w : tensor<8x64xf32>
+  tutti.param per_member @v : tensor<64x8xf32>
+  tutti.param per_member @u : tensor<8x8xf32>
+  // CHECK-LABEL: func.func @wide_layer
+  func.func @wide_layer(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
+    // CHECK: %[[H:.*]] = plan.dispatch @[[WIDE:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> tensor<?x?x64xf32, ["active", "batch"]>
+    // CHECK: %[[Y:.*]] = plan.dispatch @[[REST:.*]](%[[H]], {{.*}} -> tensor<?x?x8xf32, ["active", "batch"]>
+    // CHECK: return %[[Y]]
+    // CHECK: plan.kernel @[[WIDE]] "chain"
+    // CHECK: tutti.contract
+    // CHECK-NOT: tutti.contract
+    // CHECK: plan.kernel @[[REST]] "chain"
+    // CHECK: tutti.contract
+    // CHECK: tutti.contract
+    // CHECK-NOT: plan.kernel
+    %w = tutti.get @w : tensor<?x8x64xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x64xf32, ["active"]>
+    %1 = tutti.relu %0 : tensor<?x?x64xf32, ["active", "batch"]>
+    %v = tutti.get @v : tensor<?x64x8xf32, ["active"]>
+    %2 = tutti.contract %1, %v "mbk,mkn->mbn" : tensor<?x?x64xf32, ["active", "batch"]>, tensor<?x64x8xf32, ["active"]>
+    %3 = tutti.relu %2 : tensor<?x?x8xf32, ["active", "batch"]>
+    %u = tutti.get @u : tensor<?x8x8xf32, ["active"]>
+    %4 = tutti.contract %3, %u "mbk,mkn->mbn" : tensor<?x?x8xf32, ["active", "batch"]>, tensor<?x8x8xf32, ["active"]>
+    return %4 : tensor<?x?x8xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// A softmax of a row that does not fit stays one kernel: the exponentials are a result that nobody else reads.
+module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch_per_row = 256 : i64} {
+  // CHECK-LABEL: func.func @wide_row
+  func.func @wide_row(%x: tensor<?x128xf32, ["batch"]>) -> tensor<?x128xf32, ["batch"]> {
+    // CHECK: %[[R:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}) : {{.*}} -> (tensor<?x128xf32, ["batch"]>, tensor<?x128xf32, ["batch"]>)
+    // CHECK-NEXT: return %[[R]]#1
+    // CHECK: plan.kernel @[[K]] "row"
+    // CHECK: %[[E:.*]] = tutti.map
+    // CHECK: %[[Y:.*]] = tutti.map
+    // CHECK: tutti.yield
+    // CHECK-NOT: plan.kernel
+    %0 = tutti.reduce max %x [1] : tensor<?x128xf32, ["batch"]>
+    %1 = tutti.sub %x, %0 : tensor<?x128xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    %2 = tutti.exp %1 : tensor<?x128xf32, ["batch"]>
+    %3 = tutti.reduce sum %2 [1] : tensor<?x128xf32, ["batch"]>
+    %4 = tutti.div %2, %3 : tensor<?x128xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+    return %4 : tensor<?x128xf32, ["batch"]>
+  }
+}

@@ -56,6 +56,14 @@ llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRe
               "--target " + word + ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda (every architecture)" + known);
 }
 
+int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets) {
+  constexpr int64_t mostShared = 99 << 10, inFlight = 24 << 10;
+  int64_t least = mostShared;
+  for (const Architecture *target : targets)
+    least = std::min(least, (std::min<int64_t>(target->sharedPerBlock, mostShared) - inFlight) / (target->capability < 80 ? 8 : 16));
+  return least / 16 * 16;
+}
+
 std::string cudaVersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
