@@ -45,7 +45,7 @@ bool isRowsTimesWeight(ContractOp op) {
 StringRef productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
   // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8 columns
   // is not mostly padding.
-  bool split = k >= 24 && n > 8;
+  bool split = k >= 48 && n > 8;
   return target != "cuda" ? "fma"
                           : llvm::StringSwitch<StringRef>(precision)
                                 .Case("f32", split ? "tf32x3" : "fma")

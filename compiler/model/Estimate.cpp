@@ -38,7 +38,7 @@ static LaunchEstimate estimateOn(const DeviceModel &device, plan::KernelOp kerne
   for (const CudaGeometry &geometry : cudaGeometries(kernel, device.limits())) {
     taken = geometry;
     result.work = countKernel(kernel, geometry, sizes);
-    if (result.work.blocks >= device.processors)
+    if (2 * result.work.blocks >= device.processors)
       break;
   }
   if (result.work.steps.empty()) // not even a row has room

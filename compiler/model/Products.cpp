@@ -27,7 +27,7 @@ struct Conversion {
 static Conversion conversionOf(Product product) {
   switch (product) {
   case Product::tf32x3:
-    return {{.fp32 = 2, .integer = 4}, {.fp32 = 2, .integer = 4}};
+    return {{.fp32 = 2, .integer = 3}, {.fp32 = 2, .integer = 3}};
   case Product::tf32:
     return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
   default:
@@ -131,8 +131,8 @@ void Counter::countFragments(Contraction c, Share own) {
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
   step->integer += visits * own.panels * (2 * m + words); // addresses
-  if (chunks)                                             // a chunk of two groups is added up by itself
-    step->fp32 += visits * 4 * m * own.tiles / 2;
+  if (chunks)                                             // a group is added up by itself, and then the pair of groups
+    step->fp32 += visits * 4 * m * own.tiles * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
   // next; copies in bulk bring a panel or a row, by the first warp.
@@ -156,11 +156,12 @@ void Counter::countFragments(Contraction c, Share own) {
   (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += stages * (each.left.fp32 + each.left.integer + 4);
   step->chain.mma += stages * products;
-  if (geometry.slices > 1) { // the slices' sums meet in shared memory
-    double lanes = stages * warpRows * geometry.warpColumns * geometry.slices * 32;
-    step->moves += lanes * 8 * m;
-    step->sharedBytes += lanes * 8 * m * 16;
-    step->fp32 += lanes * 16 * m;
+  if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
+    double lanes = warpRows * std::ceil(double(c.K) / 32) * own.tiles * 32; // of a sum of 32 k in 8 columns
+    double others = 1 - 1.0 / geometry.slices;                              // of its own it keeps the sums in registers
+    step->moves += lanes * 2 * m * others;
+    step->sharedBytes += lanes * 2 * m * 16 * others;
+    step->fp32 += lanes * 4 * m;
     step->chain.barriers += stages * 2;
     step->chain.shared += stages;
     step->chain.fp32 += stages * geometry.slices;
@@ -178,7 +179,7 @@ void Counter::countEnd(const Step &of, double columns) {
     // On tensor cores a lane's columns are neighbours and go out four at a time; all blocks of a cluster are given the
     // activations.
     double each = step->product != Product::fma ? 4 : 1;
-    double copies = place.kind == Place::scratch ? geometry.cluster : 1;
+    double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, geometry) : 1;
     add(elements, one);
     step->integer += elements * 4 / each; // row, column and bounds
     step->moves += elements * copies / each;

@@ -10,7 +10,7 @@ namespace tutti {
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
 /// Of the product "tf32x3", for any k.
-constexpr int64_t splitChunk = 32;
+constexpr int64_t splitChunk = 16;
 
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h): see
 /// numericsProduct.

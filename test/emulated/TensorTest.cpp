@@ -118,8 +118,9 @@ protected:
   }
 };
 
-const Way ways[] = {{2, 2, 2, 1, 3, "Async"}, {1, 1, 4, 1, 2, "Async"}, {1, 2, 1, 4, 2, "Async"},
-                    {2, 1, 2, 2, 4, "Bulk"},  {2, 2, 2, 1, 2, "Bulk"},  {1, 2, 1, 4, 3, "Bulk"}};
+const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},  {2, 2, 2, 1, 3, "Async"}, {1, 1, 4, 1, 2, "Async"},
+                    {1, 2, 1, 4, 2, "Async"}, {2, 1, 1, 4, 2, "Bulk"},  {2, 2, 2, 1, 2, "Bulk"},
+                    {1, 2, 1, 4, 3, "Bulk"}};
 
 } // namespace
 
@@ -151,7 +152,7 @@ TEST_P(Tensor, ProductsOfFewerBits) {
 
 TEST_P(Tensor, RowsThatAreNotAligned) {
   Shape s{"Tf32x3", 35, 12, 19};
-  EXPECT_LT(errorOf(s, compute(s, ways[0])), 2.5);
+  EXPECT_LT(errorOf(s, compute(s, {2, 2, 2, 1, 3, "Async"})), 2.5);
 }
 
 TEST_P(Tensor, NotFiniteNumbers) {

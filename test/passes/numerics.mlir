@@ -81,23 +81,23 @@ func.func @reduce(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> (tensor<?x?x1xf
 // For CUDA devices float32 products are made of three on tensor cores where that is worth it: long sums, and more than a lanes block.
 // Whatever is no product with a weight stays as it is everywhere.
 module attributes {tutti.target = "cuda", tutti.precision = "f32"} {
-  tutti.param @w : tensor<24x9xf32>
-  tutti.param @short : tensor<23x9xf32>
-  tutti.param @narrow : tensor<24x8xf32>
+  tutti.param @w : tensor<48x9xf32>
+  tutti.param @short : tensor<47x9xf32>
+  tutti.param @narrow : tensor<48x8xf32>
   // CHECK-LABEL: func.func @split
-  func.func @split(%x: tensor<?x24xf32, ["batch"]>, %y: tensor<?x23xf32, ["batch"]>, %z: tensor<24x9xf32>)
+  func.func @split(%x: tensor<?x48xf32, ["batch"]>, %y: tensor<?x47xf32, ["batch"]>, %z: tensor<48x9xf32>)
       -> (tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>) {
-    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 32 : i64, product = "tf32x3", rule = "panels"}}
-    %w = tutti.get @w : tensor<24x9xf32>
-    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x9xf32>
-    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 23 : i64, product = "fma", rule = "panels"}}
-    %s = tutti.get @short : tensor<23x9xf32>
-    %1 = tutti.contract %y, %s "bk,kn->bn" : tensor<?x23xf32, ["batch"]>, tensor<23x9xf32>
-    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 24 : i64, product = "fma", rule = "panels"}}
-    %n = tutti.get @narrow : tensor<24x8xf32>
-    %2 = tutti.contract %x, %n "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x8xf32>
-    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 24 : i64, rule = "chain"}}
-    %3 = tutti.contract %x, %z "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x9xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 16 : i64, product = "tf32x3", rule = "panels"}}
+    %w = tutti.get @w : tensor<48x9xf32>
+    %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x9xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 47 : i64, product = "fma", rule = "panels"}}
+    %s = tutti.get @short : tensor<47x9xf32>
+    %1 = tutti.contract %y, %s "bk,kn->bn" : tensor<?x47xf32, ["batch"]>, tensor<47x9xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 48 : i64, product = "fma", rule = "panels"}}
+    %n = tutti.get @narrow : tensor<48x8xf32>
+    %2 = tutti.contract %x, %n "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x8xf32>
+    // CHECK: tutti.contract {{.*}} {numerics = {chunk = 48 : i64, rule = "chain"}}
+    %3 = tutti.contract %x, %z "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x9xf32>
     return %0, %1, %2, %3 : tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>
   }
 }

@@ -58,7 +58,7 @@ TEST_F(Cuda, choosesTheGeometryThatFillsTheDevice) {
   for (bool oneLaunch : {false, true}) {
     Spec spec = cudaSpec(oneLaunch);
     spec.alternatives = true;
-    for (int multiprocessors : {1, 24, 25, 1000}) {
+    for (int multiprocessors : {1, 48, 49, 1000}) {
       fake.multiprocessors = multiprocessors;
       Fixture f(spec);
       for (int64_t batch : {64, 3, 64}) {
@@ -70,7 +70,7 @@ TEST_F(Cuda, choosesTheGeometryThatFillsTheDevice) {
         EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
         auto blocks = [&](int64_t members) { // of 8 rows, or of 4 where those are too few
           int64_t wide = members * ((batch + 7) / 8);
-          return uint64_t(wide >= multiprocessors ? wide : members * ((batch + 3) / 4));
+          return uint64_t(2 * wide >= multiprocessors ? wide : members * ((batch + 3) / 4));
         };
         EXPECT_EQ(fake.blocks, blocks(3) + (oneLaunch ? 0 : blocks(1))) << multiprocessors;
         EXPECT_EQ(fake.calls("cuGraphLaunch"), !oneLaunch) << "a node's function may change";

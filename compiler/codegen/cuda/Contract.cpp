@@ -44,6 +44,17 @@ int64_t Contraction::stages(const CudaGeometry &g) const {
   return llvm::divideCeil(panels(), g.warpColumns * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
 }
 
+int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
+  int64_t most = 1;
+  for (OpOperand &use : value.getUses()) {
+    auto op = dyn_cast<ContractOp>(use.getOwner());
+    if (!op || use.getOperandNumber() != 0 || numericsRule(op) != "panels" || !Contraction(op).onTensorCores())
+      return geometry.cluster; // what all blocks compute for themselves
+    most = std::max(most, Contraction(op).panels());
+  }
+  return std::min<int64_t>(most, geometry.cluster);
+}
+
 /// The function that takes sums on: computes what is stored of them, and stores it.
 static std::string storeFunction(KernelText &k, const Step &step) {
   ContractOp op = step.contraction;
@@ -81,8 +92,9 @@ static std::string storeFunction(KernelText &k, const Step &step) {
     bool inScratch = where.kind == Place::scratch,
          aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
     toMemory |= !inScratch;
-    std::string function =
-        cluster && tensor && inScratch ? "giveAll<BlockTile::blocks>" : formatv("storeNeighbours<{0}>", aligned).str();
+    std::string function = cluster && tensor && inScratch
+                               ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
+                               : formatv("storeNeighbours<{0}>", aligned).str();
     stores += formatv("    {0}{1}(t.{2}, {3}, sums, [&](int i) {{ return make{4}(row, column + i, sums.sum[i]); });\n",
                       cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function,
                       k.view(stored), k.placeOf(stored, outer), number)

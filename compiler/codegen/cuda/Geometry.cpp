@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a kernel may be launched: tiles, warps, and what of shared memory is whose.
 #include "Text.h"
+#include "passes/analysis/Numerics.h"
 
 namespace tutti {
 
@@ -38,7 +39,7 @@ struct WarpGrid {
 };
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows.
 constexpr WarpGrid splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
-                   pairGrids[] = {{4, 2, 8, 1, 1}, {2, 2, 4, 1, 1}, {1, 1, 8, 1, 1}};
+                   pairGrids[] = {{4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}};
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
@@ -80,11 +81,14 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
 
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
   Steps steps = Steps::of(kernel);
-  bool tensor = false, pairs = true;
+  bool tensor = false, pairs = true, splits = true;
+  int64_t panels = 1;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       tensor = true;
       pairs &= Contraction(step.contraction).wordBytes() == 2;
+      splits &= numericsProduct(step.contraction) == "tf32x3"; // one chain cannot be cut into slices
+      panels = std::max(panels, Contraction(step.contraction).panels());
     }
   if (!tensor || architecture.capability < 80)
     return plainGeometries(steps, architecture);
@@ -94,6 +98,11 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
       fitting.push_back(*g);
   if (fitting.size() > 2) // the largest, for calls that fill the device with it, and the smallest
     fitting.erase(fitting.begin() + 1);
+  if (architecture.capability >= 90 && !fitting.empty() && splits)
+    if (auto g = tensorGeometry(steps, {2, 1, 1, 8, int(std::min<int64_t>(8, llvm::bit_floor(uint64_t(panels))))},
+                                architecture);
+        g && g->cluster > 1)
+      fitting.push_back(*g); // for calls that do not: each tile's columns by several blocks
   return fitting.empty() ? plainGeometries(steps, architecture) : fitting;
 }
 

@@ -103,6 +103,10 @@ struct Contraction {
   int64_t stages(const CudaGeometry &geometry) const;
 };
 
+/// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
+/// panel of the products that it goes into needs none of it.
+int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
+
 /// Aliases for the shapes of the kernel's products on tensor cores.
 std::string emitProducts(KernelText &text);
 /// Their left operands, and the ring that brings the weights.

@@ -96,8 +96,7 @@ tutti_status_t chooseImage(const fb::Root &root, uint32_t index, const CudaTarge
                 "the artifact has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
                 list, device.major, device.minor);
   return fail(error, TUTTI_NO_DEVICE,
-              "the artifact has code for %s, which %s cannot run; compile with --target sm_%d%d", list, device.name,
-              device.major, device.minor);
+              "the artifact has code for %s, which %s cannot run; compile with --target cuda", list, device.name);
 }
 
 bool isContained(const char *data, uint64_t bytes, bool ptx) {

@@ -29,7 +29,7 @@ void CudaEngine::resize() {
       what.gridDimY = extent(1);
       what.gridDimZ = extent(2);
       // Each is below 2^31, 2^16, 2^16.
-      if (uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
+      if (2 * uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
         continue;
       what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, call.sizes.data()));
       choose(launches[i], geometry);

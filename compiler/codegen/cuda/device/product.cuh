@@ -12,7 +12,7 @@ __device__ __forceinline__ uint32_t roundTf32(float x) {
   return __float_as_uint(x) + (fabsf(x) < __uint_as_float(0x7f800000) ? 0x1000 : 0);
 }
 
-// A product has chunks of 32 k, or is one chain (numerics), and has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
+// A product has chunks of 16 k, or is one chain, and has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
 // cannot: rounded(x) is what it makes of an element of the rows, weight(word, part) element `part` (of `parts`) of a word.
 
 struct Float32Words {
@@ -54,15 +54,15 @@ struct HalfWords {
 
 namespace tutti {
 
-/// x = high + low, both TF32. What is not finite is all in the low part, which meets the other operand's high part only: an infinity
+/// x = high + low, both as TF32: high rounded, low truncated. What is not finite is all in the low part, which meets the other operand's high part only: an infinity
 /// times a low part, which may be 0 or of the other sign, would be a NaN.
 __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
-  bool finite = fabsf(x) < __uint_as_float(0x7f800000);
+  bool finite = fabsf(x) < __uint_as_float(0x7f7ff000); // what would round to an infinity is no better than one
   high = finite ? (__float_as_uint(x) + 0x1000) & 0xffffe000 : 0;
-  low = finite ? __float_as_uint(x - __uint_as_float(high)) + 0x1000 : __float_as_uint(x);
+  low = __float_as_uint(finite ? x - __uint_as_float(high) : x); // of which the instruction reads the upper 19 bits
 }
 
-/// float32 in about 22 bits: of each eight k three TF32 products, the small ones first.
+/// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
 struct Tf32x3 : Float32Words {
   static constexpr int steps = 6;
   struct Left {
@@ -87,7 +87,7 @@ struct Tf32x3 : Float32Words {
     return r;
   }
   template <int step> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    constexpr int eight = step / 3, kind = step % 3;
+    constexpr int eight = step % 2, kind = step / 2;
     mmaTf32(sum, kind == 0 ? l.low[eight] : l.high[eight], kind == 1 ? r.low[eight] : r.high[eight]);
   }
 };

@@ -8,7 +8,7 @@
 namespace tutti {
 
 /// The warps of a block are a grid of warpRows x warpColumns x slices. A warp has 16 rowTiles rows, a panel of columns, and of each
-/// stage's `slices` chunks of 32 k one: so a narrow product keeps all warps busy. `blocks` form a cluster that shares the panels.
+/// stage's 32 slices k 32: so a narrow product keeps all warps busy. `blocks` form a cluster that shares the panels.
 template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1> struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_, blocks = blocks_;
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices;
@@ -22,7 +22,7 @@ template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int b
 template <class Math_, int K_, int N_> struct Product {
   using Math = Math_;
   static constexpr int K = K_, N = N_;
-  static constexpr int chunk = 32, chunks = (K + chunk - 1) / chunk, groups = (K + 15) / 16;
+  static constexpr int groups = (K + 15) / 16;
   /// Columns in tiles of eight; panels of four tiles, then of two, then of one.
   static constexpr int tiles = (N + 7) / 8, wide = tiles / 4, panels = wide + tiles % 4 / 2 + tiles % 2;
   static constexpr int groupWords = Math::words * 32; ///< of a tile
@@ -35,7 +35,7 @@ template <class Math_, int K_, int N_> struct Product {
   __device__ __forceinline__ static int firstTile(int panel) { return panel <= wide ? panel * 4 : wide * 4 + 2; }
 
   /// What it takes through the ring: stages, and their bytes.
-  template <class Tile> static constexpr int rounds = (chunks + Tile::slices - 1) / Tile::slices;
+  template <class Tile> static constexpr int rounds = (K + Tile::stageK - 1) / Tile::stageK;
   template <class Tile>
   static constexpr int passes = (panels + Tile::warpColumns * Tile::blocks - 1) / (Tile::warpColumns * Tile::blocks);
   template <class Tile> static constexpr int stages = passes<Tile> * rounds<Tile>;
