@@ -38,8 +38,11 @@ struct WarpGrid {
   int rowTiles, rows, columns, slices, cluster;
 };
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows.
-constexpr WarpGrid splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
-                   pairGrids[] = {{4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}};
+constexpr WarpGrid
+    splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
+    pairGrids[] = {{4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
+    // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
+    narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
@@ -96,6 +99,10 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   for (WarpGrid grid : pairs ? pairGrids : splitGrids)
     if (auto g = tensorGeometry(steps, grid, architecture))
       fitting.push_back(*g);
+  for (WarpGrid grid : narrowGrids)
+    if (fitting.empty())
+      if (auto g = tensorGeometry(steps, grid, architecture))
+        fitting.push_back(*g);
   if (fitting.size() > 2) // the largest, for calls that fill the device with it, and the smallest
     fitting.erase(fitting.begin() + 1);
   if (architecture.capability >= 90 && !fitting.empty() && splits)
@@ -103,7 +110,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
                                 architecture);
         g && g->cluster > 1)
       fitting.push_back(*g); // for calls that do not: each tile's columns by several blocks
-  return fitting.empty() ? plainGeometries(steps, architecture) : fitting;
+  return fitting;
 }
 
 } // namespace tutti
