@@ -188,8 +188,8 @@ public:
 private:
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
-  /// Multiprocessors that make the runtime take a launch's largest tile of rows, and its smallest.
-  static constexpr const char *processors[] = {"1", "100000"};
+  /// Multiprocessors that make the runtime take a launch's largest tile of rows, a smaller one, and the last of its geometries.
+  static constexpr const char *processors[] = {"1", "8", "100000"};
   std::map<std::pair<const Shape *, const char *>, std::string> answers;
   unsigned count = 0, failures = 0;
 

@@ -44,9 +44,9 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
     steps += step.contraction ? emitContraction(text, step) : emitRows(text, step);
     // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
     const Step *next = &step == &text.steps.steps.back() ? nullptr : &step + 1;
-    bool begins = !next || (next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
-                            !geometry.bulkCopies);
-    if (cluster || !begins)
+    bool begins = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
+                  !geometry.bulkCopies;
+    if (next && (cluster || !begins))
       steps += meet;
   }
   steps += emitHeads(text);
