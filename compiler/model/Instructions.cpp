@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The instructions of a map's scalar code.
 #include "Work.h"
-#include "compiler/codegen/Math.h"
 #include "compiler/codegen/cuda/Scalar.h"
 #include "passes/analysis/Target.h"
 
@@ -52,22 +51,9 @@ static void count(Operation *op, ScalarWork &work, StringRef precision) {
 
 ScalarWork countScalar(MapOp map) {
   StringRef precision = precisionOf(map->getParentOfType<ModuleOp>());
-  OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
-  OpBuilder builder(module->getBodyRegion());
-  Block &body = map.getBody().front();
-  auto function = func::FuncOp::create(
-      builder, map.getLoc(), "f",
-      builder.getFunctionType(body.getArgumentTypes(), map.getResult().getType().getElementType()));
-  IRMapping mapping;
-  Block *entry = function.addEntryBlock();
-  mapping.map(body.getArguments(), entry->getArguments());
-  builder.setInsertionPointToStart(entry);
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
-  func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
-  expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
+  OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
   ScalarWork work;
-  for (Operation &op : entry->without_terminator())
+  for (Operation &op : module->lookupSymbol<func::FuncOp>("f").front().without_terminator())
     count(&op, work, precision);
   return work;
 }

@@ -26,8 +26,6 @@ using llvm::StringRef;
 
 namespace {
 
-#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
-
 struct Shape {
   const char *name, *target, *capability, *precision, *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
@@ -35,31 +33,34 @@ struct Shape {
 };
 
 /// Layers of every kind behind each other: what a warp writes, another reads.
-const char chain[] = "func.func @main(%x: " ROWS(72) ") -> (" ROWS(
-    5) " {tutti.heads = [\"mean\", \"quantile:0.3\"]}) {"
-       "  %w0 = tutti.get @w0 : tensor<72x104xf32>  %w1 = tutti.get @w1 : tensor<104x40xf32>"
-       "  %w2 = tutti.get @w2 : tensor<40x5xf32>"
-       "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
-           72) ", tensor<72x104xf32>"
-               "  %1 = tutti.relu %0 : " ROWS(104) "  %2 = tutti.contract %1, %w1 \"bk,kn->bn\" : " ROWS(
-                   104) ", tensor<104x40xf32>"
-                        "  %3 = tutti.reduce max %2 [1] : " ROWS(40) "  %4 = tutti.sub %2, %3 : " ROWS(40) ", " ROWS(
-                            1) "  %5 = tutti.contract %4, %w2 \"bk,kn->bn\" : " ROWS(40) ", tensor<40x5xf32>"
-                                                                                         "  return %5 : " ROWS(5) " }";
+const char chain[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> (tensor<?x5xf32, ["batch"]> {tutti.heads = ["mean", "quantile:0.3"]}) {
+  %w0 = tutti.get @w0 : tensor<72x104xf32>
+  %w1 = tutti.get @w1 : tensor<104x40xf32>
+  %w2 = tutti.get @w2 : tensor<40x5xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x104xf32>
+  %1 = tutti.relu %0 : tensor<?x104xf32, ["batch"]>
+  %2 = tutti.contract %1, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x40xf32>
+  %3 = tutti.reduce max %2 [1] : tensor<?x40xf32, ["batch"]>
+  %4 = tutti.sub %2, %3 : tensor<?x40xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %5 = tutti.contract %4, %w2 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x5xf32>
+  return %5 : tensor<?x5xf32, ["batch"]>
+}
+)";
 const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
     {"w0", {72, 104}}, {"w1", {104, 40}}, {"w2", {40, 5}}};
-const char softmax[] = "func.func @main(%x: " ROWS(37) ") -> " ROWS(
-    37) " {"
-        "  %s = tutti.get @s : tensor<37xf32>"
-        "  %0 = tutti.mul %x, %s : " ROWS(
-            37) ", tensor<37xf32>"
-                "  %1 = tutti.reduce max %0 [1] : " ROWS(37) "  %2 = tutti.sub %0, %1 : " ROWS(37) ", " ROWS(
-                    1) "  %3 = tutti.exp %2 : " ROWS(37) "  %4 = tutti.reduce sum %3 [1] "
-                                                         ": " ROWS(37) "  %5 = tutti.div %3, "
-                                                                       "%4 : " ROWS(
-                                                                           37) ","
-                                                                               " " ROWS(1) "  return %5 : " ROWS(
-                                                                                   37) " }";
+const char softmax[] = R"(
+func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> {
+  %s = tutti.get @s : tensor<37xf32>
+  %0 = tutti.mul %x, %s : tensor<?x37xf32, ["batch"]>, tensor<37xf32>
+  %1 = tutti.reduce max %0 [1] : tensor<?x37xf32, ["batch"]>
+  %2 = tutti.sub %0, %1 : tensor<?x37xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %3 = tutti.exp %2 : tensor<?x37xf32, ["batch"]>
+  %4 = tutti.reduce sum %3 [1] : tensor<?x37xf32, ["batch"]>
+  %5 = tutti.div %3, %4 : tensor<?x37xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  return %5 : tensor<?x37xf32, ["batch"]>
+}
+)";
 
 const Shape shapes[] = {
     {"softmax", "emulated", "90", "f32-ffma", softmax, {{"s", {37}}}, 37, 19},
@@ -188,7 +189,8 @@ public:
 private:
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
-  /// Multiprocessors that make the runtime take a launch's largest tile of rows, a smaller one, and the last of its geometries.
+  /// Multiprocessors that make the runtime take a launch's largest tile of rows, a smaller one, and the last of its
+  /// geometries.
   static constexpr const char *processors[] = {"1", "8", "100000"};
   std::map<std::pair<const Shape *, const char *>, std::string> answers;
   unsigned count = 0, failures = 0;

@@ -24,62 +24,66 @@ using llvm::formatv;
 
 namespace {
 
-#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
-
 /// One for each family; the heads are the element family's last block.
 struct Family {
   const char *name, *precision, *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
 };
-const char chain[] = "func.func @main(%x: " ROWS(64) ") -> " ROWS(
-    10) " {"
-        "  %w0 = tutti.get @w0 : tensor<64x128xf32>  %b0 = tutti.get @b0 : tensor<128xf32>"
-        "  %w1 = tutti.get @w1 : tensor<128x128xf32>  %w2 = tutti.get @w2 : tensor<128x10xf32>"
-        "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
-            64) ", tensor<64x128xf32>"
-                "  %1 = tutti.add %0, %b0 : " ROWS(
-                    128) ", tensor<128xf32>"
-                         "  %2 = tutti.relu %1 : " ROWS(128) "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(
-                             128) ", tensor<128x128xf32>"
-                                  "  %4 = tutti.tanh %3 : " ROWS(128) "  %5 = tutti.contract %4, %w2 \"bk,kn->bn\" "
-                                                                      ": " ROWS(128) ", tensor<128x10xf32>"
-                                                                                     "  return %5 : " ROWS(10) " }";
+const char chain[] = R"(
+func.func @main(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x10xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<64x128xf32>
+  %b0 = tutti.get @b0 : tensor<128xf32>
+  %w1 = tutti.get @w1 : tensor<128x128xf32>
+  %w2 = tutti.get @w2 : tensor<128x10xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x128xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x128xf32, ["batch"]>, tensor<128xf32>
+  %2 = tutti.relu %1 : tensor<?x128xf32, ["batch"]>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x128xf32>
+  %4 = tutti.tanh %3 : tensor<?x128xf32, ["batch"]>
+  %5 = tutti.contract %4, %w2 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x10xf32>
+  return %5 : tensor<?x10xf32, ["batch"]>
+}
+)";
 const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
     {"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 128}}, {"w2", {128, 10}}};
 const Family families[] = {
     {"chain", "f32", chain, chainWeights},
     {"row",
      "f32",
-     "func.func @main(%x: " ROWS(101) ") -> " ROWS(
-         101) " {"
-              "  %s = tutti.get @s : tensor<101xf32>"
-              "  %0 = tutti.mul %x, %s : " ROWS(
-                  101) ", tensor<101xf32>"
-                       "  %1 = tutti.reduce max %0 [1] : " ROWS(101) "  %2 = tutti.sub %0, %1 : " ROWS(101) ", " ROWS(
-                           1) "  %3 = tutti.exp %2 : " ROWS(101) "  %4 = tutti.reduce sum %3 [1] "
-                                                                 ": " ROWS(
-                                                                     101) "  %5 = tutti.div %3, "
-                                                                          "%4 : " ROWS(
-                                                                              101) ","
-                                                                                   " " ROWS(1) "  return %5 : " ROWS(
-                                                                                       101) " }",
+     R"(
+func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]> {
+  %s = tutti.get @s : tensor<101xf32>
+  %0 = tutti.mul %x, %s : tensor<?x101xf32, ["batch"]>, tensor<101xf32>
+  %1 = tutti.reduce max %0 [1] : tensor<?x101xf32, ["batch"]>
+  %2 = tutti.sub %0, %1 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %3 = tutti.exp %2 : tensor<?x101xf32, ["batch"]>
+  %4 = tutti.reduce sum %3 [1] : tensor<?x101xf32, ["batch"]>
+  %5 = tutti.div %3, %4 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  return %5 : tensor<?x101xf32, ["batch"]>
+}
+)",
      {{"s", {101}}}},
     {"element",
      "f32",
-     "func.func @main(%x: " ROWS(33) ") -> " ROWS(
-         33) " {"
-             "  %s = tutti.get @s : tensor<33xf32>"
-             "  %0 = tutti.mul %x, %s : " ROWS(33) ", tensor<33xf32>"
-                                                   "  %1 = tutti.sin %0 : " ROWS(33) "  %2 = tutti.sigmoid %1 : " ROWS(
-                                                       33) "  return %2 : " ROWS(33) " }",
+     R"(
+func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x33xf32, ["batch"]> {
+  %s = tutti.get @s : tensor<33xf32>
+  %0 = tutti.mul %x, %s : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
+  %1 = tutti.sin %0 : tensor<?x33xf32, ["batch"]>
+  %2 = tutti.sigmoid %1 : tensor<?x33xf32, ["batch"]>
+  return %2 : tensor<?x33xf32, ["batch"]>
+}
+)",
      {{"s", {33}}}},
     {"heads",
      "f32",
-     "func.func @main(%x: " ROWS(33) ") -> (" ROWS(
-         33) " {tutti.heads = [\"mean\", \"std\", \"min\", \"max\", \"vote\", \"quantile:0.3\"]}) {"
-             "  %s = tutti.get @s : tensor<33xf32>"
-             "  %0 = tutti.mul %x, %s : " ROWS(33) ", tensor<33xf32>"
-                                                   "  return %0 : " ROWS(33) " }",
+     R"(
+func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> (tensor<?x33xf32, ["batch"]> {tutti.heads = ["mean", "std", "min", "max", "vote", "quantile:0.3"]}) {
+  %s = tutti.get @s : tensor<33xf32>
+  %0 = tutti.mul %x, %s : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
+  return %0 : tensor<?x33xf32, ["batch"]>
+}
+)",
      {{"s", {33}}}},
 };
 

@@ -38,9 +38,10 @@ const Architecture *findArchitecture(llvm::StringRef name);
 /// What a word of `--target` stands for: every cubin and the PTX for "cuda", else the architecture of that name. An
 /// unknown word is an error that lists the known ones.
 llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRef word);
-/// Bytes of shared memory that a row of a kernel's values may take, so that kernels for all of these can be launched: 16 rows, and
-/// 8 where there are no tensor cores to fill, beside 24 KiB of weights in flight. More than what every architecture since sm_80 has is
-/// not asked of any: a block that walks a whole chain of wider layers would leave the others idle.
+/// Bytes of shared memory that a row of a kernel's values may take, so that kernels for all of these can be launched:
+/// 16 rows, and 8 where there are no tensor cores to fill, beside 24 KiB of weights in flight. More than what every
+/// architecture since sm_80 has is not asked of any: a block that walks a whole chain of wider layers would leave the
+/// others idle.
 int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets);
 /// 12080 as "12.8".
 std::string cudaVersionText(int version);

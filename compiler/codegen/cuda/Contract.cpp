@@ -63,8 +63,8 @@ static std::string storeFunction(KernelText &k, const Step &step) {
   std::vector<std::string> outer = k.space(place);
   bool toMemory = false;
   for (Value stored : step.stores) {
-    std::string lines;
-    std::vector<std::string> dims = k.space(lines);
+    std::string own, lines;
+    std::vector<std::string> dims = k.space(own);
     std::map<std::pair<void *, std::string>, std::string> known;
     // A map of the sums is computed from them; everything else is read.
     std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
@@ -84,8 +84,11 @@ static std::string storeFunction(KernelText &k, const Step &step) {
     };
     unsigned number = k.numberOf(stored);
     std::string data = read(stored, k.own(stored));
-    makes += formatv("  const auto make{0} = [&](int row, int column, float sum) {{\n{1}    return {2};\n  };\n",
-                     number, lines, data)
+    lines += "    return " + data + ";\n";
+    bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
+                                 [&](const std::string &row) { return llvm::StringRef(lines).contains(row); });
+    makes += formatv("  const auto make{0} = [&](int row, int column, float sum) {{\n{1}{2}  };\n", number,
+                     readsRow ? own : "", lines)
                  .str();
     // Rows of an output are aligned if they are multiples of 16 bytes.
     const Place &where = k.steps.places.find(stored)->second;

@@ -32,8 +32,8 @@ struct CudaSource {
   std::vector<const CudaText *> kernels;
 };
 
-/// Compiles the kernels of all images, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it will
-/// be, is our own mistake: an error (internal).
+/// Compiles the kernels of all images, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it
+/// will be, is our own mistake: an error (internal).
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 } // namespace tutti

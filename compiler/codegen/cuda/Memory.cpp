@@ -101,10 +101,12 @@ std::string KernelText::view(Value value) {
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
-  if (steps.places.contains(value))
+  if (steps.places.contains(value)) {
     view(value);
-  else if (!methods.contains(number))
+    methods[number] += std::exchange(accessors[number], "");
+  } else if (!methods.contains(number)) {
     methods[number] = compute(value, "at");
+  }
   return "at" + std::to_string(number) + "(" + index + ")";
 }
 
@@ -127,7 +129,7 @@ void KernelText::defineView(Value value, const Place &place) {
       return; // contractions read it through their left operand
     RowForm form = RowForm::of(type);
     std::string row = rowOf(form, ownDims(rank));
-    methods[own] +=
+    accessors[own] =
         formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[({4} - firstRow) * {5} + {6}]; }\n",
                 element, number, parameters(rank), name, row, place.stride, rank ? "i" + std::to_string(rank - 1) : "0")
             .str();
@@ -156,9 +158,9 @@ void KernelText::defineView(Value value, const Place &place) {
     linear = i == 0 ? (sizes.size() > 1 ? "int64_t(" + dim + ")" : dim)
                     : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
-  methods[own] += formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[{4}]; }\n", element, number,
-                          parameters(rank), name, linear.empty() ? "0" : linear)
-                      .str();
+  accessors[own] = formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[{4}]; }\n", element, number,
+                           parameters(rank), name, linear.empty() ? "0" : linear)
+                       .str();
 }
 
 /// The row among all rows of an index of a value of this form.

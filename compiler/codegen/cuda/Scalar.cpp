@@ -238,9 +238,7 @@ private:
       return call(op, "__double2float_rn");
     return from.isF32() ? call(op, to.isF16() ? "__float2half_rn" : "__float2bfloat16_rn") : "";
   }
-  std::string widen(arith::ExtFOp op) {
-    return op.getType().isF64() ? "double(" + wide(op, 0) + ")" : wide(op, 0);
-  }
+  std::string widen(arith::ExtFOp op) { return op.getType().isF64() ? "double(" + wide(op, 0) + ")" : wide(op, 0); }
   std::string fromUnsigned(Operation *op) {
     return cast(op, castTo(unsignedOf(op->getOperand(0).getType()), arg(op, 0)));
   }
@@ -308,7 +306,7 @@ private:
 
 } // namespace
 
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision) {
+OwningOpRef<ModuleOp> scalarFunction(MapOp map, llvm::StringRef precision) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
   OpBuilder builder(module->getBodyRegion());
   Block &body = map.getBody().front();
@@ -323,15 +321,20 @@ llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::
     builder.clone(op, mapping);
   func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
   expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
+  return module;
+}
 
+llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision) {
+  OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
+  Block &entry = module->lookupSymbol<func::FuncOp>("f").front();
   Printer printer;
   std::string parameters;
-  for (BlockArgument argument : entry->getArguments()) {
+  for (BlockArgument argument : entry.getArguments()) {
     std::string own = "a" + std::to_string(argument.getArgNumber());
     printer.names[argument] = own;
     parameters += (parameters.empty() ? "" : ", ") + cudaType(argument.getType()) + " " + own;
   }
-  llvm::Expected<std::string> text = printer.print(*entry);
+  llvm::Expected<std::string> text = printer.print(entry);
   if (!text)
     return text.takeError();
   return formatv("__device__ __forceinline__ {0} {1}({2}) {{\n{3}}\n",

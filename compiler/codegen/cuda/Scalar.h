@@ -18,9 +18,13 @@ std::string cudaConstant(mlir::TypedAttr value);
 /// The function of device/special.cuh that an op becomes at a precision; empty if it becomes IEEE operations.
 llvm::StringRef approximation(mlir::Operation *op, llvm::StringRef precision);
 
-/// The body of a map as a device function: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`. Math
-/// functions are written as IEEE operations first, so that the bits are the CPU's, unless the precision is of fewer bits
-/// than float32's: then those that device/special.cuh has come from the special-function units.
+/// The body of a map as a function "f" of scalars in a module of its own, with math functions written as IEEE
+/// operations, so that the bits are the CPU's, but for those that come from the special-function units at this
+/// precision.
+mlir::OwningOpRef<mlir::ModuleOp> scalarFunction(MapOp map, llvm::StringRef precision);
+
+/// The body of a map as a device function: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`: its
+/// scalarFunction.
 llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision);
 
 } // namespace tutti

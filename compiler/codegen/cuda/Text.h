@@ -26,6 +26,8 @@ public:
   Steps steps;
   /// What of the text belongs to a value, by its number.
   std::map<unsigned, std::string> functions, members, initializers, methods;
+  /// How a view's elements are read by their value's index: a method once somebody does.
+  std::map<unsigned, std::string> accessors;
   std::string broken; ///< why the kernel cannot be emitted: our own mistake
 
   static mlir::RankedTensorType typeOf(mlir::Value value) {

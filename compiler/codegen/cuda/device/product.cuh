@@ -34,6 +34,12 @@ struct Bfloat16Words {
     return __bfloat162float({static_cast<unsigned short>(word >> part * 16)});
   }
   __device__ __forceinline__ static float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
+#if TUTTI_CAPABILITY >= 80
+  __device__ __forceinline__ static uint32_t pair(float low, float high) { return packBfloat16(low, high); }
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
+    mmaBf16(sum, left, right);
+  }
+#endif
 };
 struct HalfWords {
   static constexpr bool chunked = false;
@@ -42,6 +48,12 @@ struct HalfWords {
     return __half2float({static_cast<unsigned short>(word >> part * 16)});
   }
   __device__ __forceinline__ static float rounded(float x) { return __half2float(__float2half_rn(x)); }
+#if TUTTI_CAPABILITY >= 80
+  __device__ __forceinline__ static uint32_t pair(float low, float high) { return packHalf(low, high); }
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
+    mmaF16(sum, left, right);
+  }
+#endif
 };
 
 } // namespace tutti
@@ -113,7 +125,8 @@ struct Tf32 : Tf32Words {
   }
 };
 
-struct Bf16 : Bfloat16Words {
+/// 16-bit floats: both operands are pairs already, or become pairs as they are read.
+template <class Words> struct Pairs : Words {
   static constexpr int steps = 1;
   struct Left {
     uint32_t word[4];
@@ -121,33 +134,17 @@ struct Bf16 : Bfloat16Words {
   struct Right {
     uint32_t word[2];
   };
-  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
-    return {{packBfloat16(g.x, g.y), packBfloat16(g8.x, g8.y), packBfloat16(g.z, g.w), packBfloat16(g8.z, g8.w)}};
-  }
   __device__ __forceinline__ static Left left(uint2 g, uint2 g8) { return {{g.x, g8.x, g.y, g8.y}}; }
+  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
+    return {{Words::pair(g.x, g.y), Words::pair(g8.x, g8.y), Words::pair(g.z, g.w), Words::pair(g8.z, g8.w)}};
+  }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
   template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    mmaBf16(sum, l.word, r.word);
+    Words::mma(sum, l.word, r.word);
   }
 };
-
-struct F16 : HalfWords {
-  static constexpr int steps = 1;
-  struct Left {
-    uint32_t word[4];
-  };
-  struct Right {
-    uint32_t word[2];
-  };
-  __device__ __forceinline__ static Left left(float4 g, float4 g8) {
-    return {{packHalf(g.x, g.y), packHalf(g8.x, g8.y), packHalf(g.z, g.w), packHalf(g8.z, g8.w)}};
-  }
-  __device__ __forceinline__ static Left left(uint2 g, uint2 g8) { return {{g.x, g8.x, g.y, g8.y}}; }
-  __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
-  template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    mmaF16(sum, l.word, r.word);
-  }
-};
+using Bf16 = Pairs<Bfloat16Words>;
+using F16 = Pairs<HalfWords>;
 
 } // namespace tutti
 
