@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tutti-decompose: pointwise and layout ops become tutti.map; reshapes sink and stay views.
+// tutti-decompose: pointwise and layout ops become tutti.map; reshapes sink and stay views; rows of 16-bit floats
+// become float32's.
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
@@ -144,6 +145,30 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
+/// Sums and products of 16-bit floats are float32's, rounded once at their end; and float32 holds each of them exactly.
+template <typename Op> struct WidenRow : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto from = cast<RankedTensorType>(op.getX().getType());
+    if (!isa<FloatType>(from.getElementType()) || from.getElementTypeBitWidth() != 16)
+      return failure();
+    auto element = [](RankedTensorType type, Type to) {
+      return RankedTensorType::get(type.getShape(), to, type.getEncoding());
+    };
+    Value wide = CastOp::create(rewriter, op.getLoc(), element(from, rewriter.getF32Type()), op.getX());
+    IRMapping operands;
+    operands.map(op.getX(), wide);
+    Operation *now = rewriter.clone(*op, operands);
+    if (op.getType().getElementType() != from.getElementType()) { // a choice
+      rewriter.replaceOp(op, now);
+      return success();
+    }
+    now->getResult(0).setType(element(op.getType(), rewriter.getF32Type()));
+    rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), now->getResult(0));
+    return success();
+  }
+};
+
 struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -153,7 +178,10 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) { p.template add<SinkReshape, SinkReshapeBelowHead>(p.getContext()); })) ||
-        failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
+        failed(rewrite([](auto &p) {
+          p.template add<WidenRow<ReduceOp>, WidenRow<ArgOp>, WidenRow<ScanOp>, WidenRow<TopOp>, PointwiseToMap,
+                         LayoutToMap>(p.getContext());
+        })))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       computeEveryResult(function);

@@ -32,7 +32,7 @@ struct Group {
 };
 
 bool isKernelOp(Operation *op) {
-  return isa<ContractOp, ReduceOp, MapOp, ConcatOp, GatherOp, HeadOp>(op);
+  return isa<ContractOp, ReduceOp, ArgOp, ScanOp, TopOp, MapOp, ConcatOp, GatherOp, HeadOp>(op);
 }
 
 /// The form whose rows an op is computed by. A head's are those of the members it reads.
@@ -53,9 +53,12 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
     return int64_t(concat.getAxis()) == concat.getResult().getType().getRank() - 1;
   if (isa<ContractOp>(op))
     return index == 0 && numericsRule(op) == "panels";
-  if (isa<ReduceOp>(op))
-    return numericsRule(op) == "lanes";
-  return isa<HeadOp>(op);
+  // Chosen along the row, by places that are the row's own.
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    int64_t last = cast<RankedTensorType>(gather.getX().getType()).getRank() - 1;
+    return int64_t(gather.getAxis()) == last && int64_t(gather.getBatch().value_or(0)) == last;
+  }
+  return isRowPhase(op) || isa<HeadOp>(op);
 }
 
 class Fuser {
@@ -205,7 +208,7 @@ private:
     for (Operation *op : group.ops) {
       if (isa<ContractOp>(op) && numericsRule(op) == "panels")
         return "chain";
-      reduces |= isa<ReduceOp>(op) && numericsRule(op) == "lanes";
+      reduces |= isRowPhase(op);
     }
     return reduces ? "row" : "element";
   }

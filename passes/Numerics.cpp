@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-numerics: what decides bits, from the one-member op alone. docs/numerics.md states the rules.
+#include "passes/analysis/Numerics.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -20,8 +20,8 @@ int64_t chunkOf(int64_t k) {
   return llvm::alignTo(llvm::divideCeil(k, chunks), 8);
 }
 
-/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter [K, N] of
-/// each member, and its N is the result's last label.
+/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
+/// [K, N] of each member, and its N is the result's last label.
 bool isRowsTimesWeight(ContractOp op) {
   auto get = op.getRhs().getDefiningOp<GetOp>();
   auto type = cast<RankedTensorType>(op.getRhs().getType());
@@ -43,14 +43,27 @@ bool isRowsTimesWeight(ContractOp op) {
 }
 
 StringRef productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
-  // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8 columns
-  // is not mostly padding.
+  // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8
+  // columns is not mostly padding.
   bool split = k >= 48 && n > 8;
   return target != "cuda" ? "fma"
                           : llvm::StringSwitch<StringRef>(precision)
                                 .Case("f32", split ? "tf32x3" : "fma")
                                 .Cases({"tf32", "bf16", "f16"}, precision)
                                 .Default("fma");
+}
+
+TypedAttr neutralOf(ReduceKind kind, Type element) {
+  Builder b(element.getContext());
+  bool largest = kind == ReduceKind::max;
+  if (kind == ReduceKind::sum || kind == ReduceKind::mean)
+    return b.getZeroAttr(element);
+  if (kind == ReduceKind::prod)
+    return b.getOneAttr(element);
+  if (auto number = dyn_cast<FloatType>(element))
+    return FloatAttr::get(number, APFloat::getInf(number.getFloatSemantics(), /*Negative=*/largest));
+  unsigned width = element.getIntOrFloatBitWidth();
+  return IntegerAttr::get(element, largest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
 }
 
 namespace {
@@ -80,10 +93,12 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
           StringRef product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
           set(product == "fma" ? chunkOf(k) : product == "tf32x3" ? splitChunk : k, "panels", product);
         }
-      } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-        int64_t last = cast<RankedTensorType>(reduce.getX().getType()).getRank() - 1;
-        bool lanes = reduce.getAxes() == ArrayRef<int64_t>{last};
-        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(lanes ? "lanes" : "chain"))}));
+      } else if (isa<ReduceOp, ArgOp>(op)) {
+        int64_t last = cast<RankedTensorType>(op->getOperand(0).getType()).getRank() - 1;
+        auto reduce = dyn_cast<ReduceOp>(op);
+        bool lanes = reduce ? reduce.getAxes() == ArrayRef<int64_t>{last} : int64_t(cast<ArgOp>(op).getAxis()) == last;
+        op->setAttr("numerics",
+                    b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(lanes ? "lanes" : "chain"))}));
       }
     });
   }

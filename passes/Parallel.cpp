@@ -60,6 +60,10 @@ std::optional<Size> mixes(Operation &op) {
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     for (int64_t axis : reduce.getAxes())
       check(sizesOf(reduce.getX())[axis]);
+  } else if (auto arg = dyn_cast<ArgOp>(op)) {
+    check(sizesOf(arg.getX())[arg.getAxis()]);
+  } else if (isa<ScanOp, TopOp>(op)) {
+    check(sizesOf(op.getOperand(0)).back());
   } else if (auto concat = dyn_cast<ConcatOp>(op)) {
     for (Value input : concat.getInputs())
       check(sizesOf(input)[concat.getAxis()]);

@@ -190,6 +190,11 @@ Reading Counter::computing(Value value) {
     all += {.fp32 = 1, .integer = 2, .depth = 1};
     return all.times(terms);
   }
+  if (auto arg = dyn_cast<ArgOp>(op)) {
+    all += reading(arg.getX());
+    all += {.fp32 = 1, .integer = 7, .depth = 1}; // the key, and the comparison
+    return all.times(double(valueOf(getSizes(typeOf(arg.getX()))[arg.getAxis()], sizes)));
+  }
   return {.integer = 1, .depth = 1};
 }
 
@@ -213,28 +218,32 @@ void Counter::countElements(double elements, const Reading &one, Value stored) {
     step->l2Bytes += bytesOfBlock(stored);
 }
 
-/// Reductions by lanes give a row to half a warp; everything else is computed element by element.
+/// The phases of a row give it to half a warp; everything else is computed element by element.
 void Counter::countRows(const Step &of) {
   for (Value value : of.stores) {
-    auto reduce = value.getDefiningOp<ReduceOp>();
-    if (!reduce || numericsRule(reduce) != "lanes") {
-      begin(value.getDefiningOp()->getName().stripDialect());
+    Operation *op = value.getDefiningOp();
+    begin(op->getName().stripDialect());
+    if (!isRowPhase(op)) {
       double columns = double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
       countElements(rows * columns, element(value), value);
       continue;
     }
-    begin("reduce");
-    double columns = double(valueOf(RowForm::of(typeOf(reduce.getX())).columns, sizes)), lanes = rows * 16;
+    Value x = op->getOperand(0);
+    double columns = double(valueOf(RowForm::of(typeOf(x)).columns, sizes)), lanes = rows * 16;
     double rounds = std::ceil(lanes / double(geometry.threads)), each = std::ceil(columns / 16);
+    // A choice of several goes over the row for each of them; a scan shuffles for every sixteen elements.
+    auto top = dyn_cast<TopOp>(op);
+    double passes = top ? double(top.getCount()) : 1, trees = isa<ScanOp>(op) ? each : passes;
+    double keys = isa<ArgOp, TopOp>(op) ? 7 : 0; // integer instructions of an element's key and place
     known.clear();
-    Reading one = reading(reduce.getX());
-    add(lanes * each, one);
-    step->fp32 += lanes * (each + 4);
-    step->integer += lanes * (each * 3 + 4 * 2);
-    step->moves += lanes * 4;
-    step->sharedBytes += lanes * 4 * (each * one.moves + 4);
-    step->chain.fp32 += rounds * (one.depth + each + 4);
-    step->chain.shared += rounds * (one.waits + 4);
+    Reading one = reading(x);
+    add(lanes * each * passes, one);
+    step->fp32 += lanes * (each * passes + 4 * trees);
+    step->integer += lanes * (each * passes * (3 + keys) + 4 * 2 * trees);
+    step->moves += lanes * 4 * trees;
+    step->sharedBytes += lanes * 4 * (each * passes * one.moves + 4 * trees);
+    step->chain.fp32 += rounds * passes * (one.depth + each) + rounds * 4 * trees;
+    step->chain.shared += rounds * (passes * one.waits + 4 * trees);
   }
 }
 

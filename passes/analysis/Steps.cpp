@@ -20,7 +20,6 @@ int64_t headScratchBytes(HeadOp head, int64_t members) {
 namespace {
 
 bool isPanels(Operation *op) { return isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels"; }
-bool isLanes(Operation *op) { return isa_and_nonnull<ReduceOp>(op) && numericsRule(op) == "lanes"; }
 
 /// More than a few cycles an element: worth storing when two read it.
 bool isExpensive(MapOp map) {
@@ -116,7 +115,7 @@ private:
     if (isa<HeadOp>(op))
       return false;
     Value value = op->getResult(0);
-    if (isLanes(op))
+    if (isRowPhase(op))
       return true;
     unsigned readers = 0;
     for (OpOperand &use : value.getUses()) {
@@ -133,7 +132,7 @@ private:
         return true;
     }
     // A sum that somebody else would compute again for each element of theirs.
-    if (isa<ContractOp, ReduceOp>(op) && !isPanels(op))
+    if (isa<ContractOp, ReduceOp, ArgOp>(op) && !isPanels(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
     return map && readers > 1 && isExpensive(map) && !registers.contains(value) &&

@@ -25,7 +25,7 @@ struct Place {
 
 /// One pass over a tile of rows.
 ///   contraction  `op` is a contraction by the panels rule; `stores` are it, or maps of it, taken from the registers
-///   rows         every value of `stores` is written row by row; a reduction is stored as one column
+///   rows         every value of `stores` is written row by row, and so that a row is there when the next phase reads it
 struct Step {
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;

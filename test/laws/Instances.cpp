@@ -64,7 +64,7 @@ static std::vector<Instance> table() {
   add("contract", "%a: tensor<2xf32>, %b: tensor<3xf32>", "%a, %b \"i,j->ji\" : tensor<2xf32>, tensor<3xf32>");
   add("contract", "%a: tensor<2x3xi32>, %b: tensor<3xi32>", "%a, %b \"ij,j->i\" : tensor<2x3xi32>, tensor<3xi32>");
 
-  for (const char *kind : {"sum", "mean", "max", "min"}) {
+  for (const char *kind : {"sum", "mean", "max", "min", "prod"}) {
     std::string k = kind;
     add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", (k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>").c_str());
     add("reduce", "%a: tensor<2x3x4xf32>", (k + " %a [0, 2] : tensor<2x3x4xf32>").c_str());
@@ -72,7 +72,47 @@ static std::vector<Instance> table() {
       add("reduce", "%a: tensor<2x3xi32>", (k + " %a [1] : tensor<2x3xi32>").c_str());
   }
   add("reduce", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a [0] : tensor<?x3xf32, [\"batch\"]>", "not parallel");
-  add("reduce", "%a: tensor<2x0xf32>", "sum %a [1] : tensor<2x0xf32>");
+  for (const char *kind : {"sum", "prod", "max", "min"}) {
+    add("reduce", "%a: tensor<2x0xf32>", (kind + std::string(" %a [1] : tensor<2x0xf32>")).c_str());
+    add("reduce", "%a: tensor<0x2xi32>", (kind + std::string(" %a [0] : tensor<0x2xi32>")).c_str());
+  }
+  // Integers and 16-bit floats of every width, along a row and across rows.
+  for (const char *element : {"i8", "i16", "i64", "f16", "bf16", "f64"})
+    for (const char *axis : {"0", "1"}) {
+      std::string x = "tensor<3x19x" + std::string(element) + ">";
+      for (const char *kind : {"sum", "prod", "max", "min"})
+        add("reduce", ("%a: " + x).c_str(), (std::string(kind) + " %a [" + axis + "] : " + x).c_str());
+      for (const char *kind : {"max", "min"})
+        add("arg", ("%a: " + x).c_str(), (std::string(kind) + " %a axis " + axis + " : " + x).c_str());
+    }
+  for (const char *kind : {"max", "min"})
+    for (const char *length : {"1", "3", "16", "37"})
+      for (const char *ties : {"", " last"}) {
+        std::string k = kind, row = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>",
+                    column = "tensor<2x" + std::string(length) + "x3xi32>";
+        add("arg", ("%a: " + row).c_str(), (k + " %a axis 1" + ties + " : " + row).c_str());
+        add("arg", ("%a: " + column).c_str(), (k + " %a axis 1" + ties + " : " + column).c_str());
+      }
+  add("arg", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a axis 0 : tensor<?x3xf32, [\"batch\"]>", "not parallel");
+  for (const char *kind : {"sum", "prod"})
+    for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
+      for (const char *length : {"1", "7", "16", "35"}) {
+        std::string k = kind, x = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>";
+        add("scan", ("%a: " + x).c_str(), (k + " %a" + way + " : " + x).c_str());
+      }
+  for (const char *element : {"i8", "i32", "i64", "f16", "bf16", "f64"}) {
+    std::string x = "tensor<2x19x" + std::string(element) + ">", of = " of %a : " + x, least = " of %a smallest : " + x;
+    add("scan", ("%a: " + x).c_str(), ("sum %a : " + x).c_str());
+    add("top", ("%a: " + x).c_str(), ("5" + of).c_str());
+    add("top", ("%a: " + x).c_str(), ("19" + least).c_str());
+  }
+  add("scan", "%a: tensor<?xf32, [\"batch\"]>", "sum %a : tensor<?xf32, [\"batch\"]>", "not parallel");
+  for (auto [count, length] :
+       {std::pair(1, 1), std::pair(1, 40), std::pair(3, 5), std::pair(5, 33), std::pair(16, 16), std::pair(17, 50)})
+    for (const char *which : {"", " smallest"}) {
+      std::string x = "tensor<?x" + std::to_string(length) + "xf32, [\"batch\"]>";
+      add("top", ("%a: " + x).c_str(), (std::to_string(count) + " of %a" + which + " : " + x).c_str());
+    }
 
   add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
       "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x8x3xf32, [\"batch\"]>");

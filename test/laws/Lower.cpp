@@ -58,12 +58,12 @@ struct Bound {
 
 /// The sum of absolute values that the result is made of bounds what the order and the rounding of a sum can change.
 static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, double resultUnit) {
-  if (isa<ContractOp, ReduceOp, HeadOp>(op)) {
+  if (isa<ContractOp, ReduceOp, ScanOp, HeadOp>(op)) {
     double largest = 0, count = 8;
     for (const HostTensor &operand : operands)
       for (double value : operand.floats)
         largest = std::fmax(largest, std::fabs(value));
-    return {4, count * count * std::fmax(largest * largest, largest) * resultUnit};
+    return {8, count * count * std::fmax(largest * largest, largest) * resultUnit};
   }
   // Moves, choices and the operations that IEEE 754 rounds correctly.
   if (isa<LayoutOpInterface, ConcatOp, GatherOp, GetOp, ConstantOp, AddOp, SubOp, MulOp, DivOp, MinOp, MaxOp, SqrtOp,

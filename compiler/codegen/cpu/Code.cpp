@@ -104,11 +104,36 @@ Value Code::firstLanes(int64_t count) {
 Value Code::firstLanes(Value count) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, laneNumbers(), splat(count));
 }
-Value Code::laneNumbers() {
-  SmallVector<int64_t> numbers;
+Value Code::laneNumbers(Type type) {
+  SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < lanes; ++i)
-    numbers.push_back(i);
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(i64()), ArrayRef<int64_t>(numbers)));
+    numbers.push_back(b.getIntegerAttr(type, i));
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(type), numbers));
+}
+
+Value Code::maskBits(Value truths) { return LLVM::BitcastOp::create(b, loc, b.getI16Type(), truths); }
+
+Value Code::keyOf(Value x, bool preferSmall, bool preferNan) {
+  Type type = x.getType(), element = getElementTypeOrSelf(type);
+  auto like = [&](Type of) -> Type { return isa<VectorType>(type) ? Type(vec(of)) : of; };
+  auto flipped = [&](Value key) -> Value {
+    if (!preferSmall)
+      return key;
+    return arith::XOrIOp::create(b, loc, key,
+                                 constant(key.getType(), b.getIntegerAttr(getElementTypeOrSelf(key.getType()), -1)));
+  };
+  if (!isa<FloatType>(element))
+    return flipped(x);
+  unsigned width = element.getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(width), whole = like(integer);
+  auto number = [&](APInt value) { return constant(whole, b.getIntegerAttr(integer, value)); };
+  Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  // -0 + 0 is +0. Below zero the bits ascend the other way.
+  Value bits = arith::BitcastOp::create(b, loc, whole, arith::AddFOp::create(b, loc, x, zero(type)));
+  Value sign = arith::ShRSIOp::create(b, loc, bits, number(APInt(width, width - 1)));
+  sign = arith::AndIOp::create(b, loc, sign, number(APInt::getSignedMaxValue(width)));
+  Value key = flipped(arith::XOrIOp::create(b, loc, bits, sign));
+  return select(isNan, number(preferNan ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width)), key);
 }
 
 Value Code::tree(Value vector, llvm::function_ref<Value(Value, Value)> combine) {
@@ -183,6 +208,26 @@ SmallVector<Value> Code::loop(Value from, Value to, int64_t step, ValueRange ini
   SmallVector<Value> carried = body(op.getInductionVar(), op.getRegionIterArgs());
   scf::YieldOp::create(b, loc, carried);
   return op.getResults();
+}
+SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVector<Value>(ValueRange)> head,
+                                   llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+  SmallVector<Value> forwarded;
+  auto op = scf::WhileOp::create(b, loc, TypeRange(), init);
+  OpBuilder::InsertionGuard guard(b);
+  auto enter = [&](Region &region, TypeRange types) {
+    return b.createBlock(&region, region.end(), types, SmallVector<Location>(types.size(), loc))->getArguments();
+  };
+  forwarded = head(enter(op.getBefore(), init.getTypes()));
+  scf::ConditionOp::create(b, loc, forwarded[0], ValueRange(forwarded).drop_front());
+  SmallVector<Type> types(ValueRange(forwarded).drop_front().getTypes());
+  scf::YieldOp::create(b, loc, body(enter(op.getAfter(), types)));
+  // What is forwarded is known only now.
+  b.setInsertionPoint(op);
+  auto typed = scf::WhileOp::create(b, loc, types, init);
+  typed.getBefore().takeBody(op.getBefore());
+  typed.getAfter().takeBody(op.getAfter());
+  op.erase();
+  return typed.getResults();
 }
 void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(b, loc, condition, /*withElse=*/bool(otherwise));

@@ -72,12 +72,30 @@ public:
   /// The first `count` lanes; null if that is all of them.
   mlir::Value firstLanes(int64_t count);
   mlir::Value firstLanes(mlir::Value count);
-  /// 0, 1, .. 15 as i64.
-  mlir::Value laneNumbers();
+  /// 0, 1, .. 15, as i64 or another type.
+  mlir::Value laneNumbers() { return laneNumbers(i64()); }
+  mlir::Value laneNumbers(mlir::Type type);
+  /// Numbers, or the lanes of two vectors.
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value c) {
+    return mlir::arith::CmpIOp::create(b, loc, predicate, a, c);
+  }
+  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value c) {
+    return mlir::arith::SelectOp::create(b, loc, condition, a, c);
+  }
+  /// Whether a lane of a vector of i1 is set.
+  mlir::Value anyOf(mlir::Value truths) {
+    return compare(mlir::arith::CmpIPredicate::ne, maskBits(truths), zero(b.getI16Type()));
+  }
+  /// The lanes of a vector of i1 as the bits of an i16.
+  mlir::Value maskBits(mlir::Value truths);
+  /// Integers in the order of the elements, the larger key the one that a choice prefers: of floats -0 and +0 have one
+  /// key, and all NaN one, the largest or the smallest.
+  mlir::Value keyOf(mlir::Value x, bool preferSmall, bool preferNan);
   /// Lane i with lane i + half, until one is left: the tree of docs/numerics.md.
   mlir::Value tree(mlir::Value vector, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// The trees of up to sixteen vectors, of which some may be null, that of vectors[l] in lane l.
-  mlir::Value trees(llvm::ArrayRef<mlir::Value> vectors, llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
+  mlir::Value trees(llvm::ArrayRef<mlir::Value> vectors,
+                    llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Lane l of the result is lane source(l) of the two vectors, one after the other.
   mlir::Value shuffled(mlir::Value first, mlir::Value second, llvm::function_ref<int64_t(int64_t)> source);
   /// Lane l of the result is lane l + by, modulo the lanes.
@@ -86,7 +104,13 @@ public:
   using Body = llvm::function_ref<void(mlir::Value)>;
   using Carry = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
   void loop(mlir::Value from, mlir::Value to, int64_t step, Body body);
-  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init, Carry body);
+  llvm::SmallVector<mlir::Value> loop(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
+                                      Carry body);
+  /// While the first of what `head` gives holds: head's other values go to `body`, whose result goes to `head`. The
+  /// last of them.
+  llvm::SmallVector<mlir::Value> loopWhile(mlir::ValueRange init,
+                                           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> head,
+                                           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
   void when(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
 
 private:

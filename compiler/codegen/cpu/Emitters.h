@@ -13,6 +13,18 @@ void emitContraction(StepEmitter &emitter, const Step &step);
 /// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 
+// The phases of a row that are more than one element after the other; each makes one row of its op's result.
+/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp).
+void emitReduction(StepEmitter &emitter, ReduceOp op, mlir::Value row);
+void emitArg(StepEmitter &emitter, ArgOp op, mlir::Value row);
+/// Sums of 16 neighbours and of what came before (Scan.cpp).
+void emitScan(StepEmitter &emitter, ScanOp op, mlir::Value row);
+/// The best so far in a heap (Top.cpp).
+void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
+
+/// What a reduction makes of two: sums for a mean.
+mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
+
 /// Where a head finds its members and leaves its answer.
 struct HeadPlace {
   mlir::Value members; ///< all members' values

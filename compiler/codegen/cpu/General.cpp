@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops that no special emitter takes, one element at a time: whatever imports also compiles.
-#include "Step.h"
+#include "Emitters.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;
@@ -80,9 +80,11 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   return read(op.getX(), AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
 }
 
-Value StepEmitter::chainSum(int64_t count, int64_t chunk, Type type, llvm::function_ref<Value(Value, Value)> accumulate) {
+Value StepEmitter::chainSum(int64_t count, int64_t chunk, Type type,
+                            llvm::function_ref<Value(Value, Value)> accumulate) {
   auto chain = [&](Value from, Value to) {
-    return code.loop(from, to, 1, code.zero(type), [&](Value k, ValueRange sum) { return SmallVector<Value>{accumulate(k, sum[0])}; })[0];
+    return code.loop(from, to, 1, code.zero(type),
+                     [&](Value k, ValueRange sum) { return SmallVector<Value>{accumulate(k, sum[0])}; })[0];
   };
   if (count <= chunk)
     return chain(code.num(0), code.num(count));
@@ -91,7 +93,8 @@ Value StepEmitter::chainSum(int64_t count, int64_t chunk, Type type, llvm::funct
   Value none = isa<FloatType>(element) ? code.constant(type, code.b.getFloatAttr(element, -0.0)) : code.zero(type);
   return code.loop(code.num(0), code.num(count), chunk, none, [&](Value from, ValueRange sum) {
     Value part = chain(from, code.min(code.add(from, chunk), code.num(count)));
-    return SmallVector<Value>{isa<FloatType>(element) ? Value(arith::AddFOp::create(code.b, code.loc, sum[0], part)) : code.add(sum[0], part)};
+    return SmallVector<Value>{isa<FloatType>(element) ? Value(arith::AddFOp::create(code.b, code.loc, sum[0], part))
+                                                      : code.add(sum[0], part)};
   })[0];
 }
 
@@ -140,50 +143,58 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
   return chainSum(count, numericsChunk(op), type, accumulate);
 }
 
+Value StepEmitter::reducedElement(Value x, ArrayRef<int64_t> axes, AffineMap access, Point &point, Value k) {
+  unsigned first = steps.form.dims() + point.extra.size();
+  Sizes sizes = getSizes(typeOf(x));
+  SmallVector<AffineExpr> exprs(access.getResults());
+  for (auto [i, axis] : llvm::enumerate(axes))
+    exprs[axis] = getAffineDimExpr(first + i, access.getContext());
+  AffineMap there = AffineMap::get(first + axes.size(), 0, exprs, access.getContext());
+  Point inner(point.row, point.column, point.mask, point.extra);
+  SmallVector<Value> places(axes.size());
+  for (unsigned i = places.size(); i-- > 0;) {
+    Value length = code.num(sizes[axes[i]].getFixed());
+    places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
+    k = code.div(k, length);
+  }
+  inner.extra.append(places);
+  Value value = read(x, there, inner);
+  return varies(access, point) ? code.splat(value) : value;
+}
+
 Value StepEmitter::computeReduce(ReduceOp op, AffineMap access, Point &point) {
   Type element = op.getType().getElementType();
   Type type = varies(access, point) ? Type(code.vec(element)) : element;
-  unsigned first = steps.form.dims() + point.extra.size();
   Sizes sizes = getSizes(typeOf(op.getX()));
-  SmallVector<AffineExpr> exprs(access.getResults());
   int64_t count = 1;
-  for (auto [i, axis] : llvm::enumerate(op.getAxes())) {
-    exprs[axis] = getAffineDimExpr(first + i, access.getContext());
+  for (int64_t axis : op.getAxes())
     count *= sizes[axis].getFixed();
-  }
-  AffineMap there = AffineMap::get(first + op.getAxes().size(), 0, exprs, access.getContext());
-  auto at = [&](Value k) {
-    Point inner(point.row, point.column, point.mask, point.extra);
-    SmallVector<Value> places(op.getAxes().size());
-    for (unsigned i = places.size(); i-- > 0;) {
-      Value length = code.num(sizes[op.getAxes()[i]].getFixed());
-      places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
-      k = code.div(k, length);
-    }
-    inner.extra.append(places);
-    Value value = read(op.getX(), there, inner);
-    return isa<VectorType>(type) ? code.splat(value) : value;
+  ReduceKind kind = op.getKind();
+  auto combine = [&](Value k, Value sofar) {
+    return combined(code, kind, sofar, reducedElement(op.getX(), op.getAxes(), access, point, k));
   };
-  bool isFloat = isa<FloatType>(element);
-  if (op.getKind() == ReduceKind::sum || op.getKind() == ReduceKind::mean) {
-    Value sum = chainSum(count, chunkOf(count), type, [&](Value k, Value sum) -> Value {
-      return isFloat ? Value(arith::AddFOp::create(code.b, code.loc, sum, at(k))) : code.add(sum, at(k));
-    });
-    if (op.getKind() == ReduceKind::sum)
-      return sum;
-    if (isFloat)
-      return arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
-    return arith::DivSIOp::create(code.b, code.loc, sum, code.constant(type, code.b.getIntegerAttr(element, count)));
-  }
-  bool largest = op.getKind() == ReduceKind::max;
-  return code.loop(code.num(1), code.num(count), 1, at(code.num(0)), [&](Value k, ValueRange best) {
-    Value value = at(k);
-    if (isFloat)
-      return SmallVector<Value>{largest ? Value(arith::MaximumFOp::create(code.b, code.loc, best[0], value))
-                                        : Value(arith::MinimumFOp::create(code.b, code.loc, best[0], value))};
-    return SmallVector<Value>{largest ? Value(arith::MaxSIOp::create(code.b, code.loc, best[0], value))
-                                      : Value(arith::MinSIOp::create(code.b, code.loc, best[0], value))};
-  })[0];
+  if (kind != ReduceKind::sum && kind != ReduceKind::mean)
+    return code.loop(code.num(0), code.num(count), 1, code.constant(type, neutralOf(kind, element)),
+                     [&](Value k, ValueRange best) { return SmallVector<Value>{combine(k, best[0])}; })[0];
+  Value sum = chainSum(count, chunkOf(count), type, combine);
+  if (kind == ReduceKind::sum)
+    return sum;
+  return arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
+}
+
+Value StepEmitter::computeArg(ArgOp op, AffineMap access, Point &point) {
+  int64_t axis = op.getAxis(), count = getSizes(typeOf(op.getX()))[axis].getFixed();
+  auto key = [&](Value k) {
+    Value value = reducedElement(op.getX(), axis, access, point, k);
+    return code.keyOf(value, op.getKind() == ArgKind::min, /*preferNan=*/true);
+  };
+  auto typed = [&](Value place) { return varies(access, point) ? code.splat(place) : place; };
+  return code.loop(
+      code.num(1), code.num(count), 1, {key(code.num(0)), typed(code.num(0))}, [&](Value k, ValueRange best) {
+        Value mine = key(k);
+        Value wins = code.compare(op.getLast() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sgt, mine, best[0]);
+        return SmallVector<Value>{code.select(wins, mine, best[0]), code.select(wins, typed(k), best[1])};
+      })[1];
 }
 
 } // namespace tutti

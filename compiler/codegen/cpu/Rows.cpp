@@ -54,54 +54,6 @@ void emitElements(StepEmitter &e, Value value, Value row) {
   }
 }
 
-/// A reduction along the row: lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes.
-void emitReduction(StepEmitter &e, ReduceOp op, Value row) {
-  Code &code = e.code;
-  RankedTensorType type = StepEmitter::typeOf(op.getX());
-  Type element = type.getElementType();
-  int64_t count = RowForm::of(type).columns.getFixed();
-  ReduceKind kind = op.getKind();
-  bool isFloat = isa<FloatType>(element), isSum = kind == ReduceKind::sum || kind == ReduceKind::mean;
-  bool largest = kind == ReduceKind::max;
-
-  auto combine = [&](Value a, Value c) -> Value {
-    if (isSum)
-      return isFloat ? Value(arith::AddFOp::create(code.b, code.loc, a, c)) : code.add(a, c);
-    if (isFloat)
-      return largest ? Value(arith::MaximumFOp::create(code.b, code.loc, a, c)) : Value(arith::MinimumFOp::create(code.b, code.loc, a, c));
-    return largest ? Value(arith::MaxSIOp::create(code.b, code.loc, a, c)) : Value(arith::MinSIOp::create(code.b, code.loc, a, c));
-  };
-  Attribute neutral;
-  if (isSum) {
-    neutral = code.b.getZeroAttr(element);
-  } else if (isFloat) {
-    auto semantics = &cast<FloatType>(element).getFloatSemantics();
-    neutral = FloatAttr::get(element, APFloat::getInf(*semantics, /*Negative=*/largest));
-  } else {
-    unsigned width = element.getIntOrFloatBitWidth();
-    neutral = IntegerAttr::get(element, largest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
-  }
-  AffineMap own = e.own(op.getX());
-  auto at = [&](Value column, Value mask) {
-    Point point(row, column, mask);
-    Value value = code.splat(e.read(op.getX(), own, point));
-    return mask ? Value(arith::SelectOp::create(code.b, code.loc, mask, value, code.constant(code.vec(element), neutral))) : value;
-  };
-  Value all = code.constant(code.vec(element), neutral);
-  int64_t whole = llvm::alignDown(count, lanes);
-  if (whole > 0)
-    all = code.loop(code.num(0), code.num(whole), lanes, all,
-                    [&](Value column, ValueRange sofar) { return SmallVector<Value>{combine(sofar[0], at(column, {}))}; })[0];
-  if (whole < count)
-    all = combine(all, at(code.num(whole), code.firstLanes(count - whole)));
-  Value result = code.tree(all, combine);
-  if (kind == ReduceKind::mean)
-    result = isFloat ? Value(arith::DivFOp::create(code.b, code.loc, result, code.constant(element, code.b.getFloatAttr(element, double(count)))))
-                     : Value(arith::DivSIOp::create(code.b, code.loc, result, code.constant(element, code.b.getIntegerAttr(element, count))));
-  Point point(row, code.num(0));
-  e.write(op.getResult(), result, point);
-}
-
 } // namespace
 
 void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
@@ -109,11 +61,17 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
   code.loop(code.num(0), e.rows(), 1, [&](Value row) {
     for (const Step &step : steps)
       for (Value value : step.stores) {
-        auto reduce = value.getDefiningOp<ReduceOp>();
-        if (reduce && numericsRule(reduce) == "lanes")
-          emitReduction(e, reduce, row);
-        else
+        Operation *op = value.getDefiningOp();
+        if (!isRowPhase(op))
           emitElements(e, value, row);
+        else if (auto reduce = dyn_cast<ReduceOp>(op))
+          emitReduction(e, reduce, row);
+        else if (auto arg = dyn_cast<ArgOp>(op))
+          emitArg(e, arg, row);
+        else if (auto scan = dyn_cast<ScanOp>(op))
+          emitScan(e, scan, row);
+        else
+          emitTop(e, cast<TopOp>(op), row);
       }
   });
 }

@@ -230,8 +230,12 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
     broken |= numericsRule(op) == "panels";
     return computeContract(contract, access, point);
   }
-  broken |= numericsRule(op) == "lanes";
-  return computeReduce(cast<ReduceOp>(op), access, point);
+  broken |= isRowPhase(op);
+  if (auto arg = dyn_cast<ArgOp>(op))
+    return computeArg(arg, access, point);
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return computeReduce(reduce, access, point);
+  return code.zero(elementOf(value));
 }
 
 Value StepEmitter::computeMap(MapOp op, AffineMap access, Point &point) {

@@ -85,6 +85,9 @@ private:
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeReduce(ReduceOp op, mlir::AffineMap access, Point &point);
+  mlir::Value computeArg(ArgOp op, mlir::AffineMap access, Point &point);
+  /// The k-th of the elements of x that a reduction over `axes` makes one of.
+  mlir::Value reducedElement(mlir::Value x, llvm::ArrayRef<int64_t> axes, mlir::AffineMap access, Point &point, mlir::Value k);
   /// Sums `term(k)` for k in [0, count) by the chain rule.
   mlir::Value chainSum(int64_t count, int64_t chunk, mlir::Type type,
                        llvm::function_ref<mlir::Value(mlir::Value k, mlir::Value sum)> accumulate);

@@ -55,6 +55,7 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
   return formatv(R"(// {0}, a kernel of the family {1}.
 #include "tutti/prelude.cuh"
 #include "tutti/contract.cuh"
+#include "tutti/choice.cuh"
 #include "tutti/row.cuh"
 #include "tutti/head.cuh"
 #include "tutti/special.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The row and element families, over the skeletons of row.cuh.
+// The row and element families, over the skeletons of row.cuh and choice.cuh.
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
 
@@ -10,42 +10,75 @@ using llvm::formatv;
 
 namespace tutti {
 
+/// The statement of a phase, `skeleton`, over the elements of `x`, which `wrap` may make something else of.
+static std::string overRows(KernelText &k, const std::string &skeleton, Value x, const std::string &wrap,
+                            const std::string &lines, ArrayRef<std::string> dims, const std::string &parameters,
+                            const std::string &store) {
+  std::string element = formatv(wrap.c_str(), "t." + k.at(x, k.text(k.own(x), dims))).str();
+  return formatv("  {0}, [&](int row, int column) {{\n{1}    return {2};\n  }, [&]({3}) {{\n{4}  });\n", skeleton,
+                 lines, element, parameters, store)
+      .str();
+}
+
 static std::string reduction(KernelText &k, ReduceOp op, const std::string &lines, ArrayRef<std::string> dims) {
   RankedTensorType type = k.typeOf(op.getX());
-  Type element = type.getElementType();
   int64_t count = RowForm::of(type).columns.getFixed();
-  bool isSum = op.getKind() == ReduceKind::sum || op.getKind() == ReduceKind::mean,
-       largest = op.getKind() == ReduceKind::max;
-  TypedAttr neutral;
-  Builder b(k.kernel.getContext());
-  if (isSum)
-    neutral = b.getZeroAttr(element);
-  else if (auto number = dyn_cast<FloatType>(element))
-    neutral = FloatAttr::get(element, APFloat::getInf(number.getFloatSemantics(), largest));
-  else
-    neutral = IntegerAttr::get(element, largest ? APInt::getSignedMinValue(element.getIntOrFloatBitWidth())
-                                                : APInt::getSignedMaxValue(element.getIntOrFloatBitWidth()));
-  std::string name = cudaType(element),
-              result = op.getKind() == ReduceKind::mean ? formatv("all / {0}({1})", name, count).str() : "all";
-  return formatv("  reduceRows<{0}<{1}>, {2}>(t.rows, {3}, [&](int row, int column) {{\n{4}    return t.{5};\n  }, "
-                 "[&](int row, {1} all) {{\n"
-                 "    const int column = 0;\n{4}    {6}  });\n",
-                 isSum     ? "SumOf"
-                 : largest ? "LargestOf"
-                           : "SmallestOf",
-                 name, count, cudaConstant(neutral), lines, k.at(op.getX(), k.text(k.own(op.getX()), dims)),
-                 k.store(op.getResult(), result, dims))
-      .str();
+  std::string name = cudaType(type.getElementType());
+  const char *rules[] = {"SumOf", "SumOf", "LargestOf", "SmallestOf", "ProductOf"};
+  std::string result = op.getKind() == ReduceKind::mean ? formatv("all / {0}({1})", name, count).str() : "all";
+  return overRows(k,
+                  formatv("reduceRows<{0}<{1}>, {2}>(t.rows, {3}", rules[unsigned(op.getKind())], name, count,
+                          cudaConstant(neutralOf(op.getKind(), type.getElementType())))
+                      .str(),
+                  op.getX(), "{0}", lines, dims, "int row, " + name + " all",
+                  formatv("    const int column = 0;\n{0}    {1}", lines, k.store(op.getResult(), result, dims)).str());
+}
+
+static std::string scan(KernelText &k, ScanOp op, const std::string &lines, ArrayRef<std::string> dims) {
+  RankedTensorType type = k.typeOf(op.getX());
+  bool sums = op.getKind() == ScanKind::sum;
+  std::string name = cudaType(type.getElementType()), zero = formatv("static_cast<{0}>(0)", name),
+              one = formatv("static_cast<{0}>(1)", name);
+  return overRows(k,
+                  formatv("scanRows<{0}<{1}>, {2}, {3}, {4}, {1}>(t.rows, {5}, {6}", sums ? "SumOf" : "ProductOf", name,
+                          RowForm::of(type).columns.getFixed(), op.getExclusive(), op.getReverse(),
+                          sums ? formatv("noSum<{0}>()", name).str() : one, sums ? zero : one)
+                      .str(),
+                  op.getX(), "{0}", lines, dims, "int row, int column, " + name + " all",
+                  lines + "    " + k.store(op.getResult(), "all", dims));
+}
+
+/// An arg is a choice of one.
+static std::string choice(KernelText &k, Operation *op, int64_t count, bool last, const std::string &lines,
+                          ArrayRef<std::string> dims) {
+  Value x = op->getOperand(0), result = op->getResult(0);
+  return overRows(
+      k, formatv("chooseInRows<{0}, {1}, {2}>(t.rows", RowForm::of(k.typeOf(x)).columns.getFixed(), count, last).str(),
+      x, keyText(op), lines, dims, "int row, int column, long long place",
+      lines + "    " + k.store(result, "place", dims));
+}
+
+std::string keyText(Operation *op) {
+  auto arg = dyn_cast<ArgOp>(op);
+  bool smallest = arg ? arg.getKind() == ArgKind::min : cast<TopOp>(op).getSmallest();
+  return formatv("keyOf<{0}, {1}>({{0})", smallest, arg || !smallest);
 }
 
 std::string emitRows(KernelText &k, const Step &step) {
   std::string all;
   for (Value value : step.stores) {
-    auto reduce = value.getDefiningOp<ReduceOp>();
+    Operation *op = value.getDefiningOp();
     std::string lines;
     std::vector<std::string> dims = k.space(lines);
-    if (reduce && numericsRule(reduce) == "lanes") {
-      all += reduction(k, reduce, lines, dims);
+    if (isRowPhase(op)) {
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        all += reduction(k, reduce, lines, dims);
+      else if (auto arg = dyn_cast<ArgOp>(op))
+        all += choice(k, op, 1, arg.getLast(), lines, dims);
+      else if (auto scanned = dyn_cast<ScanOp>(op))
+        all += scan(k, scanned, lines, dims);
+      else
+        all += choice(k, op, cast<TopOp>(op).getCount(), false, lines, dims);
       continue;
     }
     Size columns = RowForm::of(k.typeOf(value)).columns;

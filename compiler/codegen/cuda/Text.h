@@ -86,6 +86,7 @@ private:
   std::string gatherBody(GatherOp op);
   std::string contractBody(ContractOp op);
   std::string reduceBody(ReduceOp op);
+  std::string argBody(ArgOp op);
 };
 
 /// A contraction of rows with a weight, and what multiplies.
@@ -108,6 +109,9 @@ struct Contraction {
 /// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
 /// panel of the products that it goes into needs none of it.
 int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
+
+/// A format of the key by which an ArgOp or TopOp chooses, of the element.
+std::string keyText(mlir::Operation *op);
 
 /// Aliases for the shapes of the kernel's products on tensor cores.
 std::string emitProducts(KernelText &text);

@@ -26,7 +26,7 @@ static std::string joined(ArrayRef<std::string> parts) { return llvm::join(parts
 
 std::string KernelText::compute(Value value, StringRef name) {
   Operation *op = value.getDefiningOp();
-  if (op->hasAttr("numerics") && numericsRule(op) != "chain")
+  if (isRowPhase(op) || (op->hasAttr("numerics") && numericsRule(op) != "chain"))
     broken = "a sum in another order than the general one is read where no step has made it";
   unsigned rank = typeOf(value).getRank();
   std::string body;
@@ -45,8 +45,10 @@ std::string KernelText::compute(Value value, StringRef name) {
     body = gatherBody(gather);
   else if (auto contract = dyn_cast<ContractOp>(op))
     body = contractBody(contract);
-  else
-    body = reduceBody(cast<ReduceOp>(op));
+  else if (auto arg = dyn_cast<ArgOp>(op))
+    body = argBody(arg);
+  else if (auto reduce = dyn_cast<ReduceOp>(op))
+    body = reduceBody(reduce);
   return formatv("  __device__ __forceinline__ {0} {1}{2}({3}) const {{\n    {4}\n  }\n", elementOf(value), name,
                  numbers.lookup(value), parameters(rank), body)
       .str();
@@ -145,10 +147,22 @@ std::string KernelText::reduceBody(ReduceOp op) {
                    count, chunkOf(count), type, each, element,
                    kind == ReduceKind::mean ? formatv(" / {0}({1})", type, count).str() : "")
         .str();
-  return formatv("const auto element = [&](int k) -> {0} {{\n      {1}return {2};\n    };\n    {0} best = "
-                 "element(0);\n    for (int k = 1; k < {3}; ++k)\n"
-                 "      best = {4}(best, element(k));\n    return best;",
-                 type, each, element, count, kind == ReduceKind::max ? "maximum" : "minimum")
+  return formatv("{0} all = {1};\n    for (int k = 0; k < {2}; ++k) {{\n      {3}all = {4}(all, {5});\n    }\n    "
+                 "return all;",
+                 type, cudaConstant(neutralOf(kind, typeOf(op.getResult()).getElementType())), count, each,
+                 kind == ReduceKind::max   ? "maximum"
+                 : kind == ReduceKind::min ? "minimum"
+                                           : "times",
+                 element)
+      .str();
+}
+
+std::string KernelText::argBody(ArgOp op) {
+  Sizes sizes = getSizes(typeOf(op.getX()));
+  std::vector<std::string> dims = ownDims(sizes.size());
+  dims[op.getAxis()] = "k";
+  return formatv("return argOf<{0}, {1}>([&](int k) {{ return {2}; });", op.getLast(), sizes[op.getAxis()].getFixed(),
+                 formatv(keyText(op).c_str(), at(op.getX(), joined(dims))).str())
       .str();
 }
 

@@ -23,6 +23,15 @@ inline mlir::RankedTensorType tensorOf(mlir::Value value) {
 }
 inline bool isTruth(mlir::Type type) { return type.isInteger(1); }
 
+/// Whether the elements are numbers: floats, or integers that are no truth values.
+inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location, llvm::StringRef op,
+                                         mlir::RankedTensorType type) {
+  mlir::Type element = type.getElementType();
+  if (llvm::isa<mlir::FloatType>(element) || (element.isSignlessInteger() && !isTruth(element)))
+    return llvm::success();
+  return misfit(location, op, "expected elements of a float type or a signless integer wider than i1, got ", element);
+}
+
 /// The axes 0 .. rank-1, each increased by `offset`.
 llvm::SmallVector<int64_t> axesFrom(int64_t offset, int64_t rank);
 /// `axes`, each increased by one: where they stand when the member axis is in front.

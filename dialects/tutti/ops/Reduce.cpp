@@ -16,10 +16,9 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   StringRef name = getOperationName();
   auto type = tensorOf(op.getX());
   Type element = type.getElementType();
-  bool isInt = element.isSignlessInteger() && !isTruth(element);
-  if (!isa<FloatType>(element) && !isInt)
-    return misfit(location, name, "expected elements of a float type or a signless integer wider than i1, got ", element);
-  if (isInt && op.getKind() == ReduceKind::mean)
+  if (failed(expectNumbers(location, name, type)))
+    return failure();
+  if (!isa<FloatType>(element) && op.getKind() == ReduceKind::mean)
     return misfit(location, name, "expected elements of a float type for a mean, got ", element);
   Sizes sizes = getSizes(type);
   int64_t last = -1;
@@ -30,8 +29,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
     last = axis;
   }
   for (int64_t axis : op.getAxes()) {
-    bool hasNeutral = op.getKind() == ReduceKind::sum;
-    if (sizes[axis] == Size(0) && !hasNeutral)
+    if (sizes[axis] == Size(0) && op.getKind() == ReduceKind::mean)
       return misfit(location, name, "expected at least one element along axis ", axis, ", got ", str(sizes));
     sizes[axis] = Size(1);
   }
@@ -54,13 +52,17 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
     dims[axis] = 1;
   }
   ReduceKind kind = getKind();
-  bool sums = kind == ReduceKind::sum || kind == ReduceKind::mean;
+  bool sums = kind == ReduceKind::sum || kind == ReduceKind::mean, largest = kind == ReduceKind::max;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   HostTensor y = HostTensor::zeros(x.element, dims);
-  if (!sums && y.isFloat())
-    llvm::fill(y.floats, kind == ReduceKind::max ? -infinity : infinity);
-  else if (!sums)
-    llvm::fill(y.ints, kind == ReduceKind::max ? INT64_MIN : INT64_MAX);
+  unsigned width = x.element.getIntOrFloatBitWidth();
+  if (kind == ReduceKind::prod) {
+    llvm::fill(y.floats, 1);
+    llvm::fill(y.ints, 1);
+  } else if (!sums) {
+    llvm::fill(y.floats, largest ? -infinity : infinity);
+    llvm::fill(y.ints, largest ? llvm::minIntN(width) : llvm::maxIntN(width));
+  }
 
   // 16-bit types accumulate in float32.
   Type accumulator = y.isFloat() && !x.element.isF64() ? Float32Type::get(x.element.getContext()) : x.element;
@@ -72,23 +74,79 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
       to += dims[axis] == 1 ? 0 : i * strides[axis];
     int64_t from = place++;
     if (!x.isFloat()) {
-      int64_t value = x.ints[from], &sum = y.ints[to];
-      sum = kind == ReduceKind::max   ? std::max(sum, value)
-            : kind == ReduceKind::min ? std::min(sum, value)
-                                      : wrapped(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value), y.element);
+      int64_t value = x.ints[from], &all = y.ints[to];
+      auto a = static_cast<uint64_t>(all), b = static_cast<uint64_t>(value);
+      all = kind == ReduceKind::max    ? std::max(all, value)
+            : kind == ReduceKind::min  ? std::min(all, value)
+            : kind == ReduceKind::prod ? wrapped(a * b, y.element)
+                                       : wrapped(a + b, y.element);
       return;
     }
-    double value = x.floats[from], &sum = y.floats[to];
+    double value = x.floats[from], &all = y.floats[to];
     if (sums)
-      sum = context.round(sum + value, accumulator);
-    else if (std::isnan(value) || (kind == ReduceKind::max ? value > sum : value < sum))
-      sum = value;
+      all = context.round(all + value, accumulator);
+    else if (kind == ReduceKind::prod)
+      all = context.round(all * value, accumulator);
+    else if (std::isnan(value) || (largest ? value > all : value < all))
+      all = value;
   });
   if (kind == ReduceKind::mean)
     for (double &sum : y.floats)
       sum /= count;
   for (double &value : y.floats)
     value = context.round(value, y.element);
+  return y;
+}
+
+LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                      DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                      SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  auto type = tensorOf(op.getX());
+  if (failed(expectNumbers(location, name, type)))
+    return failure();
+  Sizes sizes = getSizes(type);
+  int64_t axis = op.getAxis();
+  if (axis < 0 || axis >= type.getRank())
+    return misfit(location, name, "expected an axis of ", str(sizes), ", got ", axis);
+  if (sizes[axis] == Size(0))
+    return misfit(location, name, "expected at least one element along axis ", axis, ", got ", str(sizes));
+  sizes[axis] = Size(1);
+  inferred.push_back(getTensorType(sizes, IntegerType::get(context, 64)));
+  return success();
+}
+
+LogicalResult ArgOp::lift(LiftContext &context) {
+  auto now = ArgOp::create(context.builder, getLoc(), getKind(), context.get(getX()), getAxis() + 1, getLast());
+  context.setLifted(getResult(), now);
+  return success();
+}
+
+FailureOr<HostTensor> ArgOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  int64_t axis = getAxis(), length = x.dims[axis], step = x.strides()[axis];
+  SmallVector<int64_t> dims = x.dims;
+  dims[axis] = 1;
+  HostTensor y = HostTensor::zeros(getElementTypeOrSelf(getType()), dims);
+  bool largest = getKind() == ArgKind::max;
+  auto beats = [&](auto value, auto best) {
+    bool isNan = value != value, wasNan = best != best;
+    return isNan || wasNan ? isNan && !wasNan : largest ? value > best : value < best;
+  };
+  auto placeIn = [&](const auto &elements, int64_t first) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < length; ++i) {
+      auto value = elements[first + i * step], sofar = elements[first + best * step];
+      if (beats(value, sofar) || (getLast() && !beats(sofar, value)))
+        best = i;
+    }
+    return best;
+  };
+  for (int64_t place = 0; place < y.count(); ++place) {
+    int64_t first = place / step * step * length + place % step;
+    y.ints[place] = x.isFloat() ? placeIn(x.floats, first) : placeIn(x.ints, first);
+  }
   return y;
 }
 

@@ -7,22 +7,44 @@ include "TuttiDialect.td"
 include "mlir/IR/EnumAttr.td"
 
 def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its elements", [
-    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"prod", 4>]> {
   let cppNamespace = "::tutti";
   let genSpecializedAttr = 0;
 }
 def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kind">;
 
 def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
-  let summary = "y = the sum, mean, largest or smallest along axes, which stay with length 1";
+  let summary = "y = the sum, mean, largest, smallest or product along axes, which stay with length 1";
   let description = [{
-    `axes` are distinct and ascending. The largest and the smallest are NaN if any element is.
+    `axes` are distinct and ascending. The largest and the smallest are NaN if any element is. Of no elements the sum is 0,
+    the product 1, the largest the lowest value of the type and the smallest the highest; there is no mean.
 
     Example: `%y = tutti.reduce mean %x [1] : tensor<4x8xf32>` gives `tensor<4x1xf32>`.
   }];
   let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$kind $x $axes attr-dict `:` type($x)";
+}
+
+def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for", [
+    I32EnumAttrCase<"max", 0>, I32EnumAttrCase<"min", 1>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_ArgKindAttr : EnumAttr<Tutti_Dialect, Tutti_ArgKind, "arg_kind">;
+
+def Tutti_ArgOp : Tutti_Op<"arg", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y = the place of the largest or smallest element along an axis, which stays with length 1";
+  let description = [{
+    As i64. Of equal elements (-0 and +0 are) the first one counts, with `last` the last one. A NaN is larger than any number
+    for `max`, smaller for `min`: the place of the first (last) NaN, as NumPy and PyTorch have it.
+
+    Example: `%y = tutti.arg max %x axis 1 : tensor<4x8xf32>` gives `tensor<4x1xi64>`.
+  }];
+  let arguments = (ins Tutti_ArgKindAttr:$kind, Tutti_Tensor:$x, I64Attr:$axis, UnitAttr:$last);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$kind $x `axis` $axis (`last` $last^)? attr-dict `:` type($x)";
 }
 
 #endif

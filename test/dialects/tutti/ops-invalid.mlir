@@ -171,7 +171,47 @@ func.func @reduce_truths(%x: tensor<2xi1>) {
 
 func.func @reduce_nothing(%x: tensor<2x0xf32>) {
   // expected-error@+1 {{'tutti.reduce' expected at least one element along axis 1, got (2, 0)}}
-  %0 = tutti.reduce max %x [1] : tensor<2x0xf32>
+  %0 = tutti.reduce mean %x [1] : tensor<2x0xf32>
+  return
+}
+
+// -----
+
+func.func @arg_axis(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tutti.arg' expected an axis of (2, 3), got 2}}
+  %0 = tutti.arg max %x axis 2 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @arg_of_nothing(%x: tensor<2x0xf32>) {
+  // expected-error@+1 {{'tutti.arg' expected at least one element along axis 1, got (2, 0)}}
+  %0 = tutti.arg max %x axis 1 : tensor<2x0xf32>
+  return
+}
+
+// -----
+
+func.func @scan_truths(%x: tensor<2xi1>) {
+  // expected-error@+1 {{'tutti.scan' expected elements of a float type or a signless integer wider than i1, got 'i1'}}
+  %0 = tutti.scan sum %x : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @scan_scalar(%x: tensor<f32>) {
+  // expected-error@+1 {{'tutti.scan' expected at least one axis, got 'tensor<f32>'}}
+  %0 = tutti.scan sum %x : tensor<f32>
+  return
+}
+
+// -----
+
+func.func @top_count(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tutti.top' expected a count from 1 to the length of the last axis of (2, 3), got 4}}
+  %0 = tutti.top 4 of %x : tensor<2x3xf32>
   return
 }
 

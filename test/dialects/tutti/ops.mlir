@@ -112,6 +112,22 @@ func.func @reduce(%x: tensor<4x?x8xf32, ["batch"]>) -> tensor<1x?x1xf32, ["batch
   return %y : tensor<1x?x1xf32, ["batch"]>
 }
 
+// CHECK-LABEL: @rows
+func.func @rows(%x: tensor<4x8xf32>) -> (tensor<1x8xi64>, tensor<4x8xf32>, tensor<4x3xi64>) {
+  // CHECK: tutti.arg max %{{.*}} axis 0 : tensor<4x8xf32>
+  // CHECK-SAME: {{$}}
+  %0 = tutti.arg max %x axis 0 : tensor<4x8xf32>
+  // CHECK: tutti.arg min %{{.*}} axis 0 last : tensor<4x8xf32>
+  %1 = tutti.arg min %x axis 0 last : tensor<4x8xf32>
+  // CHECK: tutti.scan sum %{{.*}} exclusive : tensor<4x8xf32>
+  %2 = tutti.scan sum %x exclusive : tensor<4x8xf32>
+  // CHECK: tutti.scan prod %{{.*}} reverse : tensor<4x8xf32>
+  %3 = tutti.scan prod %2 reverse : tensor<4x8xf32>
+  // CHECK: tutti.top 3 of %{{.*}} smallest : tensor<4x8xf32>
+  %4 = tutti.top 3 of %3 smallest : tensor<4x8xf32>
+  return %0, %3, %4 : tensor<1x8xi64>, tensor<4x8xf32>, tensor<4x3xi64>
+}
+
 // CHECK-LABEL: @layout
 func.func @layout(%x: tensor<?x4x6xf32, ["batch"]>) -> tensor<?x6x2xf32, ["4*batch"]> {
   // CHECK: tutti.reshape %{{.*}} : tensor<?x4x6xf32, ["batch"]> -> tensor<?x6xf32, ["4*batch"]>

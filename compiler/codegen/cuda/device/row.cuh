@@ -11,6 +11,9 @@ namespace tutti {
 template <class T> struct SumOf {
   __device__ static __forceinline__ T combine(T a, T b) { return plus(a, b); }
 };
+template <class T> struct ProductOf {
+  __device__ static __forceinline__ T combine(T a, T b) { return times(a, b); }
+};
 template <class T> struct LargestOf {
   __device__ static __forceinline__ T combine(T a, T b) { return maximum(a, b); }
 };
@@ -38,6 +41,33 @@ __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store sto
     }
     if (inside && lane == 0)
       store(row, all);
+  }
+}
+
+/// Scans along each row of `columns` elements, at(row, column), by Rule, as docs/numerics.md orders them: store(row, column, result).
+/// `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block come here.
+template <class Rule, int columns, bool exclusive, bool reverse, class T, class At, class Store>
+__device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store store) {
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
+  for (int round = 0; round < rounds; ++round) {
+    int row = round * halves + half;
+    T before = none, shown = empty;
+    for (int start = 0; start < columns; start += 16) {
+      int column = reverse ? columns - 1 - start - lane : start + lane;
+      bool inside = row < rows && start + lane < columns;
+      T all = inside ? at(row, column) : none;
+#pragma unroll
+      for (int by = 1; by < 16; by *= 2) {
+        T other = __shfl_up_sync(0xffffffff, all, by, 16);
+        all = Rule::combine(lane < by ? none : other, all);
+      }
+      all = Rule::combine(before, all);
+      T previous = __shfl_up_sync(0xffffffff, all, 1, 16);
+      if (inside)
+        store(row, column, exclusive ? (lane ? previous : shown) : all);
+      before = shown = __shfl_sync(0xffffffff, all, 15, 16);
+    }
   }
 }
 

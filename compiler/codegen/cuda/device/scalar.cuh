@@ -34,6 +34,10 @@ template <> __device__ __forceinline__ float minimum(float a, float b) {
 // Of integers, where the element type is not known to the caller.
 template <> __device__ __forceinline__ int maximum(int a, int b) { return a > b ? a : b; }
 template <> __device__ __forceinline__ int minimum(int a, int b) { return a < b ? a : b; }
+template <> __device__ __forceinline__ short maximum(short a, short b) { return a > b ? a : b; }
+template <> __device__ __forceinline__ short minimum(short a, short b) { return a < b ? a : b; }
+template <> __device__ __forceinline__ signed char maximum(signed char a, signed char b) { return a > b ? a : b; }
+template <> __device__ __forceinline__ signed char minimum(signed char a, signed char b) { return a < b ? a : b; }
 template <> __device__ __forceinline__ long long maximum(long long a, long long b) { return a > b ? a : b; }
 template <> __device__ __forceinline__ long long minimum(long long a, long long b) { return a < b ? a : b; }
 
@@ -46,6 +50,11 @@ template <class T> __device__ __forceinline__ T plus(T a, T b) { return a + b; }
 template <> __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
 template <> __device__ __forceinline__ long long plus(long long a, long long b) {
   return static_cast<long long>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
+template <class T> __device__ __forceinline__ T times(T a, T b) { return a * b; }
+template <> __device__ __forceinline__ int times(int a, int b) { return int(unsigned(a) * unsigned(b)); }
+template <> __device__ __forceinline__ long long times(long long a, long long b) {
+  return static_cast<long long>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b));
 }
 /// sum + a b: of floats rounded once.
 __device__ __forceinline__ float multiplyAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }

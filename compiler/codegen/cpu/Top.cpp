@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The places of the largest elements of a row: a heap of the best so far, worst on top, in the memory of the result.
+// Most elements are worse than that, which is seen sixteen at a time.
+#include "Emitters.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// An entry of the heap is a 64-bit number. Where keys have 32 bits or fewer it is the key and below it the place,
+/// counted down: the larger entry comes first. Wider keys are read again by the place, which the entry then is.
+class TopEmitter {
+public:
+  TopEmitter(StepEmitter &e, TopOp op, Value row)
+      : e(e), code(e.code), op(op), row(row), size(op.getCount()),
+        columns(RowForm::of(StepEmitter::typeOf(op.getX())).columns.getFixed()),
+        packed(StepEmitter::elementOf(op.getX()).getIntOrFloatBitWidth() <= 32 && columns <= UINT32_MAX),
+        heap(code.at(e.rowPointer(op.getResult()), code.mul(code.mul(row, e.rowStride(op.getResult())), 8))) {}
+
+  void emit() {
+    fill();
+    code.loop(code.num(0), code.num(size / 2), 1,
+              [&](Value i) { sink(code.sub(code.num(size / 2 - 1), i), code.num(size)); });
+    int64_t start = llvm::alignTo(size, lanes), whole = llvm::alignDown(columns, lanes);
+    // What is left of the vector in which the first ones end, then whole vectors, then the rest of the row.
+    if (size < std::min(start, columns))
+      choose(code.num(start - lanes), between(size - (start - lanes), columns - (start - lanes)));
+    if (start < whole)
+      code.loop(code.num(start), code.num(whole), lanes, [&](Value column) { choose(column, {}); });
+    if (std::max(start, whole) < columns)
+      choose(code.num(whole), code.firstLanes(columns - whole));
+    sort();
+    if (packed)
+      unpack();
+  }
+
+private:
+  StepEmitter &e;
+  Code &code;
+  TopOp op;
+  Value row;
+  int64_t size, columns;
+  bool packed;
+  Value heap;
+
+  Value wide(Value key) {
+    Type type = isa<VectorType>(key.getType()) ? Type(code.vec(code.i64())) : code.i64();
+    return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, code.loc, type, key));
+  }
+  Value numbers(Type type, int64_t value) { return code.constant(type, code.b.getIntegerAttr(code.i64(), value)); }
+
+  /// Keys of 16 columns.
+  Value keys(Value column, Value mask) {
+    Point point(row, column, mask);
+    return keyOf(code.splat(e.read(op.getX(), e.own(op.getX()), point)));
+  }
+  Value keyOf(Value x) { return wide(code.keyOf(x, op.getSmallest(), /*preferNan=*/!op.getSmallest())); }
+
+  /// Entries of keys at columns: scalars, or vectors of both.
+  Value entry(Value key, Value place) {
+    if (!packed)
+      return place;
+    Type type = key.getType();
+    Value high = arith::ShLIOp::create(code.b, code.loc, key, numbers(type, 32));
+    Value low = arith::XOrIOp::create(code.b, code.loc, place, numbers(type, 0xffffffff));
+    return arith::OrIOp::create(code.b, code.loc, high, low);
+  }
+  Value keyOfEntry(Value entry) {
+    if (packed)
+      return arith::ShRSIOp::create(code.b, code.loc, entry, code.num(32));
+    Point point(row, code.num(0), {}, entry);
+    unsigned dims = e.steps.form.dims();
+    MLIRContext *context = e.kernel.getContext();
+    SmallVector<AffineExpr> access(e.own(op.getX()).getResults());
+    if (columns > 1)
+      access.back() = getAffineDimExpr(dims, context);
+    return keyOf(e.read(op.getX(), AffineMap::get(dims + 1, 0, access, context), point));
+  }
+  /// Whether entry `a` comes after entry `c`.
+  Value isAfter(Value a, Value c) {
+    if (packed)
+      return code.less(a, c);
+    Value keyA = keyOfEntry(a), keyC = keyOfEntry(c);
+    Value tied = code.compare(arith::CmpIPredicate::eq, keyA, keyC);
+    Value later = arith::AndIOp::create(code.b, code.loc, tied, code.less(c, a));
+    return arith::OrIOp::create(code.b, code.loc, code.less(keyA, keyC), later);
+  }
+
+  Value slot(Value i) { return code.at(heap, code.mul(i, 8)); }
+  /// The lanes from `first` up to `end`.
+  Value between(int64_t first, int64_t end) {
+    SmallVector<bool> bits(lanes, false);
+    for (int64_t l = first; l < std::min(end, lanes); ++l)
+      bits[l] = true;
+    return arith::ConstantOp::create(code.b, code.loc,
+                                     DenseElementsAttr::get(code.vec(code.b.getI1Type()), ArrayRef<bool>(bits)));
+  }
+
+  /// The first elements, as they come.
+  void fill() {
+    auto take = [&](Value column, Value mask) {
+      Value places = code.add(code.splat(column), code.laneNumbers());
+      code.storeVector(packed ? entry(keys(column, mask), places) : places, slot(column), mask);
+    };
+    int64_t whole = llvm::alignDown(size, lanes);
+    if (whole > 0)
+      code.loop(code.num(0), code.num(whole), lanes, [&](Value column) { take(column, {}); });
+    if (whole < size)
+      take(code.num(whole), code.firstLanes(size - whole));
+  }
+
+  void sink(Value from, Value count) { sink(from, count, code.loadNumber(slot(from))); }
+  /// Puts an entry at a place of the heap of `count` entries, or further down.
+  void sink(Value from, Value count, Value mine) {
+    if (size == 1)
+      return code.storeScalar(mine, slot(from));
+    auto head = [&](ValueRange at) {
+      Value left = code.add(code.mul(at[0], 2), 1), right = code.add(left, 1);
+      // Read where there is something, and of two the one that comes after the other.
+      Value hasLeft = code.less(left, count), hasRight = code.less(right, count);
+      Value safe = code.select(hasLeft, left, at[0]);
+      Value other = code.select(hasRight, right, safe);
+      Value a = code.loadNumber(slot(safe)), c = code.loadNumber(slot(other));
+      Value second = isAfter(c, a);
+      Value child = code.select(second, other, safe), entry = code.select(second, c, a);
+      Value moves = arith::AndIOp::create(code.b, code.loc, hasLeft, isAfter(entry, mine));
+      return SmallVector<Value>{moves, at[0], child, entry};
+    };
+    Value end = code.loopWhile(from, head, [&](ValueRange moved) {
+      code.storeScalar(moved[2], slot(moved[0]));
+      return SmallVector<Value>{moved[1]};
+    })[0];
+    code.storeScalar(mine, slot(end));
+  }
+
+  /// Takes those of 16 columns that come before the top of the heap. Of equal ones that is there already comes first.
+  void choose(Value column, Value mask) {
+    Value mine = keys(column, mask);
+    Value better = code.compare(arith::CmpIPredicate::sgt, mine, code.splat(keyOfEntry(code.loadNumber(heap))));
+    if (mask)
+      better = arith::AndIOp::create(code.b, code.loc, better, mask);
+    code.when(code.anyOf(better), [&] {
+      Value entries = packed ? entry(mine, code.add(code.splat(column), code.laneNumbers())) : Value();
+      auto head = [&](ValueRange bits) {
+        return SmallVector<Value>{code.compare(arith::CmpIPredicate::ne, bits[0], code.zero(code.b.getI16Type())),
+                                  bits[0]};
+      };
+      code.loopWhile(code.maskBits(better), head, [&](ValueRange bits) {
+        Value lane16 = math::CountTrailingZerosOp::create(code.b, code.loc, bits[0]);
+        Value lane = arith::ExtUIOp::create(code.b, code.loc, code.i64(), lane16);
+        Value mine = packed ? Value(vector::ExtractOp::create(code.b, code.loc, entries, OpFoldResult(toIndex(lane))))
+                            : code.add(column, lane);
+        // The top may have changed since.
+        code.when(isAfter(code.loadNumber(heap), mine), [&] { sink(code.num(0), code.num(size), mine); });
+        Value below = arith::SubIOp::create(code.b, code.loc, bits[0],
+                                            arith::ConstantOp::create(code.b, code.loc, code.b.getI16IntegerAttr(1)));
+        return SmallVector<Value>{arith::AndIOp::create(code.b, code.loc, bits[0], below)};
+      });
+    });
+  }
+  Value toIndex(Value number) { return arith::IndexCastOp::create(code.b, code.loc, code.b.getIndexType(), number); }
+
+  /// The top goes to the end until nothing is left: the first comes first.
+  void sort() {
+    if (size == 1)
+      return;
+    code.loop(code.num(0), code.num(size - 1), 1, [&](Value i) {
+      Value end = code.sub(code.num(size - 1), i);
+      Value mine = code.loadNumber(slot(end));
+      code.storeScalar(code.loadNumber(heap), slot(end));
+      sink(code.num(0), end, mine);
+    });
+  }
+
+  void unpack() {
+    auto take = [&](Value from, Value mask) {
+      Value entries = code.loadVector(code.i64(), slot(from), mask);
+      Value mostly = numbers(entries.getType(), 0xffffffff);
+      Value places =
+          arith::AndIOp::create(code.b, code.loc, arith::XOrIOp::create(code.b, code.loc, entries, mostly), mostly);
+      code.storeVector(places, slot(from), mask);
+    };
+    int64_t whole = llvm::alignDown(size, lanes);
+    if (whole > 0)
+      code.loop(code.num(0), code.num(whole), lanes, [&](Value from) { take(from, {}); });
+    if (whole < size)
+      take(code.num(whole), code.firstLanes(size - whole));
+  }
+};
+
+} // namespace
+
+void emitTop(StepEmitter &e, TopOp op, Value row) { TopEmitter(e, op, row).emit(); }
+
+} // namespace tutti

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Choices along a row: the place of the largest element, and the places of the largest ones in their order; half a warp a row.
+#pragma once
+
+#include "tutti/memory.cuh"
+#include "tutti/scalar.cuh"
+
+namespace tutti {
+
+/// Integers in the order of the elements, the larger key the one that a choice prefers. Of floats -0 and +0 have one key, and all NaN
+/// one, the largest or the smallest.
+template <bool preferSmall, bool preferNan> __device__ __forceinline__ int keyOf(float x) {
+  int bits = __float_as_int(x + 0.0f);
+  int key = bits ^ ((bits >> 31) & 0x7fffffff);
+  return x != x ? (preferNan ? 0x7fffffff : -0x7fffffff - 1) : preferSmall ? ~key : key;
+}
+template <bool preferSmall, bool preferNan> __device__ __forceinline__ long long keyOf(double x) {
+  long long bits = __double_as_longlong(x + 0.0);
+  long long key = bits ^ ((bits >> 63) & 0x7fffffffffffffffll);
+  return x != x ? (preferNan ? 0x7fffffffffffffffll : -0x7fffffffffffffffll - 1) : preferSmall ? ~key : key;
+}
+template <bool preferSmall, bool preferNan> __device__ __forceinline__ long long keyOf(long long x) {
+  return preferSmall ? ~x : x;
+}
+template <bool preferSmall, bool preferNan> __device__ __forceinline__ int keyOf(int x) { return preferSmall ? ~x : x; }
+
+/// Of `count` keys, key(k), the place of the largest: the first of equal ones, or the last.
+template <bool last, int count, class KeyAt> __device__ __forceinline__ long long argOf(KeyAt key) {
+  auto best = key(0);
+  int place = 0;
+  for (int k = 1; k < count; ++k) {
+    auto mine = key(k);
+    if (last ? mine >= best : mine > best) {
+      best = mine;
+      place = k;
+    }
+  }
+  return place;
+}
+
+/// store(row, i, place) for i < count and each row: the places of the largest keys of `columns`, key(row, column), in descending order;
+/// of equal ones the first comes first, or with `last` the last. Pass by pass, each takes the largest that comes after
+/// the one before. All threads of the block come here.
+template <int columns, int count, bool last, class KeyAt, class Store>
+__device__ __forceinline__ void chooseInRows(int rows, KeyAt key, Store store) {
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
+  using Key = decltype(key(0, 0));
+  const auto comesFirst = [](Key a, int placeA, Key b, int placeB) {
+    return a > b || (a == b && (last ? placeA > placeB : placeA < placeB));
+  };
+  for (int round = 0; round < rounds; ++round) {
+    int row = round * halves + half;
+    Key before = 0;
+    int placeBefore = -1;
+    for (int i = 0; i < count; ++i) {
+      Key best = 0;
+      int place = -1; // none yet
+      for (int column = lane; row < rows && column < columns; column += 16) {
+        Key mine = key(row, column);
+        if (i > 0 && !comesFirst(before, placeBefore, mine, column))
+          continue;
+        if (place < 0 || comesFirst(mine, column, best, place)) {
+          best = mine;
+          place = column;
+        }
+      }
+#pragma unroll
+      for (int distance = 8; distance > 0; distance /= 2) {
+        Key other = __shfl_xor_sync(0xffffffff, best, distance);
+        int otherPlace = __shfl_xor_sync(0xffffffff, place, distance);
+        if (otherPlace >= 0 && (place < 0 || comesFirst(other, otherPlace, best, place))) {
+          best = other;
+          place = otherPlace;
+        }
+      }
+      if (row < rows && lane == 0)
+        store(row, i, static_cast<long long>(place));
+      before = best;
+      placeBefore = place;
+    }
+  }
+}
+
+} // namespace tutti

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops that make of each row, the elements along the last axis, a row in which a place depends on all of them.
+#ifndef TUTTI_ROW_TD
+#define TUTTI_ROW_TD
+
+include "TuttiDialect.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tutti_ScanKind : I32EnumAttr<"ScanKind", "what a scan makes of the elements so far", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_ScanKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScanKind, "scan_kind">;
+
+def Tutti_ScanOp : Tutti_Op<"scan", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y[i] = the sum or product of x[0] to x[i] along the last axis";
+  let description = [{
+    With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends.
+
+    Example: `%y = tutti.scan sum %x exclusive : tensor<4x8xf32>`
+  }];
+  let arguments = (ins Tutti_ScanKindAttr:$kind, Tutti_Tensor:$x, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$kind $x (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
+}
+
+def Tutti_TopOp : Tutti_Op<"top", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y = the places of the `count` largest elements along the last axis, the largest first";
+  let description = [{
+    As i64; with `smallest` those of the smallest, the smallest first. Of equal elements (-0 and +0 are) the first one comes first.
+    A NaN is larger than any number: it comes first among the largest and last among the smallest, as PyTorch has it.
+
+    Example: `%y = tutti.top 3 of %x : tensor<4x8xf32>` gives `tensor<4x3xi64>`.
+  }];
+  let arguments = (ins Tutti_Tensor:$x, I64Attr:$count, UnitAttr:$smallest);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$count `of` $x (`smallest` $smallest^)? attr-dict `:` type($x)";
+}
+
+#endif
