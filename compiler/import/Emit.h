@@ -49,8 +49,22 @@ public:
 
   // Sums.
   Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec);
-  /// `axes`: distinct, none negative. Without `keep` the axes vanish.
+
+  // Along axes, none negative.
+  /// `axes`: distinct. Without `keep` the axes vanish.
   Operand reduce(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes, bool keep);
+  Operand arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep);
+  Operand scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse);
+  /// Along the last axis: the places of the largest, or of the smallest, elements.
+  Operand top(const Operand &x, int64_t count, bool smallest);
+  /// x without the axes named, which have length 1.
+  Operand dropAxes(const Operand &x, llvm::ArrayRef<int64_t> axes);
+  /// x with axis `from` standing at `to` among the others.
+  Operand moveAxis(const Operand &x, int64_t from, int64_t to);
+  /// The axes from this one on as one.
+  Operand flattenFrom(const Operand &x, int64_t axis);
+  /// Whether the length of an axis is known when compiling: what the op `does` along it needs that.
+  bool isKnown(const Operand &x, int64_t axis, const llvm::Twine &does);
 
   // Layout. Sizes and axes are checked by the caller where a message of the op's own is better.
   Operand reshape(const Operand &x, llvm::ArrayRef<Size> sizes);
@@ -60,7 +74,8 @@ public:
   Operand slice(const Operand &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
                 llvm::ArrayRef<int64_t> steps);
   Operand concat(llvm::ArrayRef<Operand> xs, int64_t axis);
-  Operand gather(const Operand &x, const Operand &indices, int64_t axis);
+  /// The first `batch` axes are common to x and indices.
+  Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
 
   /// Numbers from shapes; a constant when none depends on the call.
   Operand shape(ShapeValue value);

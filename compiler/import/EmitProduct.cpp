@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products: of elements, in their normal form, and of matrices; reductions.
+// Products: of elements, in their normal form, and of matrices.
 #include "compiler/import/Emit.h"
 
 #include <cmath>
@@ -105,7 +105,7 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   std::optional<ContractSpec> labels = ContractSpec::parse(spec);
   if (a.element() != b.element())
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
-  if (!a.isFloat())
+  if (!a.isFloat() && (!a.element().isSignlessInteger() || a.element().isInteger(1)))
     return unsupported("a product of matrices of " + elementName(a.element()));
   std::map<char, Size> sizeOf;
   for (auto [text, sizes] : {std::pair(labels->lhs, a.sizes()), std::pair(labels->rhs, b.sizes())})
@@ -133,33 +133,6 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
     result.push_back(sizeOf[label]);
   return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b},
             {{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}}, work);
-}
-
-Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keep) {
-  if (!x)
-    return Operand();
-  if (axes.empty())
-    return x;
-  SmallVector<int64_t> sorted(axes);
-  llvm::sort(sorted);
-  Sizes sizes = x.sizes(), kept;
-  for (int64_t axis : sorted) {
-    if (!sizes[axis].isFixed())
-      return unsupported("reduces dimension '" + sizes[axis].str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(sizes[axis].getSymbols()[0]) + "=VALUE");
-    if (sizes[axis] == Size(0))
-      return unsupported("reduces an axis of length 0");
-    sizes[axis] = Size(1);
-  }
-  Operand result = op(ReduceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-                      {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
-                       numbers("axes", sorted)});
-  if (keep)
-    return result;
-  for (auto [i, size] : llvm::enumerate(sizes))
-    if (!llvm::is_contained(sorted, int64_t(i)))
-      kept.push_back(size);
-  return reshape(result, kept);
 }
 
 } // namespace tutti

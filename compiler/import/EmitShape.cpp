@@ -248,7 +248,7 @@ Operand Emit::concat(ArrayRef<Operand> xs, int64_t axis) {
   return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
 }
 
-Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis) {
+Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch) {
   if (!x || !indices)
     return Operand();
   if (x.isShape()) {
@@ -268,11 +268,11 @@ Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis) {
   Sizes sizes = x.sizes(), chosen = indices.sizes();
   Size length = sizes[axis];
   sizes.erase(sizes.begin() + axis);
-  sizes.insert(sizes.begin() + axis, chosen.begin(), chosen.end());
+  sizes.insert(sizes.begin() + axis, chosen.begin() + batch, chosen.end());
   if (!fits(sizes))
     return Operand();
   // One place that is known is a slice: exporters write either.
-  if (std::optional<double> number = indices.scalar(); number && length.isFixed()) {
+  if (std::optional<double> number = indices.scalar(); number && length.isFixed() && !batch) {
     auto at = static_cast<int64_t>(*number);
     at += at < 0 ? length.getFixed() : 0;
     if (at < 0 || at >= length.getFixed())
@@ -289,7 +289,10 @@ Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis) {
   if (!length.isFixed())
     return unsupported("chooses elements along dimension '" + length.str() + "', which is known at a call only",
                        "bind it to one value with --dim " + Twine(length.getSymbols()[0]) + "=VALUE");
-  return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, {number("axis", axis)});
+  SmallVector<NamedAttribute> attributes{number("axis", axis)};
+  if (batch)
+    attributes.push_back(number("batch", batch));
+  return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
 }
 
 } // namespace tutti

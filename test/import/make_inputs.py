@@ -138,11 +138,94 @@ case("softmax-flattened", 11, [node("Softmax", "x", axis=1)], {"x": rng(2, 3, 4)
 case("softmax-middle", 13, [node("Softmax", "x", axis=1)], {"x": rng(2, 3, 4)})
 case("logsoftmax", 13, [node("LogSoftmax", "x")], x)
 case("logsoftmax-11", 11, [node("LogSoftmax", "x", axis=1)], x)
+image = {"x": rng(2, 6, 3, 2)}
+channels = {"s": rng(6, seed=6), "b": rng(6, seed=7)}
+case("layernorm-outputs", 17, [node("LayerNormalization", "x s b", "y m d", axis=1)], {"x": rng(2, 3, 4)},
+     {"s": rng(3, 4), "b": rng(3, 4, seed=8)}, outputs="y m d")
+case("rmsnorm", 23, [node("RMSNormalization", "x s", epsilon=1e-3)], x, {"s": scale})
+case("rmsnorm-two-axes", 23, [node("RMSNormalization", "x s", axis=1)], {"x": rng(2, 3, 4)}, {"s": rng(3, 4)})
+for opset in (7, 9, 14, 15):
+    case(f"batchnorm-{opset}", opset, [node("BatchNormalization", "x s b m v", epsilon=1e-3)], image,
+         channels | {"m": rng(6, seed=9), "v": np.abs(rng(6, seed=10))})
+case("batchnorm-rows", 15, [node("BatchNormalization", "x s b m v")], {"x": rng(3, 6)},
+     channels | {"m": rng(6, seed=9), "v": np.abs(rng(6, seed=10))})
+case("instancenorm", 6 + 1, [node("InstanceNormalization", "x s b", epsilon=1e-3)], image, channels)
+case("groupnorm-18", 18, [node("GroupNormalization", "x s b", num_groups=3, epsilon=1e-3)], image, {"s": rng(3, seed=6), "b": rng(3, seed=7)})
+case("groupnorm-21", 21, [node("GroupNormalization", "x s b", num_groups=3)], image, channels)
+for p in (1, 2):
+    case(f"lpnorm-{p}", 7, [node("LpNormalization", "x", axis=1, p=p)], {"x": rng(2, 3, 4)})
+zeros = rng(3, 4)
+zeros[1] = 0
+case("lpnorm-zero", 22, [node("LpNormalization", "x")], {"x": zeros})
+case("mvn", 13, [node("MeanVarianceNormalization", "x")], image, batch=False)
+case("mvn-axes", 9, [node("MeanVarianceNormalization", "x", axes=[2, 3])], image)
+for size in (1, 3, 5):
+    case(f"lrn-{size}", 13, [node("LRN", "x", size=size, alpha=0.3, beta=0.6, bias=1.5)], image)
+
+# Einstein sums.
+for name, equation, shapes, constants in (
+        ("matmul", "bk,kn->bn", [(3, 8)], [(8, 5)]), ("weight-first", "nk, bk -> bn", [(3, 8)], [(5, 8)]),
+        ("implicit", "ij,jk", [(3, 4)], [(4, 5)]), ("implicit-order", "ba", [(3, 4)], []),
+        ("heads", "btd,dhe->bhte", [(2, 3, 4)], [(4, 2, 5)]), ("join-heads", "bhte,hed->btd", [(2, 2, 3, 5)], [(2, 5, 4)]),
+        ("attention", "bhqe,bhke->bhqk", [(2, 2, 3, 4), (2, 2, 5, 4)], []), ("ellipsis", "...k,kn->...n", [(2, 3, 4)], [(4, 5)]),
+        ("ellipsis-broadcast", "...ij,...jk->...ik", [(2, 3, 4, 5), (3, 5, 2)], []), ("ellipsis-unit", "...ij,...jk", [(2, 1, 4, 5)], [(3, 5, 2)]),
+        ("diagonal", "bii->bi", [(2, 4, 4)], []), ("trace", "bii->b", [(2, 4, 4)], []), ("diagonal-apart", "bjij->bi", [(2, 3, 4, 3)], []),
+        ("transposed", "bij->bji", [(2, 3, 4)], []), ("sums", "bij->b", [(2, 3, 4)], []), ("alone", "bij,jk->b", [(2, 3, 4)], [(4, 5)]),
+        ("outer", "bi,bj->bij", [(2, 3), (2, 4)], []), ("bilinear", "bi,oij,bj->bo", [(2, 3), (2, 4)], [(5, 3, 4)]),
+        ("three", "bi,ij,jk->bk", [(2, 3)], [(3, 4), (4, 5)]), ("elementwise", "bi,bi->bi", [(2, 3), (2, 3)], []),
+        ("dot", "bi,bi->b", [(2, 3), (2, 3)], []), ("scaled", "bi,->bi", [(2, 3)], [()])):
+    named = {f"x{i}": rng(*shape, seed=i) for i, shape in enumerate(shapes)}
+    weights = {f"w{i}": rng(*shape, seed=20 + i) for i, shape in enumerate(constants)}
+    order = list(named) + list(weights)
+    if name == "weight-first":
+        order.reverse()
+    if name == "bilinear":
+        order = ["x0", "w0", "x1"]
+    case(f"einsum-{name}", 12, [node("Einsum", order, equation=equation)], named, weights,
+         batch=name not in ("ellipsis-broadcast",))
+case("matmul-int32", 13, [node("MatMul", "x w")], {"x": np.arange(6, dtype=np.int32).reshape(2, 3)}, {"w": np.arange(-6, 6, dtype=np.int32).reshape(3, 4)})
 for op in ("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum"):
     z = {"x": rng(2, 3, 4)}
     case(f"{op}~attribute", 11, [node(op, "x", axes=[-1, 1], keepdims=0)], z)
     case(f"{op}~input", 18, [node(op, "x ax", keepdims=0)], z, {"ax": i64(1, 2)})
     case(f"{op}-all", 13, [node(op, "x")], {"x": rng(2, 3)}, batch=False)
+for op in ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"):
+    z = {"x": rng(2, 3, 4)}
+    pre, given = ([node("Abs", "x", "a")], "a") if op == "ReduceLogSum" else ([], "x")
+    case(f"{op}~attribute", 11, pre + [node(op, given, axes=[-1, 1], keepdims=0)], z)
+    case(f"{op}~input", 18, pre + [node(op, given + " ax", keepdims=0)], z, {"ax": i64(1, 2)})
+    case(f"{op}-middle", 18, pre + [node(op, given + " ax")], z, {"ax": i64(1)})
+    case(f"{op}-noop", 18, pre + [node(op, given, noop_with_empty_axes=1)], z)
+    if op != "ReduceLogSum":
+        whole = {"x": np.arange(1, 13, dtype=np.int32).reshape(2, 6)}
+        case(f"{op}-int32", 18, [node(op, "x ax")], whole, {"ax": i64(1)})
+case("ReduceMean-int32", 18, [node("ReduceMean", "x ax")], {"x": np.arange(-7, 5, dtype=np.int32).reshape(2, 6)}, {"ax": i64(1)})
+case("ReduceMax-bool", 20, [node("Greater", "x k", "a"), node("ReduceMax", "a ax", "y"), node("ReduceMin", "a ax", "z")], x,
+     {"k": f32(1), "ax": i64(1)}, outputs="y z")
+infinite = rng(3, 4)
+infinite[0] = -np.inf
+infinite[1, 2] = np.inf
+case("ReduceLogSumExp-infinite", 18, [node("ReduceLogSumExp", "x ax", keepdims=0)], {"x": infinite}, {"ax": i64(1)})
+for op in ("Max", "Min"):
+    ties = {"x": np.array([[[1, 3, 3, 0], [0, 0, -2, -2], [5, 1, 1, 5]], [[2, 2, 2, 2], [0, 1, 0, 1], [-1, -3, -3, 4]]], np.float32)}
+    case(f"Arg{op}-last", 13, [node(f"Arg{op}", "x", axis=-1, keepdims=0)], ties)
+    case(f"Arg{op}-middle", 11, [node(f"Arg{op}", "x", axis=1)], ties)
+    case(f"Arg{op}-select-last", 13, [node(f"Arg{op}", "x", axis=2, select_last_index=1)], ties)
+    case(f"Arg{op}-int32", 13, [node(f"Arg{op}", "x", axis=1)], {"x": ties["x"][0].astype(np.int32)})
+case("hardmax", 13, [node("Hardmax", "x", axis=1)], ties)
+case("hardmax-flattened", 11, [node("Hardmax", "x")], ties)
+for exclusive in (0, 1):
+    for reverse in (0, 1):
+        case(f"cumsum-{exclusive}{reverse}", 14, [node("CumSum", "x ax", exclusive=exclusive, reverse=reverse)], {"x": rng(3, 37)},
+             {"ax": np.array(-1, np.int64)})
+case("cumsum-middle", 11, [node("CumSum", "x ax")], {"x": rng(2, 5, 4)}, {"ax": i64(1)[:]})
+case("cumsum-int64", 14, [node("CumSum", "x ax", reverse=1)], {"x": np.arange(10, dtype=np.int64).reshape(2, 5)}, {"ax": np.array(1, np.int32)})
+case("cumprod", 26, [node("CumProd", "x ax", exclusive=1)], {"x": rng(3, 9)}, {"ax": np.array(1, np.int64)})
+case("topk-9", 9, [node("TopK", "x", "y i", k=3)], {"x": rng(3, 20)}, outputs="y i")
+case("topk-10", 10, [node("TopK", "x k", "y i", axis=1)], {"x": rng(2, 5, 4)}, {"k": i64(2)}, outputs="y i")
+case("topk-smallest", 11, [node("TopK", "x k", "y i", largest=0)], ties, {"k": i64(4)}, outputs="y i")
+case("topk-ties", 11, [node("TopK", "x k", "y i")], ties, {"k": i64(4)}, outputs="y i")
+case("topk-int64", 11, [node("TopK", "x k", "y i")], {"x": ties["x"][1].astype(np.int64)}, {"k": i64(2)}, outputs="y i")
 case("reduce-noop", 18, [node("ReduceSum", "x", "a", noop_with_empty_axes=1), node("Relu", "a")], x)
 
 # Moving of elements.

@@ -6,15 +6,6 @@ using namespace mlir;
 
 namespace tutti {
 
-/// x without the axes named, which have length 1.
-static Operand dropAxes(Emit &e, const Operand &x, ArrayRef<int64_t> axes) {
-  Sizes kept;
-  for (auto [i, size] : llvm::enumerate(x.sizes()))
-    if (!llvm::is_contained(axes, int64_t(i)))
-      kept.push_back(size);
-  return e.reshape(x, kept);
-}
-
 /// NumPy's matmul. Row label b for one row axis, s (and batch labels b, h, ...) for more; k is summed over.
 void importMatMul(Node &n) {
   Emit &e = n.emit;
@@ -62,7 +53,7 @@ void importMatMul(Node &n) {
   rhs += 'k';
   if (right.size() >= 2)
     result += column, rhs += column;
-  n.set(0, e.contract(dropAxes(e, a, dropLeft), dropAxes(e, b, dropRight), lhs + "," + rhs + "->" + result));
+  n.set(0, e.contract(e.dropAxes(a, dropLeft), e.dropAxes(b, dropRight), lhs + "," + rhs + "->" + result));
 }
 
 /// y = alpha a b + beta c, a and b transposed where asked.
