@@ -32,7 +32,7 @@ struct Group {
 };
 
 bool isKernelOp(Operation *op) {
-  return isa<ContractOp, ReduceOp, ArgOp, ScanOp, TopOp, MapOp, ConcatOp, GatherOp, HeadOp>(op);
+  return isa<ContractOp, ReduceOp, ArgOp, ScanOp, TopOp, MapOp, ConcatOp, GatherOp, ScatterOp, HeadOp>(op);
 }
 
 /// The form whose rows an op is computed by. A head's are those of the members it reads.
@@ -51,13 +51,14 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
     return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
   if (auto concat = dyn_cast<ConcatOp>(op))
     return int64_t(concat.getAxis()) == concat.getResult().getType().getRank() - 1;
+  // Elements chosen along the row, by indices of everybody or of the row's own.
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    int64_t last = gather.getX().getType().getRank() - 1, batch = gather.getBatch().value_or(0);
+    return gather.getAxis() == uint64_t(last) && gather.getIndices().getType().getRank() - batch == 1 &&
+           (index == 0 || batch == last);
+  }
   if (isa<ContractOp>(op))
     return index == 0 && numericsRule(op) == "panels";
-  // Chosen along the row, by places that are the row's own.
-  if (auto gather = dyn_cast<GatherOp>(op)) {
-    int64_t last = cast<RankedTensorType>(gather.getX().getType()).getRank() - 1;
-    return int64_t(gather.getAxis()) == last && int64_t(gather.getBatch().value_or(0)) == last;
-  }
   return isRowPhase(op) || isa<HeadOp>(op);
 }
 

@@ -16,36 +16,6 @@ Sizes sizesOf(Value value) { return getSizes(cast<RankedTensorType>(value.getTyp
 /// A size that stands in the way, if it is not fixed.
 std::optional<Size> unlessFixed(const Size &size) { return size.isFixed() ? std::nullopt : std::optional(size); }
 
-/// Of the axes from `first` on, the one whose size is not fixed, if it is the only one and none but axes of length 1 are before it.
-bool hasOuter(ArrayRef<Size> sizes, unsigned &symbols) {
-  bool inner = false;
-  for (const Size &size : sizes) {
-    if (!size.isFixed() && (inner || size.getSymbols().size() > 1))
-      return false;
-    symbols += !size.isFixed();
-    inner |= size != Size(1);
-  }
-  return true;
-}
-
-/// A reshape keeps places apart if each run of axes has the symbol on its outermost axis, before and after. What is one axis on
-/// either side stays as it is.
-std::optional<Size> mixedByReshape(ReshapeOp op) {
-  Sizes from = sizesOf(op.getX()), to = sizesOf(op.getResult());
-  std::optional<SmallVector<AxisRuns>> runs = matchAxes(from, to);
-  if (!runs)
-    return Size(0);
-  for (const AxisRuns &run : *runs) {
-    ArrayRef<Size> before = ArrayRef(from).slice(run.first[0], run.count[0]), after = ArrayRef(to).slice(run.first[1], run.count[1]);
-    unsigned symbols = 0;
-    if (before.size() == 1 && after.size() == 1)
-      continue;
-    if (!hasOuter(before, symbols) || !hasOuter(after, symbols))
-      return *product(before);
-  }
-  return std::nullopt;
-}
-
 /// The size along which an op is not parallel.
 std::optional<Size> mixes(Operation &op) {
   std::optional<Size> found;
@@ -69,8 +39,13 @@ std::optional<Size> mixes(Operation &op) {
       check(sizesOf(input)[concat.getAxis()]);
   } else if (auto gather = dyn_cast<GatherOp>(op)) {
     check(sizesOf(gather.getX())[gather.getAxis()]);
+  } else if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    check(sizesOf(scatter.getX()).back());
+    check(sizesOf(scatter.getIndices()).back());
   } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-    found = mixedByReshape(reshape);
+    Sizes from = sizesOf(reshape.getX());
+    if (std::optional<AxisRuns> run = mixedByReshape(from, sizesOf(reshape.getResult())))
+      found = product(ArrayRef(from).slice(run->first[0], run->count[0])).value_or(Size(0));
   } else if (auto head = dyn_cast<HeadOp>(op); head && head.getKind() == HeadKind::vote) {
     if (isa<FloatType>(getElementTypeOrSelf(head.getX().getType())))
       check(sizesOf(head.getX()).back());

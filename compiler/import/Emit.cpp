@@ -208,6 +208,8 @@ Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
   std::optional<Sizes> sizes = broadcastAll(xs);
   if (!sizes)
     return Operand();
+  if (std::optional<Operand> result = pointwiseBelowReshape(name, xs, element))
+    return *result;
   // Broadcasting is implicit here: operands lose what it would give back, so that all spellings of it look alike.
   SmallVector<Operand> lean(xs);
   if (!llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); }))

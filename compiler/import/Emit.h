@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The primitives that ONNX ops are written in: each folds constants and shapes, moves no byte of a view, keeps the normal
-// form, and otherwise builds an op of the tutti dialect.
+// The primitives that ONNX ops are written in: each folds constants and shapes, moves no byte of a view, keeps the
+// normal form, and otherwise builds an op of the tutti dialect.
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_H
 #define TUTTI_COMPILER_IMPORT_EMIT_H
 
@@ -17,8 +17,8 @@ struct Problem {
   std::string reason, advice;
 };
 
-/// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem` is
-/// kept. So a node's import reads straight on, and is asked once at its end.
+/// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
+/// is kept. So a node's import reads straight on, and is asked once at its end.
 class Emit {
 public:
   Emit(mlir::MLIRContext &context, mlir::Block *block, Dims *dims, DiagnosticCapture &diagnostics)
@@ -73,9 +73,19 @@ public:
   /// An axis with size -1 is taken whole.
   Operand slice(const Operand &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
                 llvm::ArrayRef<int64_t> steps);
+  /// `length` elements from `start` along one axis of a fixed length.
+  Operand part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step = 1);
   Operand concat(llvm::ArrayRef<Operand> xs, int64_t axis);
+
+  // Choice by index. Indices that are known are checked: one that is out of range is a problem.
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
+  /// Updates of x's rows go into its last axis; indices have the updates' shape, or the last axis alone, for all rows.
+  Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates);
+  /// The last axis of `tuples` is an index into axes of these lengths: their places in row-major order.
+  Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
+  /// A vector of integers, or of floats, that the op itself brings.
+  Operand list(llvm::ArrayRef<int64_t> numbers, mlir::Type element = nullptr);
 
   /// Numbers from shapes; a constant when none depends on the call.
   Operand shape(ShapeValue value);
@@ -102,6 +112,11 @@ private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
+  // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
+  // is.
+  std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
+  std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels);
+  std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
   Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
   /// Whether to compute the result now; takes it out of the budget.
@@ -112,9 +127,11 @@ private:
   mlir::Operation *make(const mlir::OperationState &state);
   /// Whether a shape is one that we can hold.
   bool fits(llvm::ArrayRef<Size> sizes);
+  /// Indices of an axis of this length, none of them negative where they are known; nothing when one is out of range.
+  Operand checkedIndices(const Operand &indices, int64_t length);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
-  /// x without a scalar power of two that multiplies it, which goes to `factor` and `sources`; nothing is left of such a
-  /// scalar itself.
+  /// x without a scalar power of two that multiplies it, which goes to `factor` and `sources`; nothing is left of such
+  /// a scalar itself.
   Operand withoutFactor(const Operand &x, double &factor, llvm::SmallVectorImpl<Operand> &sources);
   Operand product(const Operand &a, const Operand &b);
   mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);

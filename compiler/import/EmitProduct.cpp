@@ -107,6 +107,8 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
   if (!a.isFloat() && (!a.element().isSignlessInteger() || a.element().isInteger(1)))
     return unsupported("a product of matrices of " + elementName(a.element()));
+  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels))
+    return *result;
   std::map<char, Size> sizeOf;
   for (auto [text, sizes] : {std::pair(labels->lhs, a.sizes()), std::pair(labels->rhs, b.sizes())})
     for (auto [label, size] : llvm::zip_equal(text, sizes)) {

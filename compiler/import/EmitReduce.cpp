@@ -35,6 +35,13 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted);
   Sizes sizes = x.sizes();
+  if (std::optional<Operand> below = reduceBelowReshape(kind, x, sorted)) {
+    Sizes kept;
+    for (auto [i, size] : llvm::enumerate(sizes))
+      if (!llvm::is_contained(sorted, int64_t(i)))
+        kept.push_back(size);
+    return *below && !keep ? reshape(*below, kept) : *below;
+  }
   for (int64_t axis : sorted) {
     if (!isKnown(x, axis, "reduces"))
       return Operand();

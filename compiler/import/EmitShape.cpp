@@ -216,7 +216,31 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
             {numbers("starts", starts), numbers("sizes", lengths), numbers("steps", steps)});
 }
 
-Operand Emit::concat(ArrayRef<Operand> xs, int64_t axis) {
+Operand Emit::part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step) {
+  if (!x)
+    return Operand();
+  Sizes sizes = x.sizes();
+  SmallVector<int64_t> starts(sizes.size(), 0), lengths(sizes.size(), -1), steps(sizes.size(), 1);
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (size.isFixed())
+      lengths[i] = size.getFixed();
+  starts[axis] = start;
+  lengths[axis] = length;
+  steps[axis] = length == 1 ? 1 : step;
+  return slice(x, starts, lengths, steps);
+}
+
+Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
+  SmallVector<Operand> xs;
+  for (const Operand &x : given) {
+    if (!x)
+      return Operand();
+    // Exporters join lists that happen to be empty.
+    if (x.sizes()[axis] != Size(0))
+      xs.push_back(x);
+  }
+  if (xs.empty())
+    return given[0];
   if (xs.size() == 1)
     return xs[0];
   if (llvm::any_of(xs, [](const Operand &x) { return x.isShape(); })) {
@@ -246,53 +270,6 @@ Operand Emit::concat(ArrayRef<Operand> xs, int64_t axis) {
   }
   sizes[axis] = Size(length);
   return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
-}
-
-Operand Emit::gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch) {
-  if (!x || !indices)
-    return Operand();
-  if (x.isShape()) {
-    std::optional<ShapeValue> places = indices.asShape();
-    ShapeValue value{{}, places && places->vector, x.element()};
-    for (const Size &place : places ? places->elements : Sizes()) {
-      int64_t at = place.isFixed() ? place.getFixed() : -1, count = x.shape().elements.size();
-      at += at < 0 ? count : 0;
-      if (at < 0 || at >= count || !place.isFixed())
-        return malformed("index " + place.str() + " into a shape of rank " + Twine(count));
-      value.elements.push_back(x.shape().elements[at]);
-    }
-    if (!places)
-      return unsupported("a size chosen by a number that is known at a call only");
-    return shape(std::move(value));
-  }
-  Sizes sizes = x.sizes(), chosen = indices.sizes();
-  Size length = sizes[axis];
-  sizes.erase(sizes.begin() + axis);
-  sizes.insert(sizes.begin() + axis, chosen.begin() + batch, chosen.end());
-  if (!fits(sizes))
-    return Operand();
-  // One place that is known is a slice: exporters write either.
-  if (std::optional<double> number = indices.scalar(); number && length.isFixed() && !batch) {
-    auto at = static_cast<int64_t>(*number);
-    at += at < 0 ? length.getFixed() : 0;
-    if (at < 0 || at >= length.getFixed())
-      return malformed("index " + Twine(static_cast<int64_t>(*number)) + " of an axis of length " + length.str());
-    Sizes before = x.sizes();
-    SmallVector<int64_t> starts(before.size(), 0), lengths(before.size(), -1), steps(before.size(), 1);
-    for (auto [i, size] : llvm::enumerate(before))
-      if (size.isFixed())
-        lengths[i] = size.getFixed();
-    starts[axis] = at;
-    lengths[axis] = 1;
-    return reshape(slice(x, starts, lengths, steps), sizes);
-  }
-  if (!length.isFixed())
-    return unsupported("chooses elements along dimension '" + length.str() + "', which is known at a call only",
-                       "bind it to one value with --dim " + Twine(length.getSymbols()[0]) + "=VALUE");
-  SmallVector<NamedAttribute> attributes{number("axis", axis)};
-  if (batch)
-    attributes.push_back(number("batch", batch));
-  return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
 }
 
 } // namespace tutti

@@ -2,7 +2,7 @@
 // The walk over an ONNX graph.
 #include "compiler/import/Importer.h"
 #include "compiler/import/NormalForm.h"
-#include "compiler/import/Report.h"
+#include "compiler/import/Walk.h"
 #include "compiler/import/onnx/Ops.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -14,14 +14,14 @@ namespace tutti {
 namespace {
 
 /// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
-constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxFindings = 256;
+constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
 
 class Importer {
 public:
   Importer(MLIRContext &context, StringRef path, OnnxFile &file, const ImportOptions &options, const Ports *ports,
            size_t member, DiagnosticCapture &diagnostics)
       : context(context), path(path), file(file), graph(file.graph()), ports(ports), member(member), dims(options),
-        diagnostics(diagnostics) {}
+        diagnostics(diagnostics), walk(context, path, file) {}
 
   llvm::Expected<MemberModel> run() {
     if (llvm::Error error = prepare())
@@ -38,21 +38,10 @@ public:
 
 private:
   llvm::Error prepare();
-  llvm::Error markLive();
   llvm::Expected<std::optional<MemberModel>> attempt();
   llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
   llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
-  llvm::Error importNode(Emit &emit, const onnx::NodeProto &proto);
-  /// The operand of a name; a name that nothing before it gives is malformed.
-  llvm::Expected<Operand> lookup(const std::string &name, const llvm::Twine &reader);
-  void report(const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason, StringRef advice);
-
   llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
-  static std::string nameOf(const onnx::NodeProto &proto) {
-    if (!proto.name().empty() || proto.output_size() == 0)
-      return proto.name();
-    return proto.output(0);
-  }
 
   MLIRContext &context;
   StringRef path;
@@ -63,15 +52,11 @@ private:
   Dims dims;
   DiagnosticCapture &diagnostics;
 
-  int64_t opset = 0;
-  llvm::StringMap<int64_t> opsets;
+  Walk walk;
+  Opsets opsets;
   llvm::StringMap<const onnx::TensorProto *> initializers;
   std::vector<const onnx::ValueInfoProto *> inputs;  ///< without initializers, in member 0's order
   std::vector<const onnx::ValueInfoProto *> outputs; ///< in member 0's order
-  std::vector<bool> live;
-
-  llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
-  std::vector<UnsupportedOp> unsupported;
 };
 
 /// Puts `own` into the order of `names`: by name where all of them are there, else as they are.
@@ -89,9 +74,8 @@ bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector
 }
 
 llvm::Error Importer::prepare() {
-  for (const onnx::OperatorSetIdProto &set : file.model().opset_import())
-    opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
-  opset = opsets.lookup("");
+  opsets = opsetsOf(file.model().opset_import());
+  int64_t opset = opsets.lookup("");
   // A file without opsets is of the first IR versions, which had but one.
   if (file.model().opset_import_size() == 0)
     return fail(ExitCode::unsupported, "'" + path + "' names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
@@ -119,46 +103,22 @@ llvm::Error Importer::prepare() {
     return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxPorts) + " inputs or outputs");
   if (ports) {
     auto count = [&](StringRef what, size_t mine, size_t theirs) {
-      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " ('" + path +
-                                             "') differs from member 0: " + llvm::Twine(mine) + " " + what +
-                                             ", member 0 has " + llvm::Twine(theirs));
+      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " ('" + path + "') differs from member 0: " +
+                                             llvm::Twine(mine) + " " + what + ", member 0 has " + llvm::Twine(theirs));
     };
     if (!orderLike(inputs, ports->inputs))
       return count("inputs", inputs.size(), ports->inputs.size());
     if (!orderLike(outputs, ports->outputs))
       return count("outputs", outputs.size(), ports->outputs.size());
   }
-  return markLive();
-}
-
-llvm::Error Importer::markLive() {
-  llvm::StringMap<int> producers;
-  for (auto [i, node] : llvm::enumerate(graph.node()))
-    for (const std::string &output : node.output())
-      if (!output.empty() && !producers.try_emplace(output, i).second)
-        return wrong("two nodes compute '" + output + "'");
-  live.assign(graph.node_size(), false);
-  SmallVector<int> todo;
-  auto need = [&](const std::string &name) {
-    auto at = producers.find(name);
-    if (at == producers.end() || live[at->second])
-      return;
-    live[at->second] = true;
-    todo.push_back(at->second);
-  };
-  for (const onnx::ValueInfoProto *output : outputs)
-    need(output->name());
-  while (!todo.empty())
-    for (const std::string &input : graph.node(todo.pop_back_val()).input())
-      need(input);
-  return llvm::Error::success();
+  return walk.check(graph.node());
 }
 
 llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference) {
   const onnx::TensorShapeProto &shape = input.type().tensor_type().shape();
   if (shape.dim_size() > maxRank)
-    return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' is of rank " +
-                                           llvm::Twine(shape.dim_size()));
+    return fail(ExitCode::unsupported,
+                "'" + path + "': input '" + input.name() + "' is of rank " + llvm::Twine(shape.dim_size()));
   Sizes theirs = reference ? getSizes(*reference) : Sizes(), sizes;
   for (auto [axis, dim] : llvm::enumerate(shape.dim())) {
     bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
@@ -193,8 +153,8 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
     if (!sizes)
       return sizes.takeError();
     if (dims.count() > maxSymbols)
-      return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxSymbols) +
-                                             " symbolic dimensions");
+      return fail(ExitCode::unsupported,
+                  "'" + path + "' has more than " + llvm::Twine(maxSymbols) + " symbolic dimensions");
     types.push_back(getTensorType(*sizes, element));
     if (reference && types.back() != *reference)
       return fail(ExitCode::unsupported,
@@ -205,100 +165,9 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   return types;
 }
 
-llvm::Expected<Operand> Importer::lookup(const std::string &name, const llvm::Twine &reader) {
-  if (auto known = values.find(name); known != values.end())
-    return known->second;
-  auto weight = initializers.find(name);
-  if (weight == initializers.end())
-    return wrong(reader + " reads '" + name + "', which nothing before it gives");
-  llvm::Expected<WeightSource> source = file.tensor(context, *weight->second);
-  if (!source)
-    return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
-      return fail(error.code, "'" + path + "': " + error.message);
-    });
-  return values[name] = Operand(std::move(*source));
-}
-
-void Importer::report(const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason, StringRef advice) {
-  std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
-  std::string op = domain.empty() ? proto.op_type() : domain + "::" + proto.op_type();
-  for (UnsupportedOp &known : unsupported)
-    if (known.op == op && known.reason == reason) {
-      ++known.count;
-      return;
-    }
-  if (unsupported.size() == maxFindings)
-    return;
-  std::string types;
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    // An input left out, and one that comes from a node that failed itself.
-    std::string unknown = proto.input(i).empty() ? "-" : "?";
-    types += (types.empty() ? "" : ", ") + (operand ? operand.str() : unknown);
-    if (i == 15)
-      break;
-  }
-  unsupported.push_back(
-      {op, opsets.lookup(domain), 1, nameOf(proto), types, reason.str(), advice.str()});
-}
-
-llvm::Error Importer::importNode(Emit &emit, const onnx::NodeProto &proto) {
-  std::string name = nameOf(proto);
-  SmallVector<Operand> operands;
-  bool broken = false;
-  for (const std::string &input : proto.input()) {
-    if (input.empty()) {
-      operands.push_back(Operand());
-      continue;
-    }
-    llvm::Expected<Operand> operand = lookup(input, "node '" + name + "' (" + proto.op_type() + ")");
-    if (!operand)
-      return operand.takeError();
-    broken |= !*operand;
-    operands.push_back(*operand);
-  }
-  for (const std::string &output : proto.output())
-    if (!output.empty())
-      values[output] = Operand();
-
-  bool standard = proto.domain().empty() || proto.domain() == "ai.onnx";
-  const OnnxOp *op = standard ? findOp(proto.op_type()) : nullptr;
-  if (!op) {
-    report(proto, operands, "the op is not supported yet",
-           standard ? "write the model without it" : "export the model with standard ONNX ops");
-    return llvm::Error::success();
-  }
-  if (opset < op->since) {
-    report(proto, operands, "the op came with opset " + std::to_string(op->since),
-           "export the model for that opset or a newer one");
-    return llvm::Error::success();
-  }
-  if (broken)
-    return llvm::Error::success();
-
-  auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
-  emit.location = FusedLoc::get(&context, {NameLoc::get(text(name))}, text(proto.op_type()));
-  Node node(emit, file, proto, opset, operands);
-  op->import(node);
-  if (emit.restart)
-    return llvm::Error::success();
-  if (!emit.failed())
-    if (std::optional<std::string> attribute = node.unreadAttr())
-      emit.unsupported("attribute '" + *attribute + "' is not known of this op at this opset");
-  if (std::optional<Problem> problem = emit.takeProblem()) {
-    if (problem->code == ExitCode::malformed)
-      return wrong("node '" + name + "' (" + proto.op_type() + "): " + problem->reason);
-    report(proto, operands, problem->reason, problem->advice);
-    return llvm::Error::success();
-  }
-  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
-    if (!output.empty())
-      values[output] = value;
-  return llvm::Error::success();
-}
-
 llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
-  values.clear();
-  unsupported.clear();
+  walk.begin();
+  Scope scope{opsets, nullptr, "", {}, initializers, {}};
   llvm::Expected<SmallVector<RankedTensorType>> types = inputTypes();
   if (!types)
     return types.takeError();
@@ -310,25 +179,24 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType(argumentTypes, {}));
   Block *block = main.addEntryBlock();
   for (auto [i, input] : llvm::enumerate(inputs)) {
-    values[input->name()] = Operand(main.getArgument(i));
+    scope.values[input->name()] = Operand(main.getArgument(i));
     main.setArgAttr(i, "tutti.name", builder.getStringAttr(input->name()));
   }
 
   Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
   emit.budget += file.size();
-  for (auto [i, node] : llvm::enumerate(graph.node())) {
-    if (!live[i])
-      continue;
-    if (llvm::Error error = importNode(emit, node))
-      return std::move(error);
-    if (emit.restart)
-      return std::nullopt;
-  }
+  SmallVector<std::string> wanted;
+  for (const onnx::ValueInfoProto *output : outputs)
+    wanted.push_back(output->name());
+  if (llvm::Error error = walk.run(emit, scope, graph.node(), wanted))
+    return std::move(error);
+  if (emit.restart)
+    return std::nullopt;
 
   SmallVector<Value> results;
   SmallVector<Type> resultTypes;
   for (const onnx::ValueInfoProto *output : outputs) {
-    llvm::Expected<Operand> operand = lookup(output->name(), "output '" + output->name() + "'");
+    llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output '" + output->name() + "'");
     if (!operand)
       return operand.takeError();
     if (!*operand)
@@ -340,7 +208,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     resultTypes.push_back(value.getType());
   }
   llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
-  if (!unsupported.empty()) {
+  if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
     // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
     bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
     if (unbound && !missing)

@@ -9,14 +9,31 @@ namespace tutti {
 namespace {
 
 /// The messages that are walked through; the others are copied as they are.
-enum class Message { model, graph, node, attribute, tensor, valueInfo, type, tensorType, shape, leaf, dropped };
+enum class Message {
+  model,
+  function,
+  graph,
+  node,
+  attribute,
+  tensor,
+  valueInfo,
+  type,
+  tensorType,
+  shape,
+  leaf,
+  dropped
+};
 
 Message fieldOf(Message message, uint64_t field) {
   switch (message) {
   case Message::model:
-    if (field == 7)
-      return Message::graph;
+    if (field == 7 || field == 25)
+      return field == 7 ? Message::graph : Message::function;
     return field == 6 || field == 14 || field == 20 || field == 26 ? Message::dropped : Message::leaf;
+  case Message::function:
+    if (field == 7 || field == 11)
+      return field == 7 ? Message::node : Message::attribute;
+    return field == 8 || field == 12 || field == 14 ? Message::dropped : Message::leaf;
   case Message::graph:
     switch (field) {
     case 1:
@@ -39,8 +56,10 @@ Message fieldOf(Message message, uint64_t field) {
       return Message::attribute;
     return field == 6 || field == 9 || field == 10 ? Message::dropped : Message::leaf;
   case Message::attribute:
-    if (field == 5)
+    if (field == 5 || field == 10)
       return Message::tensor;
+    if (field == 6 || field == 11)
+      return Message::graph;
     return field == 13 ? Message::dropped : Message::leaf;
   case Message::valueInfo:
     return field == 2 ? Message::type : Message::leaf;
@@ -60,7 +79,9 @@ public:
   explicit Walk(llvm::StringRef file) : file(file) {}
 
   /// Copies the message in [at, end) to `out`; false: `error` says what is wrong.
-  bool message(Message kind, uint64_t at, uint64_t end, std::string &out) {
+  bool message(Message kind, uint64_t at, uint64_t end, std::string &out, unsigned depth = 0) {
+    if (depth > maxDepth)
+      return wrong(at, "graphs nested more than " + std::to_string(maxDepth) + " messages deep");
     while (at < end) {
       uint64_t start = at;
       std::optional<uint64_t> tag = varint(at, end);
@@ -94,8 +115,8 @@ public:
         // Small messages become large objects; a file of nothing but those would take many times its size in memory.
         Message kindInside = fieldOf(kind, field);
         if (++fields > maxFields || (kindInside == Message::node && ++nodes > maxNodes))
-          return wrong(start, "more than " + std::to_string(maxNodes) + " nodes or " + std::to_string(maxFields) +
-                                  " fields");
+          return wrong(start,
+                       "more than " + std::to_string(maxNodes) + " nodes or " + std::to_string(maxFields) + " fields");
         uint64_t inner = at;
         at += *length;
         if (kind == Message::tensor && field == rawData) {
@@ -106,7 +127,7 @@ public:
         } else if (kindInside == Message::dropped) {
         } else if (kindInside != Message::leaf) {
           std::string copy;
-          if (!message(kindInside, inner, at, copy))
+          if (!message(kindInside, inner, at, copy, depth + 1))
             return false;
           put(out, *tag);
           put(out, copy.size());
@@ -131,6 +152,7 @@ public:
 
 private:
   static constexpr uint64_t maxFields = 2'000'000, maxNodes = 250'000;
+  static constexpr unsigned maxDepth = 64;
 
   std::optional<uint64_t> varint(uint64_t &at, uint64_t end) {
     uint64_t value = 0, start = at;

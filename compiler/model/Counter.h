@@ -93,6 +93,7 @@ private:
   void countEnd(const Step &of, double columns);
 
   void countRows(const Step &of);
+  void countScatter(ScatterOp op);
   void countHeads();
 };
 

@@ -222,6 +222,10 @@ void Counter::countElements(double elements, const Reading &one, Value stored) {
 void Counter::countRows(const Step &of) {
   for (Value value : of.stores) {
     Operation *op = value.getDefiningOp();
+    if (auto scatter = dyn_cast<ScatterOp>(op)) {
+      countScatter(scatter);
+      continue;
+    }
     begin(op->getName().stripDialect());
     if (!isRowPhase(op)) {
       double columns = double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
@@ -245,6 +249,25 @@ void Counter::countRows(const Step &of) {
     step->chain.fp32 += rounds * passes * (one.depth + each) + rounds * 4 * trees;
     step->chain.shared += rounds * (passes * one.waits + 4 * trees);
   }
+}
+
+/// x element by element, then a thread a row for the updates.
+void Counter::countScatter(ScatterOp op) {
+  begin("scatter");
+  auto columnsOf = [&](Value value) { return double(valueOf(RowForm::of(typeOf(value)).columns, sizes)); };
+  known.clear();
+  countElements(rows * columnsOf(op.getX()), reading(op.getX()), op.getResult());
+  known.clear();
+  double updates = columnsOf(op.getUpdates());
+  Reading one = reading(op.getIndices());
+  one += reading(op.getUpdates());
+  one += {.fp32 = 1, .integer = 10, .moves = 2, .depth = 10, .waits = 2};
+  add(rows * updates, one);
+  step->sharedBytes += rows * updates * 4 * one.moves;
+  double each = std::ceil(rows / double(geometry.threads)) * updates;
+  step->chain.fp32 += each * one.depth;
+  step->chain.shared += each * one.waits;
+  step->chain.barriers += 1;
 }
 
 /// Operations on the members' elements, of one element of the answer.

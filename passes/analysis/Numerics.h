@@ -39,9 +39,10 @@ inline llvm::StringRef weightLayout(mlir::Operation *op) {
 /// What a reduction of no elements is, and the lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);
 
-/// Whether an op is a phase of the row family, which makes a row, or one element, of an operand's row: reductions by lanes, scans, choices.
+/// Whether an op is a phase of the row family, which makes a row, or one element, of an operand's row: reductions by lanes, scans, choices,
+/// updates.
 inline bool isRowPhase(mlir::Operation *op) {
-  return llvm::isa<ScanOp, TopOp>(op) || (llvm::isa<ReduceOp, ArgOp>(op) && numericsRule(op) == "lanes");
+  return llvm::isa<ScanOp, TopOp, ScatterOp>(op) || (llvm::isa<ReduceOp, ArgOp>(op) && numericsRule(op) == "lanes");
 }
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();

@@ -203,6 +203,8 @@ private:
   }
   /// Rounding when it is stored is rounding when it is read.
   StringRef narrowOf(Value value) {
+    if (value.getDefiningOp<ScatterOp>()) // it is read while it is made
+      return {};
     StringRef all;
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();

@@ -13,6 +13,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import moves
+
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
 
@@ -22,9 +24,9 @@ def node(op, inputs, outputs="y", **attributes):
     return helper.make_node(op, ["" if i == "-" else i for i in inputs], outputs.split(), **attributes)
 
 
-def case(name, opset, nodes, inputs, inits=None, outputs="y", batch=True, out_types=None):
+def case(name, opset, nodes, inputs, inits=None, outputs="y", batch=True, functions=()):
     """inputs: name -> array; axis 0 of a float input of rank > 1 is the symbol `batch` unless batch is False."""
-    CASES[name] = (opset, nodes, inputs, inits or {}, outputs.split(), batch, out_types or {})
+    CASES[name] = (opset, nodes, inputs, inits or {}, outputs.split(), batch, functions)
 
 
 def rng(*shape, seed=1):
@@ -282,6 +284,7 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
+moves.add_cases(case, node, rng, i64, f32)
 
 
 def value_info(name, array, batch):
@@ -305,14 +308,15 @@ def run(model, inputs, outputs):
 
 
 os.makedirs(OUT, exist_ok=True)
-for name, (opset, nodes, inputs, inits, outputs, batch, out_types) in CASES.items():
+for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.items():
     tensors = [numpy_helper.from_array(np.asarray(value), key) for key, value in inits.items()]
     if name == "typed-fields":
         tensors = [helper.make_tensor(key, TensorProto.FLOAT, value.shape, value.flatten()) for key, value in inits.items()]
     graph = helper.make_graph(
         nodes, name, [value_info(key, value, batch) for key, value in inputs.items()],
         [helper.make_value_info(key, onnx.TypeProto()) for key in outputs], tensors)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8 if opset < 21 else 10)
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("own", 1)] if functions else [])
+    model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=8 if opset < 21 else 10)
     for output in list(model.graph.output):
         output.ClearField("type")
     shaped = onnx.shape_inference.infer_shapes(model)

@@ -139,6 +139,25 @@ static std::vector<Instance> table() {
   add("gather", "%a: tensor<3x4xf32>, %i: tensor<i64>", "%a at %i axis 1 : tensor<3x4xf32>, tensor<i64>");
   add("gather", "%a: tensor<2x3x5xf32>, %i: tensor<2x4xi64>", "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
 
+  // Many of so few places are met more than once.
+  for (const char *kind : {"set", "add", "mul", "min", "max"})
+    for (const char *element : {"f32", "i32"}) {
+      std::string x = "tensor<?x5x" + std::string(element) + ", [\"batch\"]>", i = "tensor<?x3xi64, [\"batch\"]>",
+                  u = "tensor<?x3x" + std::string(element) + ", [\"batch\"]>";
+      add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(),
+          (kind + (" %a at %i with %u : " + x) + ", " + i + ", " + u).c_str());
+    }
+  add("scatter", "%a: tensor<37xf64>, %i: tensor<40xi32>, %u: tensor<40xf64>",
+      "add %a at %i with %u : tensor<37xf64>, tensor<40xi32>, tensor<40xf64>");
+  add("scatter", "%a: tensor<2x3x4xi1>, %i: tensor<2x3x1xi32>, %u: tensor<2x3x1xi1>",
+      "set %a at %i with %u : tensor<2x3x4xi1>, tensor<2x3x1xi32>, tensor<2x3x1xi1>");
+  add("scatter", "%a: tensor<3x20xf16>, %i: tensor<3x9xi64>, %u: tensor<3x9xf16>",
+      "add %a at %i with %u : tensor<3x20xf16>, tensor<3x9xi64>, tensor<3x9xf16>");
+  add("scatter", "%a: tensor<3x20xbf16>, %i: tensor<3x9xi64>, %u: tensor<3x9xbf16>",
+      "max %a at %i with %u : tensor<3x20xbf16>, tensor<3x9xi64>, tensor<3x9xbf16>");
+  add("scatter", "%a: tensor<3x?xf32, [\"batch\"]>, %i: tensor<3x2xi64>, %u: tensor<3x2xf32>",
+      "set %a at %i with %u : tensor<3x?xf32, [\"batch\"]>, tensor<3x2xi64>, tensor<3x2xf32>", "not parallel");
+
   add("constant", "", "dense<[1.5, 2.5]> : tensor<2xf32>");
   add("get", "", "@p : tensor<2x3xf32>");
   // Heads are compiled where the pipeline puts them, over the members: see Heads.cpp.

@@ -58,7 +58,7 @@ struct Bound {
 
 /// The sum of absolute values that the result is made of bounds what the order and the rounding of a sum can change.
 static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, double resultUnit) {
-  if (isa<ContractOp, ReduceOp, ScanOp, HeadOp>(op)) {
+  if (isa<ContractOp, ReduceOp, ScanOp, ScatterOp, HeadOp>(op)) {
     double largest = 0, count = 8;
     for (const HostTensor &operand : operands)
       for (double value : operand.floats)

@@ -241,3 +241,23 @@ module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch
     return %4 : tensor<?x128xf32, ["batch"]>
   }
 }
+
+// -----
+
+// What is chosen along a row, and what is put into one, stays in the row's kernel; what is chosen among rows waits for all of them.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<4x6xf32>
+  // CHECK-LABEL: func.func @choices
+  func.func @choices(%x: tensor<3x4xf32>, %i: tensor<?x3x2xi64, ["active"]>, %j: tensor<5xi64>) -> (tensor<?x3x6xf32, ["active"]>, tensor<?x5x6xf32, ["active"]>) {
+    // CHECK: %[[Y:.*]] = plan.dispatch @[[ROWS:k[0-9]+]](
+    // CHECK: plan.dispatch @[[CHOSEN:k[0-9]+]](%[[Y]], %{{.*}})
+    %w = tutti.get @w : tensor<?x4x6xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<3x4xf32>, tensor<?x4x6xf32, ["active"]>
+    %1 = tutti.gather %0 at %i axis 2 batch 2 : tensor<?x3x6xf32, ["active"]>, tensor<?x3x2xi64, ["active"]>
+    %2 = tutti.scatter add %0 at %i with %1 : tensor<?x3x6xf32, ["active"]>, tensor<?x3x2xi64, ["active"]>, tensor<?x3x2xf32, ["active"]>
+    %3 = tutti.gather %2 at %j axis 1 : tensor<?x3x6xf32, ["active"]>, tensor<5xi64>
+    return %2, %3 : tensor<?x3x6xf32, ["active"]>, tensor<?x5x6xf32, ["active"]>
+  }
+  // CHECK-DAG: plan.kernel @[[ROWS]] "chain" lifted rows ["3"]
+  // CHECK-DAG: plan.kernel @[[CHOSEN]] "element" lifted rows ["5"]
+}

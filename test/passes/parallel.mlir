@@ -59,3 +59,11 @@ func.func @main(%x: tensor<4x3xf32>) -> tensor<3xf32> {
   %0 = tutti.head mean %x : tensor<4x3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<3x6xf32>, %i: tensor<3x?xi64, ["batch"]>, %u: tensor<3x?xf32, ["batch"]>) -> tensor<3x6xf32> {
+  // expected-error@+1 {{'tutti.scatter' op is not parallel along the dimension 'batch'}}
+  %0 = tutti.scatter set %x at %i with %u : tensor<3x6xf32>, tensor<3x?xi64, ["batch"]>, tensor<3x?xf32, ["batch"]>
+  return %0 : tensor<3x6xf32>
+}

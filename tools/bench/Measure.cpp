@@ -24,7 +24,8 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// Normal numbers for floats, 0 and 1 for the rest: what indexes or selects then stays in range.
+/// Normal numbers for floats, fair coins for bools and bytes, 0 to 32767 for other integers: of each magnitude equally
+/// many, so that tables of any length are read all over. (Kernels bring what is past a table into its range.)
 void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &random) {
   std::normal_distribution<float> normal;
   auto fill = [&](auto zero, auto next) {
@@ -35,6 +36,10 @@ void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &rand
     }
   };
   auto bit = [&] { return random() & 1; };
+  auto number = [&] {
+    uint32_t bits = random();
+    return bits >> (17 + random() % 15);
+  };
   switch (dtype) {
   case TUTTI_F32:
     return fill(float(), [&] { return normal(random); });
@@ -46,13 +51,13 @@ void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &rand
     return fill(uint16_t(), [&] { return bit() ? 0x3f80 : 0xbe80; });
   case TUTTI_I16:
   case TUTTI_U16:
-    return fill(uint16_t(), bit);
+    return fill(uint16_t(), number);
   case TUTTI_I32:
   case TUTTI_U32:
-    return fill(uint32_t(), bit);
+    return fill(uint32_t(), number);
   case TUTTI_I64:
   case TUTTI_U64:
-    return fill(uint64_t(), bit);
+    return fill(uint64_t(), number);
   default:
     return fill(uint8_t(), bit);
   }

@@ -82,14 +82,20 @@ Failure chooseSizes(const Arguments &a, const Artifact &artifact, const std::vec
   return {};
 }
 
-/// Normal numbers, small integers, fair coins; the same for a seed wherever it runs.
+/// Normal numbers, fair coins, integers from 0 to 32767 (of 8 bits: to 127) with equally many of each magnitude, so
+/// that tables of any length are read all over; the same for a seed wherever it runs.
 static HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int64_t> dims) {
   HostTensor tensor = HostTensor::zeros(element, dims);
   auto uniform = [&] { return (double(generator() >> 11) + 0.5) * 0x1p-53; };
   for (double &value : tensor.floats)
     value = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * uniform());
   for (int64_t &value : tensor.ints)
-    value = int64_t(generator() >> 60) & (element.isInteger(1) ? 1 : 7);
+    if (element.isInteger(1)) {
+      value = int64_t(generator() >> 63);
+    } else {
+      uint64_t bits = generator() >> 49;
+      value = int64_t(bits >> (generator() >> 32) % 15) & (element.isInteger(8) ? 127 : INT16_MAX);
+    }
   return tensor;
 }
 

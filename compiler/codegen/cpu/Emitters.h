@@ -22,6 +22,13 @@ void emitScan(StepEmitter &emitter, ScanOp op, mlir::Value row);
 /// The best so far in a heap (Top.cpp).
 void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 
+/// x, then the updates in their order (Scatter.cpp).
+void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
+
+/// Writes a value at a row, as many vectors at a time as math functions like; `element` computes it at a point (Rows.cpp).
+void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row,
+                  llvm::function_ref<mlir::Value(Point &)> element);
+
 /// What a reduction makes of two: sums for a mean.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
 

@@ -54,6 +54,18 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
   return result;
 }
 
+Value StepEmitter::inRange(Value index, Value length) {
+  auto typed = [&](Value scalar) { return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar; };
+  Type wide = isa<VectorType>(index.getType()) ? Type(code.vec(code.i64())) : code.i64();
+  if (index.getType() != wide)
+    index = arith::ExtSIOp::create(code.b, code.loc, wide, index);
+  length = typed(length);
+  Value negative = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, typed(code.num(0)));
+  index = arith::SelectOp::create(code.b, code.loc, negative, code.add(index, length), index);
+  index = arith::MaxSIOp::create(code.b, code.loc, index, typed(code.num(0)));
+  return code.min(index, code.sub(length, typed(code.num(1))));
+}
+
 Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   unsigned axis = op.getAxis(), column = steps.form.dims() - 1;
   unsigned batch = op.getBatch().value_or(0), chosen = typeOf(op.getIndices()).getRank() - batch;
@@ -61,17 +73,7 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   SmallVector<AffineExpr> places(results.take_front(batch));
   llvm::append_range(places, results.slice(axis, chosen));
   AffineMap indexAccess = AffineMap::get(access.getNumDims(), 0, places, access.getContext());
-  Value index = read(op.getIndices(), indexAccess, point);
-  auto typed = [&](Value scalar) { return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar; };
-  Type wide = isa<VectorType>(index.getType()) ? Type(code.vec(code.i64())) : code.i64();
-  if (index.getType() != wide)
-    index = arith::ExtSIOp::create(code.b, code.loc, wide, index);
-  Value length = typed(sizeOf(getSizes(typeOf(op.getX()))[axis]));
-  Value negative = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, typed(code.num(0)));
-  index = arith::SelectOp::create(code.b, code.loc, negative, code.add(index, length), index);
-  index = arith::MaxSIOp::create(code.b, code.loc, index, typed(code.num(0)));
-  index = code.min(index, code.sub(length, typed(code.num(1))));
-
+  Value index = inRange(read(op.getIndices(), indexAccess, point), sizeOf(getSizes(typeOf(op.getX()))[axis]));
   Point there(point.row, point.column, point.mask, point.extra);
   there.extra.push_back(index);
   SmallVector<AffineExpr> exprs(results.take_front(axis));

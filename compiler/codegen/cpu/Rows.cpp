@@ -7,16 +7,12 @@ using namespace mlir;
 
 namespace tutti {
 
-namespace {
-
-/// Writes a value at a row, as many vectors at a time as math functions like.
-void emitElements(StepEmitter &e, Value value, Value row) {
+void emitElements(StepEmitter &e, Value value, Value row, llvm::function_ref<Value(Point &)> element) {
   Code &code = e.code;
-  AffineMap own = e.own(value);
   auto emit = [&](MutableArrayRef<Point> points) {
     SmallVector<Value> results;
     for (Point &point : points)
-      results.push_back(e.compute(value, own, point));
+      results.push_back(element(point));
     for (auto [result, point] : llvm::zip_equal(results, points))
       e.write(value, result, point);
   };
@@ -54,8 +50,6 @@ void emitElements(StepEmitter &e, Value value, Value row) {
   }
 }
 
-} // namespace
-
 void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
   Code &code = e.code;
   code.loop(code.num(0), e.rows(), 1, [&](Value row) {
@@ -63,13 +57,15 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
       for (Value value : step.stores) {
         Operation *op = value.getDefiningOp();
         if (!isRowPhase(op))
-          emitElements(e, value, row);
+          emitElements(e, value, row, [&](Point &point) { return e.compute(value, e.own(value), point); });
         else if (auto reduce = dyn_cast<ReduceOp>(op))
           emitReduction(e, reduce, row);
         else if (auto arg = dyn_cast<ArgOp>(op))
           emitArg(e, arg, row);
         else if (auto scan = dyn_cast<ScanOp>(op))
           emitScan(e, scan, row);
+        else if (auto scatter = dyn_cast<ScatterOp>(op))
+          emitScatter(e, scatter, row);
         else
           emitTop(e, cast<TopOp>(op), row);
       }

@@ -70,6 +70,8 @@ public:
   mlir::Value compute(mlir::Value value, mlir::AffineMap access, Point &point);
   /// Stores at the value's own element.
   void write(mlir::Value value, mlir::Value data, Point &point);
+  /// An index of a gather or a scatter as a place below `length`.
+  mlir::Value inRange(mlir::Value index, mlir::Value length);
   /// Pointer to, and elements between the rows of, a value whose rows are the kernel's.
   mlir::Value rowPointer(mlir::Value value) { return need(Need::rowPointer, value); }
   mlir::Value rowStride(mlir::Value value);

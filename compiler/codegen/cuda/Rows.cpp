@@ -64,6 +64,30 @@ std::string keyText(Operation *op) {
   return formatv("keyOf<{0}, {1}>({{0})", smallest, arg || !smallest);
 }
 
+/// x, and when all of it is there, each row's updates in their order.
+static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines, std::vector<std::string> dims) {
+  Value x = op.getX(), y = op.getResult();
+  std::string length = k.sizeText(RowForm::of(k.typeOf(y)).columns);
+  std::string copied = k.store(y, "t." + k.at(x, k.text(k.own(x), dims)), dims);
+  std::string met = formatv("t.{0}[{1}]", k.view(y), k.placeOf(y, dims)), combined = k.combine(op);
+  std::vector<std::string> there(dims);
+  there.back() = "j";
+  auto each = [&](Value value) { return "t." + k.at(value, k.text(k.own(value), there)); };
+  std::string update = each(op.getUpdates());
+  return formatv(R"(  forElements(t.rows, int({0}), [&](int row, int column) {{
+{1}    {2}  });
+  __syncthreads();
+  forRows(t.rows, [&](int row) {{
+{1}    for (int j = 0; j < {3}; ++j) {{
+      const int column = inRange({4}, {0});
+      {5}    }
+  });
+)",
+                 length, lines, copied, k.sizeText(RowForm::of(k.typeOf(op.getUpdates())).columns), each(op.getIndices()),
+                 k.store(y, combined.empty() ? update : formatv("{0}({1}, {2})", combined, met, update).str(), dims))
+      .str();
+}
+
 std::string emitRows(KernelText &k, const Step &step) {
   std::string all;
   for (Value value : step.stores) {
@@ -77,6 +101,8 @@ std::string emitRows(KernelText &k, const Step &step) {
         all += choice(k, op, 1, arg.getLast(), lines, dims);
       else if (auto scanned = dyn_cast<ScanOp>(op))
         all += scan(k, scanned, lines, dims);
+      else if (auto put = dyn_cast<ScatterOp>(op))
+        all += scatter(k, put, lines, dims);
       else
         all += choice(k, op, cast<TopOp>(op).getCount(), false, lines, dims);
       continue;

@@ -61,6 +61,9 @@ public:
   /// The call of a map's function on these operands.
   std::string call(MapOp map, llvm::function_ref<std::string(unsigned)> operand);
 
+  /// The name of the function that makes of an element and an update the element; empty: the update itself.
+  std::string combine(ScatterOp op);
+
   /// Names of the kernel's index space (member, rows..., column) at `row` of the tile and `column`; statements that
   /// define them go to `lines`.
   std::vector<std::string> space(std::string &lines);
@@ -82,6 +85,7 @@ private:
   static std::string parameters(unsigned rank);
   void defineView(mlir::Value value, const Place &place);
   std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
+  void defineFunction(MapOp map, unsigned number);
   std::string concatBody(ConcatOp op);
   std::string gatherBody(GatherOp op);
   std::string contractBody(ContractOp op);

@@ -59,14 +59,41 @@ std::string KernelText::call(MapOp map, llvm::function_ref<std::string(unsigned)
   for (unsigned i = 0; i < map.getInputs().size(); ++i)
     all += (i ? ", " : "") + operand(i);
   unsigned number = numbers.lookup(map.getResult());
-  if (!functions.contains(number)) {
-    llvm::Expected<std::string> function = cudaFunction(map, "f" + std::to_string(number), precisionOf(kernel->getParentOfType<ModuleOp>()));
-    if (function)
-      functions[number] = *function;
-    else
-      broken = llvm::toString(function.takeError());
-  }
+  if (!functions.contains(number))
+    defineFunction(map, number);
   return formatv("f{0}({1})", number, all).str();
+}
+
+void KernelText::defineFunction(MapOp map, unsigned number) {
+  llvm::Expected<std::string> function =
+      cudaFunction(map, "f" + std::to_string(number), precisionOf(kernel->getParentOfType<ModuleOp>()));
+  if (function)
+    functions[number] = *function;
+  else
+    broken = llvm::toString(function.takeError());
+}
+
+std::string KernelText::combine(ScatterOp op) {
+  if (op.getKind() == ScatterKind::set)
+    return "";
+  unsigned number = numbers.lookup(op.getResult());
+  if (!functions.contains(number)) {
+    // As the map of two scalars that it is.
+    Type element = op.getType().getElementType();
+    OpBuilder builder(kernel.getContext());
+    Block scratch;
+    auto scalar = RankedTensorType::get({}, element);
+    Value left = scratch.addArgument(scalar, op.getLoc()), right = scratch.addArgument(scalar, op.getLoc());
+    builder.setInsertionPointToEnd(&scratch);
+    AffineMap none = AffineMap::get(kernel.getContext());
+    auto map = MapOp::create(builder, op.getLoc(), scalar, ValueRange{left, right},
+                             builder.getAffineMapArrayAttr({none, none}));
+    Block *body = builder.createBlock(&map.getBody());
+    body->addArguments({element, element}, {op.getLoc(), op.getLoc()});
+    YieldOp::create(builder, op.getLoc(), op.buildCombine(builder, body->getArgument(0), body->getArgument(1)));
+    defineFunction(map, number);
+  }
+  return "f" + std::to_string(number);
 }
 
 std::string KernelText::concatBody(ConcatOp op) {
@@ -93,10 +120,8 @@ std::string KernelText::gatherBody(GatherOp op) {
   from.push_back("index");
   from.insert(from.end(), dims.begin() + axis + chosen, dims.end());
   std::string length = sizeText(getSizes(typeOf(op.getX()))[axis]);
-  return formatv(R"(const long long length = {0}, given = {1};
-  const long long wrapped = given < 0 ? given + length : given;
-  const int index = int(wrapped < 0 ? 0 : wrapped < length ? wrapped : length - 1);
-  return {2};)",
+  return formatv(R"(const int index = inRange({1}, {0});
+    return {2};)",
                  length, at(op.getIndices(), joined(places)), at(op.getX(), joined(from)))
       .str();
 }

@@ -16,6 +16,12 @@ struct OnnxOp {
   void (*import)(Node &node);
 };
 
+/// Why an op of ONNX's default domain is not imported, and what to do.
+struct Why {
+  std::string reason, advice;
+};
+Why whyNot(llvm::StringRef name);
+
 /// The op of ONNX's default domain; null when there is none.
 const OnnxOp *findOp(llvm::StringRef name);
 
@@ -26,7 +32,10 @@ const OnnxOp *findOp(llvm::StringRef name);
   X(GroupNormalization, 18) X(Hardmax, 7) X(InstanceNormalization, 7) X(LRN, 7) X(LpNormalization, 7)                  \
   X(MeanVarianceNormalization, 9) X(RMSNormalization, 23) X(ReduceL1, 7) X(ReduceL2, 7) X(ReduceLogSum, 7)             \
   X(ReduceLogSumExp, 7) X(ReduceProd, 7) X(ReduceSumSquare, 7) X(TopK, 7)
-// clang-format on
+#define TUTTI_ONNX_MOVES(X)                                                                                            \
+  X(Compress, 9) X(DepthToSpace, 7) X(EyeLike, 9) X(GatherElements, 11) X(GatherND, 11) X(NonZero, 9) X(OneHot, 9)     \
+  X(Pad, 7) X(Range, 11) X(ReverseSequence, 10) X(Scatter, 9) X(ScatterElements, 11) X(ScatterND, 11)                  \
+  X(SpaceToDepth, 7) X(Tile, 7) X(Trilu, 14) X(Unique, 11)
 #define TUTTI_ONNX_OPS(X)                                                                                              \
   X(Abs, 7) X(Add, 7) X(And, 7) X(Cast, 7) X(CastLike, 15) X(Clip, 7) X(Concat, 7) X(Constant, 7)                      \
   X(ConstantOfShape, 9) X(Cos, 7) X(Div, 7) X(Dropout, 7) X(Equal, 7) X(Erf, 9) X(Exp, 7) X(Expand, 8) X(Flatten, 7)   \
@@ -35,7 +44,8 @@ const OnnxOp *findOp(llvm::StringRef name);
   X(Neg, 7) X(Not, 7) X(Or, 7) X(Pow, 7) X(Reciprocal, 7) X(ReduceMax, 7) X(ReduceMean, 7) X(ReduceMin, 7)             \
   X(ReduceSum, 7) X(Relu, 7) X(Reshape, 7) X(Shape, 7) X(Sigmoid, 7) X(Sign, 9) X(Sin, 7) X(Size, 7) X(Slice, 7)       \
   X(Softmax, 7) X(Softplus, 7) X(Split, 7) X(Sqrt, 7) X(Squeeze, 7) X(Sub, 7) X(Sum, 7) X(Swish, 24) X(Tanh, 7)        \
-  X(Transpose, 7) X(Unsqueeze, 7) X(Where, 9) TUTTI_ONNX_ROWS(X)
+  X(Transpose, 7) X(Unsqueeze, 7) X(Where, 9) TUTTI_ONNX_ROWS(X) TUTTI_ONNX_MOVES(X)
+// clang-format on
 
 #define TUTTI_DECLARE(name, since) void import##name(Node &node);
 TUTTI_ONNX_OPS(TUTTI_DECLARE)

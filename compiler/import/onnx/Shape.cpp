@@ -72,23 +72,6 @@ void importFlatten(Node &n) {
     n.set(0, n.emit.reshape(x, {*head, *tail}));
 }
 
-void importExpand(Node &n) {
-  Operand x = n.in(0);
-  std::optional<Sizes> wanted = n.sizesIn(1);
-  if (!x || !wanted)
-    return;
-  std::optional<Sizes> sizes = broadcast(x.sizes(), *wanted);
-  if (!sizes) {
-    Sizes mine = x.sizes();
-    for (size_t i = 1; i <= std::min(mine.size(), wanted->size()); ++i)
-      if (!n.emit.same(mine[mine.size() - i], (*wanted)[wanted->size() - i]) && n.emit.restart)
-        return;
-    n.emit.malformed("shape " + str(mine) + " does not broadcast to " + str(*wanted));
-    return;
-  }
-  n.set(0, n.emit.broadcast(x, *sizes));
-}
-
 void importTranspose(Node &n) {
   Operand x = n.in(0);
   if (!x)
@@ -175,19 +158,6 @@ void importConcat(Node &n) {
     n.set(0, n.emit.concat(xs, *axis));
 }
 
-/// `length` elements of x from `start` along an axis.
-static Operand part(Emit &e, const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step = 1) {
-  Sizes sizes = x.sizes();
-  SmallVector<int64_t> starts(sizes.size(), 0), lengths(sizes.size(), -1), steps(sizes.size(), 1);
-  for (auto [i, size] : llvm::enumerate(sizes))
-    if (size.isFixed())
-      lengths[i] = size.getFixed();
-  starts[axis] = start;
-  lengths[axis] = length;
-  steps[axis] = length == 1 ? 1 : step;
-  return e.slice(x, starts, lengths, steps);
-}
-
 /// Lengths are an attribute before opset 13, an input from then on; without them the parts are equal, from opset 18 on
 /// with a smaller last one.
 void importSplit(Node &n) {
@@ -201,6 +171,10 @@ void importSplit(Node &n) {
   if (!axis || n.emit.failed())
     return;
   Size size = x.sizes()[*axis];
+  if (parts == 1 && n.proto.output_size() == 1 && !given) {
+    n.set(0, x);
+    return;
+  }
   if (!size.isFixed()) {
     n.emit.unsupported("splits dimension '" + size.str() + "', which is known at a call only",
                        "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
@@ -227,7 +201,7 @@ void importSplit(Node &n) {
   int64_t start = 0;
   for (auto [i, each] : llvm::enumerate(lengths)) {
     if (n.wants(i))
-      n.set(i, part(n.emit, x, *axis, start, each));
+      n.set(i, n.emit.part(x, *axis, start, each));
     start += each;
   }
 }
@@ -303,7 +277,7 @@ void importSlice(Node &n) {
     start = std::clamp<int64_t>(start, 0, step < 0 ? std::max<int64_t>(length - 1, 0) : length);
     end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
     int64_t distance = step > 0 ? end - start : start - end, stride = std::abs(step);
-    y = part(n.emit, y, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
+    y = n.emit.part(y, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
   }
   n.set(0, y);
 }

@@ -2,9 +2,22 @@
 // Ops that choose elements by index.
 #include "Family.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 
 namespace tutti {
+
+//===------------------------------------------------------------------------------------------------------------===//
+// gather
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// A place among `length`, from the end when negative, brought into the range.
+static int64_t placeOf(int64_t index, int64_t length) {
+  return std::clamp<int64_t>(index < 0 ? index + length : index, 0, length - 1);
+}
+static bool isIndex(Type element) { return element.isSignlessInteger() && !isTruth(element); }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
@@ -14,7 +27,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   auto x = tensorOf(op.getX()), indices = tensorOf(op.getIndices());
   Sizes sizes = getSizes(x), chosen = getSizes(indices);
   int64_t axis = op.getAxis(), batch = op.getBatch().value_or(0);
-  if (!indices.getElementType().isSignlessInteger() || isTruth(indices.getElementType()))
+  if (!isIndex(indices.getElementType()))
     return misfit(location, name, "expected indices of a signless integer type wider than i1, got ",
                   indices.getElementType());
   if (batch < 0 || batch > indices.getRank() || batch > axis || axis >= x.getRank())
@@ -69,12 +82,129 @@ FailureOr<HostTensor> GatherOp::evaluate(EvaluateContext &context, ArrayRef<Host
       place += index[i] * indexStrides[i];
     for (int64_t i = 0; i < chosen; ++i)
       place += index[axis + i] * indexStrides[batch + i];
-    int64_t wanted = indices.ints[place];
-    wanted = std::clamp<int64_t>(wanted < 0 ? wanted + length : wanted, 0, length - 1);
+    int64_t wanted = placeOf(indices.ints[place], length);
     for (int64_t i = 0; i < static_cast<int64_t>(x.dims.size()); ++i)
       source += strides[i] * (i < axis ? index[i] : i == axis ? wanted : index[i - 1 + chosen]);
     return source;
   });
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// scatter
+//===------------------------------------------------------------------------------------------------------------===//
+
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                          SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  auto x = tensorOf(op.getX()), indices = tensorOf(op.getIndices()), updates = tensorOf(op.getUpdates());
+  Sizes sizes = getSizes(x), places = getSizes(indices);
+  Type element = x.getElementType();
+  if (!isIndex(indices.getElementType()))
+    return misfit(location, name, "expected indices of a signless integer type wider than i1, got ",
+                  indices.getElementType());
+  if (updates.getElementType() != element)
+    return misfit(location, name, "expected updates of x's element type ", element, ", got ", updates.getElementType());
+  if (op.getKind() != ScatterKind::set && !isa<FloatType>(element) && !isIndex(element))
+    return misfit(location, name, "expected numbers to combine, got elements of type ", element);
+  if (getSizes(updates) != places)
+    return misfit(location, name, "expected an index for each update ", str(getSizes(updates)), ", got ", str(places));
+  if (sizes.empty() || sizes.size() != places.size() ||
+      ArrayRef(sizes).drop_back() != ArrayRef(places).drop_back())
+    return misfit(location, name, "expected the rows of x ", str(sizes), " and of indices ", str(places),
+                  " to be equal");
+  // To no elements there is nothing to write.
+  if (sizes.back() == Size(0) && !llvm::is_contained(places, Size(0)))
+    return misfit(location, name, "expected at least one element along the last axis of x, got ", str(sizes));
+  inferred.push_back(x);
+  return success();
+}
+
+LogicalResult ScatterOp::lift(LiftContext &context) {
+  context.setLifted(getResult(),
+                    ScatterOp::create(context.builder, getLoc(), getKind(), context.getLifted(getX()),
+                                      context.getLifted(getIndices()), context.getLifted(getUpdates())));
+  return success();
+}
+
+Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
+  Type type = update.getType();
+  bool isFloat = isa<FloatType>(type);
+  if (isFloat && type.getIntOrFloatBitWidth() == 16 && getKind() != ScatterKind::set) { // in float32, rounded once
+    Type wide = builder.getF32Type();
+    Value all = buildCombine(builder, arith::ExtFOp::create(builder, getLoc(), wide, element),
+                             arith::ExtFOp::create(builder, getLoc(), wide, update));
+    return arith::TruncFOp::create(builder, getLoc(), type, all);
+  }
+  auto either = [&](auto ofFloats, auto ofInts) -> Value {
+    if (isFloat)
+      return decltype(ofFloats)::create(builder, getLoc(), element, update);
+    return decltype(ofInts)::create(builder, getLoc(), element, update);
+  };
+  switch (getKind()) {
+  case ScatterKind::set:
+    return update;
+  case ScatterKind::add:
+    return either(arith::AddFOp(), arith::AddIOp());
+  case ScatterKind::mul:
+    return either(arith::MulFOp(), arith::MulIOp());
+  case ScatterKind::min:
+    return either(arith::MinimumFOp(), arith::MinSIOp());
+  case ScatterKind::max:
+    return either(arith::MaximumFOp(), arith::MaxSIOp());
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+/// As `buildCombine`.
+static double combined(ScatterKind kind, double element, double update) {
+  switch (kind) {
+  case ScatterKind::set:
+    return update;
+  case ScatterKind::add:
+    return element + update;
+  case ScatterKind::mul:
+    return element * update;
+  case ScatterKind::min:
+  case ScatterKind::max:
+    break;
+  }
+  if (std::isnan(element) || std::isnan(update))
+    return std::numeric_limits<double>::quiet_NaN();
+  bool first = element == update ? std::signbit(element) : element < update; // -0 < +0
+  return first == (kind == ScatterKind::min) ? element : update;
+}
+
+static int64_t combined(ScatterKind kind, int64_t element, int64_t update, Type type) {
+  auto a = static_cast<uint64_t>(element), b = static_cast<uint64_t>(update);
+  switch (kind) {
+  case ScatterKind::set:
+    return update;
+  case ScatterKind::add:
+    return wrapped(a + b, type);
+  case ScatterKind::mul:
+    return wrapped(a * b, type);
+  case ScatterKind::min:
+    return std::min(element, update);
+  case ScatterKind::max:
+    return std::max(element, update);
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+FailureOr<HostTensor> ScatterOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  HostTensor y = operands[0];
+  const HostTensor &indices = operands[1], &updates = operands[2];
+  int64_t length = y.dims.back(), each = indices.dims.back();
+  for (int64_t i = 0; i < indices.count(); ++i) {
+    int64_t to = i / each * length + placeOf(indices.ints[i], length);
+    if (y.isFloat())
+      y.floats[to] = context.round(combined(getKind(), y.floats[to], updates.floats[i]), y.element);
+    else
+      y.ints[to] = combined(getKind(), y.ints[to], updates.ints[i], y.element);
+  }
+  return y;
 }
 
 } // namespace tutti

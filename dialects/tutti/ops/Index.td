@@ -4,6 +4,7 @@
 #define TUTTI_INDEX_TD
 
 include "TuttiDialect.td"
+include "mlir/IR/EnumAttr.td"
 
 def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "y = x with the axis replaced by the axes of indices: the elements at those places";
@@ -16,6 +17,31 @@ def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpIn
                        OptionalAttr<I64Attr>:$batch);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x `at` $indices `axis` $axis (`batch` $batch^)? attr-dict `:` type($x) `,` type($indices)";
+}
+
+def Tutti_ScatterKind : I32EnumAttr<"ScatterKind", "what an update makes of the element that it meets", [
+    I32EnumAttrCase<"set", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"min", 3>,
+    I32EnumAttrCase<"max", 4>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_ScatterKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScatterKind, "scatter_kind">;
+
+def Tutti_ScatterOp : Tutti_Op<"scatter", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "y = x, into whose last axis updates are put at indices";
+  let description = [{
+    Row by row: y[r..] = x[r..], then for j = 0, 1, ... in this order y[r.., indices[r.., j]] becomes updates[r.., j] (`set`), or
+    the sum, product, smaller or larger of the two, rounded each time. So where indices repeat, `set` keeps the last update, and a
+    sum has one order. x, indices and updates have the same rows; indices and updates are of one shape. Indices are integers; a
+    negative one counts from the end, one that is out of range is brought into it, so that no write leaves y.
+  }];
+  let arguments = (ins Tutti_ScatterKindAttr:$kind, Tutti_Tensor:$x, Tutti_Tensor:$indices, Tutti_Tensor:$updates);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$kind $x `at` $indices `with` $updates attr-dict `:` type($x) `,` type($indices) `,` type($updates)";
+  let extraClassDeclaration = [{
+    /// The element that an update makes of the one that it meets, as arith ops on scalars.
+    ::mlir::Value buildCombine(::mlir::OpBuilder &builder, ::mlir::Value element, ::mlir::Value update);
+  }];
 }
 
 #endif

@@ -351,3 +351,51 @@ func.func @gather_nothing(%x: tensor<0xf32>, %i: tensor<3xi64>) {
   %0 = tutti.gather %x at %i axis 0 : tensor<0xf32>, tensor<3xi64>
   return
 }
+
+// -----
+
+func.func @scatter_indices(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tutti.scatter' expected indices of a signless integer type wider than i1, got 'f32'}}
+  %0 = tutti.scatter set %x at %x with %x : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_element(%x: tensor<2x3xf32>, %i: tensor<2x1xi64>) {
+  // expected-error@+1 {{'tutti.scatter' expected updates of x's element type 'f32', got 'i64'}}
+  %0 = tutti.scatter set %x at %i with %i : tensor<2x3xf32>, tensor<2x1xi64>, tensor<2x1xi64>
+  return
+}
+
+// -----
+
+func.func @scatter_numbers(%x: tensor<2x3xi1>, %i: tensor<2x1xi64>, %u: tensor<2x1xi1>) {
+  // expected-error@+1 {{'tutti.scatter' expected numbers to combine, got elements of type 'i1'}}
+  %0 = tutti.scatter add %x at %i with %u : tensor<2x3xi1>, tensor<2x1xi64>, tensor<2x1xi1>
+  return
+}
+
+// -----
+
+func.func @scatter_updates(%x: tensor<2x3xf32>, %i: tensor<2x1xi64>, %u: tensor<2x2xf32>) {
+  // expected-error@+1 {{'tutti.scatter' expected an index for each update (2, 2), got (2, 1)}}
+  %0 = tutti.scatter set %x at %i with %u : tensor<2x3xf32>, tensor<2x1xi64>, tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_rows(%x: tensor<2x3xf32>, %i: tensor<3x1xi64>, %u: tensor<3x1xf32>) {
+  // expected-error@+1 {{'tutti.scatter' expected the rows of x (2, 3) and of indices (3, 1) to be equal}}
+  %0 = tutti.scatter set %x at %i with %u : tensor<2x3xf32>, tensor<3x1xi64>, tensor<3x1xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_nothing(%x: tensor<2x0xf32>, %i: tensor<2x1xi64>, %u: tensor<2x1xf32>) {
+  // expected-error@+1 {{'tutti.scatter' expected at least one element along the last axis of x, got (2, 0)}}
+  %0 = tutti.scatter set %x at %i with %u : tensor<2x0xf32>, tensor<2x1xi64>, tensor<2x1xf32>
+  return
+}

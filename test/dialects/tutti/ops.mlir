@@ -143,6 +143,15 @@ func.func @layout(%x: tensor<?x4x6xf32, ["batch"]>) -> tensor<?x6x2xf32, ["4*bat
   return %4 : tensor<?x6x2xf32, ["4*batch"]>
 }
 
+// CHECK-LABEL: @scatter
+func.func @scatter(%x: tensor<?x5xf32, ["batch"]>, %i: tensor<?x2xi64, ["batch"]>, %u: tensor<?x2xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
+  // CHECK: tutti.scatter set %{{.*}} at %{{.*}} with %{{.*}} : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
+  %0 = tutti.scatter set %x at %i with %u : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
+  // CHECK: tutti.scatter add
+  %1 = tutti.scatter add %0 at %i with %u : tensor<?x5xf32, ["batch"]>, tensor<?x2xi64, ["batch"]>, tensor<?x2xf32, ["batch"]>
+  return %1 : tensor<?x5xf32, ["batch"]>
+}
+
 // CHECK-LABEL: @gather
 func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi64>) -> tensor<3x4x7xf32> {
   // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>

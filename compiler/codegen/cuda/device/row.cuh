@@ -71,6 +71,12 @@ __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store
   }
 }
 
+/// body(row) for each row of a tile. All threads of the block come here.
+template <class Body> __device__ __forceinline__ void forRows(int rows, Body body) {
+  for (int row = threadIdx.x; row < rows; row += blockDim.x)
+    body(row);
+}
+
 /// body(row, column) for each element of a tile. All threads of the block come here.
 template <class Body> __device__ __forceinline__ void forElements(int rows, int columns, Body body) {
   for (int i = threadIdx.x; i < rows * columns; i += blockDim.x)

@@ -45,6 +45,12 @@ template <> __device__ __forceinline__ long long minimum(long long a, long long 
 template <class To> __device__ __forceinline__ To saturated(float x) { return static_cast<To>(__float2ll_rz(x)); }
 template <class To> __device__ __forceinline__ To saturated(double x) { return static_cast<To>(__double2ll_rz(x)); }
 
+/// An index of a gather or a scatter as a place below `length`: from the end when negative, brought into the range.
+__device__ __forceinline__ int inRange(long long index, long long length) {
+  const long long wrapped = index < 0 ? index + length : index;
+  return int(wrapped < 0 ? 0 : wrapped < length ? wrapped : length - 1);
+}
+
 /// Modulo 2^width, also for signed integers; of floats, the sum.
 template <class T> __device__ __forceinline__ T plus(T a, T b) { return a + b; }
 template <> __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }

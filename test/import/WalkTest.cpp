@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of the model, branches, indices that are known, and what the report says of an op.
+#include "FileFixture.h"
+#include "compiler/import/onnx/Ops.h"
+
+namespace tutti::test {
+namespace {
+
+class WalkTest : public FileTest {
+protected:
+  /// A function of one input x and one output y.
+  onnx::FunctionProto &function(const std::string &name) {
+    onnx::FunctionProto &function = *model.add_functions();
+    function.set_name(name);
+    function.set_domain("own");
+    function.add_input("x");
+    function.add_output("y");
+    function.add_opset_import()->set_version(18);
+    return function;
+  }
+  static onnx::NodeProto &inside(onnx::FunctionProto &function, const std::string &op, const std::string &from,
+                                 const std::string &to, const std::string &domain = "") {
+    onnx::NodeProto &node = *function.add_node();
+    node.set_op_type(op);
+    node.set_name("inner_" + op);
+    node.set_domain(domain);
+    node.add_input(from);
+    node.add_output(to);
+    return node;
+  }
+  void callOf(const std::string &name) {
+    input("x", {std::string("N"), 4});
+    node(name, {"x"}, {"y"}).set_domain("own");
+    output("y");
+  }
+};
+
+TEST_F(WalkTest, FunctionsAreInlinedUnderTheirOwnNames) {
+  callOf("Twice");
+  onnx::FunctionProto &twice = function("Twice"), &once = function("Once");
+  inside(twice, "Once", "x", "t", "own");
+  inside(twice, "Once", "t", "y", "own");
+  inside(once, "Exp", "x", "y");
+  llvm::Expected<MemberModel> member = importOnnx(context, save(), {});
+  ASSERT_TRUE(bool(member)) << llvm::toString(member.takeError());
+  EXPECT_EQ(countOps(*member->module, "tutti.exp"), 2u);
+  mainOf(*member->module).walk([&](ExpOp op) {
+    EXPECT_EQ(describe(op.getLoc()), "node 'the_Twice/inner_Once/inner_Exp' (Exp)");
+  });
+}
+
+TEST_F(WalkTest, ProblemsInFunctionsNameTheWay) {
+  callOf("Outer");
+  inside(function("Outer"), "Det", "x", "y");
+  expectFailure(4, {"Det", "'the_Outer/inner_Det'", "(N, 4)"});
+  model.clear_functions();
+  inside(function("Outer"), "Exp", "nowhere", "y");
+  expectFailure(3, {"'the_Outer/inner_Exp'", "'nowhere'"});
+  model.clear_functions();
+  function("Outer").add_node()->set_op_type("Exp"); // computes no y
+  expectFailure(3, {"'Outer'", "'y'"});
+  model.clear_functions();
+  inside(function("Outer"), "Exp", "x", "y");
+  graph().mutable_node(0)->add_input("x");
+  expectFailure(3, {"'Outer'", "1 inputs", "given 2"});
+}
+
+TEST_F(WalkTest, FunctionsThatCallThemselves) {
+  callOf("A");
+  inside(function("A"), "B", "x", "y", "own");
+  inside(function("B"), "A", "x", "y", "own");
+  expectFailure(3, {"'A'", "calls itself"});
+}
+
+TEST_F(WalkTest, FunctionsThatNestOrGrowWithoutEnd) {
+  callOf("F0");
+  for (int i = 0; i < 70; ++i)
+    inside(function("F" + std::to_string(i)), "F" + std::to_string(i + 1), "x", "y", "own");
+  expectFailure(4, {"through more than 64"});
+  model.clear_functions();
+  for (int i = 0; i < 60; ++i) {
+    onnx::FunctionProto &f = function("F" + std::to_string(i));
+    std::string next = "F" + std::to_string(i + 1);
+    inside(f, next, "x", "t", "own");
+    inside(f, next, "t", "y", "own");
+  }
+  inside(function("F60"), "Exp", "x", "y");
+  expectFailure(4, {"500000 nodes"});
+}
+
+TEST_F(WalkTest, FunctionsOfAnotherOpset) {
+  callOf("F");
+  onnx::FunctionProto &f = function("F");
+  inside(f, "Gelu", "x", "y");
+  expectFailure(4, {"Gelu", "opset 18", "came with opset 20"});
+  f.mutable_opset_import(0)->set_version(20);
+  EXPECT_EQ(failure().code, 0);
+  f.mutable_opset_import(0)->set_version(99);
+  expectFailure(4, {"'F'", "opset 99"});
+}
+
+TEST_F(WalkTest, ConditionsThatACallDecides) {
+  input("x", {4});
+  input("c", {}, 9);
+  onnx::NodeProto &choice = node("If", {"c"}, {"y"});
+  output("y");
+  expectFailure(4, {"If", "condition", "Where"});
+  // One that is known needs its branch.
+  graph().mutable_input()->RemoveLast();
+  onnx::TensorProto &c = tensor("c", {});
+  c.set_data_type(9);
+  c.add_int32_data(1);
+  expectFailure(3, {"the_If", "'then_branch'"});
+  onnx::AttributeProto &branch = *choice.add_attribute();
+  branch.set_name("then_branch");
+  branch.set_type(onnx::AttributeProto::GRAPH);
+  onnx::NodeProto &inner = *branch.mutable_g()->add_node();
+  inner.set_op_type("Exp");
+  inner.add_input("x");
+  inner.add_output("inner");
+  branch.mutable_g()->add_output()->set_name("inner");
+  EXPECT_EQ(failure().code, 0);
+  inner.set_input(0, "inner");
+  expectFailure(3, {"'the_If/inner'", "'inner'"});
+}
+
+TEST_F(WalkTest, GraphsInGraphs) {
+  input("x", {4});
+  output("y");
+  onnx::GraphProto *at = &graph();
+  for (int i = 0; i < 40; ++i) {
+    onnx::NodeProto &node = *at->add_node();
+    node.set_op_type("If");
+    node.add_input("x");
+    node.add_output("y");
+    onnx::AttributeProto &branch = *node.add_attribute();
+    branch.set_name("then_branch");
+    at = branch.mutable_g();
+  }
+  expectFailure(3, {"nested"});
+}
+
+TEST_F(WalkTest, KnownIndicesOutOfRange) {
+  input("x", {std::string("N"), 4});
+  onnx::NodeProto &gather = node("Gather", {"x", "i"}, {"y"});
+  onnx::AttributeProto &axis = *gather.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(1);
+  output("y");
+  ints("i", {0, 3, 4});
+  expectFailure(3, {"the_Gather", "index 4", "length 4"});
+  graph().mutable_initializer(0)->set_int64_data(2, -5);
+  expectFailure(3, {"the_Gather", "index -5", "length 4"});
+  graph().mutable_initializer(0)->set_int64_data(2, -4);
+  EXPECT_EQ(failure().code, 0);
+}
+
+TEST_F(WalkTest, SizesThatDependOnData) {
+  input("x", {4});
+  input("c", {4}, 9);
+  node("Compress", {"x", "c"}, {"a"});
+  node("NonZero", {"x"}, {"b"});
+  node("Unique", {"x"}, {"d"});
+  node("Cast", {"b"}, {"e"});
+  for (const char *name : {"a", "b", "d"})
+    output(name);
+  expectFailure(4, {"Compress", "NonZero", "Unique", "depends on"});
+}
+
+TEST_F(WalkTest, EveryOpIsImportedOrSaysWhyNot) {
+  // Ops of ONNX 1.23's default domain that this project leaves out.
+  for (const char *name :
+       {"Conv", "MaxPool", "GRU", "Attention", "Loop", "Scan", "SequenceAt", "StringSplit", "Resize", "RandomNormal",
+        "QuantizeLinear", "DFT", "SoftmaxCrossEntropyLoss", "NonMaxSuppression", "Det"}) {
+    EXPECT_EQ(findOp(name), nullptr) << name;
+    Why why = whyNot(name);
+    EXPECT_NE(why.reason, whyNot("NoSuchOp").reason) << name;
+    EXPECT_FALSE(why.advice.empty()) << name;
+  }
+}
+
+} // namespace
+} // namespace tutti::test
