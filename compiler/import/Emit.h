@@ -84,6 +84,8 @@ public:
   Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates);
   /// The last axis of `tuples` is an index into axes of these lengths: their places in row-major order.
   Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
+  /// Indices of an axis of this length as its places: wide, none of them negative or out of range.
+  Operand places(const Operand &indices, int64_t length);
   /// A vector of integers, or of floats, that the op itself brings.
   Operand list(llvm::ArrayRef<int64_t> numbers, mlir::Type element = nullptr);
 

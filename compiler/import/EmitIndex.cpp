@@ -118,24 +118,28 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
             {{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}}, count);
 }
 
+Operand Emit::places(const Operand &indices, int64_t length) {
+  Operand one = checkedIndices(cast(indices, IntegerType::get(&context, 64)), length);
+  if (!one || one.isConstant())
+    return one;
+  Operand zero = scalar(0, one);
+  one = select(compare<GreaterOp>(zero, one), add(one, scalar(length, one)), one);
+  return binary<MinOp>(binary<MaxOp>(one, zero), scalar(length - 1, one));
+}
+
 Operand Emit::linear(const Operand &tuples, ArrayRef<int64_t> lengths) {
   if (!tuples)
     return Operand();
-  Operand wide = cast(tuples, IntegerType::get(&context, 64)), all;
+  Operand all;
   int64_t last = tuples.rank() - 1;
   Sizes sizes = tuples.sizes();
   sizes.pop_back();
+  if (lengths.size() == 1) // whoever reads them wraps them
+    return checkedIndices(reshape(tuples, sizes), lengths[0]);
   for (auto [i, length] : llvm::enumerate(lengths)) {
-    Operand one = checkedIndices(reshape(part(wide, last, i, 1), sizes), length);
+    Operand one = places(reshape(part(tuples, last, i, 1), sizes), length);
     if (!one)
       return Operand();
-    if (lengths.size() == 1)
-      return one; // the gather wraps it itself
-    if (!one.isConstant()) {
-      Operand zero = scalar(0, one);
-      one = select(compare<GreaterOp>(zero, one), add(one, scalar(length, one)), one);
-      one = binary<MinOp>(binary<MaxOp>(one, zero), scalar(length - 1, one));
-    }
     all = all ? add(mul(all, scalar(length, one)), one) : one;
   }
   return all;

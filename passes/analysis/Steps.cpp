@@ -123,6 +123,9 @@ private:
       ++readers;
       if (user == yield || isPanels(user) || isa<HeadOp>(user))
         return true;
+      // Updates are read one by one: what computes them goes by vectors before.
+      if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
+        return true;
       auto mine = registers.find(value);
       if (mine == registers.end())
         continue;

@@ -154,9 +154,13 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   };
   SmallVector<Term> terms;
   Value base;
-  AffineMap inKernel = AffineMap::get(steps.form.dims(), 0, access.getResults(), access.getContext());
+  // Own rows, whatever the column.
+  SmallVector<AffineExpr> rows(access.getResults());
+  if (!rows.empty())
+    rows.back() = getAffineConstantExpr(0, access.getContext());
+  AffineMap inKernel = AffineMap::get(steps.form.dims(), 0, rows, access.getContext());
   bool ownRows = form.sameRows(steps.form) && !isWeight(value) && access.getNumResults() > 0 &&
-                 llvm::all_of(access.getResults(), [&](AffineExpr e) {
+                 llvm::all_of(rows, [&](AffineExpr e) {
                    for (unsigned i = 0; i < point.extra.size(); ++i)
                      if (e.isFunctionOfDim(column + 1 + i))
                        return false;

@@ -29,6 +29,17 @@ static Operand fromLast(Emit &e, const Operand &x, int64_t axis) {
   return x ? e.transpose(x, moved(x.rank(), axis, true)) : x;
 }
 
+/// x with axes [first, first + count) as one.
+static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
+  Sizes sizes = x.sizes();
+  std::optional<Size> all = product(ArrayRef(sizes).slice(first, count));
+  if (!all)
+    return e.malformed("more elements than there are numbers");
+  sizes.erase(sizes.begin() + first, sizes.begin() + first + count);
+  sizes.insert(sizes.begin() + first, *all);
+  return e.reshape(x, sizes);
+}
+
 /// Why the sizes a and b of axis `axis`, of which b is the smaller, do not do.
 static void misfits(Node &n, int64_t axis, const Size &a, const Size &b) {
   if (n.emit.restart)
@@ -72,8 +83,20 @@ void importGatherElements(Node &n) {
       return misfits(n, i, size, chosen[i]);
     x = e.part(x, i, 0, chosen[i].getFixed());
   }
-  Operand y = e.gather(toLast(e, x, *axis), toLast(e, indices, *axis), rank - 1, rank - 1);
-  n.set(0, fromLast(e, y, *axis));
+  // With the axes behind it, of fixed lengths, the axis is one: an index is the place in it. Else it goes to the end.
+  Sizes behind(ArrayRef(x.sizes()).drop_front(*axis + 1));
+  std::optional<Size> inner = product(behind);
+  if (!inner || !inner->isFixed() || inner->getFixed() > e.budget || !x.sizes()[*axis].isFixed() || *axis == rank - 1) {
+    Operand y = e.gather(toLast(e, x, *axis), toLast(e, indices, *axis), rank - 1, rank - 1);
+    n.set(0, fromLast(e, y, *axis));
+    return;
+  }
+  Operand steps = e.list(llvm::to_vector(llvm::seq<int64_t>(0, inner->getFixed())));
+  Operand places = e.places(indices, x.sizes()[*axis].getFixed());
+  places = places ? e.add(e.mul(places, e.scalar(inner->getFixed(), places)), e.reshape(steps, behind)) : places;
+  places = places ? joined(e, places, *axis, rank - *axis) : places;
+  Operand y = e.gather(joined(e, x, *axis, rank - *axis), places, *axis, *axis);
+  n.set(0, y ? e.reshape(y, chosen) : y);
 }
 
 /// The lengths of `count` axes from `first` on that tuples of indices go into; nothing when one is not fixed.
@@ -92,17 +115,6 @@ static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes
     lengths.push_back(size.getFixed());
   }
   return lengths;
-}
-
-/// x with axes [first, first + count) as one.
-static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
-  Sizes sizes = x.sizes();
-  std::optional<Size> all = product(ArrayRef(sizes).slice(first, count));
-  if (!all)
-    return e.malformed("more elements than there are numbers");
-  sizes.erase(sizes.begin() + first, sizes.begin() + first + count);
-  sizes.insert(sizes.begin() + first, *all);
-  return e.reshape(x, sizes);
 }
 
 /// The last axis of the indices is a tuple of places in x's axes behind the common ones.

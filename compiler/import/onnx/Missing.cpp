@@ -11,7 +11,7 @@ struct Group {
 };
 
 constexpr const char *convolution[] = {"Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv"};
-constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LRN",
+constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
                                    "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"Attention", "CausalConvWithState", "LinearAttention", "RotaryEmbedding",
