@@ -5,6 +5,7 @@
 // arena of a CPU and of a GPU differ. They meet again in the artifact, where the weights are.
 #include "Build.h"
 #include "Compiler.h"
+#include "compiler/import/Groups.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
@@ -267,7 +268,7 @@ private:
 llvm::Expected<CompileResult> compile(const CompileRequest &request) {
   MLIRContext context(registry(), MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  auto aligned = align(context, request.models, request.import, {request.shareByContent});
+  auto aligned = (request.unequal ? alignGroups : align)(context, request.models, request.import, {request.shareByContent});
   if (!aligned)
     return aligned.takeError();
   return compile(request, std::move(*aligned));

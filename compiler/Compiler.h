@@ -21,6 +21,7 @@ struct CompileRequest {
   std::map<std::string, bool> perMember;                     ///< by input, whether it has a member axis; one that is not here has none
   std::map<std::string, std::vector<std::string>> heads;     ///< heads by output; an output that is not here keeps "members"
   bool shareByContent = true;
+  bool unequal = false; ///< members may differ in structure: those that align are a group
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.

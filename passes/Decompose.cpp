@@ -187,21 +187,32 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       computeEveryResult(function);
   }
 
-  /// A result that is an argument, a parameter, a view of one, or another result too, is copied.
+  /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is copied.
   void computeEveryResult(func::FuncOp function) {
     auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
     OpBuilder builder(ret);
     llvm::SmallDenseSet<Value> taken;
+    SmallVector<OpOperand *> results;
     for (OpOperand &operand : ret->getOpOperands()) {
+      auto join = operand.get().getDefiningOp<JoinOp>();
+      if (!join || !taken.insert(join).second)
+        results.push_back(&operand);
+    }
+    for (auto join : function.getOps<JoinOp>())
+      for (OpOperand &part : join->getOpOperands())
+        results.push_back(&part);
+    for (OpOperand *each : results) {
+      OpOperand &operand = *each;
       Value source = operand.get();
       while (auto reshape = source.getDefiningOp<ReshapeOp>())
         source = reshape.getX();
       Operation *producer = source.getDefiningOp();
-      if (producer && !isa<GetOp, ConstantOp>(producer) && taken.insert(source).second)
+      if (producer && !isa<GetOp, ConstantOp, PartOp, JoinOp>(producer) && taken.insert(source).second)
         continue;
+      builder.setInsertionPoint(operand.getOwner());
       RankedTensorType type = tensorType(operand.get());
       AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-      operand.set(identityMap(builder, ret.getLoc(), operand.get(), type, identity));
+      operand.set(identityMap(builder, operand.getOwner()->getLoc(), operand.get(), type, identity));
     }
   }
 };

@@ -155,8 +155,8 @@ private:
       if (id < needs.size() && needs.test(id))
         return false;
     }
-    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows.
-    return fed || !isa<HeadOp>(op);
+    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only with heads.
+    return fed || !isa<HeadOp>(op) || llvm::all_of(groups[id].ops, [](Operation *other) { return isa<HeadOp>(other); });
   }
 
   /// Whether the group's values still fit with one op more; chooses those that are stored instead.
@@ -226,6 +226,18 @@ private:
     return weights;
   }
 
+  /// Whether a value lies among those of other groups' members: it is a part of one, or becomes a part of one.
+  static bool isAmongOthers(Value value) {
+    while (auto reshape = value.getDefiningOp<ReshapeOp>())
+      value = reshape.getX();
+    return value.getDefiningOp<PartOp>() || isJoined(value);
+  }
+  static bool isJoined(Value value) {
+    return llvm::any_of(value.getUsers(), [](Operation *user) {
+      return isa<JoinOp>(user) || (isa<ReshapeOp>(user) && isJoined(user->getResult(0)));
+    });
+  }
+
   /// A group as a kernel that is in no module yet.
   struct Body {
     plan::KernelOp kernel;
@@ -250,8 +262,15 @@ private:
       rows.push_back(size.str());
     SmallVector<StringRef> rowRefs(rows.begin(), rows.end());
     Location loc = group.ops.back()->getLoc();
-    body.kernel = plan::KernelOp::create(top, loc, name, family(group), group.form.lifted, top.getStrArrayAttr(rowRefs),
-                                         top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())), DictionaryAttr());
+    bool ofGroup = group.form.lifted && group.form.members != activeSize();
+    SmallVector<int64_t> placed;
+    for (auto [index, value] : llvm::enumerate(llvm::concat<const Value>(body.inputs, body.results)))
+      if (isAmongOthers(value))
+        placed.push_back(index);
+    body.kernel = plan::KernelOp::create(top, loc, name, family(group), group.form.lifted,
+                                         ofGroup ? top.getStringAttr(group.form.members.str()) : StringAttr(),
+                                         top.getStrArrayAttr(rowRefs), top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())),
+                                         placed.empty() ? DenseI64ArrayAttr() : top.getDenseI64ArrayAttr(placed), DictionaryAttr());
     Block *block = top.createBlock(&body.kernel.getBody());
     for (Value input : body.inputs)
       body.mapping.map(input, block->addArgument(input.getType(), input.getLoc()));

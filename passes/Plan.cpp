@@ -43,11 +43,17 @@ private:
   std::vector<Interval> intervals;
   int64_t arena = 0;
   llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<Value, Value> joined; ///< what a group's kernel makes: the whole that it is a part of
 
+  /// Where a value lies: a view is the whole, and so is the part of a group, which its kernel finds through a table.
   static Value throughViews(Value value) {
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getX();
-    return value;
+    while (true)
+      if (auto reshape = value.getDefiningOp<ReshapeOp>())
+        value = reshape.getX();
+      else if (auto part = value.getDefiningOp<PartOp>())
+        value = part.getX();
+      else
+        return value;
   }
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -70,6 +76,9 @@ private:
     if (auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes"))
       for (NamedAttribute size : sizes)
         largest[size.getName().getValue()] = cast<DenseI64ArrayAttr>(size.getValue())[1];
+    if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
+      for (auto [group, members] : llvm::enumerate(groups))
+        largest[activeSize(group).str()] = cast<DenseI64ArrayAttr>(members).size();
   }
 
   LogicalResult layOutArena() {
@@ -81,19 +90,33 @@ private:
     llvm::SmallDenseSet<Value> returned;
     for (Value value : ret->getOperands())
       returned.insert(throughViews(value));
-    for (auto dispatch : function.getOps<plan::DispatchOp>())
-      for (Value value : dispatch.getResults()) {
-        if (returned.contains(value))
-          continue;
-        std::optional<Size> bytes = bytesOf(typeOf(value));
-        std::optional<int64_t> most = bytes ? largestOf(*bytes) : std::nullopt;
-        if (!most)
-          return dispatch.emitError("an intermediate tensor of more than 2^63 bytes: ") << value.getType();
-        // What only the dispatch's own heads read lives as long as it.
-        unsigned first = times[dispatch], last = std::max(first, lastUse(value, times));
-        Interval interval{value, first, last, int64_t(llvm::alignTo(*most, lineBytes))};
-        place(interval);
+    // What groups make of a value is written where the whole of it lies.
+    for (auto join : function.getOps<JoinOp>()) {
+      unsigned first = times[join];
+      for (Value part : join.getParts()) {
+        joined[throughViews(part)] = join.getResult();
+        first = std::min(first, times[throughViews(part).getDefiningOp()]);
       }
+      if (!returned.contains(join.getResult()))
+        if (failed(keep(join.getResult(), first, times)))
+          return failure();
+    }
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      for (Value value : dispatch.getResults())
+        if (!returned.contains(value) && !joined.contains(value))
+          if (failed(keep(value, times[dispatch], times)))
+            return failure();
+    return success();
+  }
+
+  LogicalResult keep(Value value, unsigned first, llvm::DenseMap<Operation *, unsigned> &times) {
+    std::optional<Size> bytes = bytesOf(typeOf(value));
+    std::optional<int64_t> most = bytes ? largestOf(*bytes) : std::nullopt;
+    if (!most)
+      return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();
+    // What only the dispatch's own heads read lives as long as it.
+    unsigned last = std::max(first, lastUse(value, times));
+    place({value, first, last, int64_t(llvm::alignTo(*most, lineBytes))});
     return success();
   }
 
@@ -128,6 +151,9 @@ private:
 
     NamedAttrList sizes(module->getAttrOfType<DictionaryAttr>("tutti.sizes"));
     sizes.set("active", builder.getDenseI64ArrayAttr({1, largest.lookup("active")}));
+    if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
+      for (unsigned group = 0; group < groups.size(); ++group)
+        sizes.set(activeSize(group).str(), builder.getDenseI64ArrayAttr({0, largest.lookup(activeSize(group).str())}));
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module), sizes.getDictionary(module.getContext()),
                                            builder.getStrArrayAttr(flopRefs), arena);
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
@@ -139,6 +165,8 @@ private:
       buffers[throughViews(operand.get())] = port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
     for (const Interval &interval : intervals)
       buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
+    for (auto [part, whole] : joined)
+      buffers[part] = buffers.lookup(whole);
     for (auto dispatch : function.getOps<plan::DispatchOp>())
       if (failed(launch(dispatch)))
         return failure();
@@ -188,8 +216,8 @@ private:
   }
 
   /// Kernels for CUDA devices count rows in 31 bits, a CPU's threads tasks: what the runtime holds artifacts to.
-  LogicalResult checkCounts(plan::DispatchOp dispatch, bool lifted, const Size &rows, int64_t quantum) {
-    int64_t members = lifted ? largest.lookup("active") : 1, most = INT32_MAX;
+  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const Size &rows, int64_t quantum) {
+    int64_t members = kernel.getLifted() ? largest.lookup(kernel.membersSize()) : 1, most = INT32_MAX;
     if (targetOf(module) != "cuda")
       most = most / members * quantum;
     if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
@@ -210,7 +238,7 @@ private:
     for (Attribute size : kernel.getRows())
       rows = *rows.times(*Size::parse(cast<StringAttr>(size).getValue()));
     auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
-    if (failed(checkCounts(dispatch, kernel.getLifted(), rows, number("quantum"))))
+    if (failed(checkCounts(dispatch, kernel, rows, number("quantum"))))
       return failure();
     bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
     if (heads) {
@@ -218,7 +246,8 @@ private:
       int64_t tickets = *largestOf(rows);
       operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
     }
-    plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), rows.str(), number("tile"),
+    plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
+                           kernel.getPlacedAttr(), rows.str(), number("tile"),
                            number("quantum"), number("overhead"), number("scratch"));
     return success();
   }

@@ -118,33 +118,51 @@ private:
     return success();
   }
 
-  /// Gives @main the member axis, in place: new ops behind the old ones, which go.
+  /// The functions of the groups: @main of the first, or only one; @main.1 ...
+  static SmallVector<func::FuncOp> groupsOf(ModuleOp module) {
+    SmallVector<func::FuncOp> groups;
+    auto of = module->getAttrOfType<ArrayAttr>("tutti.groups");
+    for (unsigned group = 0; group < (of ? of.size() : 1); ++group)
+      if (auto function = module.lookupSymbol<func::FuncOp>(group ? "main." + std::to_string(group) : "main"))
+        groups.push_back(function);
+    return groups;
+  }
+
+  /// Gives @main the member axis, in place: new ops behind the old ones, which go. With several groups, each one's function is
+  /// lifted over its own part of the active members.
   LogicalResult liftModel(ModuleOp module) {
     auto function = module.lookupSymbol<func::FuncOp>("main");
     if (!function)
       return module.emitError("expected a function @main, the model");
+    SmallVector<func::FuncOp> groups = groupsOf(module);
     Block &old = function.getBody().front();
     Block *now = new Block;
     function.getBody().push_back(now);
     OpBuilder builder = OpBuilder::atBlockEnd(now);
-    LiftContext context(builder, activeSize());
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
       auto type = cast<RankedTensorType>(argument.getType());
-      if (function.getArgAttr(i, "tutti.per_member"))
-        context.setLifted(argument, now->addArgument(addMemberAxis(type, activeSize()), argument.getLoc()));
-      else
-        context.setShared(argument, now->addArgument(type, argument.getLoc()));
+      bool perMember = bool(function.getArgAttr(i, "tutti.per_member"));
+      now->addArgument(perMember ? addMemberAxis(type, activeSize()) : type, argument.getLoc());
     }
-    if (failed(liftBody(function, context)))
-      return failure();
+    SmallVector<SmallVector<Value>> results; // by result, of each group
+    for (auto [group, own] : llvm::enumerate(groups))
+      if (failed(liftGroup(own, group, groups.size(), *now, builder, results)))
+        return failure();
 
     SmallVector<Value> values;
     SmallVector<DictionaryAttr> attributes;
     Location loc = old.getTerminator()->getLoc();
-    for (auto [i, result] : llvm::enumerate(resultsOf(function)))
-      if (failed(applyHeads(function, i, context.getLifted(result), builder, values, attributes)))
+    for (auto [i, parts] : llvm::enumerate(results)) {
+      Value members = parts.front();
+      if (groups.size() > 1)
+        members = JoinOp::create(
+            builder, loc, addMemberAxis(dropMemberAxis(cast<RankedTensorType>(members.getType())), activeSize()), parts);
+      if (failed(applyHeads(function, i, members, builder, values, attributes)))
         return failure();
+    }
     func::ReturnOp::create(builder, loc, values);
+    for (func::FuncOp own : llvm::drop_begin(groups))
+      own.erase();
 
     // Users first, so that no op goes while its results are read.
     while (!old.empty())
@@ -152,6 +170,29 @@ private:
     old.erase();
     function.setType(builder.getFunctionType(now->getArgumentTypes(), ValueRange(values).getTypes()));
     function.setAllResultAttrs(attributes);
+    return success();
+  }
+
+  /// The ops of a group's function over its members; its results are appended to `results`.
+  LogicalResult liftGroup(func::FuncOp own, unsigned group, unsigned groups, Block &now, OpBuilder &builder,
+                          SmallVectorImpl<SmallVector<Value>> &results) {
+    LiftContext context(builder, groups > 1 ? activeSize(group) : activeSize());
+    for (auto [argument, given] : llvm::zip_equal(own.getArguments(), now.getArguments())) {
+      if (given.getType() == argument.getType()) {
+        context.setShared(argument, given);
+        continue;
+      }
+      Value part = given;
+      if (groups > 1)
+        part = PartOp::create(builder, own.getLoc(), addMemberAxis(cast<RankedTensorType>(argument.getType()), context.members),
+                              given, group);
+      context.setLifted(argument, part);
+    }
+    if (failed(liftBody(own, context)))
+      return failure();
+    results.resize(own.getNumResults());
+    for (auto [i, result] : llvm::enumerate(resultsOf(own)))
+      results[i].push_back(context.getLifted(result));
     return success();
   }
 

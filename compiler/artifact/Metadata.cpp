@@ -83,17 +83,25 @@ public:
     root.format = rt::kFormatVersion;
     root.compiler = options.compiler;
     root.share = options.share;
-    auto group = std::make_unique<fb::GroupT>();
     for (const Ensemble::Member &member : ensemble.members) {
       auto table = std::make_unique<fb::MemberT>();
       table->name = member.name;
       table->source = member.file;
       table->digest = digestBytes(member.digest);
       table->stream = root.members.size();
-      group->members.push_back(root.members.size());
       root.members.push_back(std::move(table));
     }
-    root.groups.push_back(std::move(group));
+    std::vector<std::vector<unsigned>> groups = ensemble.groups;
+    if (groups.empty()) {
+      groups.emplace_back();
+      for (unsigned member = 0; member < ensemble.members.size(); ++member)
+        groups.front().push_back(member);
+    }
+    for (const std::vector<unsigned> &members : groups) {
+      auto group = std::make_unique<fb::GroupT>();
+      group->members.assign(members.begin(), members.end());
+      root.groups.push_back(std::move(group));
+    }
     // Code first, in the order of the programs, then the weights.
     for (const ProgramCode &code : codes)
       for (const TargetImage &image : code.images)
@@ -184,12 +192,13 @@ private:
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();
       size->name = symbol;
-      size->kind = symbol == "active" ? fb::SizeKind::active : range[0] == range[1] ? fb::SizeKind::fixed : fb::SizeKind::range;
+      size->source = setOf(symbol);
+      size->kind = isActiveSize(Size::symbol(symbol)) ? fb::SizeKind::active : range[0] == range[1] ? fb::SizeKind::fixed : fb::SizeKind::range;
       size->lo = range[0];
       size->hi = range[1];
       table->sizes.push_back(std::move(size));
     }
-    table->sets = 1;
+    table->sets = ensemble.groups.empty() ? 1 : 1 + ensemble.groups.size();
     table->flops = std::make_unique<fb::ExtentT>();
     for (Attribute flops : program.getFlops())
       addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
@@ -235,10 +244,18 @@ private:
     table.buffers.push_back(std::move(buffer));
   }
 
+  /// The set that a size is the length of: 0 the active one, 1 + g of group g.
+  static unsigned setOf(StringRef symbol) {
+    unsigned group = 0;
+    return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
+  }
+
   /// Position in the active set: y, and where that does not suffice z (codegen/cuda/Kernel.h).
   template <typename Blocks> void addGrid(Blocks &blocks, plan::LaunchOp op, const CudaLaunch &how) {
     bool lifted = op.getLifted();
-    bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get("active"))[1] <= mostPlaneMembers;
+    StringRef over = op.getOver().value_or("active");
+    Size members = Size::symbol(over);
+    bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get(over))[1] <= mostPlaneMembers;
     blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows));
     if (how.cluster > 1) {
       blocks.cluster = {uint32_t(how.cluster), 1, 1};
@@ -246,17 +263,20 @@ private:
         term->coef *= how.cluster;
       blocks.grid.back()->base *= how.cluster;
     }
-    blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? *Size::parse("active") : Size(membersInPlane)));
-    blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(*Size::parse("active"), membersInPlane));
+    blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? members : Size(membersInPlane)));
+    blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(members, membersInPlane));
     blocks.block = {uint32_t(how.threads), 1, 1};
     blocks.dynamic_shared = extent(Size(how.sharedBytes));
   }
 
   void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
     fb::LaunchT launch;
-    for (Value buffer : op.getBuffers()) {
+    launch.set = setOf(op.getOver().value_or("active"));
+    ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
+    for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
       auto arg = std::make_unique<fb::ArgT>();
       arg->buffer = indices.lookup(buffer);
+      arg->set = llvm::is_contained(placed, int64_t(index)) ? int(launch.set) : -1;
       launch.args.push_back(std::move(arg));
     }
     launch.lifted = op.getLifted();

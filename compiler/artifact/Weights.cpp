@@ -78,7 +78,17 @@ WeightLayout::WeightLayout(const Ensemble &ensemble, llvm::ArrayRef<plan::Progra
     for (auto buffer : program.getBody().getOps<plan::BufferOp>())
       if (buffer.getSpace() == "constant")
         addSlot(ensemble, buffer);
-  place(ensemble.members.size());
+  place(ensemble);
+}
+
+/// An index has an entry for every member; those of other groups are never asked for.
+static void indexAllMembers(fb::SlotT &slot, const Ensemble &ensemble) {
+  if (slot.group < 0)
+    return;
+  std::vector<uint32_t> all(ensemble.members.size());
+  for (auto [member, copy] : llvm::zip_equal(ensemble.groups[slot.group], slot.index))
+    all[member] = copy;
+  slot.index = std::move(all);
 }
 
 void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
@@ -108,6 +118,8 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     slot->raw_dims.assign(first.rawDims.begin(), first.rawDims.end());
     slot->perm.assign(first.perm.begin(), first.perm.end());
     slot->per_member = isLifted(type);
+    source.group = ensemble.groupOf.lookup(*buffer.getParam());
+    slot->group = slot->per_member && !ensemble.groups.empty() ? int(source.group) : -1;
     slot->swappable = slot->per_member && !first.folded && first.whole && !first.name.empty();
   } else {
     source.value = *buffer.getValue();
@@ -136,7 +148,9 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
       }
       slot->index.push_back(copyOf[first[m]]);
     }
-    if (source.stored.size() == first.size())
+    if (!ensemble.groups.empty())
+      indexAllMembers(*slot, ensemble);
+    else if (source.stored.size() == first.size())
       slot->index.clear();
   }
   slotOfBuffer[buffer] = slots.size();
@@ -144,24 +158,31 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   sources.push_back(std::move(source));
 }
 
-void WeightLayout::place(size_t members) {
-  auto own = [&](unsigned i) { return sources[i].stored.size() == members && members > 1; };
-  uint64_t memberBytes = 0;
-  for (unsigned i = 0; i < slots.size(); ++i)
-    if (own(i)) {
-      slots[i]->base = memberBytes;
-      memberBytes += llvm::alignTo(slots[i]->bytes_each, lineBytes);
-    }
-  // Members that all start at the same place of a page would fight for the same cache sets.
-  if (memberBytes % 4096 == 0 && memberBytes > 0)
-    memberBytes += lineBytes;
-  total = memberBytes * members;
+void WeightLayout::place(const Ensemble &ensemble) {
+  auto own = [&](unsigned i) {
+    size_t members = ensemble.groups.empty() ? ensemble.members.size() : ensemble.groups[sources[i].group].size();
+    return members > 1 && sources[i].stored.size() == members;
+  };
+  for (unsigned group = 0; group < std::max<size_t>(1, ensemble.groups.size()); ++group) {
+    uint64_t memberBytes = 0, members = 0;
+    for (unsigned i = 0; i < slots.size(); ++i)
+      if (own(i) && sources[i].group == group) {
+        slots[i]->base = total + memberBytes;
+        memberBytes += llvm::alignTo(slots[i]->bytes_each, lineBytes);
+        members = sources[i].stored.size();
+      }
+    // Members that all start at the same place of a page would fight for the same cache sets.
+    if (memberBytes % 4096 == 0 && memberBytes > 0)
+      memberBytes += lineBytes;
+    for (unsigned i = 0; i < slots.size(); ++i)
+      if (own(i) && sources[i].group == group)
+        slots[i]->stride = memberBytes;
+    total += memberBytes * members;
+  }
   for (unsigned i = 0; i < slots.size(); ++i) {
-    uint64_t each = llvm::alignTo(slots[i]->bytes_each, lineBytes);
-    if (own(i)) {
-      slots[i]->stride = memberBytes;
+    if (own(i))
       continue;
-    }
+    uint64_t each = llvm::alignTo(slots[i]->bytes_each, lineBytes);
     slots[i]->base = total;
     slots[i]->stride = sources[i].stored.size() > 1 ? each : 0;
     if (slots[i]->stride == 0)

@@ -29,11 +29,12 @@ private:
     const std::vector<WeightSource> *members = nullptr; ///< one, or one a member
     mlir::ElementsAttr value;                           ///< or a constant of the IR
     rt::Layout layout = rt::Layout::raw;
-    /// The members whose copies are stored, in order; others have equal bytes.
+    unsigned group = 0;
+    /// The members, of the group, whose copies are stored, in order; others have equal bytes.
     std::vector<unsigned> stored;
   };
   void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);
-  void place(size_t members);
+  void place(const Ensemble &ensemble);
   void pack(const Source &source, unsigned copy, std::vector<char> &bytes) const;
 
   std::vector<Source> sources;

@@ -109,7 +109,7 @@ llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths
                                const AlignOptions &alignOptions) {
   if (paths.empty())
     return fail(ExitCode::usage, "there is no model file to compile");
-  llvm::Expected<MemberModel> first = importMember(context, paths[0], options, nullptr, 0);
+  llvm::Expected<MemberModel> first = importMember(context, paths[0], options, alignOptions.ports, 0);
   if (!first)
     return first.takeError();
   Ports ports = portsOf(mainOf(*first->module));

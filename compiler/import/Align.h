@@ -17,14 +17,21 @@ struct Ensemble {
   /// Member 0's module with `tutti.members`; a param without `per_member` is shared.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Member> members;
-  /// By the param's symbol: one source if it is shared, else one per member.
+  /// By the param's symbol: one source if it is shared, else one per member, of its group if there are several.
   llvm::StringMap<std::vector<WeightSource>> weights;
+  /// Of unequal members, the members of each group; empty when they are one. A param of a group behind the first is in `groupOf`.
+  std::vector<std::vector<unsigned>> groups;
+  llvm::StringMap<unsigned> groupOf;
 };
+
+struct Ports;
 
 struct AlignOptions {
   /// Float weights that are byte-equal in all members are shared, scalars among them become constants of the module.
   /// Without it every weight stays per member; constants that no file stores as an initializer do not count as weights.
   bool shareByContent = true;
+  /// Whose names and types the inputs have; null: the first file's.
+  const Ports *ports = nullptr;
 };
 
 /// Imports the files and compares their normal forms; the first difference is an error (exit code `unsupported`) that names

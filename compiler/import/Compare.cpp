@@ -41,17 +41,26 @@ static std::string describe(Operation *op, const MemberModel &member) {
   return text;
 }
 
-llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index) {
+static llvm::Error differs(const MemberModel &first, const MemberModel &other, size_t index, const Twine &where, const Twine &there,
+                           const Twine &here) {
+  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
+                                         first.file + "') at " + where + ": " + there + ", in member 0 " + here);
+}
+
+llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index) {
   func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
-  auto differs = [&](const Twine &where, const Twine &there, const Twine &here) {
-    return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
-                                           first.file + "') at " + where + ": " + there + ", in member 0 " + here);
-  };
   for (unsigned i = 0; i < mine.getNumResults(); ++i)
     if (mine.getResultTypes()[i] != theirs.getResultTypes()[i])
-      return differs("output '" + mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue() + "'",
+      return differs(first, other, index,
+                     "output '" + mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue() + "'",
                      describe(theirs.getResultTypes()[i]), describe(mine.getResultTypes()[i]));
+  return llvm::Error::success();
+}
 
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index) {
+  if (llvm::Error error = compareOutputs(first, other, index))
+    return error;
+  func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
   DenseMap<Value, Value> counterpart;
   for (auto [a, b] : llvm::zip_equal(mine.getArguments(), theirs.getArguments()))
     counterpart[a] = b;
@@ -60,7 +69,7 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
     bool equal = a.getName() == b.getName() && a.getNumOperands() == b.getNumOperands() &&
                  a.getResultTypes() == b.getResultTypes() && a.getAttrDictionary() == b.getAttrDictionary();
     if (!equal)
-      return differs(at(&b), describe(&b, other), describe(&a, first) + " at " + at(&a));
+      return differs(first, other, index, at(&b), describe(&b, other), describe(&a, first) + " at " + at(&a));
     for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(a.getOperands(), b.getOperands()))) {
       auto [x, y] = pair;
       if (counterpart.lookup(x) == y)
@@ -69,7 +78,7 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
         Operation *op = value.getDefiningOp();
         return op ? "the result of " + describe(op->getLoc()) : std::string("an input of the model");
       };
-      return differs(at(&b), "operand " + Twine(i) + " is " + from(y), "it is " + from(x));
+      return differs(first, other, index, at(&b), "operand " + Twine(i) + " is " + from(y), "it is " + from(x));
     }
     for (auto [x, y] : llvm::zip_equal(a.getResults(), b.getResults()))
       counterpart[x] = y;

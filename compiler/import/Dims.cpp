@@ -9,12 +9,11 @@ namespace tutti {
 
 std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
   // What exporters write for "no name"; a leading digit would read as a number in a size.
-  if (written.empty() || written == "?" || written == "None" || llvm::isDigit(written[0]) || written[0] == '-')
-    return input.str() + "." + std::to_string(axis);
-  std::string name = written.str();
+  bool isName = !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
+  std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
-  // "active" is the ensemble's own size.
-  return name == "active" ? "active_" : name;
+  // "active" and "active.0" are the ensemble's own sizes.
+  return name == "active" || llvm::StringRef(name).starts_with("active.") ? name + "_" : name;
 }
 
 Size Dims::declare(llvm::StringRef name, llvm::StringRef input, int64_t axis) {

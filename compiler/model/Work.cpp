@@ -28,7 +28,7 @@ KernelWork Counter::count() {
   work.threads = int(geometry.threads);
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
-  work.blocks = work.tiles * (steps.form.lifted ? valueOf(Size::symbol("active"), sizes) : 1) * geometry.cluster;
+  work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
   // As many as leave room for the blocks that the text's launch bounds ask for.
   work.registers =
       int(std::min<int64_t>(Architecture::registersPerThread,
@@ -294,7 +294,7 @@ void Counter::countHeads() {
     work.tiles = 0;
     return;
   }
-  double count = double(valueOf(Size::symbol("active"), sizes));
+  double count = double(valueOf(steps.form.members, sizes));
   std::vector<StepWork> own = std::move(work.steps);
   work.steps.clear();
   for (HeadOp head : steps.heads) {

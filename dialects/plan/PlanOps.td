@@ -29,14 +29,21 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let description = [{
     The body is tutti ops on whole tensors, from the block's arguments to the `tutti.yield`. One task computes a tile of rows of
     one member (`lifted`), or of what all members share. `rows` are the sizes of the axes that are rows: every computed
-    value but a head is `[active,] rows..., columns`. `weights` are the arguments that are parameters: a lifted one is read through a
-    table of the active members' copies. The family says which emitter takes it: `chain` (contractions with
+    value but a head is `[active,] rows..., columns`. `over` is the size that a task's member counts up to, where it is not
+    "active": that of a group. `weights` are the arguments that are parameters; `placed` are arguments, and results counted
+    behind them, that all groups' members have a part of. Of both, a lifted one is reached through a table with an address for each
+    member. The family says which emitter takes it: `chain` (contractions with
     weights, and what is between them), `row` (reductions along a row), `element` (anything else).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, UnitAttr:$lifted, StrArrayAttr:$rows,
-                       DenseI64ArrayAttr:$weights, OptionalAttr<DictionaryAttr>:$schedule);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, StrArrayAttr:$rows,
+                       DenseI64ArrayAttr:$weights, OptionalAttr<DenseI64ArrayAttr>:$placed, OptionalAttr<DictionaryAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? `rows` $rows `weights` $weights attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// The size that counts the members of a launch.
+    ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
+    bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
+  }];
 }
 
 def Plan_DispatchOp : Plan_Op<"dispatch", [Pure]> {
@@ -75,11 +82,11 @@ def Plan_LaunchOp : Plan_Op<"launch"> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
     `rows` is the number of rows as a size. A task has at most `tile` of them, a multiple of `quantum`; `overhead` is what a task
-    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker.
+    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker. `over` and `placed` are the kernel's.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, StrAttr:$rows,
-                       I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? `rows` $rows attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
+                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
 }
 
 #endif

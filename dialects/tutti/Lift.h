@@ -15,10 +15,13 @@ namespace tutti {
 /// The size of the member axis that the lift of a whole model adds: the length of the call's active set, a symbol like any
 /// other. A value is lifted if and only if its first size is this one; no type and no code depends on the number of members.
 inline Size activeSize() { return Size::symbol("active"); }
+/// Where members are of several groups: how many of the active ones are of this one.
+inline Size activeSize(unsigned group) { return Size::symbol("active." + std::to_string(group)); }
+bool isActiveSize(const Size &size);
 bool isLifted(mlir::RankedTensorType type);
 
-/// The state of one lift of a region over a new leading axis of length `members`: `activeSize()` for a model, a fixed
-/// number for `tutti.vmap`.
+/// The state of one lift of a region over a new leading axis of length `members`: `activeSize()` for a model, that of a group
+/// where there are several, a fixed number for `tutti.vmap`.
 class LiftContext {
 public:
   LiftContext(mlir::OpBuilder &builder, Size members) : builder(builder), members(members) {}
@@ -43,7 +46,7 @@ public:
   mlir::Value getLifted(mlir::Value old);
 
   /// Whether the axis is the model's member axis, and not the axis of a `tutti.vmap`.
-  bool isOverMembers() const { return members == activeSize(); }
+  bool isOverMembers() const { return isActiveSize(members); }
 
   /// Clones an op with no lifted operand: what depends on shared values alone is computed once.
   void cloneShared(mlir::Operation *op);
@@ -56,6 +59,9 @@ private:
 
 /// `type` with the member axis in front.
 mlir::RankedTensorType addMemberAxis(mlir::RankedTensorType type, const Size &members);
+
+/// A lifted type without its member axis.
+mlir::RankedTensorType dropMemberAxis(mlir::RankedTensorType type);
 
 /// `value` repeated along a new leading axis of length `members`.
 mlir::Value repeat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, const Size &members);

@@ -34,13 +34,24 @@ Operation *TuttiDialect::materializeConstant(OpBuilder &builder, Attribute value
   return nullptr;
 }
 
+bool isActiveSize(const Size &size) {
+  return size.getFactor() == 1 && size.getSymbols().size() == 1 &&
+         (size == activeSize() || StringRef(size.getSymbols().front()).starts_with("active."));
+}
+
 bool isLifted(RankedTensorType type) {
-  return type.getRank() > 0 && getSizes(type).front() == activeSize();
+  return type.getRank() > 0 && isActiveSize(getSizes(type).front());
 }
 
 RankedTensorType addMemberAxis(RankedTensorType type, const Size &members) {
   Sizes sizes = getSizes(type);
   sizes.insert(sizes.begin(), members);
+  return getTensorType(sizes, type.getElementType());
+}
+
+RankedTensorType dropMemberAxis(RankedTensorType type) {
+  Sizes sizes = getSizes(type);
+  sizes.erase(sizes.begin());
   return getTensorType(sizes, type.getElementType());
 }
 
@@ -57,7 +68,7 @@ Value LiftContext::getAligned(Value old, int64_t rank) {
 Value repeat(OpBuilder &builder, Location loc, Value value, const Size &members) {
   RankedTensorType type = addMemberAxis(cast<RankedTensorType>(value.getType()), members);
   // Only the model's own axis is the member axis; that of a user's vmap is an axis like any other.
-  if (members == activeSize())
+  if (isActiveSize(members))
     return ReplicateOp::create(builder, loc, type, value);
   return BroadcastOp::create(builder, loc, type, value);
 }

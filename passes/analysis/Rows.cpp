@@ -10,8 +10,10 @@ RowForm RowForm::of(RankedTensorType type) {
   RowForm form;
   form.rows = getSizes(type);
   form.lifted = isLifted(type);
-  if (form.lifted)
+  if (form.lifted) {
+    form.members = form.rows.front();
     form.rows.erase(form.rows.begin());
+  }
   if (!form.rows.empty())
     form.columns = form.rows.pop_back_val();
   return form;

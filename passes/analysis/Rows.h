@@ -10,11 +10,12 @@ namespace tutti {
 /// `[active,] rows..., columns`. A tensor of rank 0 has no rows and one column.
 struct RowForm {
   bool lifted = false;
+  Size members = 1; ///< how many, if it is lifted: all active ones, or those of a group
   Sizes rows;
   Size columns = 1;
 
   static RowForm of(mlir::RankedTensorType type);
-  bool sameRows(const RowForm &other) const { return lifted == other.lifted && rows == other.rows; }
+  bool sameRows(const RowForm &other) const { return lifted == other.lifted && members == other.members && rows == other.rows; }
   /// Dimensions of the kernel's index space: member, rows, column.
   unsigned dims() const { return rows.size() + 2; }
 };

@@ -32,6 +32,8 @@ class Builder {
 public:
   explicit Builder(plan::KernelOp kernel) : kernel(kernel) {
     result.form.lifted = kernel.getLifted();
+    if (kernel.getLifted())
+      result.form.members = Size::symbol(kernel.membersSize());
     for (Attribute size : kernel.getRows())
       result.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
   }
@@ -248,6 +250,14 @@ private:
 };
 
 } // namespace
+
+bool isTable(plan::KernelOp kernel, Value value, const Place &place) {
+  if (place.kind == Place::scratch || !isLifted(cast<RankedTensorType>(value.getType())))
+    return false;
+  int64_t arguments = kernel.getBody().getNumArguments();
+  return place.kind == Place::argument ? llvm::is_contained(kernel.getWeights(), int64_t(place.index)) || kernel.isPlaced(place.index)
+                                       : kernel.isPlaced(arguments + place.index);
+}
 
 Steps Steps::of(plan::KernelOp kernel) {
   Steps steps = Builder(kernel).build();

@@ -33,6 +33,10 @@ struct Step {
   bool longMaps = false;
 };
 
+/// Whether a value that lies in memory is reached through a table with an address for each member: a lifted weight, and what
+/// lies among other groups' members.
+bool isTable(plan::KernelOp kernel, mlir::Value value, const Place &place);
+
 /// A kernel's steps. A map that no step stores is computed wherever it is read.
 struct Steps {
   RowForm form;

@@ -32,6 +32,13 @@ public:
   uint64_t bytesOf(const fb::Image &image) const {
     return image.bytes() ? image.bytes() : root().segments()->Get(image.segment())->bytes() - image.offset();
   }
+  /// Whether the member is of the group, if it is one group's, that a slot is for.
+  bool has(uint32_t member, const fb::Slot &slot) const {
+    if (slot.group() < 0)
+      return true;
+    const auto *members = root().groups()->Get(uint32_t(slot.group()))->members();
+    return members && std::find(members->begin(), members->end(), member) != members->end();
+  }
   tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
 
   Weights weights;

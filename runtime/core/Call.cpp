@@ -10,10 +10,16 @@ bool Call::build(const tutti_program_t &description) {
   for (uint32_t i = 0; i < count(program->buffers()); ++i)
     if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
       numTables += artifact.root().slots()->Get(uint32_t(b.slot()))->per_member();
-  for (uint32_t i = 0; i < count(program->steps()); ++i, ++numLaunches)
-    numArgs += count(program->steps()->Get(i)->command_as_Launch()->args());
+  for (uint32_t i = 0; i < count(program->steps()); ++i, ++numLaunches) {
+    const auto *own = program->steps()->Get(i)->command_as_Launch()->args();
+    numArgs += count(own);
+    for (uint32_t a = 0; a < count(own); ++a)
+      numTables += own->Get(a)->set() >= 0;
+  }
   uint32_t numSizes = program->sizes()->size();
-  if (!sizes.allocate(numSizes) || !active.allocate(members) || !ports.allocate(numInputs + description.num_outputs) ||
+  if (!sizes.allocate(numSizes) || !active.allocate(members) ||
+      !sets.allocate(rt::numSets(*program)) || !positions.allocate(members * (1 + (sets.size() > 1))) ||
+      !groupOf.allocate(sets.size() > 1 ? members : 0) || !ports.allocate(numInputs + description.num_outputs) ||
       !buffers.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
       !args.allocate(numArgs) || !words.allocate(numArgs + size_t(numLaunches) * numSizes))
     return false;
@@ -21,6 +27,10 @@ bool Call::build(const tutti_program_t &description) {
   numActive = uint32_t(program->sizes()->Get(0)->hi());
   for (uint32_t i = 0; i < numActive; ++i)
     active[i] = i;
+  for (uint32_t g = 0; g + 1 < sets.size(); ++g)
+    for (uint32_t i = 0; i < count(artifact.root().groups()->Get(g)->members()); ++i)
+      groupOf[artifact.root().groups()->Get(g)->members()->Get(i)] = g;
+  updateSets();
   uint32_t in = 0, out = numInputs;
   for (uint32_t i = 0; i < count(program->ports()); ++i) {
     const fb::Port *port = program->ports()->Get(i);
@@ -32,19 +42,42 @@ bool Call::build(const tutti_program_t &description) {
     ++(input ? in : out);
   }
   uint32_t nextArg = 0, nextWord = 0;
+  Table *table = tables.data();
   for (uint32_t i = 0; i < numLaunches; ++i) {
     const fb::Launch *launch = program->steps()->Get(i)->command_as_Launch();
     launches[i] = {launch, nextArg, count(launch->args()), nextWord};
-    for (uint32_t a = 0; a < launches[i].numArgs; ++a)
-      args[nextArg++].buffer = uint32_t(launch->args()->Get(a)->buffer());
+    for (uint32_t a = 0; a < launches[i].numArgs; ++a, ++nextArg) {
+      args[nextArg].buffer = uint32_t(launch->args()->Get(a)->buffer());
+      if (launch->args()->Get(a)->set() >= 0)
+        *table++ = {launch->set(), args[nextArg].buffer, -1, nextArg, nullptr};
+    }
     nextWord += launches[i].numArgs + numSizes;
   }
-  Table *table = tables.data();
   for (uint32_t i = 0; i < count(program->buffers()); ++i)
-    if (const fb::Buffer &b = *program->buffers()->Get(i);
-        b.space() == fb::Space::constant && artifact.root().slots()->Get(uint32_t(b.slot()))->per_member())
-      (table++)->slot = uint32_t(b.slot());
+    if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
+      if (const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member())
+        *table++ = {setOf(*program, slot), i, b.slot(), 0, nullptr};
   return true;
+}
+
+void Call::updateSets() {
+  uint32_t next = 0;
+  for (uint32_t s = 0; s < sets.size(); ++s) {
+    sets[s].first = next;
+    for (uint32_t p = 0; p < numActive; ++p)
+      if (s == 0 || groupOf[active[p]] + 1 == s)
+        positions[next++] = p;
+    sets[s].count = next - sets[s].first;
+  }
+}
+
+void Call::placeTable(uint32_t index, const void **entries, char *there) {
+  Table &table = tables[index];
+  table.entries = entries;
+  if (table.slot < 0)
+    args[table.arg].table = there;
+  else
+    buffers[table.buffer] = there;
 }
 
 bool Call::largestSizes(Array<int64_t> &most) const {
@@ -82,7 +115,9 @@ void Call::updateAddresses() {
   for (const Launch &launch : launches)
     for (uint32_t a = 0; a < launch.numArgs; ++a) {
       const Arg &arg = args[launch.firstArg + a];
-      wordsOf(launch)[a] = reinterpret_cast<uint64_t>(buffers[arg.buffer] + arg.offset);
+      wordsOf(launch)[a] = reinterpret_cast<uint64_t>(arg.table ? arg.table : buffers[arg.buffer] + arg.offset);
+      if (arg.table)
+        tablesVersion = 0; // parts lie elsewhere, too
     }
 }
 

@@ -43,15 +43,23 @@ struct Call {
   struct Arg {
     uint32_t buffer;
     int64_t offset;
+    const void *table; ///< in place of the buffer's own address; null: none
+  };
+  /// Members that launches run over: positions of the active set, `first` to `first` + `count` of `positions`.
+  struct Set {
+    uint32_t first, count;
   };
   /// Of one launch: `numArgs` arguments, then the sizes, in `words`.
   struct Launch {
     const fb::Launch *launch;
     uint32_t firstArg, numArgs, firstWord;
   };
-  /// Of one per-member weight: a pointer per position of the active set, in memory that the host can write.
+  /// A pointer per member of a set, in memory that the host can write: of a per-member weight, or where in a buffer their
+  /// parts lie.
   struct Table {
-    uint32_t slot;
+    uint32_t set, buffer;
+    int32_t slot;    ///< -1: a part of the buffer
+    uint32_t arg;    ///< the argument that gets it, if it is a part
     const void **entries;
   };
 
@@ -68,12 +76,22 @@ struct Call {
   void updateOffsets();
   /// Something lies elsewhere: `buffers` of the ports have been filled in.
   void updateAddresses();
-  /// Where the active members' weights lie, `locate(slot, member)` says.
+  /// The active set is another one: which of it are each group's.
+  void updateSets();
+  /// An engine has placed table number `index`: here, and as the device reads it.
+  void placeTable(uint32_t index, const void **entries, char *there);
+  /// Where the members' weights lie, `locate(slot, member)` says; of their parts of buffers, the call does.
   template <typename Locate> void fillTables(Locate locate) {
-    for (const Table &table : tables)
-      for (uint32_t p = 0; p < numActive; ++p)
-        table.entries[p] = locate(table.slot, active[p]);
+    for (const Table &table : tables) {
+      const Set &set = sets[table.set];
+      int64_t each = table.slot < 0 ? bytesOf(table.buffer) / std::max(numActive, 1u) : 0;
+      for (uint32_t p = 0; p < set.count; ++p) {
+        uint32_t position = positions[set.first + p];
+        table.entries[p] = table.slot < 0 ? buffers[table.buffer] + position * each : locate(uint32_t(table.slot), active[position]);
+      }
+    }
   }
+  int64_t bytesOf(uint32_t buffer) const { return valueOf(program->buffers()->Get(buffer)->bytes(), sizes.data()); }
 
   uint64_t *wordsOf(const Launch &launch) const { return words.data() + launch.firstWord; }
   const fb::Kernel &kernelOf(const Launch &launch) const {
@@ -88,6 +106,9 @@ struct Call {
   Array<int64_t> sizes;
   Array<uint32_t> active;
   uint32_t numActive = 0;
+  Array<Set> sets;
+  Array<uint32_t> positions; ///< those of the whole set, then each group's
+  Array<uint32_t> groupOf;   ///< by member, if there are several groups
   Array<PortState> ports; ///< inputs, then outputs
   uint32_t numInputs = 0;
 

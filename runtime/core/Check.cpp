@@ -156,6 +156,8 @@ private:
                   text(s.layout()));
     if (count(s.index()) && count(s.index()) != members)
       return bad("slot", i, "has an index of %u entries for %u members", count(s.index()), members);
+    if (s.group() < -1 || s.group() >= int64_t(count(root.groups())))
+      return bad("slot", i, "is of group %d of %u", s.group(), count(root.groups()));
     if (s.base() % kAlign || s.stride() % kAlign)
       return bad("slot", i, "starts at %llu with stride %llu, expected multiples of %llu", ull(s.base()),
                  ull(s.stride()), ull(kAlign));

@@ -30,6 +30,12 @@ uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
 /// Whether all members use one stored copy.
 inline bool isShared(const fb::Slot &slot) { return !slot.per_member() || slot.stride() == 0; }
 /// The stored copy that member `m` uses.
+/// The sets that launches run over: the active set, and of several groups the members of each that are in it.
+inline uint32_t numSets(const fb::Program &program) { return std::max(program.sets(), 1u); }
+/// The set whose members a per-member slot has copies of.
+inline uint32_t setOf(const fb::Program &program, const fb::Slot &slot) {
+  return numSets(program) > 1 ? uint32_t(slot.group() + 1) : 0;
+}
 inline uint32_t copyOf(const fb::Slot &slot, uint32_t m) { return count(slot.index()) ? slot.index()->Get(m) : m; }
 
 /// Checks every index, offset, size and launch dimension, so that nothing that the runtime itself computes from the

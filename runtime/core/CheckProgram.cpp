@@ -16,6 +16,8 @@ public:
       : root(root), program(program), index(index), error(error) {}
 
   tutti_status_t run() {
+    if (auto status = sets())
+      return status;
     if (auto status = sizes())
       return status;
     if (!isSound(program.flops(), numSizes))
@@ -55,6 +57,27 @@ private:
            value <= limit;
   }
 
+  /// The active members, and of several groups each one's.
+  tutti_status_t sets() {
+    if (numSets(program) == 1)
+      return TUTTI_OK;
+    if (program.sets() != 1 + count(root.groups()))
+      return bad("sets", 0, "are %u for %u groups", program.sets(), count(root.groups()));
+    uint32_t members = count(root.members()), seen = 0;
+    for (uint32_t g = 0; g < count(root.groups()); ++g) {
+      int64_t before = -1;
+      for (uint32_t i = 0; i < count(root.groups()->Get(g)->members()); ++i, ++seen) {
+        int64_t member = root.groups()->Get(g)->members()->Get(i);
+        if (member <= before || member >= members || seen >= members)
+          return bad("set", g + 1, "has members that are not ascending, or more than there are");
+        before = member;
+      }
+    }
+    if (seen != members)
+      return bad("sets", 0, "have %u members of %u", seen, members);
+    return TUTTI_OK;
+  }
+
   tutti_status_t sizes() {
     numSizes = count(program.sizes());
     if (numSizes < 1 || numSizes > kMaxSizes)
@@ -63,8 +86,14 @@ private:
       const fb::Size &size = *program.sizes()->Get(i);
       lo[i] = size.lo();
       hi[i] = size.hi();
-      if (size.kind() > fb::SizeKind::MAX || (size.kind() == fb::SizeKind::active) != (i == 0))
-        return bad("size", i, "has kind %u; size 0, and no other, is the active set", unsigned(size.kind()));
+      bool ofSet = size.kind() == fb::SizeKind::active;
+      if (size.kind() > fb::SizeKind::MAX || (i == 0 && !ofSet))
+        return bad("size", i, "has kind %u; size 0 is the active set", unsigned(size.kind()));
+      if (ofSet && i > 0 && (size.source() == 0 || size.source() >= numSets(program)))
+        return bad("size", i, "is the length of set %u of %u", size.source(), numSets(program));
+      if (ofSet && i > 0 && hi[i] > count(root.groups()->Get(size.source() - 1)->members()))
+        return bad("size", i, "has up to %lld members of a group of %u", (long long)hi[i],
+                   count(root.groups()->Get(size.source() - 1)->members()));
       if (lo[i] < (i == 0) || hi[i] < lo[i] || (size.kind() == fb::SizeKind::fixed && hi[i] != lo[i]))
         return bad("size", i, "runs from %lld to %lld", (long long)lo[i], (long long)hi[i]);
     }
@@ -150,6 +179,8 @@ private:
   }
 
   tutti_status_t launch(const fb::Launch &l, uint32_t i) {
+    if (l.set() >= numSets(program))
+      return bad("step", i, "runs over set %u of %u", l.set(), numSets(program));
     if (count(l.alternatives()) > kMaxAlternatives)
       return bad("step", i, "has %u alternatives, expected at most %u", count(l.alternatives()), kMaxAlternatives);
     for (uint32_t g = 0; g < numGeometries(l); ++g)
@@ -168,6 +199,8 @@ private:
         evaluate(program.buffers()->Get(uint32_t(arg.buffer()))->bytes(), hi, bytes);
       if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
+      if (auto status = table(l, arg, i, a))
+        return status;
     }
     if (!isForCuda(program))
       return tiles(l, i);
@@ -177,6 +210,18 @@ private:
     for (uint32_t g = 0; g < numGeometries(l); ++g)
       if (auto status = blocks(geometryOf(l, g), i))
         return status;
+    return TUTTI_OK;
+  }
+
+  /// A table has an address for each member of the launch's set.
+  tutti_status_t table(const fb::Launch &l, const fb::Arg &arg, uint32_t i, uint32_t a) {
+    const fb::Buffer *b = arg.buffer() < 0 ? nullptr : program.buffers()->Get(uint32_t(arg.buffer()));
+    const fb::Slot *slot = b && b->space() == fb::Space::constant ? root.slots()->Get(uint32_t(b->slot())) : nullptr;
+    if (arg.set() >= 0 && (uint32_t(arg.set()) != l.set() || slot || arg.offset()))
+      return bad("step", i, "has argument %u over set %d, which it cannot be", a, arg.set());
+    if (slot && slot->per_member() && setOf(program, *slot) != l.set())
+      return bad("step", i, "runs over set %u, but the members of its argument %u are set %u", l.set(), a,
+                 setOf(program, *slot));
     return TUTTI_OK;
   }
 
@@ -256,8 +301,6 @@ tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error) {
     if (!launch)
       return fail(error, TUTTI_UNSUPPORTED, "step %u is a %s, which this runtime cannot run", i,
                   fb::EnumNameCommand(step.command_type()));
-    if (launch->set() != 0)
-      return fail(error, TUTTI_UNSUPPORTED, "step %u runs over set %u, which this runtime cannot", i, launch->set());
     for (uint32_t a = 0; a < count(launch->args()); ++a) {
       const fb::Arg &arg = *launch->args()->Get(a);
       const fb::Buffer *buffer = arg.buffer() < 0 ? nullptr : program.buffers()->Get(uint32_t(arg.buffer()));

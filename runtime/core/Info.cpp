@@ -140,14 +140,15 @@ bool Info::build(const fb::Root &root) {
     for (uint32_t i = 0; i < out.num_targets; ++i)
       targets[usedTargets++] = text(program.targets()->Get(i));
     out.device = isForCuda(program) ? TUTTI_DEVICE_CUDA : TUTTI_DEVICE_CPU;
-    out.num_dimensions = numSizes - 1;
     out.dimensions = dimensions.data() + usedDimensions;
     for (uint32_t i = 0; i < numSizes; ++i) {
       const fb::Size &size = *program.sizes()->Get(i);
       lo[i] = size.lo();
       hi[i] = size.hi();
-      if (i)
-        dimensions[usedDimensions++] = {text(size.name()), lo[i], hi[i]};
+      if (size.kind() == fb::SizeKind::active)
+        continue;
+      dimensions[usedDimensions++] = {text(size.name()), lo[i], hi[i]};
+      ++out.num_dimensions;
     }
     for (bool input : {true, false}) {
       (input ? out.inputs : out.outputs) = ports.data() + usedPorts;

@@ -39,9 +39,10 @@ tutti_status_t Session::setActive(const uint32_t *members, size_t n) {
       return fail(&call.error, TUTTI_INVALID_ARGUMENT, "the active set has member %u twice", members[i]);
   }
   std::copy(members, members + n, call.active.begin());
-  dirty = n == call.numActive && dirty != Dirty::everything ? dirty : Dirty::everything;
+  dirty = n == call.numActive && call.sets.size() == 1 && dirty != Dirty::everything ? dirty : Dirty::everything;
   call.numActive = uint32_t(n);
   call.tablesVersion = 0;
+  call.updateSets();
   return TUTTI_OK;
 }
 
@@ -51,7 +52,7 @@ tutti_status_t Session::setDimension(const char *name, int64_t value) {
     return entry.status;
   for (uint32_t i = 1; name && i < call.sizes.size(); ++i) {
     const fb::Size &size = *call.program->sizes()->Get(i);
-    if (view(size.name()) != name)
+    if (size.kind() == fb::SizeKind::active || view(size.name()) != name)
       continue;
     if (value != 0 && (value < size.lo() || value > size.hi()))
       return fail(&call.error, TUTTI_INVALID_ARGUMENT, "dimension '%.200s' is %lld, expected %lld to %lld", name,
@@ -71,7 +72,10 @@ tutti_status_t Session::resolveSizes(bool needInputs) {
   call.sizes[0] = call.numActive;
   for (uint32_t i = 1; i < call.sizes.size(); ++i) {
     const fb::Size &size = *call.program->sizes()->Get(i);
-    int64_t value = size.kind() == fb::SizeKind::fixed ? size.lo() : chosen[i] ? chosen[i] : -1;
+    int64_t value = size.kind() == fb::SizeKind::active  ? call.sets[size.source()].count
+                    : size.kind() == fb::SizeKind::fixed ? size.lo()
+                    : chosen[i]                          ? chosen[i]
+                                                         : -1;
     for (uint32_t p = 0; p < call.numInputs && value < 0; ++p)
       for (int32_t d = 0; call.ports[p].shaped && d < call.ports[p].info->rank && value < 0; ++d) {
         const fb::Extent &extent = *call.ports[p].port->type()->dims()->Get(uint32_t(d));

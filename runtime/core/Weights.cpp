@@ -99,7 +99,7 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
     tutti_status_t status = TUTTI_OK;
     for (uint32_t i = 0; i < count(slots) && !status; ++i) {
       const fb::Slot &slot = *slots->Get(i);
-      if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name)
+      if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name || !artifact.has(member, slot))
         continue;
       found = true;
       if (isShared(slot) && !slot.swappable())

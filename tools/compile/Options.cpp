@@ -167,7 +167,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   app.set_version_flag("--version", TUTTI_VERSION);
   std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt;
   std::string share = "content", stop, randomness, explainFor;
-  bool unequal = false, fast = false;
+  bool fast = false;
   uint64_t memory = 0, jobs = availableCpus();
   CompileRequest &request = options.request;
   app.add_option("MODEL", models, "ONNX files in the order of the members; @FILE reads names, one a line")->expected(1, -1);
@@ -183,7 +183,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
                  "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), f32-ffma (the CPU's bits), "
                  "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")->type_name("P");
   app.add_flag("--fast-math", fast, "(not supported yet)");
-  app.add_flag("--unequal", unequal, "groups members of different structure (not supported yet)");
+  app.add_flag("--unequal", request.unequal, "members may differ in structure: those that align are a group, all run in one program");
   auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES")->check(CLI::NonNegativeNumber);
   app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::PositiveNumber);
   app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")->type_name("STAGE");
@@ -205,8 +205,6 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
       return absent("--fast-math");
     if (!randomness.empty())
       return absent("--randomness");
-    if (unequal)
-      return absent("--unequal");
     if (!binds.empty())
       return absent("--bind");
     if (share != "content" && share != "none")

@@ -109,23 +109,20 @@ private:
   Value buffer(unsigned index) { return code.loadPointer(code.at(arguments, index * 8)); }
   Value basePointer(Value value) {
     const Place &place = steps.places.find(value)->second;
-    if (place.kind == Place::result)
-      return buffer(kernel.getBody().getNumArguments() + place.index);
     if (place.kind == Place::scratch)
       return code.at(scratch, code.mul(tileRows, place.offset));
-    Value pointer = buffer(place.index);
-    auto type = cast<RankedTensorType>(value.getType());
-    bool table = isLifted(type) && llvm::is_contained(kernel.getWeights(), int64_t(place.index));
-    return table ? code.loadPointer(code.at(pointer, code.mul(position, 8))) : pointer;
+    Value pointer = buffer(place.kind == Place::result ? kernel.getBody().getNumArguments() + place.index : place.index);
+    return isTable(kernel, value, place) ? code.loadPointer(code.at(pointer, code.mul(position, 8))) : pointer;
   }
   Value rowPointer(Value value) {
     Value pointer = basePointer(value);
-    if (steps.places.find(value)->second.kind == Place::scratch)
+    const Place &place = steps.places.find(value)->second;
+    if (place.kind == Place::scratch)
       return pointer;
     auto type = cast<RankedTensorType>(value.getType());
     RowForm form = RowForm::of(type);
     Value row = firstRow;
-    if (form.lifted)
+    if (form.lifted && !isTable(kernel, value, place))
       row = code.add(code.mul(position, totalRows), row);
     return code.at(pointer, code.mul(code.mul(row, sizeOf(form.columns)), storageBytes(type.getElementType())));
   }
@@ -158,7 +155,7 @@ private:
     Type i32 = builder.getI32Type();
     Value one = arith::ConstantIntOp::create(builder, code.loc, i32, 1);
     Value before = LLVM::AtomicRMWOp::create(builder, code.loc, LLVM::AtomicBinOp::add, ticket, one, LLVM::AtomicOrdering::acq_rel);
-    Value active = sizeBySymbol("active");
+    Value active = sizeBySymbol(kernel.membersSize());
     Value finished = code.add(arith::ExtUIOp::create(builder, code.loc, code.i64(), before), 1);
     Value isLast = arith::CmpIOp::create(builder, code.loc, arith::CmpIPredicate::eq, finished, active);
     code.when(isLast, [&] {

@@ -173,7 +173,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     base = need(Need::basePointer, value);
     Sizes sizes = getSizes(type);
     Size stride(1);
-    for (unsigned i = sizes.size(); i-- > (isWeight(value) && form.lifted ? 1u : 0u);) {
+    for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.places.find(value)->second) ? 1u : 0u);) {
       if (stride.isFixed())
         terms.push_back({access.getResult(i), {}, stride.getFixed()});
       else

@@ -62,10 +62,10 @@ std::string emitHeads(KernelText &k) {
   if (k.steps.heads.empty())
     return "";
   std::string all = formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
-                            "  const int count = int(p.sizes[0]);\n"
+                            "  const int count = int({5});\n"
                             "  if (!isLastOf(count{4}, tickets, tile, shared<int>({3}, 1)))\n    return;\n",
                             k.argumentCount() - 1, k.geometry.rows - 1, k.geometry.rows, k.geometry.flagOffset,
-                            k.geometry.cluster > 1 ? " * BlockTile::blocks" : "")
+                            k.geometry.cluster > 1 ? " * BlockTile::blocks" : "", k.membersText())
                         .str();
   for (HeadOp head : k.steps.heads)
     all += answer(k, head);

@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__({8}, {14}) {0}(const __grid_constan
   const int tile = int(blockIdx.x{16});
   const int64_t firstRow = int64_t(tile) * {10};
   const int member = int(blockIdx.y + blockIdx.z * {15});
-  if (firstRow >= totalRows || member >= p.sizes[0])
+  if (firstRow >= totalRows || member >= {17})
     return;
   const int rows = int(totalRows - firstRow < {10} ? totalRows - firstRow : {10});
   const Task t(p, member, int(firstRow), rows);
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__({8}, {14}) {0}(const __grid_constan
                  joined(text.members), joined(text.initializers), joined(text.methods), geometry.threads,
                  text.totalRows(), geometry.rows, steps, skeletonsOf(geometry, !products.empty()),
                  products.empty() ? products : products + "\n", geometry.residentBlocks, membersInPlane,
-                 cluster ? " / " + std::to_string(geometry.cluster) : "")
+                 cluster ? " / " + std::to_string(geometry.cluster) : "", text.membersText())
       .str();
 }
 

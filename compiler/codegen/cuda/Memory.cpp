@@ -36,10 +36,6 @@ unsigned KernelText::argumentCount() {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   return kernel.getBody().getNumArguments() + yield.getValues().size() + !steps.heads.empty();
 }
-bool KernelText::isWeight(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return argument && llvm::is_contained(kernel.getWeights(), int64_t(argument.getArgNumber()));
-}
 ContractOp KernelText::readAsWeight(Value value) {
   for (OpOperand &use : value.getUses())
     if (auto op = dyn_cast<ContractOp>(use.getOwner());
@@ -140,7 +136,7 @@ void KernelText::defineView(Value value, const Place &place) {
   if (table) {
     sizes.erase(sizes.begin());
     count = product(sizes);
-    address = formatv("Global<const uint64_t>({0}, p.sizes[0])[member]", address).str();
+    address = formatv("Global<const uint64_t>({0}, {1})[member]", address, membersText()).str();
   }
   if (ContractOp contraction = readAsWeight(value)) {
     Contraction c(contraction);
@@ -201,9 +197,10 @@ std::string KernelText::placeOf(Value value, ArrayRef<std::string> dims) {
   Sizes sizes = getSizes(typeOf(value));
   std::string linear;
   AffineMap access = own(value);
-  for (unsigned i = 0; i < sizes.size(); ++i) {
+  unsigned first = isTable(value);
+  for (unsigned i = first; i < sizes.size(); ++i) {
     std::string dim = text(access.getResult(i), dims);
-    linear = i == 0 ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
+    linear = i == first ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
   return linear.empty() ? "0" : linear;
 }

@@ -50,8 +50,13 @@ public:
                                 kernel.getContext());
   }
 
-  /// A member's weight, whose address is looked up in a table: its view is that member's alone.
-  bool isTable(mlir::Value value) { return isWeight(value) && isLifted(typeOf(value)); }
+  /// What is looked up in a table: its view is one member's alone.
+  bool isTable(mlir::Value value) {
+    auto place = steps.places.find(value);
+    return place != steps.places.end() && tutti::isTable(kernel, value, place->second);
+  }
+  /// How many members the launch has.
+  std::string membersText() { return sizeText(Size::symbol(kernel.membersSize())); }
   /// The view of a value that lies in memory.
   std::string view(mlir::Value value);
   /// A value at an index: read from memory, or computed.
@@ -76,7 +81,6 @@ public:
 private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
 
-  bool isWeight(mlir::Value value);
   /// The contraction by the panels rule that has it on its right, if one has.
   ContractOp readAsWeight(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);

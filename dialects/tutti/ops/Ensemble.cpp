@@ -18,7 +18,8 @@ LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!param)
     return emitOpError("expected the name of a tutti.param, got ") << getParamAttr();
   auto type = cast<RankedTensorType>(param.getType());
-  bool lifted = param.getPerMember() && getType() == addMemberAxis(type, activeSize());
+  auto own = cast<RankedTensorType>(getType());
+  bool lifted = param.getPerMember() && isLifted(own) && own == addMemberAxis(type, getSizes(own).front());
   if (getType() != type && !lifted)
     return emitOpError("expected the type ") << type << " of parameter " << getParamAttr()
                                              << (param.getPerMember() ? ", or it with the member axis in front" : "")
@@ -171,6 +172,31 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
     y.floats[i] = headOf(kind, q, values, [&](double value) { return context.round(value, element); });
   }
   return y;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
+// part, join
+//===------------------------------------------------------------------------------------------------------------===//
+
+/// `part` has, of group `group`, what `whole` has of all members.
+static bool isPartOf(RankedTensorType part, RankedTensorType whole, int64_t group) {
+  return isLifted(whole) && group >= 0 && getSizes(whole).front() == activeSize() && part.getRank() == whole.getRank() &&
+         part == addMemberAxis(dropMemberAxis(whole), activeSize(group));
+}
+
+LogicalResult PartOp::verify() {
+  auto from = tensorOf(getX()), to = tensorOf(getResult());
+  if (isPartOf(to, from, getGroup()))
+    return success();
+  return emitOpError("expected group ") << getGroup() << "'s part of " << from << ", got " << to;
+}
+
+LogicalResult JoinOp::verify() {
+  auto to = tensorOf(getResult());
+  for (auto [group, part] : llvm::enumerate(getParts()))
+    if (!isPartOf(tensorOf(part), to, group))
+      return emitOpError("expected group ") << group << "'s part of " << to << ", got " << part.getType();
+  return success();
 }
 
 //===------------------------------------------------------------------------------------------------------------===//

@@ -61,6 +61,29 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
   let hasVerifier = 1;
 }
 
+def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure]> {
+  let summary = "of a value that all active members have, the part of one group's";
+  let description = [{
+    Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
+    size, "active.1". Nothing is copied: a kernel finds its members' places in x through a table.
+  }];
+  let arguments = (ins Tutti_Tensor:$x, I64Attr:$group);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$x `of` $group attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure]> {
+  let summary = "the groups' members side by side, in the order of the active set";
+  let description = [{
+    One operand a group, in order. Nothing is copied: kernels write their members' places of the result through a table.
+  }];
+  let arguments = (ins Variadic<Tutti_Tensor>:$parts);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$parts attr-dict `:` type($parts) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the function mapped over an axis of its operands, as torch.func.vmap";
   let description = [{

@@ -139,21 +139,18 @@ tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
   scratch = base + scratchAt;
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i)
     call.ports[i].owned = base + reinterpret_cast<uint64_t>(call.ports[i].owned);
-  Call::Table *table = call.tables.data();
-  const void **entries = tableEntries.data();
+  for (uint32_t i = 0; i < call.tables.size(); ++i) {
+    const void **entries = tableEntries.data() + i * call.active.size();
+    call.placeTable(i, entries, reinterpret_cast<char *>(entries));
+  }
   for (uint32_t i = 0; i < call.buffers.size(); ++i) {
     const fb::Buffer &b = *program.buffers()->Get(i);
     if (b.space() == fb::Space::state)
       call.buffers[i] = base + reinterpret_cast<uint64_t>(call.buffers[i]);
     if (b.space() != fb::Space::constant)
       continue;
-    if (const fb::Slot &slot = *call.artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member()) {
-      (table++)->entries = entries;
-      call.buffers[i] = reinterpret_cast<char *>(entries);
-      entries += call.active.size();
-    } else {
+    if (const fb::Slot &slot = *call.artifact.root().slots()->Get(uint32_t(b.slot())); !slot.per_member())
       call.buffers[i] = const_cast<char *>(call.artifact.segment(slot.segment())) + slot.base();
-    }
   }
   return TUTTI_OK;
 }
@@ -170,9 +167,10 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
 void CpuEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
-    int64_t rows = valueOf(launch.rows(), call.sizes.data()), tile = chooseTile(launch, rows, call.numActive, threads);
+    int64_t rows = valueOf(launch.rows(), call.sizes.data()), members = call.sets[launch.set()].count,
+            tile = chooseTile(launch, rows, members, threads);
     launches[i].tile = tile;
-    launches[i].tasks = (launch.lifted() ? call.numActive : 1) * ((rows + tile - 1) / tile);
+    launches[i].tasks = (launch.lifted() ? members : 1) * ((rows + tile - 1) / tile);
   }
 }
 

@@ -183,21 +183,20 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
   uint64_t at = memory.arena;
   if (count(call.program->arena()))
     at += alignUp(uint64_t(valueOf(call.program->arena()->Get(0), most.data())), kPageBytes);
-  uint64_t table = memory.tables, port = memory.outputs;
-  uint32_t nextTable = 0;
+  uint64_t port = memory.outputs;
   for (uint32_t i = 0; i < call.buffers.size(); ++i) {
     const fb::Buffer &b = *call.program->buffers()->Get(i);
     if (b.space() == fb::Space::state) {
       call.buffers[i] = base + at;
       at += alignUp(uint64_t(valueOf(b.bytes(), most.data())), kPageBytes);
     } else if (b.space() == fb::Space::constant &&
-               call.artifact.root().slots()->Get(uint32_t(b.slot()))->per_member()) {
-      call.tables[nextTable++].entries = reinterpret_cast<const void **>(pinned + table);
-      call.buffers[i] = base + table;
-      table += call.active.size() * sizeof(void *);
-    } else if (b.space() == fb::Space::constant) {
+               !call.artifact.root().slots()->Get(uint32_t(b.slot()))->per_member()) {
       call.buffers[i] = reinterpret_cast<char *>(on->locate(uint32_t(b.slot())));
     }
+  }
+  for (uint32_t i = 0; i < call.tables.size(); ++i) {
+    uint64_t at = memory.tables + i * call.active.size() * sizeof(void *);
+    call.placeTable(i, reinterpret_cast<const void **>(pinned + at), base + at);
   }
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
     places[i] = port;
