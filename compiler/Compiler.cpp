@@ -188,8 +188,7 @@ private:
     plan::ProgramOp program = programOf(module);
     bool cuda = targetOf(module) == "cuda"; // scratch is memory of its multiprocessors
     uint64_t scratch = 0;
-    for (auto launch : program.getBody().getOps<plan::LaunchOp>())
-      scratch = cuda ? 0 : std::max<uint64_t>(scratch, launch.getScratch());
+    program.walk([&](plan::LaunchOp launch) { scratch = cuda ? 0 : std::max<uint64_t>(scratch, launch.getScratch()); });
     uint64_t needed = program.getArena() + scratch;
     if (request.memoryLimit && needed > *request.memoryLimit)
       return fail(ExitCode::resource, "the ensemble needs " + llvm::Twine(needed) + " bytes of working memory " +
@@ -206,21 +205,23 @@ private:
       KernelReport report{whole.target, kernel.getSymName().str(), kernel.getFamily().str(), "", kernel.getLifted(), {}, 0, 0, 0, 0, ""};
       for (Attribute size : kernel.getRows())
         report.rows.push_back(cast<StringAttr>(size).str());
-      for (auto launch : program.getBody().getOps<plan::LaunchOp>())
+      program.walk([&](plan::LaunchOp launch) {
         if (launch.getKernel() == kernel.getSymName()) {
           ++report.launches;
           report.tile = launch.getTile();
           report.scratch = launch.getScratch();
         }
+      });
       kernel.walk([&](Operation *op) {
         report.heads += isa<HeadOp>(op);
         if (op->hasAttr("numerics"))
           report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
                              (numericsProduct(op) == "fma" ? numericsRule(op) : numericsProduct(op)).str();
       });
-      whole.launches += report.launches;
       result.kernels.push_back(report);
     }
+    for (Operation &op : program.getBody().front())
+      whole.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
     MutableArrayRef<KernelReport> own = MutableArrayRef(result.kernels).drop_front(first);
     for (Attribute flops : program.getFlops())
       for (KernelReport &report : own)

@@ -41,6 +41,7 @@ private:
   OpBuilder builder;
   llvm::StringMap<int64_t> largest;
   std::vector<Interval> intervals;
+  std::vector<SmallVector<plan::DispatchOp>> steps; ///< dispatches that need nothing of each other, as soon as they can run
   int64_t arena = 0;
   llvm::DenseMap<Value, Value> buffers;
   llvm::DenseMap<Value, Value> joined; ///< what a group's kernel makes: the whole that it is a part of
@@ -82,10 +83,19 @@ private:
   }
 
   LogicalResult layOutArena() {
-    unsigned time = 0;
     llvm::DenseMap<Operation *, unsigned> times;
-    for (Operation &op : function.getBody().front())
-      times[&op] = time++;
+    for (Operation &op : function.getBody().front()) {
+      unsigned time = 0;
+      for (Value operand : op.getOperands())
+        if (Operation *producer = throughViews(operand).getDefiningOp())
+          time = std::max(time, times[producer] + isa<plan::DispatchOp>(producer));
+      times[&op] = time;
+      if (auto dispatch = dyn_cast<plan::DispatchOp>(op)) {
+        steps.resize(std::max<size_t>(steps.size(), time + 1));
+        steps[time].push_back(dispatch);
+      }
+    }
+    times[function.getBody().front().getTerminator()] = steps.size();
     auto ret = function.getBody().front().getTerminator();
     llvm::SmallDenseSet<Value> returned;
     for (Value value : ret->getOperands())
@@ -167,8 +177,8 @@ private:
       buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
     for (auto [part, whole] : joined)
       buffers[part] = buffers.lookup(whole);
-    for (auto dispatch : function.getOps<plan::DispatchOp>())
-      if (failed(launch(dispatch)))
+    for (ArrayRef<plan::DispatchOp> step : steps)
+      if (failed(launchAll(step)))
         return failure();
     function.erase();
     return success();
@@ -226,7 +236,22 @@ private:
                                               << targetOf(module) << "; bind a smaller range with --dim";
   }
 
-  LogicalResult launch(plan::DispatchOp dispatch) {
+  LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {
+    SmallVector<plan::LaunchOp> launches;
+    for (plan::DispatchOp dispatch : step)
+      if (failed(launch(dispatch, launches)))
+        return failure();
+    if (launches.size() == 1)
+      return success();
+    OpBuilder::InsertionGuard guard(builder);
+    auto parallel = plan::ParallelOp::create(builder, launches.front().getLoc());
+    Block *block = builder.createBlock(&parallel.getBody());
+    for (plan::LaunchOp launch : launches)
+      launch->moveBefore(block, block->end());
+    return success();
+  }
+
+  LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
     SmallVector<Value> operands;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
@@ -246,9 +271,9 @@ private:
       int64_t tickets = *largestOf(rows);
       operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
     }
-    plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
+    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
                            kernel.getPlacedAttr(), rows.str(), number("tile"),
-                           number("quantum"), number("overhead"), number("scratch"));
+                           number("quantum"), number("overhead"), number("scratch")));
     return success();
   }
 };

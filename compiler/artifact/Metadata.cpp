@@ -210,7 +210,12 @@ private:
         indices[buffer.getResult()] = table->buffers.size();
         addBuffer(*table, buffer);
       } else if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-        addLaunch(*table, launch, indices);
+        addStep(*table, std::move(*launchTable(launch, indices)));
+      } else if (auto parallel = dyn_cast<plan::ParallelOp>(op)) {
+        fb::ParallelT together;
+        for (auto launch : parallel.getBody().getOps<plan::LaunchOp>())
+          together.launches.push_back(launchTable(launch, indices));
+        addStep(*table, std::move(together));
       }
     }
     root.programs.push_back(std::move(table));
@@ -269,8 +274,15 @@ private:
     blocks.dynamic_shared = extent(Size(how.sharedBytes));
   }
 
-  void addLaunch(fb::ProgramT &table, plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
-    fb::LaunchT launch;
+  template <typename Command> static void addStep(fb::ProgramT &table, Command command) {
+    auto step = std::make_unique<fb::StepT>();
+    step->command.Set(std::move(command));
+    table.steps.push_back(std::move(step));
+  }
+
+  std::unique_ptr<fb::LaunchT> launchTable(plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
+    auto table = std::make_unique<fb::LaunchT>();
+    fb::LaunchT &launch = *table;
     launch.set = setOf(op.getOver().value_or("active"));
     ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
     for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
@@ -297,9 +309,7 @@ private:
       launch.row_overhead = op.getOverhead();
       launch.scratch = op.getScratch();
     }
-    auto step = std::make_unique<fb::StepT>();
-    step->command.Set(std::move(launch));
-    table.steps.push_back(std::move(step));
+    return table;
   }
 };
 

@@ -69,7 +69,8 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
     bool equal = a.getName() == b.getName() && a.getNumOperands() == b.getNumOperands() &&
                  a.getResultTypes() == b.getResultTypes() && a.getAttrDictionary() == b.getAttrDictionary();
     if (!equal)
-      return differs(first, other, index, at(&b), describe(&b, other), describe(&a, first) + " at " + at(&a));
+      return differs(first, other, index, at(&b), describe(&b, other),
+                     describe(&a, first) + " at " + at(&a) + "; members of unequal structure take --unequal");
     for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(a.getOperands(), b.getOperands()))) {
       auto [x, y] = pair;
       if (counterpart.lookup(x) == y)
@@ -78,7 +79,8 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
         Operation *op = value.getDefiningOp();
         return op ? "the result of " + describe(op->getLoc()) : std::string("an input of the model");
       };
-      return differs(first, other, index, at(&b), "operand " + Twine(i) + " is " + from(y), "it is " + from(x));
+      return differs(first, other, index, at(&b), "operand " + Twine(i) + " is " + from(y),
+                     "it is " + from(x) + "; members of unequal structure take --unequal");
     }
     for (auto [x, y] : llvm::zip_equal(a.getResults(), b.getResults()))
       counterpart[x] = y;

@@ -63,13 +63,13 @@ llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, 
   all.sizes = std::move(*sizes);
   llvm::ArrayRef<DeviceModel> devices = deviceModels();
   all.times.resize(devices.size());
-  for (auto launch : program.getBody().getOps<plan::LaunchOp>()) {
+  program.walk([&](plan::LaunchOp launch) {
     auto kernel = planned.lookupSymbol<plan::KernelOp>(launch.getKernel());
     all.kernels.push_back(kernel.getSymName().str());
     std::vector<LaunchEstimate> &own = all.launches.emplace_back();
     for (const DeviceModel &device : devices)
       own.push_back(estimateOn(device, kernel, all.sizes, registers));
-  }
+  });
   for (size_t i = 0; i < devices.size(); ++i) {
     double bytes = 0;
     for (const std::vector<LaunchEstimate> &launch : all.launches) {

@@ -89,4 +89,14 @@ def Plan_LaunchOp : Plan_Op<"launch"> {
   let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
 }
 
+def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator]> {
+  let summary = "launches that need nothing of each other, as one";
+  let description = [{
+    Of groups of unequal members, or of parts of a model that have nothing to do with each other. Their tasks are one list: there
+    is one beginning and one end.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+}
+
 #endif

@@ -10,12 +10,13 @@ bool Call::build(const tutti_program_t &description) {
   for (uint32_t i = 0; i < count(program->buffers()); ++i)
     if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
       numTables += artifact.root().slots()->Get(uint32_t(b.slot()))->per_member();
-  for (uint32_t i = 0; i < count(program->steps()); ++i, ++numLaunches) {
-    const auto *own = program->steps()->Get(i)->command_as_Launch()->args();
-    numArgs += count(own);
-    for (uint32_t a = 0; a < count(own); ++a)
-      numTables += own->Get(a)->set() >= 0;
-  }
+  forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t) {
+    ++numLaunches;
+    numArgs += count(launch.args());
+    for (uint32_t a = 0; a < count(launch.args()); ++a)
+      numTables += launch.args()->Get(a)->set() >= 0;
+    return false;
+  });
   uint32_t numSizes = program->sizes()->size();
   if (!sizes.allocate(numSizes) || !active.allocate(members) ||
       !sets.allocate(rt::numSets(*program)) || !positions.allocate(members * (1 + (sets.size() > 1))) ||
@@ -43,16 +44,17 @@ bool Call::build(const tutti_program_t &description) {
   }
   uint32_t nextArg = 0, nextWord = 0;
   Table *table = tables.data();
-  for (uint32_t i = 0; i < numLaunches; ++i) {
-    const fb::Launch *launch = program->steps()->Get(i)->command_as_Launch();
-    launches[i] = {launch, nextArg, count(launch->args()), nextWord};
-    for (uint32_t a = 0; a < launches[i].numArgs; ++a, ++nextArg) {
-      args[nextArg].buffer = uint32_t(launch->args()->Get(a)->buffer());
-      if (launch->args()->Get(a)->set() >= 0)
-        *table++ = {launch->set(), args[nextArg].buffer, -1, nextArg, nullptr};
+  Launch *next = launches.data();
+  forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t step) {
+    *next = {&launch, step, nextArg, count(launch.args()), nextWord};
+    for (uint32_t a = 0; a < next->numArgs; ++a, ++nextArg) {
+      args[nextArg].buffer = uint32_t(launch.args()->Get(a)->buffer());
+      if (launch.args()->Get(a)->set() >= 0)
+        *table++ = {launch.set(), args[nextArg].buffer, -1, nextArg, nullptr};
     }
-    nextWord += launches[i].numArgs + numSizes;
-  }
+    nextWord += next++->numArgs + numSizes;
+    return false;
+  });
   for (uint32_t i = 0; i < count(program->buffers()); ++i)
     if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
       if (const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member())

@@ -52,6 +52,7 @@ struct Call {
   /// Of one launch: `numArgs` arguments, then the sizes, in `words`.
   struct Launch {
     const fb::Launch *launch;
+    uint32_t step; ///< launches of one step need nothing of each other
     uint32_t firstArg, numArgs, firstWord;
   };
   /// A pointer per member of a set, in memory that the host can write: of a per-member weight, or where in a buffer their

@@ -32,11 +32,7 @@ public:
     for (uint32_t i = 0; i < count(program.ports()); ++i)
       if (auto status = port(*program.ports()->Get(i), i))
         return status;
-    for (uint32_t i = 0; i < count(program.steps()); ++i)
-      if (const fb::Launch *l = program.steps()->Get(i)->command_as_Launch())
-        if (auto status = launch(*l, i))
-          return status;
-    return TUTTI_OK;
+    return forEachLaunch(program, [&](const fb::Launch &l, uint32_t i) { return launch(l, i); });
   }
 
 private:
@@ -262,9 +258,11 @@ private:
       return bad("step", i, "wants %llu bytes of scratch, expected at most %llu", ull(l.scratch()), ull(kMaxScratch));
     // Kernels count rows and tasks in 64 bits, the thread pool tasks in 31.
     int64_t rows, tasks;
+    if (i != tasksOf)
+      tasksSoFar = 0, tasksOf = i;
     if (!atMost(l.rows(), INT64_MAX / 2, rows) ||
         !checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
-        tasks > Pool::kMaxTasks)
+        !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > Pool::kMaxTasks)
       return bad("step", i, "has more tasks than %lld", (long long)Pool::kMaxTasks);
     return TUTTI_OK;
   }
@@ -276,6 +274,8 @@ private:
   uint32_t numSizes = 0;
   int64_t lo[kMaxSizes] = {}, hi[kMaxSizes] = {};
   int64_t arena = 0;
+  int64_t tasksSoFar = 0; ///< of the launches of step `tasksOf`
+  uint32_t tasksOf = 0;
 };
 } // namespace
 
@@ -297,18 +297,19 @@ tutti_status_t checkRunnable(const fb::Program &program, tutti_error_t *error) {
                   text(program.sizes()->Get(i)->name()));
   for (uint32_t i = 0; i < count(program.steps()); ++i) {
     const fb::Step &step = *program.steps()->Get(i);
-    const fb::Launch *launch = step.command_as_Launch();
-    if (!launch)
+    if (!numLaunches(step))
       return fail(error, TUTTI_UNSUPPORTED, "step %u is a %s, which this runtime cannot run", i,
                   fb::EnumNameCommand(step.command_type()));
-    for (uint32_t a = 0; a < count(launch->args()); ++a) {
-      const fb::Arg &arg = *launch->args()->Get(a);
+  }
+  return forEachLaunch(program, [&](const fb::Launch &launch, uint32_t i) {
+    for (uint32_t a = 0; a < count(launch.args()); ++a) {
+      const fb::Arg &arg = *launch.args()->Get(a);
       const fb::Buffer *buffer = arg.buffer() < 0 ? nullptr : program.buffers()->Get(uint32_t(arg.buffer()));
       if (!buffer || buffer->space() == fb::Space::scratch || buffer->space() == fb::Space::host || buffer->device())
         return fail(error, TUTTI_UNSUPPORTED, "step %u has an argument %u that is no buffer of this device", i, a);
     }
-  }
-  return TUTTI_OK;
+    return TUTTI_OK;
+  });
 }
 
 } // namespace tutti::rt

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace tutti::rt {
 
@@ -65,6 +66,24 @@ inline bool isSound(const fb::Extent *extent, uint32_t numSizes) {
         return false;
   }
   return true;
+}
+
+/// The launches of a step: one, or several that need nothing of each other; none of a step of another kind.
+inline uint32_t numLaunches(const fb::Step &step) {
+  const fb::Parallel *parallel = step.command_as_Parallel();
+  return parallel ? count(parallel->launches()) : step.command_as_Launch() != nullptr;
+}
+inline const fb::Launch &launchOf(const fb::Step &step, uint32_t i) {
+  const fb::Parallel *parallel = step.command_as_Parallel();
+  return parallel ? *parallel->launches()->Get(i) : *step.command_as_Launch();
+}
+/// Calls see(launch, step) for every launch of a program, until one call returns something.
+template <typename See> auto forEachLaunch(const fb::Program &program, See see) -> decltype(see(std::declval<const fb::Launch &>(), 0u)) {
+  for (uint32_t i = 0; i < count(program.steps()); ++i)
+    for (uint32_t l = 0; l < numLaunches(*program.steps()->Get(i)); ++l)
+      if (auto result = see(launchOf(*program.steps()->Get(i), l), i))
+        return result;
+  return {};
 }
 
 } // namespace tutti::rt

@@ -165,7 +165,8 @@ bool Info::build(const fb::Root &root) {
       if (const fb::Buffer &buffer = *program.buffers()->Get(i); buffer.space() == fb::Space::state)
         out.state_bytes += uint64_t(valueOf(buffer.bytes(), hi));
     for (uint32_t i = 0; i < count(program.steps()); ++i)
-      out.launches += program.steps()->Get(i)->command_as_Launch() != nullptr;
+      // On a CPU, launches side by side are one: their tasks are one list.
+      out.launches += out.device == TUTTI_DEVICE_CPU ? numLaunches(*program.steps()->Get(i)) > 0 : numLaunches(*program.steps()->Get(i));
   }
   info.num_programs = uint32_t(programs.size());
   info.programs = programs.data();

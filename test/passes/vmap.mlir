@@ -40,9 +40,9 @@ module attributes {tutti.members = 2 : i64} {
   func.func @main(%x: tensor<4xf32> {tutti.per_member}, %s: tensor<4xf32>)
       -> (tensor<4xf32> {tutti.name = "y", tutti.heads = ["mean", "members", "quantile:0.25"]}, tensor<4xf32> {tutti.name = "s"}) {
     // CHECK: %[[Y:.*]] = tutti.exp %[[X]] : tensor<?x4xf32, ["active"]>
+    // CHECK: %[[ALL:.*]] = tutti.replicate %[[S]] : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
     // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
     // CHECK: %[[QUANTILE:.*]] = tutti.head quantile %[[Y]] at 2.500000e-01
-    // CHECK: %[[ALL:.*]] = tutti.replicate %[[S]] : tensor<4xf32> -> tensor<?x4xf32, ["active"]>
     // CHECK: return %[[MEAN]], %[[Y]], %[[QUANTILE]], %[[ALL]]
     %y = tutti.exp %x : tensor<4xf32>
     return %y, %s : tensor<4xf32>, tensor<4xf32>
@@ -109,4 +109,35 @@ func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK-NEXT: return
   %0 = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Groups of unequal members are lifted apart, each over its part of the active members; heads see all of them.
+module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, array<i64: 1>]} {
+  tutti.param per_member @p0 : tensor<4xf32>
+  tutti.param per_member @"1.p0" : tensor<4xf32>
+  // CHECK-LABEL: func.func @main(%{{.*}}: tensor<?x4xf32, ["active"]>
+  // CHECK: %[[X0:.*]] = tutti.part %[[X:.*]] of 0 : tensor<?x4xf32, ["active"]> -> tensor<?x4xf32, ["active.0"]>
+  // CHECK: %[[P0:.*]] = tutti.get @p0 : tensor<?x4xf32, ["active.0"]>
+  // CHECK: %[[Y0:.*]] = tutti.add %[[X0]], %[[P0]]
+  // CHECK: %[[X1:.*]] = tutti.part %[[X]] of 1 : tensor<?x4xf32, ["active"]> -> tensor<?x4xf32, ["active.1"]>
+  // CHECK: %[[P1:.*]] = tutti.get @"1.p0" : tensor<?x4xf32, ["active.1"]>
+  // CHECK: %[[M1:.*]] = tutti.mul %[[X1]], %[[P1]]
+  // CHECK: %[[Y1:.*]] = tutti.exp %[[M1]]
+  // CHECK: %[[Y:.*]] = tutti.join %[[Y0]], %[[Y1]] : tensor<?x4xf32, ["active.0"]>, tensor<?x4xf32, ["active.1"]> -> tensor<?x4xf32, ["active"]>
+  // CHECK: %[[MEAN:.*]] = tutti.head mean %[[Y]]
+  // CHECK: return %[[MEAN]]
+  // CHECK-NOT: func.func
+  func.func @main(%x: tensor<4xf32> {tutti.per_member}) -> (tensor<4xf32> {tutti.heads = ["mean"]}) {
+    %p = tutti.get @p0 : tensor<4xf32>
+    %0 = tutti.add %x, %p : tensor<4xf32>, tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @main.1(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %p = tutti.get @"1.p0" : tensor<4xf32>
+    %0 = tutti.mul %x, %p : tensor<4xf32>, tensor<4xf32>
+    %1 = tutti.exp %0 : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
 }

@@ -33,7 +33,8 @@ generator = random.Random(1)
 for rows, active in calls:
     arguments = ["tutti-run", artifact] + (["--active", active] if active else [])
     for port in about["inputs"]:
-        shape = tuple(d if isinstance(d, int) else rows for d in port["dims"])
+        members = len(active.split(",")) if active else len(about["members"])
+        shape = tuple(d if isinstance(d, int) else members if d == "members" else rows for d in port["dims"])
         count = 1
         for d in shape:
             count *= d

@@ -63,14 +63,34 @@ void fillRandom(tutti_dtype_t dtype, std::vector<char> &data, std::mt19937 &rand
   }
 }
 
+std::vector<uint32_t> activeOf(const Setup &setup, const Artifact &artifact) {
+  std::vector<uint32_t> active = setup.active;
+  for (uint32_t m = 0; setup.active.empty() && m < artifact.info().num_members; ++m)
+    active.push_back(m);
+  return active;
+}
+
+/// Whether a member is of a group.
+bool isOf(const fb::Root &root, uint32_t group, uint32_t member) {
+  const auto &members = *root.groups()->Get(group)->members();
+  return std::find(members.begin(), members.end(), member) != members.end();
+}
+
 /// The sizes of a call in the program's order, the active set first.
 Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, std::vector<int64_t> &sizes) {
   const tutti_program_t &program = artifact.programs()[setup.options.program];
   m.active = setup.active.empty() ? artifact.info().num_members : uint32_t(setup.active.size());
-  sizes = {m.active};
+  std::vector<uint32_t> active = activeOf(setup, artifact);
   m.sizes.clear();
-  for (uint32_t i = 0; i < program.num_dimensions; ++i) {
-    const tutti_dimension_t &dimension = program.dimensions[i];
+  const fb::Root &root = *fb::GetRoot(artifact.info().metadata);
+  const tutti_dimension_t *next = program.dimensions;
+  for (const fb::Size *size : *root.programs()->Get(setup.options.program)->sizes()) {
+    if (size->kind() == fb::SizeKind::active) { // of the whole set, or of a group
+      auto isIn = [&](uint32_t m) { return size->source() == 0 || isOf(root, size->source() - 1, m); };
+      sizes.push_back(std::count_if(active.begin(), active.end(), isIn));
+      continue;
+    }
+    const tutti_dimension_t &dimension = *next++;
     int64_t value = dimension.hi;
     for (const auto &[name, bound] : setup.binding)
       if (name == dimension.name)
@@ -91,22 +111,21 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
 uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Program &program,
                     const std::vector<int64_t> &sizes) {
   const fb::Root &root = *fb::GetRoot(artifact.info().metadata);
-  std::vector<uint32_t> active = setup.active;
-  for (uint32_t m = 0; setup.active.empty() && m < artifact.info().num_members; ++m)
-    active.push_back(m);
+  std::vector<uint32_t> active = activeOf(setup, artifact);
   uint64_t total = 0;
-  std::set<std::string> seen;
+  std::set<std::pair<std::string, int32_t>> seen; // names, of the groups
   std::set<int32_t> seenSlots;
   for (uint32_t i = 0; i < rt::count(program.buffers()); ++i) {
     const fb::Buffer &buffer = *program.buffers()->Get(i);
     if (buffer.space() != fb::Space::constant || !seenSlots.insert(buffer.slot()).second)
       continue;
     const fb::Slot &slot = *root.slots()->Get(uint32_t(buffer.slot()));
-    if (std::string name = rt::text(slot.name()); !name.empty() && !seen.insert(name).second)
+    if (std::string name = rt::text(slot.name()); !name.empty() && !seen.insert({name, slot.group()}).second)
       continue;
     std::set<uint32_t> copies;
     for (uint32_t m : active)
-      copies.insert(rt::isShared(slot) ? 0 : rt::copyOf(slot, m));
+      if (slot.group() < 0 || isOf(root, uint32_t(slot.group()), m))
+        copies.insert(rt::isShared(slot) ? 0 : rt::copyOf(slot, m));
     total += copies.size() * slot.raw_bytes();
   }
   for (uint32_t i = 0; i < rt::count(program.ports()); ++i) {

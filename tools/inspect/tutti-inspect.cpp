@@ -97,15 +97,13 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
   for (uint32_t i = 0; i < rt::count(program.sizes()); ++i)
     most.push_back(program.sizes()->Get(i)->hi());
   Json out = Json::array();
-  for (uint32_t i = 0; i < rt::count(program.steps()); ++i) {
-    const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch();
-    if (!launch)
-      continue;
-    out.push_back(geometryOf(root, rt::geometryOf(*launch, 0), most));
+  rt::forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
+    out.push_back(geometryOf(root, rt::geometryOf(launch, 0), most));
     out.back()["alternatives"] = Json::array();
-    for (uint32_t g = 1; g < rt::numGeometries(*launch); ++g)
-      out.back()["alternatives"].push_back(geometryOf(root, rt::geometryOf(*launch, g), most));
-  }
+    for (uint32_t g = 1; g < rt::numGeometries(launch); ++g)
+      out.back()["alternatives"].push_back(geometryOf(root, rt::geometryOf(launch, g), most));
+    return false;
+  });
   return out;
 }
 
@@ -113,12 +111,12 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
 Json programsOf(const fb::Root &root, uint32_t kernel) {
   Json out = Json::array();
   for (uint32_t p = 0; p < rt::count(root.programs()); ++p) {
-    const auto *steps = root.programs()->Get(p)->steps();
-    bool launches = false;
-    for (uint32_t i = 0; i < rt::count(steps); ++i)
-      if (const fb::Launch *launch = steps->Get(i)->command_as_Launch())
-        for (uint32_t g = 0; g < rt::numGeometries(*launch); ++g)
-          launches |= rt::geometryOf(*launch, g).kernel == kernel;
+    bool launches = rt::forEachLaunch(*root.programs()->Get(p), [&](const fb::Launch &launch, uint32_t) {
+      for (uint32_t g = 0; g < rt::numGeometries(launch); ++g)
+        if (rt::geometryOf(launch, g).kernel == kernel)
+          return true;
+      return false;
+    });
     if (launches)
       out.push_back(p);
   }
@@ -132,7 +130,11 @@ Json describe(const Artifact &artifact) {
       {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
   out["members"] = Json::array();
   for (const tutti_member_t &member : artifact.members())
-    out["members"].push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}});
+    out["members"].push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
+  for (uint32_t g = 0; g < rt::count(root.groups()); ++g)
+    for (uint32_t i = 0; i < rt::count(root.groups()->Get(g)->members()); ++i)
+      if (uint32_t member = root.groups()->Get(g)->members()->Get(i); member < info.num_members)
+        out["members"][member]["group"] = g;
   out["inputs"] = portsOf(artifact.inputs());
   out["outputs"] = portsOf(artifact.outputs());
   out["targets"] = Json::array();
@@ -245,10 +247,12 @@ void print(const Artifact &artifact, const Json &all) {
   for (const Json &target : all["targets"])
     std::printf("%s (%s of code)  ", target["name"].get<std::string>().c_str(),
                 bytesText(target["code_bytes"].get<uint64_t>()).c_str());
+  uint32_t groups = rt::count(fb::GetRoot(info.metadata)->groups());
   std::printf("\nmembers    %u\n", info.num_members);
   for (uint32_t i = 0; i < info.num_members; ++i)
     if (i < 10 || i + 1 == info.num_members)
-      std::printf("  %-4u %-32s xxh64 %s\n", i, info.members[i].source, hex(info.members[i].digest).c_str());
+      std::printf("  %-4u %-32s xxh64 %s%s\n", i, info.members[i].source, hex(info.members[i].digest).c_str(),
+                  groups > 1 ? ("  group " + std::to_string(all["members"][i]["group"].get<uint32_t>())).c_str() : "");
     else if (i == 10)
       std::printf("  ...\n");
   for (uint32_t p = 0; p < info.num_programs; ++p) {

@@ -51,12 +51,11 @@ tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tu
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
     return status;
-  for (uint32_t i = 0; i < count(program.steps()); ++i)
-    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch())
-      if (const fb::Kernel &kernel = *artifact.root().kernels()->Get(launch->kernel()); !bestImage(kernel, level))
-        return noImage(kernel, error);
   fit = 1; // the levels of one program
-  return TUTTI_OK;
+  return forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
+    const fb::Kernel &kernel = *artifact.root().kernels()->Get(launch.kernel());
+    return bestImage(kernel, level) ? TUTTI_OK : noImage(kernel, error);
+  });
 }
 
 int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
@@ -92,6 +91,7 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
     if (!image)
       return noImage(kernel, error);
     uint64_t *words = call.wordsOf(call.launches[i]);
+    launches[i].step = call.launches[i].step;
     launches[i].args = reinterpret_cast<void *const *>(words);
     launches[i].sizes = reinterpret_cast<const int64_t *>(words + call.launches[i].numArgs);
     launches[i].kernel = reinterpret_cast<KernelFn>(const_cast<void *>(call.artifact.entry(*image)));
@@ -189,20 +189,30 @@ tutti_status_t CpuEngine::run(bool) {
   }
   struct Job {
     const CpuEngine &engine;
-    const LaunchState &launch;
+    const LaunchState *first, *last;
+
+    /// Tasks `begin` to `end` of the launches' tasks one after the other.
+    void run(uint32_t thread, int64_t begin, int64_t end) const {
+      char *scratch = engine.scratch + thread * engine.scratchStride;
+      for (const LaunchState *l = first; l != last && end > 0; begin -= l->tasks, end -= l->tasks, ++l)
+        if (begin < l->tasks)
+          l->kernel(l->args, l->sizes, l->tile, std::max<int64_t>(begin, 0), std::min(end, l->tasks), scratch);
+    }
   };
   unsigned mode = _mm_getcsr();
   _mm_setcsr(0x1f80);
-  for (const LaunchState &launch : launches) {
-    Job job{*this, launch};
+  for (const LaunchState *launch = launches.begin(); launch != launches.end();) {
+    Job job{*this, launch, launch};
+    int64_t tasks = 0;
+    for (; job.last != launches.end() && job.last->step == launch->step; ++job.last)
+      tasks += job.last->tasks;
     pool.run(
-        launch.tasks,
+        tasks,
         [](void *context, uint32_t thread, int64_t begin, int64_t end) {
-          const auto &[engine, launch] = *static_cast<const Job *>(context);
-          launch.kernel(launch.args, launch.sizes, launch.tile, begin, end,
-                        engine.scratch + thread * engine.scratchStride);
+          static_cast<const Job *>(context)->run(thread, begin, end);
         },
         &job);
+    launch = job.last;
   }
   _mm_setcsr(mode);
   weights.unpin(call.reader);

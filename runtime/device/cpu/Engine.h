@@ -37,6 +37,7 @@ private:
     const int64_t *sizes;
     KernelFn kernel;
     int64_t tile, tasks;
+    uint32_t step; ///< whose launches are one list of tasks
   };
   tutti_status_t allocate(tutti_error_t *error);
 

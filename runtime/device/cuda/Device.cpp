@@ -50,8 +50,7 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
   int64_t most[kMaxSizes];
   for (uint32_t i = 0; i < count(program.sizes()); ++i)
     most[i] = program.sizes()->Get(i)->hi();
-  for (uint32_t i = 0; i < count(program.steps()); ++i) {
-    const fb::Launch &launch = *program.steps()->Get(i)->command_as_Launch();
+  tutti_status_t loaded = forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
     for (uint32_t g = 0; g < numGeometries(launch); ++g) {
       Geometry geometry = geometryOf(launch, g);
       if (auto status = loadKernel(geometry.kernel, error))
@@ -59,7 +58,10 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
       if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most), error))
         return status;
     }
-  }
+    return TUTTI_OK;
+  });
+  if (loaded)
+    return loaded;
   if (auto status = uploadSlots(program, error))
     return status;
   return artifact.weights.add(*this, error);

@@ -108,17 +108,17 @@ tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_sessio
   if (auto status = describe(drivers[emulated], place.device, emulated, target, error))
     return status;
   fit = INT32_MAX;
-  for (uint32_t i = 0; i < count(program.steps()); ++i)
-    if (const fb::Launch *launch = program.steps()->Get(i)->command_as_Launch())
-      for (uint32_t g = 0; g < numGeometries(*launch); ++g) {
-        const fb::Image *image;
-        int own;
-        uint32_t kernel = geometryOf(*launch, g).kernel;
-        if (auto status = chooseImage(artifact.root(), kernel, target, image, own, error))
-          return status;
-        fit = std::min(fit, own);
-      }
-  return TUTTI_OK;
+  return forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
+    for (uint32_t g = 0; g < numGeometries(launch); ++g) {
+      const fb::Image *image;
+      int own;
+      uint32_t kernel = geometryOf(launch, g).kernel;
+      if (auto status = chooseImage(artifact.root(), kernel, target, image, own, error))
+        return status;
+      fit = std::min(fit, own);
+    }
+    return TUTTI_OK;
+  });
 }
 
 /// The device of the options' context; a new one, when no session works in that context yet.

@@ -250,20 +250,26 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
 
 tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
   CUresult result = driver->cuGraphCreate(&graph, 0);
-  const CUgraphNode *before = nullptr;
+  // The launches of a step wait for those of the step before, and not for each other.
+  Array<CUgraphNode> nodes;
+  if (!nodes.allocate(launches.size()))
+    return outOfMemory(error, "a graph's nodes", launches.size() * sizeof(CUgraphNode));
+  uint32_t before = 0, own = 0;
   for (uint32_t i = 0; i < launches.size() && !result; ++i) {
     LaunchState &state = launches[i];
+    if (call.launches[i].step != call.launches[own].step)
+      before = std::exchange(own, i);
     auto whole = [&](unsigned block, unsigned cluster) { return state.clustered ? cluster : block; };
     const auto &cluster = state.cluster.value.clusterDim;
     CUDA_KERNEL_NODE_PARAMS what = state.what; // any grid: every run sets its own
     what.gridDimX = whole(1, cluster.x);
     what.gridDimY = whole(1, cluster.y);
     what.gridDimZ = whole(1, cluster.z);
-    result = driver->cuGraphAddKernelNode(&state.node, graph, before, before != nullptr, &what);
+    result = driver->cuGraphAddKernelNode(&state.node, graph, nodes.data() + before, own - before, &what);
     if (!result && state.clustered)
       result = driver->cuGraphKernelNodeSetAttribute(state.node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
                                                      &state.cluster.value);
-    before = &state.node;
+    nodes[i] = state.node;
   }
   if (!result)
     result = driver->cuGraphInstantiateWithFlags(&exec, graph, 0);
