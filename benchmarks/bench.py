@@ -79,10 +79,12 @@ class Bench:
 
 def call_bytes(w: Workload) -> int:
     """Weights, inputs and outputs of a call, once each, unpadded."""
-    network = NETWORKS[w.network]
-    each = 4 * sum(int(math.prod(shape)) for _, shape, _, _ in count(network).params)
+    network, counted = NETWORKS[w.network], count(NETWORKS[w.network])
+    sizes = {name: 4 * int(math.prod(shape)) for name, shape, _, _ in counted.params}
+    shared = sum(sizes[name] for name in counted.shared)
+    each = sum(sizes.values()) - shared
     inputs = 4 * w.rows * network.width * (w.members if w.per_member_input else 1)
-    return w.members * (each + 4 * w.rows * sum(output_widths(network).values())) + inputs
+    return w.members * (each + 4 * w.rows * sum(output_widths(network).values())) + shared + inputs
 
 
 def measure_workload(bench: Bench, w: Workload, with_peers: bool) -> dict:
@@ -163,7 +165,7 @@ def main() -> int:
         if not chosen:
             parser.error(f"no workload starts with {args.only}; there are: {', '.join(w.name for w in WORKLOADS)}")
     else:
-        chosen = [w for w in WORKLOADS if not w.later and not (args.quick and w.members >= 500)]
+        chosen = [w for w in WORKLOADS if not (args.quick and w.members >= 500)]
     bench = Bench(args)
     result = {"about": about(args, bench.library), "workloads": [], "extras": [], "notes": bench.notes}
     for w in [] if args.extras else chosen:

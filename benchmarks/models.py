@@ -58,6 +58,9 @@ class OnnxEmitter:
         w = np.ascontiguousarray(self.stacked(f"{name}.weight").transpose(0, 2, 1))
         return self.add(self.node("MatMul", [x, self.constant(f"{name}.weight", w)]), self.vector(f"{name}.bias"))
 
+    def matmul(self, x, name, inner, outer):
+        return self.node("MatMul", [x, self.constant(name, np.ascontiguousarray(self.params[0][name].T))])
+
     def act(self, kind, x):
         if kind == "silu":
             return self.node("Mul", [x, self.node("Sigmoid", [x])])
@@ -91,6 +94,9 @@ class OnnxEmitter:
 
     def add(self, a, b):
         return self.node("Add", [a, b])
+
+    def mul(self, a, b):
+        return self.node("Mul", [a, b])
 
     def softplus(self, x):
         limit = self.constant("threshold", np.array(20, np.float32))

@@ -23,6 +23,9 @@ class Jax:
     def linear(self, x, name, inner, outer):
         return x @ self.params[f"{name}.weight"].T + self.params[f"{name}.bias"]
 
+    def matmul(self, x, name, inner, outer):
+        return x @ self.params[name].T
+
     def act(self, kind, x):
         if kind == "symexp":
             return jnp.sign(x) * jnp.expm1(jnp.abs(x))
@@ -49,6 +52,9 @@ class Jax:
 
     def add(self, a, b):
         return a + b
+
+    def mul(self, a, b):
+        return a * b
 
     def softplus(self, x):
         return jax.nn.softplus(x)

@@ -21,6 +21,9 @@ class Torch:
     def linear(self, x, name, inner, outer):
         return F.linear(x, self.params[f"{name}.weight"], self.params[f"{name}.bias"])
 
+    def matmul(self, x, name, inner, outer):
+        return x @ self.params[name].T
+
     def act(self, kind, x):
         if kind == "softmax":
             return torch.softmax(x, -1)
@@ -47,6 +50,9 @@ class Torch:
 
     def add(self, a, b):
         return a + b
+
+    def mul(self, a, b):
+        return a * b
 
     def softplus(self, x):
         return F.softplus(x)

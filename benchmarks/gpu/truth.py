@@ -32,6 +32,9 @@ class Operands(Reference):
     def linear(self, x, name, inner, outer):
         return self.round(x) @ self.round(self.get(f"{name}.weight")).T + self.get(f"{name}.bias")
 
+    def matmul(self, x, name, inner, outer):
+        return self.round(x) @ self.round(self.get(name)).T
+
 
 class Everything(Operands):
     """Every op's result is rounded to the precision: a network that was converted as a whole."""
@@ -41,7 +44,7 @@ class Everything(Operands):
 
     def __getattribute__(self, name):
         attribute = super().__getattribute__(name)
-        if name not in ("linear", "act", "layer_norm", "dot", "sub", "add", "softplus"):
+        if name not in ("linear", "matmul", "act", "layer_norm", "dot", "sub", "add", "mul", "softplus"):
             return attribute
         round = super().__getattribute__("round")
         return lambda *arguments: round(attribute(*arguments))

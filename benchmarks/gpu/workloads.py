@@ -9,7 +9,7 @@ from networks import NETWORKS, Workload, count, output_widths
 
 PRECISIONS = ("f32", "bf16", "tf32", "f16")
 WEIGHT_BYTES = {"f32": 4, "tf32": 4, "bf16": 2, "f16": 2}
-MAX_ROWS = {"mlp": 64, "twin": 16, "redq": 256, "sacn": 256, "pets": 100_000, "tglf": 1000, "tdmpc": 536}
+MAX_ROWS = {"mlp": 64, "twin": 16, "redq": 256, "sacn": 256, "pets": 100_000, "tglf": 1000, "tdmpc": 536, "ppo": 4, "tabm": 256, "fbpinn": 60}
 
 # Small enough that the emulated device, or a CPU, gets through them while somebody waits.
 TINY = [("mlp", 3, 5, False), ("mlp", 3, 5, True), ("twin", 2, 3, False)]
@@ -27,7 +27,8 @@ def workloads(tiny: bool = False) -> list[Workload]:
     found = [workload("mlp", members, rows, per_member) for members in (10, 100, 1000) for rows in (1, 64) for per_member in (False, True)]
     found += [workload("twin", 2, 16), workload("redq", 10, 256), workload("redq", 20, 256), workload("sacn", 500, 256),
               workload("pets", 7, 256), workload("pets", 7, 100_000), workload("tglf", 5, 1000),
-              workload("tdmpc", 5, 256), workload("tdmpc", 5, 536)]
+              workload("tdmpc", 5, 256), workload("tdmpc", 5, 536),
+              workload("ppo", 2048, 4, True), workload("tabm", 32, 256), workload("fbpinn", 1000, 60, True)]
     return found
 
 
