@@ -41,7 +41,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       }
       tile = std::clamp<int64_t>(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum), quantum, 1024);
 
-      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64;
+      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes;
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
       OpBuilder b(kernel);

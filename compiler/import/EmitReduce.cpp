@@ -104,16 +104,22 @@ Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
 Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse) {
   if (!isKnown(x, axis, "sums along"))
     return Operand();
-  Operand rows = moveAxis(x, axis, x.rank() - 1);
+  // The axes behind this one keep their places where their lengths are known; else it is moved behind them.
+  Sizes sizes = x.sizes();
+  std::optional<Size> step = tutti::product(ArrayRef(sizes).drop_front(axis + 1));
+  bool moves = !step || !step->isFixed() || step->getFixed() < 1;
+  Operand rows = moves ? moveAxis(x, axis, x.rank() - 1) : flattenFrom(x, axis);
   if (!rows)
     return Operand();
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScanKindAttr::get(&context, kind)}};
+  if (!moves && *step != Size(1))
+    attributes.push_back(number("step", step->getFixed()));
   if (exclusive)
     attributes.emplace_back(StringAttr::get(&context, "exclusive"), UnitAttr::get(&context));
   if (reverse)
     attributes.emplace_back(StringAttr::get(&context, "reverse"), UnitAttr::get(&context));
-  return moveAxis(op(ScanOp::getOperationName(), getTensorType(rows.sizes(), rows.element()), {rows}, attributes),
-                  x.rank() - 1, axis);
+  Operand result = op(ScanOp::getOperationName(), getTensorType(rows.sizes(), rows.element()), {rows}, attributes);
+  return moves ? moveAxis(result, x.rank() - 1, axis) : reshape(result, sizes);
 }
 
 Operand Emit::top(const Operand &x, int64_t count, bool smallest) {

@@ -4,6 +4,7 @@
 #include "Numerics.h"
 #include "Target.h"
 
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -15,6 +16,19 @@ int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntO
 int64_t headScratchBytes(HeadOp head, int64_t members) {
   Size columns = RowForm::of(cast<RankedTensorType>(head.getX().getType())).columns;
   return head.getKind() == HeadKind::quantile ? members * 16 * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
+}
+
+int64_t topWorkBytes(TopOp op) {
+  Size size = RowForm::of(cast<RankedTensorType>(op.getX().getType())).columns;
+  if (!size.isFixed() || size.getFixed() > INT32_MAX || getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth() > 32)
+    return 0;
+  // Nanoseconds, about: an element compared with the worst of the best, and one that takes its place there, on the one hand; on the other,
+  // a vector in a pass of a network, and an element in a merge.
+  double columns = double(size.getFixed()), count = double(op.getCount()), block = std::min<double>(columns, sortedBlock);
+  double levels = std::ceil(std::log2(std::max(block / 16, 2.0))), depth = std::log2(count + 1);
+  double heap = columns * 0.15 + count * (1 + std::log(columns / count)) * (10 + 5 * depth) + count * 10 * depth;
+  double sort = columns / 16 * levels * (levels + 1) / 2 + columns * (4 + std::ceil(std::log2(columns / block))) * 3;
+  return heap <= sort ? 0 : int64_t(llvm::alignTo(size.getFixed(), 16)) * 8 * 2;
 }
 
 namespace {
@@ -52,6 +66,8 @@ public:
     for (auto [index, value] : llvm::enumerate(yield.getValues()))
       result.places[value] = {Place::result, unsigned(index)};
     layOutScratch();
+    if (!onCuda)
+      kernel.getBody().walk([&](TopOp op) { result.workBytes = std::max(result.workBytes, topWorkBytes(op)); });
     return std::move(result);
   }
 

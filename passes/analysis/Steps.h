@@ -47,6 +47,8 @@ struct Steps {
   int64_t scratchPerRow = 0;
   /// True if sums wait in memory, for those of later chunks or for registers: `partialFloats` a row.
   bool needsPartials = false;
+  /// Bytes of working memory that a phase of a row takes, whatever the tile.
+  int64_t workBytes = 0;
 
   static Steps of(plan::KernelOp kernel);
 };
@@ -56,6 +58,11 @@ constexpr int64_t partialFloats = 32;
 
 /// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
 int64_t headScratchBytes(HeadOp head, int64_t members);
+
+/// What of a row a CPU sorts before it merges.
+constexpr int64_t sortedBlock = 4096;
+/// Working memory of a TopOp that sorts its row on a CPU, since that is quicker than to keep the best so far; 0 for one that does not.
+int64_t topWorkBytes(TopOp op);
 
 /// Bytes of an element in memory: booleans take one.
 int64_t storageBytes(mlir::Type element);

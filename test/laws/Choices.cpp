@@ -102,4 +102,17 @@ TEST(Choices, OfLongRowsAndTheirValues) {
   }
 }
 
+/// Rows of several blocks that a CPU sorts by themselves and merges.
+TEST(Choices, OfRowsThatAreSorted) {
+  if (cudaTarget())
+    GTEST_SKIP() << "a device goes over the row for each place";
+  Builder b(&context());
+  for (int64_t count : {700, 9001}) {
+    std::string x = "tensor<2x9001xf32>", y = "tensor<2x" + std::to_string(count) + "xi64>";
+    expectReference("func.func @main(%x: " + x + ") -> " + y + " {\n%t = tutti.top " + std::to_string(count) +
+                        " of %x smallest : " + x + "\nreturn %t : " + y + "\n}",
+                    b.getF32Type(), {2, 9001});
+  }
+}
+
 } // namespace tutti::laws

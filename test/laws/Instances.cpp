@@ -106,6 +106,13 @@ static std::vector<Instance> table() {
     add("top", ("%a: " + x).c_str(), ("5" + of).c_str());
     add("top", ("%a: " + x).c_str(), ("19" + least).c_str());
   }
+  for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
+    for (const char *step : {"3", "7", "21"}) {
+      std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>", s = std::string(" step ") + step + way + " : ";
+      add("scan", ("%a: " + x).c_str(), ("sum %a" + s + x).c_str());
+      add("scan", ("%a: " + y).c_str(), ("prod %a" + s + y).c_str());
+    }
+  add("scan", "%a: tensor<2x246xf32>", "sum %a step 82 : tensor<2x246xf32>");
   add("scan", "%a: tensor<?xf32, [\"batch\"]>", "sum %a : tensor<?xf32, [\"batch\"]>", "not parallel");
   for (auto [count, length] :
        {std::pair(1, 1), std::pair(1, 40), std::pair(3, 5), std::pair(5, 33), std::pair(16, 16), std::pair(17, 50)})

@@ -5,6 +5,7 @@
 #include "dialects/tutti/ops/Family.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -15,6 +16,8 @@ bool chooses(Operation &op) {
     return false;
   if (auto head = dyn_cast<HeadOp>(op))
     return head.getKind() == HeadKind::vote;
+  if (isa<ArgOp, TopOp>(op))
+    return true;
   if (isa<CastOp>(op))
     return !isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType()));
   return isa<EqualOp, GreaterOp, GreaterEqualOp, SignOp>(op);
@@ -42,6 +45,33 @@ static std::vector<Alternative> undecidedVotes(const HostTensor &scores, double 
         break;
       }
     }
+  return found;
+}
+
+/// Of each place of an answer that orders a row's elements, whether another one may as well stand there: its neighbour in that order.
+static std::vector<Alternative> undecidedPlaces(const HostTensor &x, int64_t axis, bool smallest, double reach, const HostTensor &result) {
+  int64_t length = x.dims[axis], count = result.dims[axis], step = x.strides()[axis];
+  std::vector<Alternative> found;
+  std::vector<int64_t> order(length);
+  for (int64_t row = 0; row < result.count() / count; ++row) {
+    int64_t first = row / step * step * length + row % step, answer = row / step * step * count + row % step;
+    auto at = [&](int64_t i) { return smallest ? -x.floats[first + i * step] : x.floats[first + i * step]; };
+    std::iota(order.begin(), order.end(), 0);
+    // NaN are decided: they go last here, and have no neighbour within reach.
+    llvm::sort(order, [&](int64_t a, int64_t b) {
+      bool nanA = std::isnan(at(a)), nanB = std::isnan(at(b));
+      return nanA || nanB ? nanB && (!nanA || a < b) : at(a) > at(b) || (at(a) == at(b) && a < b);
+    });
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t mine = result.ints[answer + i * step];
+      auto rank = llvm::find(order, mine) - order.begin();
+      for (int64_t other : {rank + 1, rank - 1})
+        if (other >= 0 && other < length && std::fabs(at(order[other]) - at(mine)) <= 2 * reach) {
+          found.push_back({answer + i * step, double(order[other])});
+          break;
+        }
+    }
+  }
   return found;
 }
 
@@ -78,6 +108,10 @@ std::vector<Alternative> undecided(Operation &op, ArrayRef<HostTensor> exact, Ar
     return {};
   if (isa<HeadOp>(op))
     return undecidedVotes(exact[0], near, result);
+  if (auto arg = dyn_cast<ArgOp>(op))
+    return undecidedPlaces(exact[0], arg.getAxis(), arg.getKind() == ArgKind::min, near, result);
+  if (auto top = dyn_cast<TopOp>(op))
+    return undecidedPlaces(exact[0], exact[0].dims.size() - 1, top.getSmallest(), near, result);
   if (auto cast = dyn_cast<CastOp>(op))
     return undecidedCasts(cast, exact[0], near);
   std::vector<Alternative> found;

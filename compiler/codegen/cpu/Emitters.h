@@ -25,9 +25,12 @@ void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 /// x, then the updates in their order (Scatter.cpp).
 void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
 
-/// Writes a value at a row, as many vectors at a time as math functions like; `element` computes it at a point (Rows.cpp).
-void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row,
-                  llvm::function_ref<mlir::Value(Point &)> element);
+/// Writes a value at a row, as many vectors at a time as math functions like; `elements` computes it at some points (Rows.cpp).
+using Elements = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::MutableArrayRef<Point>)>;
+void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row, Elements elements);
+
+/// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Where they are then.
+mlir::Value emitSort(Code &code, mlir::Value memory, int64_t count);
 
 /// What a reduction makes of two: sums for a mean.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);

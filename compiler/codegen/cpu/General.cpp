@@ -82,22 +82,21 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   return read(op.getX(), AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
 }
 
-Value StepEmitter::chainSum(int64_t count, int64_t chunk, Type type,
-                            llvm::function_ref<Value(Value, Value)> accumulate) {
+SmallVector<Value> StepEmitter::chainSums(int64_t count, int64_t chunk, Type type, size_t ways, Code::Carry accumulate) {
   auto chain = [&](Value from, Value to) {
-    return code.loop(from, to, 1, code.zero(type),
-                     [&](Value k, ValueRange sum) { return SmallVector<Value>{accumulate(k, sum[0])}; })[0];
+    return code.loop(from, to, 1, SmallVector<Value>(ways, code.zero(type)), accumulate);
   };
   if (count <= chunk)
     return chain(code.num(0), code.num(count));
   // -0 + s is s, whatever s is.
   Type element = getElementTypeOrSelf(type);
   Value none = isa<FloatType>(element) ? code.constant(type, code.b.getFloatAttr(element, -0.0)) : code.zero(type);
-  return code.loop(code.num(0), code.num(count), chunk, none, [&](Value from, ValueRange sum) {
-    Value part = chain(from, code.min(code.add(from, chunk), code.num(count)));
-    return SmallVector<Value>{isa<FloatType>(element) ? Value(arith::AddFOp::create(code.b, code.loc, sum[0], part))
-                                                      : code.add(sum[0], part)};
-  })[0];
+  return code.loop(code.num(0), code.num(count), chunk, SmallVector<Value>(ways, none), [&](Value from, ValueRange sums) {
+    SmallVector<Value> parts = chain(from, code.min(code.add(from, chunk), code.num(count)));
+    for (auto [part, sum] : llvm::zip_equal(parts, sums))
+      part = combined(code, ReduceKind::sum, sum, part);
+    return parts;
+  });
 }
 
 Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point) {
@@ -124,7 +123,8 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
   for (char label : contracted)
     count *= left[spec->lhs.find(label)].getFixed();
 
-  auto accumulate = [&](Value k, Value sum) -> Value {
+  auto accumulate = [&](Value k, ValueRange sums) -> SmallVector<Value> {
+    Value sum = sums[0];
     Point there(point.row, point.column, point.mask, point.extra);
     SmallVector<Value> places(contracted.size());
     for (unsigned i = contracted.size(); i-- > 0;) {
@@ -139,10 +139,10 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
       c = code.splat(c);
     }
     if (isa<FloatType>(element))
-      return math::FmaOp::create(code.b, code.loc, a, c, sum);
-    return code.add(sum, code.mul(a, c));
+      return {math::FmaOp::create(code.b, code.loc, a, c, sum)};
+    return {code.add(sum, code.mul(a, c))};
   };
-  return chainSum(count, numericsChunk(op), type, accumulate);
+  return chainSums(count, numericsChunk(op), type, 1, accumulate)[0];
 }
 
 Value StepEmitter::reducedElement(Value x, ArrayRef<int64_t> axes, AffineMap access, Point &point, Value k) {
@@ -164,24 +164,29 @@ Value StepEmitter::reducedElement(Value x, ArrayRef<int64_t> axes, AffineMap acc
   return varies(access, point) ? code.splat(value) : value;
 }
 
-Value StepEmitter::computeReduce(ReduceOp op, AffineMap access, Point &point) {
+SmallVector<Value> StepEmitter::computeReduce(ReduceOp op, AffineMap access, MutableArrayRef<Point> points) {
   Type element = op.getType().getElementType();
-  Type type = varies(access, point) ? Type(code.vec(element)) : element;
+  Type type = varies(access, points.front()) ? Type(code.vec(element)) : element;
   Sizes sizes = getSizes(typeOf(op.getX()));
   int64_t count = 1;
   for (int64_t axis : op.getAxes())
     count *= sizes[axis].getFixed();
   ReduceKind kind = op.getKind();
-  auto combine = [&](Value k, Value sofar) {
-    return combined(code, kind, sofar, reducedElement(op.getX(), op.getAxes(), access, point, k));
+  auto combine = [&](Value k, ValueRange sofar) {
+    SmallVector<Value> next;
+    for (auto [point, one] : llvm::zip_equal(points, sofar))
+      next.push_back(combined(code, kind, one, reducedElement(op.getX(), op.getAxes(), access, point, k)));
+    return next;
   };
-  if (kind != ReduceKind::sum && kind != ReduceKind::mean)
-    return code.loop(code.num(0), code.num(count), 1, code.constant(type, neutralOf(kind, element)),
-                     [&](Value k, ValueRange best) { return SmallVector<Value>{combine(k, best[0])}; })[0];
-  Value sum = chainSum(count, chunkOf(count), type, combine);
-  if (kind == ReduceKind::sum)
-    return sum;
-  return arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
+  if (kind != ReduceKind::sum && kind != ReduceKind::mean) {
+    SmallVector<Value> none(points.size(), code.constant(type, neutralOf(kind, element)));
+    return code.loop(code.num(0), code.num(count), 1, none, combine);
+  }
+  SmallVector<Value> sums = chainSums(count, chunkOf(count), type, points.size(), combine);
+  if (kind == ReduceKind::mean)
+    for (Value &sum : sums)
+      sum = arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
+  return sums;
 }
 
 Value StepEmitter::computeArg(ArgOp op, AffineMap access, Point &point) {

@@ -143,6 +143,8 @@ private:
       return sizeBySymbol(need.symbol);
     case Need::partials:
       return code.at(scratch, code.mul(tileRows, steps.scratchPerRow));
+    case Need::work:
+      return code.at(scratch, code.mul(tileRows, steps.scratchPerRow + (steps.needsPartials ? partialFloats * 4 : 0)));
     }
     llvm_unreachable("every need is listed");
   }

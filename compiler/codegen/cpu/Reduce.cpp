@@ -41,10 +41,23 @@ void emitReduction(StepEmitter &e, ReduceOp op, Value row) {
   };
   Value all = neutral;
   int64_t whole = llvm::alignDown(count, lanes);
-  if (whole > 0)
-    all = code.loop(code.num(0), code.num(whole), lanes, all, [&](Value column, ValueRange sofar) {
-      return SmallVector<Value>{combine(sofar[0], at(column, {}))};
-    })[0];
+  // Of extremes any order gives the same bits, so that one need not wait for the other.
+  bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
+  int64_t ways = free && count >= 8 * lanes ? 4 : 1, done = llvm::alignDown(count, ways * lanes);
+  if (done > 0) {
+    SmallVector<Value> parts = code.loop(code.num(0), code.num(done), ways * lanes, SmallVector<Value>(ways, neutral),
+                                         [&](Value column, ValueRange sofar) {
+                                           SmallVector<Value> next;
+                                           for (auto [way, part] : llvm::enumerate(sofar))
+                                             next.push_back(combine(part, at(code.add(column, int64_t(way) * lanes), {})));
+                                           return next;
+                                         });
+    all = parts[0];
+    for (Value part : ArrayRef(parts).drop_front())
+      all = combine(all, part);
+  }
+  for (; done < whole; done += lanes)
+    all = combine(all, at(code.num(done), {}));
   if (whole < count)
     all = combine(all, at(code.num(whole), code.firstLanes(count - whole)));
   Value result = code.tree(all, combine);

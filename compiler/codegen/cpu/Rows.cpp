@@ -7,13 +7,10 @@ using namespace mlir;
 
 namespace tutti {
 
-void emitElements(StepEmitter &e, Value value, Value row, llvm::function_ref<Value(Point &)> element) {
+void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   Code &code = e.code;
   auto emit = [&](MutableArrayRef<Point> points) {
-    SmallVector<Value> results;
-    for (Point &point : points)
-      results.push_back(element(point));
-    for (auto [result, point] : llvm::zip_equal(results, points))
+    for (auto [result, point] : llvm::zip_equal(elements(points), points))
       e.write(value, result, point);
   };
   auto overWhole = [&](Value from, Value to, int64_t vectors) {
@@ -57,7 +54,7 @@ void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
       for (Value value : step.stores) {
         Operation *op = value.getDefiningOp();
         if (!isRowPhase(op))
-          emitElements(e, value, row, [&](Point &point) { return e.compute(value, e.own(value), point); });
+          emitElements(e, value, row, [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
         else if (auto reduce = dyn_cast<ReduceOp>(op))
           emitReduction(e, reduce, row);
         else if (auto arg = dyn_cast<ArgOp>(op))

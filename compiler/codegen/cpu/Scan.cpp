@@ -6,6 +6,49 @@ using namespace mlir;
 
 namespace tutti {
 
+/// Rows whose elements lie `step` apart: one after the other, as many vectors of them side by side as there are.
+static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Value empty) {
+  Code &code = e.code;
+  int64_t count = RowForm::of(StepEmitter::typeOf(op.getX())).columns.getFixed() / step;
+  ReduceKind kind = op.getKind() == ScanKind::sum ? ReduceKind::sum : ReduceKind::prod;
+  AffineMap own = e.own(op.getX());
+  /// Vectors from `column` on, the last of them of `width` lanes.
+  auto block = [&](Value column, int64_t vectors, int64_t width) {
+    auto at = [&](Value i, int64_t vector) {
+      if (op.getReverse())
+        i = code.sub(code.num(count - 1), i);
+      return Point(row, code.add(code.add(code.mul(i, step), column), vector * lanes),
+                   vector + 1 == vectors ? code.firstLanes(width) : Value());
+    };
+    auto read = [&](Value i, int64_t vector) {
+      Point point = at(i, vector);
+      return code.splat(e.read(op.getX(), own, point));
+    };
+    auto write = [&](Value i, int64_t vector, Value data) {
+      Point point = at(i, vector);
+      e.write(op.getResult(), data, point);
+    };
+    SmallVector<Value> all;
+    for (int64_t v = 0; v < vectors; ++v) {
+      all.push_back(read(code.num(0), v));
+      write(code.num(0), v, op.getExclusive() ? empty : all.back());
+    }
+    code.loop(code.num(1), code.num(count), 1, all, [&](Value i, ValueRange sofar) {
+      SmallVector<Value> next;
+      for (int64_t v = 0; v < vectors; ++v) {
+        next.push_back(combined(code, kind, sofar[v], read(i, v)));
+        write(i, v, op.getExclusive() ? sofar[v] : next.back());
+      }
+      return next;
+    });
+  };
+  int64_t group = e.level.mathVectors, whole = llvm::alignDown(step, group * lanes);
+  if (whole > 0)
+    code.loop(code.num(0), code.num(whole), group * lanes, [&](Value column) { block(column, group, lanes); });
+  if (whole < step)
+    block(code.num(whole), llvm::divideCeil(step - whole, lanes), (step - whole - 1) % lanes + 1);
+}
+
 /// Within a vector each lane takes in the lanes 1, 2, 4 and 8 before it, and then all of them what the vectors before
 /// came to.
 void emitScan(StepEmitter &e, ScanOp op, Value row) {
@@ -22,6 +65,8 @@ void emitScan(StepEmitter &e, ScanOp op, Value row) {
   };
   // -0 + s is s, whatever s is.
   Value none = numbers(sums ? -0.0 : 1), empty = numbers(sums ? 0 : 1);
+  if (int64_t step = op.getStep().value_or(1); step > 1)
+    return emitColumns(e, op, row, step, empty);
   AffineMap own = e.own(op.getX());
 
   /// `before` is what the row came to, and `shown` what an exclusive scan says of it: both in every lane.

@@ -33,7 +33,9 @@ static Value toBF16(Code &code, Value x) {
 void emitScatter(StepEmitter &e, ScatterOp op, Value row) {
   Code &code = e.code;
   Value x = op.getX(), y = op.getResult();
-  emitElements(e, y, row, [&](Point &point) { return e.read(x, e.own(x), point); });
+  emitElements(e, y, row, [&](MutableArrayRef<Point> points) {
+    return llvm::map_to_vector(points, [&](Point &point) { return e.read(x, e.own(x), point); });
+  });
   auto updates = StepEmitter::typeOf(op.getUpdates());
   Type element = updates.getElementType();
   RowForm form = RowForm::of(updates);

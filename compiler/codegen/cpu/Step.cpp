@@ -238,8 +238,17 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
   if (auto arg = dyn_cast<ArgOp>(op))
     return computeArg(arg, access, point);
   if (auto reduce = dyn_cast<ReduceOp>(op))
-    return computeReduce(reduce, access, point);
+    return computeReduce(reduce, access, point)[0];
   return code.zero(elementOf(value));
+}
+
+SmallVector<Value> StepEmitter::compute(Value value, AffineMap access, MutableArrayRef<Point> points) {
+  if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && numericsRule(reduce) == "chain" && !points.empty())
+    return computeReduce(reduce, access, points);
+  SmallVector<Value> results;
+  for (Point &point : points)
+    results.push_back(compute(value, access, point));
+  return results;
 }
 
 Value StepEmitter::computeMap(MapOp op, AffineMap access, Point &point) {

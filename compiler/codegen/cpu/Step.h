@@ -22,7 +22,8 @@ struct Need {
     firstRow,    ///< of the tile, among all rows
     rows,        ///< of the tile
     size,        ///< of the call, by `symbol`
-    partials     ///< working memory for sums of chunks
+    partials,    ///< working memory for sums of chunks
+    work         ///< working memory of a phase
   } kind;
   mlir::Value value;
   std::string symbol;
@@ -68,6 +69,8 @@ public:
   mlir::Value read(mlir::Value value, mlir::AffineMap access, Point &point);
   /// The same, computed from its op even if it has a place.
   mlir::Value compute(mlir::Value value, mlir::AffineMap access, Point &point);
+  /// The same at several points alike; a reduction goes through its elements once for all of them.
+  llvm::SmallVector<mlir::Value> compute(mlir::Value value, mlir::AffineMap access, llvm::MutableArrayRef<Point> points);
   /// Stores at the value's own element.
   void write(mlir::Value value, mlir::Value data, Point &point);
   /// An index of a gather or a scatter as a place below `length`.
@@ -86,13 +89,12 @@ private:
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);
-  mlir::Value computeReduce(ReduceOp op, mlir::AffineMap access, Point &point);
+  llvm::SmallVector<mlir::Value> computeReduce(ReduceOp op, mlir::AffineMap access, llvm::MutableArrayRef<Point> points);
   mlir::Value computeArg(ArgOp op, mlir::AffineMap access, Point &point);
   /// The k-th of the elements of x that a reduction over `axes` makes one of.
   mlir::Value reducedElement(mlir::Value x, llvm::ArrayRef<int64_t> axes, mlir::AffineMap access, Point &point, mlir::Value k);
-  /// Sums `term(k)` for k in [0, count) by the chain rule.
-  mlir::Value chainSum(int64_t count, int64_t chunk, mlir::Type type,
-                       llvm::function_ref<mlir::Value(mlir::Value k, mlir::Value sum)> accumulate);
+  /// `ways` sums of terms k in [0, count), by the chain rule each.
+  llvm::SmallVector<mlir::Value> chainSums(int64_t count, int64_t chunk, mlir::Type type, size_t ways, Code::Carry accumulate);
 
   /// Member, rows..., column (lane 0), extra: the values of an access' dimensions.
   llvm::SmallVector<mlir::Value> dimensions(Point &point);

@@ -20,7 +20,9 @@ public:
         heap(code.at(e.rowPointer(op.getResult()), code.mul(code.mul(row, e.rowStride(op.getResult())), 8))) {}
 
   void emit() {
-    fill();
+    if (topWorkBytes(op) > 0)
+      return sortAll();
+    fill(heap, size);
     code.loop(code.num(0), code.num(size / 2), 1,
               [&](Value i) { sink(code.sub(code.num(size / 2 - 1), i), code.num(size)); });
     int64_t start = llvm::alignTo(size, lanes), whole = llvm::alignDown(columns, lanes);
@@ -33,7 +35,7 @@ public:
       choose(code.num(whole), code.firstLanes(columns - whole));
     sort();
     if (packed)
-      unpack();
+      unpack(heap);
   }
 
 private:
@@ -99,16 +101,26 @@ private:
   }
 
   /// The first elements, as they come.
-  void fill() {
+  void fill(Value memory, int64_t count) {
     auto take = [&](Value column, Value mask) {
       Value places = code.add(code.splat(column), code.laneNumbers());
-      code.storeVector(packed ? entry(keys(column, mask), places) : places, slot(column), mask);
+      code.storeVector(packed ? entry(keys(column, mask), places) : places, code.at(memory, code.mul(column, 8)), mask);
     };
-    int64_t whole = llvm::alignDown(size, lanes);
+    int64_t whole = llvm::alignDown(count, lanes);
     if (whole > 0)
       code.loop(code.num(0), code.num(whole), lanes, [&](Value column) { take(column, {}); });
-    if (whole < size)
-      take(code.num(whole), code.firstLanes(size - whole));
+    if (whole < count)
+      take(code.num(whole), code.firstLanes(count - whole));
+  }
+
+  /// Where many are wanted: the whole row in order, and its first ones.
+  void sortAll() {
+    Value work = e.need(Need::work);
+    fill(work, columns);
+    int64_t all = llvm::alignTo(columns, lanes);
+    for (int64_t i = columns; i < all; ++i) // come last
+      code.storeScalar(code.num(INT64_MIN), code.at(work, i * 8));
+    unpack(emitSort(code, work, all));
   }
 
   void sink(Value from, Value count) { sink(from, count, code.loadNumber(slot(from))); }
@@ -174,12 +186,13 @@ private:
     });
   }
 
-  void unpack() {
+  /// The places of the first entries of a memory.
+  void unpack(Value memory) {
     auto take = [&](Value from, Value mask) {
-      Value entries = code.loadVector(code.i64(), slot(from), mask);
-      Value mostly = numbers(entries.getType(), 0xffffffff);
+      Value entries = code.loadVector(code.i64(), code.at(memory, code.mul(from, 8)), mask);
+      Value low = numbers(entries.getType(), 0xffffffff);
       Value places =
-          arith::AndIOp::create(code.b, code.loc, arith::XOrIOp::create(code.b, code.loc, entries, mostly), mostly);
+          arith::AndIOp::create(code.b, code.loc, arith::XOrIOp::create(code.b, code.loc, entries, low), low);
       code.storeVector(places, slot(from), mask);
     };
     int64_t whole = llvm::alignDown(size, lanes);

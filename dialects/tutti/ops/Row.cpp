@@ -22,12 +22,21 @@ LogicalResult ScanOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
                                        DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                        SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
-  inferred.push_back(op.getX().getType());
-  return expectRows(location, getOperationName(), tensorOf(op.getX()));
+  auto type = tensorOf(op.getX());
+  inferred.push_back(type);
+  if (failed(expectRows(location, getOperationName(), type)))
+    return failure();
+  Size length = getSizes(type).back();
+  int64_t step = op.getStep().value_or(1);
+  if (step < 1 || (length.isFixed() ? length.getFixed() % step != 0 : step != 1))
+    return misfit(location, getOperationName(), "expected a step that divides the last axis of ", str(getSizes(type)),
+                  ", got ", step);
+  return success();
 }
 
 LogicalResult ScanOp::lift(LiftContext &context) {
-  auto now = ScanOp::create(context.builder, getLoc(), getKind(), context.get(getX()), getExclusive(), getReverse());
+  auto now = ScanOp::create(context.builder, getLoc(), getKind(), context.get(getX()), getStepAttr(), getExclusive(),
+                            getReverse());
   context.setLifted(getResult(), now);
   return success();
 }
@@ -38,12 +47,13 @@ FailureOr<HostTensor> ScanOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
   bool sums = getKind() == ScanKind::sum;
   // 16-bit types accumulate in float32.
   Type accumulator = x.isFloat() && !x.element.isF64() ? Float32Type::get(x.element.getContext()) : x.element;
-  int64_t columns = x.dims.back();
-  for (int64_t first = 0; first < x.count(); first += columns) {
+  int64_t step = getStep().value_or(1), columns = x.dims.back() / step;
+  for (int64_t row = 0; columns > 0 && row < x.count() / columns; ++row) {
+    int64_t first = row / step * step * columns + row % step;
     double real = sums ? 0 : 1;
     uint64_t whole = sums ? 0 : 1;
     for (int64_t i = 0; i < columns; ++i) {
-      int64_t place = first + (getReverse() ? columns - 1 - i : i);
+      int64_t place = first + step * (getReverse() ? columns - 1 - i : i);
       if (x.isFloat()) {
         double value = x.floats[place], before = real;
         real = context.round(i == 0 ? value : sums ? real + value : real * value, accumulator);

@@ -16,13 +16,16 @@ def Tutti_ScanKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScanKind, "scan_kind">;
 def Tutti_ScanOp : Tutti_Op<"scan", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "y[i] = the sum or product of x[0] to x[i] along the last axis";
   let description = [{
-    With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends.
+    With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends. With a
+    `step` a row is as many rows, of the elements that lie so far apart: a scan along an axis before the last, of a tensor whose
+    axes from that one on are seen as one.
 
     Example: `%y = tutti.scan sum %x exclusive : tensor<4x8xf32>`
   }];
-  let arguments = (ins Tutti_ScanKindAttr:$kind, Tutti_Tensor:$x, UnitAttr:$exclusive, UnitAttr:$reverse);
+  let arguments = (ins Tutti_ScanKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<I64Attr>:$step, UnitAttr:$exclusive,
+                       UnitAttr:$reverse);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
+  let assemblyFormat = "$kind $x (`step` $step^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
 }
 
 def Tutti_TopOp : Tutti_Op<"top", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {

@@ -209,6 +209,14 @@ func.func @scan_scalar(%x: tensor<f32>) {
 
 // -----
 
+func.func @scan_step(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tutti.scan' expected a step that divides the last axis of (2, 3), got 2}}
+  %0 = tutti.scan sum %x step 2 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
 func.func @top_count(%x: tensor<2x3xf32>) {
   // expected-error@+1 {{'tutti.top' expected a count from 1 to the length of the last axis of (2, 3), got 4}}
   %0 = tutti.top 4 of %x : tensor<2x3xf32>

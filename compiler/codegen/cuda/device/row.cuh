@@ -77,6 +77,22 @@ template <class Body> __device__ __forceinline__ void forRows(int rows, Body bod
     body(row);
 }
 
+/// The same for rows whose elements lie `step` apart, one after the other: a thread each.
+template <class Rule, int columns, int step, bool exclusive, bool reverse, class T, class At, class Store>
+__device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store store) {
+  for (int i = threadIdx.x; i < rows * step; i += blockDim.x) {
+    int row = i / step, column = i % step + (reverse ? columns - step : 0);
+    T all = at(row, column);
+    store(row, column, exclusive ? empty : all);
+    for (int k = step; k < columns; k += step) {
+      column += reverse ? -step : step;
+      T next = Rule::combine(all, at(row, column));
+      store(row, column, exclusive ? all : next);
+      all = next;
+    }
+  }
+}
+
 /// body(row, column) for each element of a tile. All threads of the block come here.
 template <class Body> __device__ __forceinline__ void forElements(int rows, int columns, Body body) {
   for (int i = threadIdx.x; i < rows * columns; i += blockDim.x)
