@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tutti-decompose: pointwise and layout ops become tutti.map; reshapes sink and stay views; rows of 16-bit floats
-// become float32's.
+// tutti-decompose: sums and choices of all types become those of a few; pointwise and layout ops become tutti.map;
+// reshapes sink and stay views.
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
@@ -27,7 +27,7 @@ AffineMap broadcastMap(RankedTensorType operand, RankedTensorType result) {
   return AffineMap::get(to.size(), 0, exprs, result.getContext());
 }
 
-/// The one value of a constant whose elements are all equal; nothing for any other value.
+/// The one value of a constant whose elements are all equal, as scalar code has it; nothing for any other value.
 TypedAttr splatOf(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant)
@@ -35,6 +35,8 @@ TypedAttr splatOf(Value value) {
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!dense || !dense.isSplat())
     return nullptr;
+  if (isa<IntegerType>(dense.getElementType()))
+    return IntegerAttr::get(scalarType(dense.getElementType()), dense.getSplatValue<APInt>());
   return dense.getSplatValue<TypedAttr>();
 }
 
@@ -57,9 +59,9 @@ struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
       if (TypedAttr splat = splatOf(operand))
         scalars.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), splat));
       else
-        scalars.push_back(block->addArgument(tensorType(operand).getElementType(), op.getLoc()));
+        scalars.push_back(block->addArgument(scalarType(tensorType(operand).getElementType()), op.getLoc()));
     }
-    Value scalar = op.buildScalar(rewriter, op.getLoc(), scalars);
+    Value scalar = buildElement(op, rewriter, op.getLoc(), scalars);
     YieldOp::create(rewriter, op.getLoc(), scalar);
     rewriter.replaceOp(op, map.getResult());
     return success();
@@ -70,7 +72,7 @@ Value identityMap(OpBuilder &builder, Location loc, Value x, RankedTensorType re
   auto map = MapOp::create(builder, loc, result, x, builder.getAffineMapArrayAttr(access));
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&map.getBody());
-  YieldOp::create(builder, loc, block->addArgument(result.getElementType(), loc));
+  YieldOp::create(builder, loc, block->addArgument(scalarType(result.getElementType()), loc));
   return map.getResult();
 }
 
@@ -99,6 +101,13 @@ bool onlyUnitAxes(ReshapeOp op) {
   return without(tensorType(op.getX())) == without(op.getResult().getType());
 }
 
+/// A constant of equal elements as one without axes.
+Value scalarConstant(OpBuilder &builder, Location loc, Value constant) {
+  auto dense = cast<DenseElementsAttr>(constant.getDefiningOp<ConstantOp>().getValue());
+  auto type = RankedTensorType::get({}, dense.getElementType());
+  return ConstantOp::create(builder, loc, dense.resizeSplat(type));
+}
+
 /// f(reshape(x)) becomes reshape(f(x)) for a pointwise f of one tensor: the reshape ends up where a kernel ends anyway.
 struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -110,7 +119,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
       auto candidate = operand.getDefiningOp<ReshapeOp>();
       if (!candidate || !onlyUnitAxes(candidate) || candidate.getX().getDefiningOp<GetOp>())
         return failure();
-      if (reshape && (candidate.getX().getType() != reshape.getX().getType() || candidate.getType() != reshape.getType()))
+      if (reshape &&
+          (candidate.getX().getType() != reshape.getX().getType() || candidate.getType() != reshape.getType()))
         return failure();
       reshape = candidate;
     }
@@ -121,10 +131,8 @@ struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
     for (Value operand : op->getOperands())
       if (auto candidate = operand.getDefiningOp<ReshapeOp>())
         operands.map(operand, candidate.getX());
-      else if (Value scalar = operand)
-        operands.map(operand, ConstantOp::create(rewriter, op.getLoc(),
-                                                 DenseElementsAttr::get(RankedTensorType::get({}, tensorType(scalar).getElementType()),
-                                                                        Attribute(splatOf(scalar)))));
+      else
+        operands.map(operand, scalarConstant(rewriter, op.getLoc(), operand));
     Operation *now = rewriter.clone(*op, operands);
     now->getResult(0).setType(getTensorType(getSizes(tensorType(reshape.getX())), result.getElementType()));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, now->getResult(0));
@@ -145,27 +153,53 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
-/// Sums and products of 16-bit floats are float32's, rounded once at their end; and float32 holds each of them exactly.
-template <typename Op> struct WidenRow : OpRewritePattern<Op> {
+/// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
+/// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
+/// ones, and the order is that of signed ones whose top bit is turned.
+template <typename Op> struct OnFewerTypes : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    auto from = cast<RankedTensorType>(op.getX().getType());
-    if (!isa<FloatType>(from.getElementType()) || from.getElementTypeBitWidth() != 16)
+    Type from = tensorType(op->getOperand(0)).getElementType(), to = tensorType(op.getResult()).getElementType();
+    bool isShort = isa<FloatType>(from) && from.getIntOrFloatBitWidth() == 16;
+    if (!isShort && !from.isUnsignedInteger())
       return failure();
-    auto element = [](RankedTensorType type, Type to) {
-      return RankedTensorType::get(type.getShape(), to, type.getEncoding());
-    };
-    Value wide = CastOp::create(rewriter, op.getLoc(), element(from, rewriter.getF32Type()), op.getX());
+    bool chooses = from != to, votes = chooses && votesOn(op);
+    Type in = isShort || isa<FloatType>(to) ? rewriter.getF32Type() : votes ? to : scalarType(from);
+    bool turns = isa<IntegerType>(in) && isOrdered(op) && (!votes || from.getIntOrFloatBitWidth() == 64);
+    Location loc = op.getLoc();
     IRMapping operands;
-    operands.map(op.getX(), wide);
-    Operation *now = rewriter.clone(*op, operands);
-    if (op.getType().getElementType() != from.getElementType()) { // a choice
-      rewriter.replaceOp(op, now);
-      return success();
+    for (Value operand : op->getOperands()) {
+      Value x = castTo(rewriter, loc, operand, in);
+      operands.map(operand, turns ? turned(rewriter, loc, x) : x);
     }
-    now->getResult(0).setType(element(op.getType(), rewriter.getF32Type()));
-    rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), now->getResult(0));
+    Operation *now = rewriter.clone(*op, operands);
+    Value result = now->getResult(0);
+    result.setType(getTensorType(getSizes(tensorType(op.getResult())), chooses ? to : in));
+    if (turns && (!chooses || votes))
+      result = turned(rewriter, loc, result);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, to));
     return success();
+  }
+
+private:
+  static bool isOrdered(ContractOp) { return false; }
+  static bool isOrdered(ScanOp) { return false; }
+  static bool isOrdered(ReduceOp op) { return op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min; }
+  static bool isOrdered(Operation *) { return true; }
+  static bool votesOn(HeadOp op) { return op.getKind() == HeadKind::vote; }
+  static bool votesOn(Operation *) { return false; }
+
+  static Value castTo(OpBuilder &builder, Location loc, Value x, Type element) {
+    RankedTensorType type = tensorType(x);
+    return type.getElementType() == element ? x
+                                            : CastOp::create(builder, loc, getTensorType(getSizes(type), element), x);
+  }
+  /// x with its top bits turned.
+  static Value turned(OpBuilder &builder, Location loc, Value x) {
+    Type element = tensorType(x).getElementType();
+    APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
+    auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), IntegerAttr::get(element, top));
+    return XorOp::create(builder, loc, x, ConstantOp::create(builder, loc, cast<ElementsAttr>(attr)));
   }
 };
 
@@ -177,11 +211,12 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       add(patterns);
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
-    if (failed(rewrite([](auto &p) { p.template add<SinkReshape, SinkReshapeBelowHead>(p.getContext()); })) ||
-        failed(rewrite([](auto &p) {
-          p.template add<WidenRow<ReduceOp>, WidenRow<ArgOp>, WidenRow<ScanOp>, WidenRow<TopOp>, PointwiseToMap,
-                         LayoutToMap>(p.getContext());
-        })))
+    if (failed(rewrite([](auto &p) {
+          p.template add<SinkReshape, SinkReshapeBelowHead, OnFewerTypes<ContractOp>, OnFewerTypes<ReduceOp>,
+                         OnFewerTypes<ArgOp>, OnFewerTypes<ScanOp>, OnFewerTypes<TopOp>, OnFewerTypes<HeadOp>>(
+              p.getContext());
+        })) ||
+        failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       computeEveryResult(function);

@@ -104,11 +104,83 @@ inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27, 0x1.4a
                                         0x1.abe8fa8p-79, 0x1.a6ee06p-107, 0x1.b6295993cp-132};
 
 /// (log(1 + t) - t) / t^2, 0 <= t <= 1. Error in log(1 + t): 2^-27.5.
-inline constexpr double kLog1pTo1[] = {-0x1.ffffd2p-2,  0x1.554df0p-2,  -0x1.ff26e0p-3, 0x1.935c9ep-3, -0x1.3a7a7ep-3,
-                                       0x1.b579bap-4, -0x1.d86314p-5, 0x1.4b0826p-6,  -0x1.b2f56ep-9};
+inline constexpr double kLog1pTo1[] = {-0x1.ffffd2p-2, 0x1.554df0p-2,  -0x1.ff26e0p-3, 0x1.935c9ep-3, -0x1.3a7a7ep-3,
+                                       0x1.b579bap-4,  -0x1.d86314p-5, 0x1.4b0826p-6,  -0x1.b2f56ep-9};
 /// 1 / d on [1, 2] and on [1, 5] to a part in 99 and in 23: the first 1 - T3(2d - 3) / T3(-3), the second
 /// 1 - T4((d - 3) / 2) / T4(-3/2), both over d. Steps of Newton and Halley do the rest.
 inline constexpr double kReciprocalTo2[] = {210.0 / 99, -144.0 / 99, 32.0 / 99};
 inline constexpr double kReciprocalTo5[] = {84.0 / 47, -50.0 / 47, 12.0 / 47, -1.0 / 47};
+
+/// (sinh(x) / x - 1) / x^2 in x^2, x <= 1. Error in sinh(x): 2^-34.2 and 2^-73.8.
+inline constexpr double kSinh32[] = {0x1.555556p-3, 0x1.111134p-7, 0x1.9ffe92p-13, 0x1.7a15bep-19};
+inline constexpr double kSinh64[] = {0x1.5555555555555p-3,  0x1.1111111111111p-7,  0x1.a01a01a019fc1p-13,
+                                     0x1.71de3a5573f79p-19, 0x1.ae6456741b974p-26, 0x1.61246afa280dp-33,
+                                     0x1.ae756e9d1101ep-41, 0x1.9a793fdb2afb4p-49};
+/// (asin(x) / x - 1) / x^2 in x^2, x <= 1/2. Error in asin(x): 2^-27.6 and 2^-55.9.
+inline constexpr double kAsin32[] = {0x1.5555c8p-3, 0x1.3301ecp-4, 0x1.747dbap-5, 0x1.8c2c6cp-6, 0x1.596a96p-5};
+inline constexpr double kAsin64[] = {0x1.555555555539p-3,  0x1.333333336e7acp-4,  0x1.6db6db427dab1p-5,
+                                     0x1.f1c72c38096a4p-6, 0x1.6e89f45455781p-6,  0x1.1c6be09154dc9p-6,
+                                     0x1.c6fdd559dfd5ep-7, 0x1.8ec28476561ebp-7,  0x1.abd32bf086781p-8,
+                                     0x1.3ff23358dd11bp-6, -0x1.09cf7c7030ffep-6, 0x1.056c38f1368d5p-5};
+/// (atan(x) / x - 1) / x^2 in x^2, x <= 1. Error in atan(x): 2^-28.5 and 2^-57.6.
+inline constexpr double kAtan32[] = {-0x1.55553ep-2, 0x1.9991fep-3,  -0x1.2421b8p-3, 0x1.c09a14p-4, -0x1.5834cep-4,
+                                     0x1.dacaa6p-5,  -0x1.fed2cep-6, 0x1.65a7d2p-7,  -0x1.d6327p-10};
+inline constexpr double kAtan64[] = {
+    -0x1.5555555555526p-2, 0x1.999999999554ep-3,  -0x1.249249237e3bp-3,  0x1.c71c717f99ae1p-4,   -0x1.745d11ab493aep-4,
+    0x1.3b136679b7be9p-4,  -0x1.110e50398e966p-4, 0x1.e1bb9c5e710d6p-5,  -0x1.ae5e496903bd1p-5,  0x1.82da547c58a2ep-5,
+    -0x1.59a2bb1b3920dp-5, 0x1.2c2be9a1c3774p-5,  -0x1.e9f2a040e212bp-6, 0x1.683403c35194cp-6,   -0x1.c77fd761209b3p-7,
+    0x1.d7a33d502b1f9p-8,  -0x1.7a23a73dee1ep-9,  0x1.b3dc8aa767235p-11, -0x1.3f1caa4db910fp-13, 0x1.bbc55d1c321f8p-17};
+/// (tan(r) / r - 1) / r^2 in r^2, |r| <= pi / 4. Error in tan(r): 2^-29.6 and 2^-56.2.
+inline constexpr double kTan32[] = {0x1.55556p-2,  0x1.110d8cp-3,  0x1.badc1cp-5, 0x1.5cad56p-6,
+                                    0x1.631f64p-7, 0x1.6e6c1ep-14, 0x1.1ee028p-8};
+inline constexpr double kTan64[] = {
+    0x1.55555555554f1p-2, 0x1.1111111118359p-3,  0x1.ba1ba1b465d78p-5,  0x1.664f49a96823fp-6,  0x1.226e124007b1fp-7,
+    0x1.d6d937517e4d8p-9, 0x1.7d5b32023ef77p-10, 0x1.37fbe9773f936p-11, 0x1.d260ef1a15f15p-13, 0x1.1e4938beaec8bp-13,
+    -0x1.ba5e0e66251p-16, 0x1.771e250b098bbp-14, -0x1.785fbe8c6c08p-15, 0x1.5dfd74e97e4dfp-16};
+/// (sin(r) / r - 1) / r^2 and (cos(r) - 1) / r^2 in r^2, |r| <= pi / 4, for double. Error in sin(r): 2^-68.7, in
+/// cos(r): 2^-75.4.
+inline constexpr double kSin64[] = {-0x1.5555555555555p-3, 0x1.111111111110bp-7,   -0x1.a01a01a018a6fp-13,
+                                    0x1.71de3a5330a75p-19, -0x1.ae64528d8485cp-26, 0x1.61208c3ab188dp-33,
+                                    -0x1.aaa2393fd9a51p-41};
+inline constexpr double kCos64[] = {-0x1p-1,
+                                    0x1.5555555555555p-5,
+                                    -0x1.6c16c16c16c0ap-10,
+                                    0x1.a01a01a01849bp-16,
+                                    -0x1.27e4fb7581dap-22,
+                                    0x1.1eed8c314be23p-29,
+                                    -0x1.9392c97a557f7p-37,
+                                    0x1.aa99e5979c87fp-45};
+
+/// (2 artanh(s) / s - 2) / s^2 - 2/3, over s^2, in s^2, |s| <= 1/5: log((1 + s) / (1 - s)) to 2^-75.7.
+inline constexpr double kLogPair[] = {0x1.999999999999ap-2, 0x1.24924924922bcp-2, 0x1.c71c71c756cc8p-3,
+                                      0x1.745d172754033p-3, 0x1.3b13baaad096ep-3, 0x1.110f3f63dc611p-3,
+                                      0x1.e252beab5ca43p-4, 0x1.a6d4593b5f877p-4, 0x1.dc9a6663bbd35p-4};
+/// 2^(128 j) / 2 pi, cut into 26 bits each from 2^53 down, modulo 2^52: [piece][j]. For a double x, x 2^(-128 j) times
+/// this is x / 2 pi but for whole turns.
+inline constexpr double kTwoOverPiGroups[12][8] = {
+    {0, 0x1.3abe8f8p+51, 0x1.163abdp+50, 0x1.25dd4p+49, 0x1.1afa9p+47, 0x1.1d6398p+50, 0x1.c4bffe8p+51, 0x1.b3f679p+51},
+    {0, 0x1.4d377p+24, 0x1.d778acp+25, 0x1.3a32438p+25, 0x1.d768908p+25, 0x1.a99cfap+23, 0x1.c0b3018p+25,
+     0x1.f2c26dp+24},
+    {0x1.45f306p-3, 0x1.b6c52ap-3, 0x1.b7246ep-2, 0x1.fc3bd6p-3, 0x1.d338ep-3, 0x1.3908bep-3, 0x1.f797888p-1,
+     0x1.a7a31f8p-1},
+    {0x1.b9391p-28, 0x1.327887p-27, 0x1.d2126ep-29, 0x1.cb1298p-30, 0x1.35a2fap-29, 0x1.177bf2p-27, 0x1.16b4148p-27,
+     0x1.9a797fp-28},
+    {0x1.529fc2p-54, 0x1.041fe5p-54, 0x1.2e0064p-54, 0x1.39f744p-53, 0x1.f209cc8p-53, 0x1.41d8ff8p-53, 0x1.68fb698p-53,
+     0x1.516ba9p-53},
+    {0x1.d5f47dp-80, 0x1.63abdcp-82, 0x1.25dd41p-79, 0x1.1afa96p-81, 0x1.d6398p-82, 0x1.12fffb8p-79, 0x1.9fb3c9p-80,
+     0x1.eeb1fap-80},
+    {0x1.34ddcp-106, 0x1.5de2b08p-105, 0x1.d1921cp-106, 0x1.5da242p-105, 0x1.a99cfap-105, 0x1.02cc078p-105,
+     0x1.e584db8p-105, 0x1.f2f8bd8p-105},
+    {0x1.b6c52bp-131, 0x1.6e48dcp-131, 0x1.fc3bd6p-131, 0x1.d338ep-131, 0x1.3908bfp-131, 0x1.de5e23p-131,
+     0x1.3d18fdp-132, 0x1.e839cep-133},
+    {0x1.93c439p-158, 0x1.d2126e8p-157, 0x1.cb129ap-158, 0x1.35a2fb8p-157, 0x1.77bf24p-159, 0x1.6b414cp-159,
+     0x1.34f2ffp-157, 0x1.bc52948p-157},
+    {0x1.07f94p-188, 0x1.700324p-185, 0x1.cfba2p-184, 0x1.c82732p-183, 0x1.0763ffp-183, 0x1.a3eda68p-183,
+     0x1.45aea48p-183, 0x1.7535fcp-185},
+    {0x1.63abdep-210, 0x1.2eea09p-210, 0x1.1afa97p-209, 0x1.d63983p-210, 0x1.2fffbcp-211, 0x1.3f67938p-209,
+     0x1.dd63f58p-209, 0x1.afd88f8p-209},
+    {0x1.778ac3p-235, 0x1.a324398p-235, 0x1.7689098p-235, 0x1.4ce7d2p-236, 0x1.6603fp-240, 0x1.96136e8p-235,
+     0x1.cbe2f6p-235, 0x1.1aba108p-235},
+};
 
 } // namespace tutti

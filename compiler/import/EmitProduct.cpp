@@ -96,6 +96,11 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
     if (*exponent == -0.5)
       return unary<ReciprocalOp>(unary<SqrtOp>(a));
   }
+  if (!a.isFloat() && isa<FloatType>(b.element())) {
+    // An integer to a float's power, in float64, becomes an integer at the end.
+    Type wide = Float64Type::get(&context);
+    return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
+  }
   return binary<PowOp>(a, cast(b, a.element()));
 }
 
@@ -105,8 +110,13 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   std::optional<ContractSpec> labels = ContractSpec::parse(spec);
   if (a.element() != b.element())
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
-  if (!a.isFloat() && (!a.element().isSignlessInteger() || a.element().isInteger(1)))
-    return unsupported("a product of matrices of " + elementName(a.element()));
+  if (a.element().isInteger(1))
+    return malformed("a product of matrices of bools");
+  // 16-bit floats are multiplied as float32, which the dialect says of them too; here weights become float32 once and for all.
+  if (a.isFloat() && a.element().getIntOrFloatBitWidth() < 32) {
+    Type wide = Float32Type::get(&context);
+    return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());
+  }
   if (std::optional<Operand> result = contractBelowReshape(a, b, *labels))
     return *result;
   std::map<char, Size> sizeOf;

@@ -54,9 +54,18 @@ std::string dataTypeName(int32_t dataType) {
 }
 
 Type elementOf(MLIRContext &context, int32_t dataType) {
+  auto unsignedOf = [&](unsigned width) { return IntegerType::get(&context, width, IntegerType::Unsigned); };
   switch (dataType) {
   case 1:
     return Float32Type::get(&context);
+  case 2:
+    return unsignedOf(8);
+  case 4:
+    return unsignedOf(16);
+  case 12:
+    return unsignedOf(32);
+  case 13:
+    return unsignedOf(64);
   case 3:
     return IntegerType::get(&context, 8);
   case 5:

@@ -36,9 +36,12 @@ static std::shared_ptr<std::vector<char>> decodeFields(const onnx::TensorProto &
     return decode<float>(proto.float_data(), count);
   case 6:
     return decode<int32_t>(proto.int32_data(), count);
+  case 2:
+    return decode<uint8_t>(proto.int32_data(), count);
   case 3:
     return decode<int8_t>(proto.int32_data(), count);
   case 9: // a bool is any number but zero
+  case 4:
   case 5:
   case 10: // float16 and bfloat16 as the bits of their 16-bit pattern
   case 16:
@@ -46,6 +49,10 @@ static std::shared_ptr<std::vector<char>> decodeFields(const onnx::TensorProto &
                                   : decode<uint16_t>(proto.int32_data(), count);
   case 7:
     return decode<int64_t>(proto.int64_data(), count);
+  case 12:
+    return decode<uint32_t>(proto.uint64_data(), count);
+  case 13:
+    return decode<uint64_t>(proto.uint64_data(), count);
   case 11:
     return decode<double>(proto.double_data(), count);
   default:

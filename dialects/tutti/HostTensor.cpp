@@ -4,7 +4,9 @@
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -33,6 +35,20 @@ int64_t wrapped(uint64_t value, Type type) {
   int64_t low = static_cast<int64_t>(value << (64 - width));
   return type.isUnsignedInteger() ? static_cast<int64_t>(static_cast<uint64_t>(low) >> (64 - width))
                                   : low >> (64 - width);
+}
+
+int64_t saturated(double value, Type type) {
+  bool isUnsigned = type.isUnsignedInteger();
+  unsigned width = type.getIntOrFloatBitWidth(), bits = isUnsigned ? width : width - 1;
+  double bound = std::ldexp(1.0, bits), least = isUnsigned ? 0 : -bound;
+  uint64_t largest = llvm::maskTrailingOnes<uint64_t>(bits);
+  if (std::isnan(value))
+    return 0;
+  if (value >= bound)
+    return static_cast<int64_t>(largest);
+  if (value < least)
+    return isUnsigned ? 0 : static_cast<int64_t>(~largest);
+  return isUnsigned ? static_cast<int64_t>(static_cast<uint64_t>(value)) : static_cast<int64_t>(value);
 }
 
 HostTensor HostTensor::zeros(Type element, ArrayRef<int64_t> dims) {
@@ -174,6 +190,13 @@ void forEachPlace(ArrayRef<int64_t> dims, ArrayRef<HostTensor> operands,
       source = std::inner_product(index.begin(), index.end(), along.begin(), int64_t(0));
     visit(place++, sources);
   });
+}
+
+HostTensor inOrder(HostTensor x) {
+  if (x.element.isUnsignedInteger(64))
+    for (int64_t &value : x.ints)
+      value ^= INT64_MIN;
+  return x;
 }
 
 SmallVector<int64_t> broadcastDims(ArrayRef<HostTensor> operands) {

@@ -74,6 +74,64 @@ for opset in (9, 13, 22):
     nodes.append(node("Log", "a", "l"))
     nodes.append(node("Sum", ["r", "c", "l", last]))
     case(f"unary-{opset}", opset, nodes, x)
+for opset in (9, 22):
+    nodes = [node("Tanh", "x", "n"), node("Asin", "n", "a"), node("Acos", "n", "c"), node("Tan", "x", "t"), node("Atan", "x", "u"),
+             node("Sinh", "x", "s"), node("Cosh", "x", "h"), node("Asinh", "x", "i"), node("Acosh", "h", "j"), node("Atanh", "n", "k"),
+             node("Floor", "s", "f"), node("Ceil", "t", "e"), node("Mean", "a c t u s h i j k f e".split())]
+    case(f"trigonometric-{opset}", opset, nodes, x)
+case("mean-one", 8, [node("Mean", "x", "m"), node("Neg", "m")], x)
+case("round", 11, [node("Mul", "x k", "m"), node("Round", "m")], {"x": np.arange(-8, 8, dtype=np.float32).reshape(2, 8)}, {"k": f32(0.5)})
+case("leaky-relu", 7, [node("LeakyRelu", "x", "a"), node("LeakyRelu", "a", alpha=0.3)], x)
+case("leaky-relu-16", 16, [node("LeakyRelu", "x", alpha=0.25)], x)
+case("prelu-7", 7, [node("PRelu", "x w")], x, {"w": rng(8)})
+case("prelu-16", 16, [node("PRelu", "x w")], {"x": rng(2, 3, 4)}, {"w": rng(3, 1)})
+case("prelu-integers", 9, [node("PRelu", "x w")], {"x": np.arange(-6, 6, dtype=np.int32).reshape(3, 4)}, {"w": np.array([2, 3, 4, 5], np.int32)})
+for opset in (7, 22):
+    case(f"elu-{opset}", opset, [node("Elu", "x", "a", alpha=1.7), node("Selu", "a", "b"), node("Selu", "b", alpha=1.5, gamma=0.9)], x)
+case("celu", 12, [node("Celu", "x", "a"), node("Celu", "a", alpha=0.7)], x)
+case("hard-sigmoid", 7, [node("HardSigmoid", "x", "a"), node("HardSigmoid", "x", "b", alpha=0.5, beta=0.3), node("Add", "a b")], x)
+case("hard-swish~op", 14, [node("HardSwish", "x")], x)
+case("hard-swish~spelled", 13, [node("HardSigmoid", "x", "h", alpha=float(f32(1 / 6)), beta=0.5), node("Mul", "x h")], x)
+case("softsign", 7, [node("Softsign", "x")], x)
+case("thresholded-relu", 10, [node("ThresholdedRelu", "x", "a"), node("ThresholdedRelu", "x", "b", alpha=0.2), node("Sub", "a b")], x)
+case("shrink", 9, [node("Shrink", "x", "a"), node("Shrink", "x", "b", lambd=0.3, bias=0.1), node("Add", "a b")], x)
+case("shrink-integers", 9, [node("Shrink", "x", lambd=1.5, bias=1.5)], {"x": np.arange(-6, 6, dtype=np.int32).reshape(3, 4)})
+ints = {"x": np.array([[-7, -3, 0, 3], [7, 5, -5, 6]], np.int32)}
+case("mod", 10, [node("Mod", "x k")], ints, {"k": np.array([3, -3, 4, -4], np.int32)})
+case("mod-13-unsigned", 13, [node("Mod", "x k")], {"x": np.array([[250, 3], [0, 7]], np.uint8)}, {"k": np.array([7, 2], np.uint8)})
+case("mod-fmod", 13, [node("Mod", "x k", fmod=1)], {"x": rng(3, 4)}, {"k": f32([0.3, -0.7, 2, -0.01])})
+case("mod-fmod-integers", 10, [node("Mod", "x k", fmod=1)], ints, {"k": np.array([3, -3, 4, -4], np.int32)})
+case("mod-28-floats", 28, [node("Mod", "x k")], {"x": rng(3, 4)}, {"k": f32([0.3, -0.7, 2, -0.01])})
+case("xor", 7, [node("Greater", "x k", "a"), node("Less", "x l", "b"), node("Xor", "a b")], x, {"k": f32(0), "l": f32(0.5)})
+case("bitwise", 18, [node("BitwiseAnd", "x k", "a"), node("BitwiseOr", "a l", "b"), node("BitwiseXor", "b x", "c"), node("BitwiseNot", "c")],
+     {"x": np.array([[-7, 1000, 0, 3]], np.int32)}, {"k": np.array([12, 255, 3, -1], np.int32), "l": np.array(64, np.int32)})
+shifted = {"x": np.array([[1, 200, 255, 16]], np.uint8)}
+case("bit-shift", 11, [node("BitShift", "x k", "a", direction="LEFT"), node("BitShift", "a l", direction="RIGHT")], shifted,
+     {"k": np.array([3, 1, 0, 4], np.uint8), "l": np.array(2, np.uint8)})
+case("bit-shift-28", 28, [node("BitShift", "x k", direction="RIGHT")], {"x": np.array([[-100, 100, -1]], np.int16)},
+     {"k": np.array([3, 20, 16], np.int16)})
+odd = {"x": f32([[1, np.nan, np.inf, -np.inf], [0, -1, np.nan, 3e38]])}
+case("is-nan", 9, [node("IsNaN", "x")], odd)
+case("is-inf", 10, [node("IsInf", "x", "a"), node("IsInf", "x", "b", detect_negative=0), node("IsInf", "x", "c", detect_positive=0),
+                    node("IsInf", "x", "d", detect_positive=0, detect_negative=0), node("Xor", "b c", "e"), node("Or", "e d", "f"),
+                    node("And", "a f")], odd)
+case("clip-integers", 12, [node("Clip", "x l u")], {"x": np.array([[-7, 100, 0, 3]], np.int8)}, {"l": np.array(-2, np.int8), "u": np.array(5, np.int8)})
+case("clip-unsigned", 13, [node("Clip", "x l")], {"x": np.array([[7, 2**63 + 5, 0]], np.uint64)}, {"l": np.array(2**63, np.uint64)})
+case("clip-double", 12, [node("Clip", "x l u")], {"x": rng(2, 4).astype(np.float64)}, {"l": np.array(-0.1), "u": np.array(0.3)})
+case("pow-of-integers", 12, [node("Pow", "x k")], {"x": np.array([[2, 3, 10]], np.int32)}, {"k": f32([0.5, 3, 1.5])})
+for name, dtype in (("f16", np.float16), ("f64", np.float64)):
+    y = {"x": rng(3, 8).astype(dtype)}
+    case(f"types-{name}", 22, [node("MatMul", "x w", "m"), node("Add", "m b", "a"), node("Relu", "a", "r"), node("Softmax", "r", "s"),
+                               node("ReduceMean", "s ax", "e"), node("Sub", "s e", "d"), node("Concat", "d m", "y", axis=1)], y,
+         {"w": w.astype(dtype), "b": b.astype(dtype), "ax": i64(1)})
+for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):
+    name = np.dtype(dtype).name
+    y = {"x": np.array([[1, 2, 3, 100], [7, 0, 5, 120]], dtype)}
+    case(f"types-{name}", 18, [node("Mul", "x k", "m"), node("Add", "m x", "a"), node("Max", "a k", "b"), node("Transpose", "b", "t", perm=[1, 0]),
+                               node("Cast", "t", "f", to=TensorProto.FLOAT), node("Sub", "b k", "d"), node("Greater", "b x", "g"), node("Where", "g b d", "z")],
+         y, {"k": np.array([3, 2, 1, 2], dtype)}, outputs="f z", batch=False)
+for dtype in (np.int64, np.uint32, np.uint64):
+    case(f"matmul-{np.dtype(dtype).name}", 13, [node("MatMul", "x w")], {"x": np.arange(8, dtype=dtype).reshape(2, 4)}, {"w": np.arange(12, dtype=dtype).reshape(4, 3)})
 case("mish~op", 18, [node("Mish", "x")], x)
 case("mish~spelled", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "x t")], x)
 case("mish~spelled-swapped", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "t x")], x)

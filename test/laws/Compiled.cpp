@@ -102,17 +102,18 @@ static tutti_dtype_t dtypeOf(Type type) {
     return type.isF16() ? TUTTI_F16 : TUTTI_BF16;
   if (isa<FloatType>(type))
     return type.isF32() ? TUTTI_F32 : TUTTI_F64;
+  bool isUnsigned = type.isUnsignedInteger();
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return TUTTI_BOOL;
   case 8:
-    return TUTTI_I8;
+    return isUnsigned ? TUTTI_U8 : TUTTI_I8;
   case 16:
-    return TUTTI_I16;
+    return isUnsigned ? TUTTI_U16 : TUTTI_I16;
   case 32:
-    return TUTTI_I32;
+    return isUnsigned ? TUTTI_U32 : TUTTI_I32;
   default:
-    return TUTTI_I64;
+    return isUnsigned ? TUTTI_U64 : TUTTI_I64;
   }
 }
 
@@ -129,6 +130,11 @@ static Type typeOf(tutti_dtype_t dtype) {
     return builder.getF64Type();
   case TUTTI_BOOL:
     return builder.getI1Type();
+  case TUTTI_U8:
+  case TUTTI_U16:
+  case TUTTI_U32:
+  case TUTTI_U64:
+    return builder.getIntegerType(tutti_dtype_bits(dtype), /*isSigned=*/false);
   default:
     return builder.getIntegerType(tutti_dtype_bits(dtype));
   }

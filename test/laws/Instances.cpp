@@ -3,6 +3,7 @@
 #include "Instances.h"
 
 #include "compiler/Compiler.h"
+#include "dialects/tutti/ops/Family.h"
 
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -18,44 +19,7 @@ static std::vector<Instance> table() {
   auto add = [&](const char *op, const char *arguments, const char *text, const char *refused = "") {
     all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text, refused});
   };
-  auto unary = [&](const char *op, const char *type) {
-    all.push_back({std::string("tutti.") + op, std::string("%a: ") + type, std::string("tutti.") + op + " %a : " + type, ""});
-  };
-  // Broadcasting of every kind: neither, lhs, rhs, both, and a symbol.
-  auto binary = [&](const char *op, const char *element) {
-    const std::pair<std::string, std::string> shapes[] = {
-        {"tensor<2x3x" + std::string(element) + ">", "tensor<2x3x" + std::string(element) + ">"},
-        {"tensor<3x" + std::string(element) + ">", "tensor<2x3x" + std::string(element) + ">"},
-        {"tensor<?x3x" + std::string(element) + ", [\"batch\"]>", "tensor<" + std::string(element) + ">"},
-        {"tensor<2x1x3x" + std::string(element) + ">", "tensor<4x1x" + std::string(element) + ">"},
-    };
-    for (auto &[lhs, rhs] : shapes)
-      all.push_back({std::string("tutti.") + op, "%a: " + lhs + ", %b: " + rhs,
-                     std::string("tutti.") + op + " %a, %b : " + lhs + ", " + rhs, ""});
-  };
-
-  for (const char *op : {"neg", "abs", "sign", "relu"}) {
-    unary(op, "tensor<2x3xf32>");
-    unary(op, "tensor<4xi32>");
-  }
-  for (const char *op : {"sqrt", "reciprocal", "exp", "log", "erf", "sin", "cos", "tanh", "sigmoid", "softplus", "mish"})
-    unary(op, "tensor<?x3xf32, [\"batch\"]>");
-  unary("not", "tensor<7xi1>");
-  for (const char *op : {"add", "sub", "mul", "div", "pow", "min", "max", "equal", "greater", "greater_equal"}) {
-    binary(op, "f32");
-    binary(op, "i32");
-  }
-  for (const char *op : {"and", "or", "equal", "greater", "greater_equal"})
-    binary(op, "i1");
-  add("select", "%c: tensor<2x1xi1>, %a: tensor<3xf32>, %b: tensor<2x3xf32>",
-      "%c, %a, %b : tensor<2x1xi1>, tensor<3xf32>, tensor<2x3xf32>");
-  add("select", "%c: tensor<i1>, %a: tensor<3xi64>, %b: tensor<i64>", "%c, %a, %b : tensor<i1>, tensor<3xi64>, tensor<i64>");
-  for (const char *from : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"})
-    for (const char *to : {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64"}) {
-      std::string x = "tensor<5x" + std::string(from) + ">";
-      all.push_back({"tutti.cast", "%a: " + x, "tutti.cast %a : " + x + " -> tensor<5x" + to + ">", ""});
-    }
-
+  pointwise(all);
   add("contract", "%a: tensor<?x4xf32, [\"batch\"]>, %b: tensor<4x3xf32>",
       "%a, %b \"bk,kn->bn\" : tensor<?x4xf32, [\"batch\"]>, tensor<4x3xf32>");
   add("contract", "%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>",
@@ -63,6 +27,15 @@ static std::vector<Instance> table() {
   add("contract", "%a: tensor<2x3xf32>, %b: tensor<3x2xf32>", "%a, %b \"ij,ji->\" : tensor<2x3xf32>, tensor<3x2xf32>");
   add("contract", "%a: tensor<2xf32>, %b: tensor<3xf32>", "%a, %b \"i,j->ji\" : tensor<2xf32>, tensor<3xf32>");
   add("contract", "%a: tensor<2x3xi32>, %b: tensor<3xi32>", "%a, %b \"ij,j->i\" : tensor<2x3xi32>, tensor<3xi32>");
+
+  for (const char *e : {"f64", "f16", "bf16", "i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64"}) {
+    std::string t = e;
+    all.push_back({"tutti.contract", "%a: tensor<3x20x" + t + ">, %b: tensor<20x5x" + t + ">",
+                   "tutti.contract %a, %b \"bk,kn->bn\" : tensor<3x20x" + t + ">, tensor<20x5x" + t + ">", ""});
+    for (const char *kind : {"max", "vote", "mean"})
+      all.push_back({"tutti.head", "%a: tensor<4x3x2x" + t + ">", std::string("tutti.head ") + kind + " %a : tensor<4x3x2x" + t + ">",
+                     "expected the member axis in front"});
+  }
 
   for (const char *kind : {"sum", "mean", "max", "min", "prod"}) {
     std::string k = kind;
@@ -75,9 +48,10 @@ static std::vector<Instance> table() {
   for (const char *kind : {"sum", "prod", "max", "min"}) {
     add("reduce", "%a: tensor<2x0xf32>", (kind + std::string(" %a [1] : tensor<2x0xf32>")).c_str());
     add("reduce", "%a: tensor<0x2xi32>", (kind + std::string(" %a [0] : tensor<0x2xi32>")).c_str());
+    add("reduce", "%a: tensor<0x2xui16>", (kind + std::string(" %a [0] : tensor<0x2xui16>")).c_str());
   }
   // Integers and 16-bit floats of every width, along a row and across rows.
-  for (const char *element : {"i8", "i16", "i64", "f16", "bf16", "f64"})
+  for (const char *element : {"i8", "i16", "i64", "ui8", "ui32", "ui64", "f16", "bf16", "f64"})
     for (const char *axis : {"0", "1"}) {
       std::string x = "tensor<3x19x" + std::string(element) + ">";
       for (const char *kind : {"sum", "prod", "max", "min"})
@@ -100,7 +74,7 @@ static std::vector<Instance> table() {
         std::string k = kind, x = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>";
         add("scan", ("%a: " + x).c_str(), (k + " %a" + way + " : " + x).c_str());
       }
-  for (const char *element : {"i8", "i32", "i64", "f16", "bf16", "f64"}) {
+  for (const char *element : {"i8", "i32", "i64", "ui8", "ui64", "f16", "bf16", "f64"}) {
     std::string x = "tensor<2x19x" + std::string(element) + ">", of = " of %a : " + x, least = " of %a smallest : " + x;
     add("scan", ("%a: " + x).c_str(), ("sum %a : " + x).c_str());
     add("top", ("%a: " + x).c_str(), ("5" + of).c_str());
@@ -227,7 +201,7 @@ HostTensor random(std::mt19937 &generator, Type element, ArrayRef<int64_t> dims)
       value = generator() % 2 ? 0.0 : -0.0;
   }
   for (int64_t &value : tensor.ints)
-    value = element.isInteger(1) ? generator() % 2 : static_cast<int64_t>(generator() % 15) - 7;
+    value = wrapped(static_cast<int64_t>(generator() % 15) - 7, element);
   return tensor;
 }
 

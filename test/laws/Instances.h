@@ -25,6 +25,9 @@ struct Instance {
 
 inline void PrintTo(const Instance &instance, std::ostream *os) { *os << instance.text; }
 
+/// The pointwise ops' instances (PointwiseInstances.cpp).
+void pointwise(std::vector<Instance> &all);
+
 /// Every instance of the tables in Instances.cpp.
 const std::vector<Instance> &instances();
 

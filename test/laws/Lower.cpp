@@ -67,7 +67,7 @@ static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, double result
   }
   // Moves, choices and the operations that IEEE 754 rounds correctly.
   if (isa<LayoutOpInterface, ConcatOp, GatherOp, GetOp, ConstantOp, AddOp, SubOp, MulOp, DivOp, MinOp, MaxOp, SqrtOp,
-          ReciprocalOp, NegOp, AbsOp, SignOp, ReluOp, SelectOp, CastOp>(op))
+          ReciprocalOp, NegOp, AbsOp, SignOp, ReluOp, SelectOp, CastOp, FloorOp, CeilOp, RoundOp, RemOp>(op))
     return {1, 0};
   return {4, 1e-37};
 }

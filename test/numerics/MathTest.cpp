@@ -102,7 +102,9 @@ void PrintTo(const Case &c, std::ostream *os) { *os << c.op; }
 #define UNARY(f) [](double x, double) { return std::f(x); }
 #define UNARYL(f) [](long double x, long double) { return std::f(x); }
 /// Whether e^x is no normal number of the format whose references are in Wide: these functions are 0 there.
-template <typename Wide> bool vanishes(Wide x) { return x < (sizeof(Wide) == 8 ? -0x1.5d589ep+6 : -0x1.6232bdd7abcd2p+9); }
+template <typename Wide> bool vanishes(Wide x) {
+  return x < (sizeof(Wide) == 8 ? -0x1.5d589ep+6 : -0x1.6232bdd7abcd2p+9);
+}
 template <typename Wide> Wide logistic(Wide x, Wide) { return vanishes(x) ? 0 : 1 / (1 + std::exp(-x)); }
 template <typename Wide> Wide log1pExp(Wide x, Wide) {
   return vanishes(x) ? 0 : std::max(x, Wide(0)) + std::log1p(std::exp(-std::abs(x)));
@@ -120,12 +122,21 @@ const Case cases[] = {
     {"math.expm1", UNARY(expm1), 2, UNARYL(expm1), 2},
     {"math.log", UNARY(log), 1.5, UNARYL(log), 2},
     {"math.log1p", UNARY(log1p), 1.5, UNARYL(log1p), 2},
-    {"math.log2", UNARY(log2), .52},
-    {"math.log10", UNARY(log10), .52},
+    {"math.log2", UNARY(log2), .52, UNARYL(log2), .8},
+    {"math.log10", UNARY(log10), .52, UNARYL(log10), .8},
+    {"math.sinh", UNARY(sinh), 2, UNARYL(sinh), 2.5},
+    {"math.cosh", UNARY(cosh), 2, UNARYL(cosh), 2.5},
     {"math.tanh", UNARY(tanh), 2, UNARYL(tanh), 2},
+    {"math.asin", UNARY(asin), 2.5, UNARYL(asin), 2.5},
+    {"math.acos", UNARY(acos), 2.5, UNARYL(acos), 2.5},
+    {"math.atan", UNARY(atan), 2.5, UNARYL(atan), 2.5},
+    {"math.asinh", UNARY(asinh), 3.5, UNARYL(asinh), 3.5},
+    {"math.acosh", UNARY(acosh), 3.5, UNARYL(acosh), 3.5},
+    {"math.atanh", UNARY(atanh), 3.5, UNARYL(atanh), 3.5},
     {"math.erf", UNARY(erf), 1.5, UNARYL(erf), 2},
-    {"math.sin", UNARY(sin), 1.5},
-    {"math.cos", UNARY(cos), 1.5},
+    {"math.sin", UNARY(sin), 1.5, UNARYL(sin), 1.5},
+    {"math.cos", UNARY(cos), 1.5, UNARYL(cos), 1.5},
+    {"math.tan", UNARY(tan), 2.5, UNARYL(tan), 2.5},
     {"math.rsqrt", [](double x, double) { return 1 / std::sqrt(x); }, 1.5,
      [](long double x, long double) { return 1 / std::sqrt(x); }, 1.5},
     {"math.round", UNARY(round), 0, UNARYL(round), 0},
@@ -168,9 +179,19 @@ TEST_P(Float64, Math) {
         bits = (bits & 0x800fffffffffffff) | ((1023 - 40 + random() % 52) << 52);
       std::memcpy(&x[i], &bits, 8);
     }
-    const double special[] = {0.0,      -0.0,    INFINITY, -INFINITY, NAN,    1,      -1,     5e-324, -5e-324,
-                              2.3e-308, 1.7e308, -1.7e308, 709.78,    709.79, -745.1, -745.2, -708.5, 1024,
-                              -1074,    -1075,   0.5,      -0.5,      1.5,    2.5,    0.75};
+    const double special[] = {0.0,      -0.0,
+                              INFINITY, -INFINITY,
+                              NAN,      1,
+                              -1,       5e-324,
+                              -5e-324,  2.3e-308,
+                              1.7e308,  -1.7e308,
+                              709.78,   709.79,
+                              -745.1,   -745.2,
+                              -708.5,   1024,
+                              -1074,    -1075,
+                              0.5,      -0.5,
+                              1.5,      2.5,
+                              0.75,     5.319372648326541416707296656673541083813475031793921822105998164685e255};
     std::copy(std::begin(special), std::end(special), x.begin());
     check<double, long double>(loops, c.twice, x, {}, worst);
   }
@@ -182,34 +203,36 @@ std::vector<Case> casesOfDouble() {
   std::copy_if(std::begin(cases), std::end(cases), std::back_inserter(some), [](const Case &c) { return c.twice; });
   return some;
 }
-std::string nameOf(const testing::TestParamInfo<Case> &info) { return llvm::StringRef(info.param.op).split('.').second.str(); }
+std::string nameOf(const testing::TestParamInfo<Case> &info) {
+  return llvm::StringRef(info.param.op).split('.').second.str();
+}
 INSTANTIATE_TEST_SUITE_P(All, Float32, testing::ValuesIn(cases), nameOf);
 INSTANTIATE_TEST_SUITE_P(All, Float64, testing::ValuesIn(casesOfDouble()), nameOf);
 
-TEST(Pow, Float32) {
-  std::vector<MathLoop> loops = compile("math.powf", 2, "f32");
+template <typename Float, typename Wide> void testPower(const char *element, double bound) {
+  std::vector<MathLoop> loops = compile("math.powf", 2, element);
   const double values[] = {0.0,    -0.0,     1,         -1,      INFINITY,  -INFINITY,   NAN,       0.5,       -0.5,
                            2,      -2,       3,         -3,      1.5,       -1.5,        1e30,      -1e30,     1e-40,
                            -1e-40, 16777215, -16777215, 8388607, 8388609.5, 0.333333343, 5,         -7,        127,
                            -149,   -150,     128,       1e-30,   3.4e38,    -3.4e38,     1.0000001, 0.99999994};
-  std::vector<float> x, y;
+  std::vector<Float> x, y;
   for (double a : values)
     for (double b : values)
       x.push_back(a), y.push_back(b);
   while (x.size() % 16)
     x.push_back(1), y.push_back(1);
-  auto reference = [](double a, double b) { return std::pow(a, b); };
+  auto reference = [](Wide a, Wide b) -> Wide { return std::pow(a, b); };
   Worst worst;
-  check<float, double>(loops, reference, x, y, worst);
+  check<Float, Wide>(loops, reference, x, y, worst);
   std::mt19937_64 random(2);
   x.resize(1 << 16), y.resize(1 << 16);
   for (int round = 0; round < (exhaustive ? 2000 : 24); ++round) {
     for (size_t i = 0; i < x.size(); ++i) {
-      uint64_t bits = random();
-      uint32_t a = bits, b = bits >> 32;
-      std::memcpy(&x[i], &a, 4);
-      std::memcpy(&y[i], &b, 4);
-      std::uniform_real_distribution<float> base(0, 8), result(-110, 110);
+      uint64_t a = random(), b = random();
+      std::memcpy(&x[i], &a, sizeof(Float));
+      std::memcpy(&y[i], &b, sizeof(Float));
+      Float most = std::numeric_limits<Float>::max_exponent * 0.86;
+      std::uniform_real_distribution<Float> base(0, 8), result(-most, most);
       if (i % 4 == 1) // A power whose result is a float.
         x[i] = std::abs(x[i]), y[i] = result(random) / std::log(x[i]);
       if (i % 4 == 2)
@@ -217,10 +240,60 @@ TEST(Pow, Float32) {
       if (i % 4 == 3)
         x[i] = base(random) - 4, y[i] = std::round(base(random) * 4);
     }
-    check<float, double>(loops, reference, x, y, worst);
+    check<Float, Wide>(loops, reference, x, y, worst);
   }
-  report("powf", worst, .6);
+  report(std::string("powf ") + element, worst, bound);
 }
+TEST(Pow, Float32) { testPower<float, double>("f32", .6); }
+TEST(Pow, Float64) { testPower<double, long double>("f64", 1.5); }
+
+/// Remainders are exact, whatever the exponents.
+template <typename Float, typename Bits> void testRemainder(const char *element) {
+  std::vector<MathLoop> loops = compile("arith.remf", 2, element);
+  std::mt19937_64 random(3);
+  std::vector<Float> x(1 << 14), y(x.size()), got(x.size());
+  using Limits = std::numeric_limits<Float>;
+  const Float special[] = {0,
+                           -0.0f,
+                           1,
+                           -1,
+                           Limits::infinity(),
+                           -Limits::infinity(),
+                           Limits::quiet_NaN(),
+                           Limits::max(),
+                           Limits::denorm_min(),
+                           -Limits::denorm_min(),
+                           Limits::min(),
+                           3,
+                           Float(0.1),
+                           -7,
+                           Float(1e30)};
+  for (int round = 0; round < (exhaustive ? 2000 : 20); ++round) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      Bits a = random(), b = random();
+      if (i % 3 == 1) // quotients of moderate size
+        b = (a & ~Bits(0) << (Limits::digits - 1)) ^ (b & ((Bits(1) << (Limits::digits + 4)) - 1));
+      std::memcpy(&x[i], &a, sizeof a);
+      std::memcpy(&y[i], &b, sizeof b);
+      if (i % 3 == 2) // multiples, and their neighbours
+        x[i] = std::nextafter(y[i] * Float(int(random() % 1000)), random() % 2 ? x[i] : y[i] * 1000);
+    }
+    size_t at = 0;
+    for (Float a : special)
+      for (Float b : special)
+        x[at] = a, y[at++] = b;
+    for (const MathLoop &loop : loops) {
+      loop(got.data(), x.data(), y.data(), x.size());
+      int64_t wrong = 0;
+      for (size_t i = 0; i < x.size(); ++i)
+        if (!sameBits(got[i], std::fmod(x[i], y[i])) && ++wrong == 1)
+          ADD_FAILURE() << x[i] << " rem " << y[i] << ": " << got[i] << ", not " << std::fmod(x[i], y[i]);
+      ASSERT_EQ(wrong, 0);
+    }
+  }
+}
+TEST(Remainder, Float32) { testRemainder<float, uint32_t>("f32"); }
+TEST(Remainder, Float64) { testRemainder<double, uint64_t>("f64"); }
 
 /// max and min with a number have every bit of IEEE 754-2019's maximum and minimum, the sign of a zero too.
 TEST(Bounds, Float32) {

@@ -20,7 +20,7 @@ bool chooses(Operation &op) {
     return true;
   if (isa<CastOp>(op))
     return !isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType()));
-  return isa<EqualOp, GreaterOp, GreaterEqualOp, SignOp>(op);
+  return isa<EqualOp, GreaterOp, GreaterEqualOp, SignOp, FloorOp, CeilOp, RoundOp, RemOp>(op);
 }
 
 /// Twice the largest deviation: what ours may deviate where contractions do not dominate (docs/DESIGN.md, "Numbers").
@@ -76,26 +76,46 @@ static std::vector<Alternative> undecidedPlaces(const HostTensor &x, int64_t axi
 }
 
 /// What a cast makes of the value, as docs/numerics.md has it.
-static int64_t castTo(Type type, double value) {
-  if (isTruth(type))
-    return value != 0;
-  unsigned width = type.getIntOrFloatBitWidth();
-  double bound = std::ldexp(1.0, width - 1);
-  if (std::isnan(value))
-    return 0;
-  return value >= bound ? llvm::maxIntN(width) : static_cast<int64_t>(std::fmax(value, -bound));
+static double castTo(Type type, double value) {
+  return isTruth(type) ? value != 0 : static_cast<double>(saturated(value, type));
 }
 
 static std::vector<Alternative> undecidedCasts(CastOp op, const HostTensor &x, double reach) {
   Type from = x.element, to = getElementTypeOrSelf(op.getType());
   std::vector<Alternative> found;
   for (auto [place, value] : llvm::enumerate(x.floats)) {
-    int64_t chosen = castTo(to, nearest(value, from));
-    int64_t below = castTo(to, value - reach), above = castTo(to, value + reach);
+    double chosen = castTo(to, nearest(value, from));
+    double below = castTo(to, value - reach), above = castTo(to, value + reach);
     bool zero = isTruth(to) && std::fabs(value) <= reach; // not between its neighbours
     if (zero || below != chosen || above != chosen)
       found.push_back({static_cast<int64_t>(place), zero ? !chosen : double(below != chosen ? below : above)});
   }
+  return found;
+}
+
+/// Floor, ceil and round: another integer within reach.
+static std::vector<Alternative> undecidedWhole(Operation &op, const HostTensor &x, double reach) {
+  auto f = [&](double value) {
+    return isa<FloorOp>(op) ? std::floor(value) : isa<CeilOp>(op) ? std::ceil(value) : std::nearbyint(value);
+  };
+  std::vector<Alternative> found;
+  for (auto [place, value] : llvm::enumerate(x.floats)) {
+    double chosen = f(nearest(value, x.element)), below = f(value - reach), above = f(value + reach);
+    if (below != chosen || above != chosen)
+      found.push_back({static_cast<int64_t>(place), below != chosen ? below : above});
+  }
+  return found;
+}
+
+/// Remainders near 0 or near the divisor: the other of the two.
+static std::vector<Alternative> undecidedRemainders(ArrayRef<HostTensor> x, const HostTensor &result, double near) {
+  std::vector<Alternative> found;
+  forEachPlace(result.dims, x, [&](int64_t place, ArrayRef<int64_t> source) {
+    double a = x[0].floats[source[0]], b = std::fabs(x[1].floats[source[1]]), r = std::fabs(result.floats[place]);
+    double reach = near * std::fmax(1, std::fabs(a) / b); // the divisor's deviation counts once for each time it goes
+    if (std::fmin(r, b - r) <= reach)
+      found.push_back({place, std::copysign(r < b - r ? b : 0, a)});
+  });
   return found;
 }
 
@@ -114,6 +134,10 @@ std::vector<Alternative> undecided(Operation &op, ArrayRef<HostTensor> exact, Ar
     return undecidedPlaces(exact[0], exact[0].dims.size() - 1, top.getSmallest(), near, result);
   if (auto cast = dyn_cast<CastOp>(op))
     return undecidedCasts(cast, exact[0], near);
+  if (isa<FloorOp, CeilOp, RoundOp>(op))
+    return undecidedWhole(op, exact[0], near);
+  if (isa<RemOp>(op))
+    return undecidedRemainders(exact, result, near);
   std::vector<Alternative> found;
   if (isa<SignOp>(op)) {
     for (auto [place, value] : llvm::enumerate(exact[0].floats))

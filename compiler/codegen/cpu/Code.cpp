@@ -34,15 +34,24 @@ Value Code::at(Value pointer, int64_t bytes) {
 
 Value Code::raw(Type type, Value pointer, unsigned align) { return LLVM::LoadOp::create(b, loc, type, pointer, align); }
 
+Type Code::storageType(Type element) {
+  return element.isInteger(1) ? b.getI8Type() : element.isBF16() ? b.getI16Type() : scalarType(element);
+}
+
 Value Code::fromStorage(Value value, Type element) {
+  if (element.isBF16())
+    return arith::BitcastOp::create(b, loc, isa<VectorType>(value.getType()) ? Type(vec(element)) : element, value);
   if (!element.isInteger(1))
     return value;
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero(value.getType()));
 }
 Value Code::toStorage(Value value) {
-  if (!getElementTypeOrSelf(value.getType()).isInteger(1))
+  Type element = getElementTypeOrSelf(value.getType()), storage = storageType(element);
+  Type type = isa<VectorType>(value.getType()) ? Type(vec(storage)) : storage;
+  if (element.isBF16())
+    return arith::BitcastOp::create(b, loc, type, value);
+  if (!element.isInteger(1))
     return value;
-  Type type = isa<VectorType>(value.getType()) ? Type(vec(b.getI8Type())) : b.getI8Type();
   return arith::ExtUIOp::create(b, loc, type, value);
 }
 

@@ -3,6 +3,8 @@
 #ifndef TUTTI_COMPILER_CODEGEN_CPU_CODE_H
 #define TUTTI_COMPILER_CODEGEN_CPU_CODE_H
 
+#include "dialects/tutti/Tutti.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,7 +56,7 @@ public:
   mlir::Value loadPointer(mlir::Value pointer) { return raw(ptr(), pointer, 8); }
   mlir::Value loadNumber(mlir::Value pointer) { return raw(i64(), pointer, 8); }
 
-  /// One element; booleans are bytes in memory and i1 in registers.
+  /// One element; booleans are bytes in memory and i1 in registers, and integers have no sign there.
   mlir::Value loadScalar(mlir::Type element, mlir::Value pointer);
   void storeScalar(mlir::Value value, mlir::Value pointer);
   /// 16 elements that lie side by side; lanes outside of `mask` (null: none) are not touched and read as zero.
@@ -117,7 +119,8 @@ private:
   mlir::Value raw(mlir::Type type, mlir::Value pointer, unsigned align);
   mlir::Value fromStorage(mlir::Value value, mlir::Type element);
   mlir::Value toStorage(mlir::Value value);
-  mlir::Type storageType(mlir::Type element) { return element.isInteger(1) ? b.getI8Type() : element; }
+  /// bfloat16 lies as an integer: LLVM would call a function for what no level has an instruction for.
+  mlir::Type storageType(mlir::Type element);
 };
 
 } // namespace tutti

@@ -136,12 +136,17 @@ private:
     Type type = op->getResult(0).getType();
     if (type.isInteger(1))
       return formatv("({0} {1} {2}) & 1", arg(op, 0), symbol, arg(op, 1)).str();
-    std::string u = unsignedOf(type);
+    // Shorter ones would become int, in which they could overflow.
+    std::string u = type.getIntOrFloatBitWidth() < 32 ? "unsigned" : unsignedOf(type);
     return castTo(cudaType(type), castTo(u, arg(op, 0)) + " " + symbol + " " + castTo(u, arg(op, 1)));
   }
   std::string onUnsigned(Operation *op, const char *symbol) {
     std::string u = unsignedOf(op->getOperand(0).getType());
     return castTo(u, arg(op, 0)) + " " + symbol + " " + castTo(u, arg(op, 1));
+  }
+  /// The operand that is the larger or the smaller, read as unsigned numbers.
+  std::string chosen(Operation *op, const char *symbol) {
+    return onUnsigned(op, symbol) + " ? " + arg(op, 0) + " : " + arg(op, 1);
   }
   std::string cast(Operation *op, const std::string &value) {
     return castTo(cudaType(op->getResult(0).getType()), value);
@@ -282,8 +287,12 @@ private:
         .Case<arith::ShRSIOp>([&](auto) { return infix(op, ">>"); })
         .Case<arith::DivSIOp>([&](auto) { return infix(op, "/"); })
         .Case<arith::RemSIOp>([&](auto) { return infix(op, "%"); })
+        .Case<arith::DivUIOp>([&](auto) { return cast(op, onUnsigned(op, "/")); })
+        .Case<arith::RemUIOp>([&](auto) { return cast(op, onUnsigned(op, "%")); })
         .Case<arith::MaxSIOp>([&](auto) { return call(op, "max"); })
         .Case<arith::MinSIOp>([&](auto) { return call(op, "min"); })
+        .Case<arith::MaxUIOp>([&](auto) { return chosen(op, ">"); })
+        .Case<arith::MinUIOp>([&](auto) { return chosen(op, "<"); })
         .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) {
           Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
           if (to.isInteger(1))
@@ -312,7 +321,7 @@ OwningOpRef<ModuleOp> scalarFunction(MapOp map, llvm::StringRef precision) {
   Block &body = map.getBody().front();
   auto function = func::FuncOp::create(
       builder, map.getLoc(), "f",
-      builder.getFunctionType(body.getArgumentTypes(), map.getResult().getType().getElementType()));
+      builder.getFunctionType(body.getArgumentTypes(), scalarType(map.getResult().getType().getElementType())));
   IRMapping mapping;
   Block *entry = function.addEntryBlock();
   mapping.map(body.getArguments(), entry->getArguments());
@@ -338,7 +347,7 @@ llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::
   if (!text)
     return text.takeError();
   return formatv("__device__ __forceinline__ {0} {1}({2}) {{\n{3}}\n",
-                 cudaType(map.getResult().getType().getElementType()), name, parameters, *text)
+                 cudaType(scalarType(map.getResult().getType().getElementType())), name, parameters, *text)
       .str();
 }
 

@@ -53,8 +53,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
   if (lhs.getElementType() != rhs.getElementType())
     return misfit(location, name, "expected equal element types, got ", lhs.getElementType(), " and ",
                   rhs.getElementType());
-  if (!isa<FloatType>(lhs.getElementType()) && (!lhs.getElementType().isSignlessInteger() || isTruth(lhs.getElementType())))
-    return misfit(location, name, "expected elements of a float type or a signless integer wider than i1, got ",
+  if (!isNumber(lhs.getElementType()))
+    return misfit(location, name, "expected elements of a float type or an integer wider than i1, got ",
                   lhs.getElementType());
   llvm::SmallDenseMap<char, Size> sizes;
   auto read = [&](StringRef side, RankedTensorType type, StringRef labels) -> LogicalResult {

@@ -34,7 +34,6 @@ static LogicalResult expectEqual(Location location, StringRef op, Type a, Type b
 }
 
 static bool isFloat(Type type) { return isa<FloatType>(type); }
-static bool isNumber(Type type) { return isFloat(type) || (type.isSignlessInteger() && !isTruth(type)); }
 
 static LogicalResult inferSame(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred,
                                llvm::function_ref<bool(Type)> accepts, StringRef expected) {
@@ -46,18 +45,21 @@ static LogicalResult inferSame(Location location, StringRef op, TypeRange operan
   return success();
 }
 
-static LogicalResult inferNumbers(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
-  return inferSame(location, op, operands, inferred, isNumber, "a float type or a signless integer wider than i1");
+static LogicalResult inferNumbers(Location location, StringRef op, TypeRange operands,
+                                  SmallVectorImpl<Type> &inferred) {
+  return inferSame(location, op, operands, inferred, isNumber, "a float type or an integer wider than i1");
 }
 static LogicalResult inferFloats(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
   return inferSame(location, op, operands, inferred, isFloat, "a float type");
 }
-static LogicalResult inferTruths(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
-  return inferSame(location, op, operands, inferred, isTruth, "i1");
+static LogicalResult inferBits(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
+  return inferSame(
+      location, op, operands, inferred, isInteger, "an integer type");
 }
-static LogicalResult inferCompared(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
+static LogicalResult inferCompared(Location location, StringRef op, TypeRange operands,
+                                   SmallVectorImpl<Type> &inferred) {
   auto accepts = [](Type type) { return isNumber(type) || isTruth(type); };
-  if (failed(inferSame(location, op, operands, inferred, accepts, "a float type or a signless integer")))
+  if (failed(inferSame(location, op, operands, inferred, accepts, "a float type or an integer")))
     return failure();
   auto type = cast<RankedTensorType>(inferred[0]);
   inferred[0] = getTensorType(getSizes(type), IntegerType::get(type.getContext(), 1));
@@ -82,7 +84,7 @@ LogicalResult CastOp::verify() {
     return emitOpError("expected a result of the shape ") << str(from) << " of x, got " << str(to);
   for (Type type : {tensorOf(getX()).getElementType(), tensorOf(getResult()).getElementType()})
     if (!isNumber(type) && !isTruth(type))
-      return emitOpError("expected elements of a float type or a signless integer, got ") << type;
+      return emitOpError("expected elements of a float type or an integer, got ") << type;
   return success();
 }
 
@@ -102,14 +104,23 @@ template <typename F> static HostTensor onFloats(EvaluateContext &context, Array
   return y;
 }
 
+/// Calls f with the integers at these places, unsigned ones as unsigned.
+template <typename F> static auto withInts(ArrayRef<HostTensor> x, ArrayRef<int64_t> source, F f) {
+  bool isUnsigned = x[0].element.isUnsignedInteger();
+  if constexpr (std::is_invocable_v<F, int64_t>) {
+    int64_t a = x[0].ints[source[0]];
+    return static_cast<uint64_t>(isUnsigned ? f(static_cast<uint64_t>(a)) : f(a));
+  } else {
+    int64_t a = x[0].ints[source[0]], b = x[1].ints[source[1]];
+    return static_cast<uint64_t>(isUnsigned ? f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)) : f(a, b));
+  }
+}
+
 /// y = f(x) on integers, the low bits of it.
 template <typename F> static HostTensor onInts(ArrayRef<HostTensor> x, F f) {
   HostTensor y = HostTensor::zeros(x[0].element, broadcastDims(x));
   forEachPlace(y.dims, x, [&](int64_t place, ArrayRef<int64_t> source) {
-    if constexpr (std::is_invocable_v<F, int64_t>)
-      y.ints[place] = wrapped(f(x[0].ints[source[0]]), y.element);
-    else
-      y.ints[place] = wrapped(f(x[0].ints[source[0]], x[1].ints[source[1]]), y.element);
+    y.ints[place] = wrapped(withInts(x, source, f), y.element);
   });
   return y;
 }
@@ -121,7 +132,7 @@ template <typename F> static HostTensor compared(ArrayRef<HostTensor> x, F f) {
     if (x[0].isFloat())
       y.ints[place] = f(nearest(x[0].floats[source[0]], x[0].element), nearest(x[1].floats[source[1]], x[1].element));
     else
-      y.ints[place] = f(x[0].ints[source[0]], x[1].ints[source[1]]);
+      y.ints[place] = withInts(x, source, f);
   });
   return y;
 }
@@ -129,29 +140,43 @@ template <typename F> static HostTensor compared(ArrayRef<HostTensor> x, F f) {
 using Operands = ArrayRef<HostTensor>;
 using Reference = FailureOr<HostTensor>;
 
-Reference SqrtOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::sqrt(x); });
-}
+#define TUTTI_REFERENCE(op, function)                                                                                  \
+  Reference op::evaluate(EvaluateContext &context, Operands x) {                                                       \
+    return onFloats(context, x, [](double x) { return std::function(x); });                                            \
+  }
+TUTTI_REFERENCE(SqrtOp, sqrt)
+TUTTI_REFERENCE(ExpOp, exp)
+TUTTI_REFERENCE(Expm1Op, expm1)
+TUTTI_REFERENCE(LogOp, log)
+TUTTI_REFERENCE(ErfOp, erf)
+TUTTI_REFERENCE(SinOp, sin)
+TUTTI_REFERENCE(CosOp, cos)
+TUTTI_REFERENCE(TanOp, tan)
+TUTTI_REFERENCE(AsinOp, asin)
+TUTTI_REFERENCE(AcosOp, acos)
+TUTTI_REFERENCE(AtanOp, atan)
+TUTTI_REFERENCE(SinhOp, sinh)
+TUTTI_REFERENCE(CoshOp, cosh)
+TUTTI_REFERENCE(TanhOp, tanh)
+TUTTI_REFERENCE(AsinhOp, asinh)
+TUTTI_REFERENCE(AcoshOp, acosh)
+TUTTI_REFERENCE(AtanhOp, atanh)
+#undef TUTTI_REFERENCE
 Reference ReciprocalOp::evaluate(EvaluateContext &context, Operands x) {
   return onFloats(context, x, [](double x) { return 1 / x; });
 }
-Reference ExpOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::exp(x); });
+// Choices: of the number that the declared type has.
+template <typename F> static HostTensor whole(EvaluateContext &context, Operands x, F f) {
+  return onFloats(context, x, [&](double value) { return f(nearest(value, x[0].element)); });
 }
-Reference LogOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::log(x); });
+Reference FloorOp::evaluate(EvaluateContext &context, Operands x) {
+  return whole(context, x, [](double x) { return std::floor(x); });
 }
-Reference ErfOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::erf(x); });
+Reference CeilOp::evaluate(EvaluateContext &context, Operands x) {
+  return whole(context, x, [](double x) { return std::ceil(x); });
 }
-Reference SinOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::sin(x); });
-}
-Reference CosOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::cos(x); });
-}
-Reference TanhOp::evaluate(EvaluateContext &context, Operands x) {
-  return onFloats(context, x, [](double x) { return std::tanh(x); });
+Reference RoundOp::evaluate(EvaluateContext &context, Operands x) {
+  return whole(context, x, [](double x) { return std::nearbyint(x); });
 }
 // Of a composition plain float32 rounds every step.
 Reference SigmoidOp::evaluate(EvaluateContext &context, Operands x) {
@@ -173,53 +198,68 @@ Reference MishOp::evaluate(EvaluateContext &context, Operands x) {
 Reference NegOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double x) { return -x; });
-  return onInts(x, [](int64_t x) { return -static_cast<uint64_t>(x); });
+  return onInts(x, [](auto x) { return -static_cast<uint64_t>(x); });
 }
 Reference AbsOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double x) { return std::fabs(x); });
-  return onInts(x, [](int64_t x) { return x < 0 ? -static_cast<uint64_t>(x) : x; });
+  return onInts(x, [](auto x) { return x < 0 ? -static_cast<uint64_t>(x) : x; });
 }
 Reference SignOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double x) { return x > 0 ? 1 : x < 0 ? -1 : x; });
-  return onInts(x, [](int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; });
+  return onInts(x, [](auto x) { return x > 0 ? 1 : x < 0 ? -1 : 0; });
 }
 Reference ReluOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double x) { return x > 0 || std::isnan(x) ? x : 0; });
-  return onInts(x, [](int64_t x) { return x > 0 ? x : 0; });
+  return onInts(x, [](auto x) { return x > 0 ? x : 0; });
 }
 Reference NotOp::evaluate(EvaluateContext &, Operands x) {
-  return onInts(x, [](int64_t x) { return !x; });
+  return onInts(x, [](auto x) { return ~x; });
 }
 
 Reference AddOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return a + b; });
-  return onInts(x, [](uint64_t a, uint64_t b) { return a + b; });
+  return onInts(x, [](auto a, auto b) { return uint64_t(a) + uint64_t(b); });
 }
 Reference SubOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return a - b; });
-  return onInts(x, [](uint64_t a, uint64_t b) { return a - b; });
+  return onInts(x, [](auto a, auto b) { return uint64_t(a) - uint64_t(b); });
 }
 Reference MulOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return a * b; });
-  return onInts(x, [](uint64_t a, uint64_t b) { return a * b; });
+  return onInts(x, [](auto a, auto b) { return uint64_t(a) * uint64_t(b); });
 }
 Reference DivOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return a / b; });
-  return onInts(x, [](int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? -static_cast<uint64_t>(a) : a / b; });
+  return onInts(x, [](auto a, auto b) -> uint64_t {
+    if (std::is_signed_v<decltype(a)> && b == decltype(b)(-1)) // the smallest number has no quotient
+      return -static_cast<uint64_t>(a);
+    return b == 0 ? 0 : a / b;
+  });
+}
+Reference RemOp::evaluate(EvaluateContext &context, Operands x) {
+  if (x[0].isFloat())
+    return onFloats(context, x, [type = x[0].element](double a, double b) {
+      return std::fmod(nearest(a, type), nearest(b, type));
+    });
+  return onInts(x, [](auto a, auto b) -> uint64_t {
+    if (std::is_signed_v<decltype(a)> && b == decltype(b)(-1))
+      return 0;
+    return b == 0 ? a : a % b;
+  });
 }
 Reference PowOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return std::pow(a, b); });
-  return onInts(x, [](int64_t base, int64_t exponent) -> uint64_t {
+  return onInts(x, [](auto base, auto exponent) -> uint64_t {
     if (exponent < 0) // 1 / base^-exponent, rounded towards zero
-      return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+      return base == 1 ? 1 : base == decltype(base)(-1) ? (exponent % 2 ? -1 : 1) : 0;
     uint64_t power = 1;
     for (uint64_t square = base; exponent; exponent >>= 1, square *= square)
       power *= exponent & 1 ? square : 1;
@@ -229,18 +269,39 @@ Reference PowOp::evaluate(EvaluateContext &context, Operands x) {
 Reference MinOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
-  return onInts(x, [](int64_t a, int64_t b) { return std::min(a, b); });
+  return onInts(x, [](auto a, auto b) { return std::min(a, b); });
 }
 Reference MaxOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
     return onFloats(context, x, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
-  return onInts(x, [](int64_t a, int64_t b) { return std::max(a, b); });
+  return onInts(x, [](auto a, auto b) { return std::max(a, b); });
 }
 Reference AndOp::evaluate(EvaluateContext &, Operands x) {
-  return onInts(x, [](int64_t a, int64_t b) { return a & b; });
+  return onInts(x, [](auto a, auto b) { return a & b; });
 }
 Reference OrOp::evaluate(EvaluateContext &, Operands x) {
-  return onInts(x, [](int64_t a, int64_t b) { return a | b; });
+  return onInts(x, [](auto a, auto b) { return a | b; });
+}
+
+Reference XorOp::evaluate(EvaluateContext &, Operands x) {
+  return onInts(x, [](auto a, auto b) { return a ^ b; });
+}
+/// The amount as an unsigned number of its width, or the first that leaves nothing.
+static unsigned amountOf(uint64_t b, Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  return static_cast<unsigned>(std::min<uint64_t>(b & llvm::maskTrailingOnes<uint64_t>(width), width));
+}
+Reference ShiftLeftOp::evaluate(EvaluateContext &, Operands x) {
+  return onInts(x, [type = x[0].element](auto a, auto b) -> uint64_t {
+    unsigned amount = amountOf(b, type);
+    return amount == type.getIntOrFloatBitWidth() ? 0 : uint64_t(a) << amount;
+  });
+}
+Reference ShiftRightOp::evaluate(EvaluateContext &, Operands x) {
+  return onInts(x, [type = x[0].element](auto a, auto b) -> uint64_t {
+    unsigned amount = amountOf(b, type);
+    return amount == 64 ? (a < 0 ? ~uint64_t(0) : 0) : a >> amount;
+  });
 }
 
 Reference EqualOp::evaluate(EvaluateContext &, Operands x) {
@@ -265,25 +326,20 @@ Reference SelectOp::evaluate(EvaluateContext &, Operands x) {
   return y;
 }
 
-/// Truncated towards zero and brought into the type's range; NaN is 0.
-static int64_t saturated(double value, Type type) {
-  int64_t width = type.getIntOrFloatBitWidth();
-  double bound = std::ldexp(1.0, width - 1);
-  int64_t largest = static_cast<int64_t>((uint64_t(1) << (width - 1)) - 1);
-  if (std::isnan(value))
-    return 0;
-  return value >= bound ? largest : value < -bound ? -largest - 1 : static_cast<int64_t>(value);
-}
-
 Reference CastOp::evaluate(EvaluateContext &, Operands operands) {
   const HostTensor &x = operands[0];
   Type to = tensorOf(getResult()).getElementType();
   HostTensor y = HostTensor::zeros(to, x.dims);
   // A cast to fewer bits is meant to lose them, in the float64 reference too.
   bool narrows = x.isFloat() && y.isFloat() && to.getIntOrFloatBitWidth() < x.element.getIntOrFloatBitWidth();
+  bool isUnsigned = x.element.isUnsignedInteger();
   for (int64_t i = 0, count = x.count(); i < count; ++i) {
-    if (y.isFloat())
-      y.floats[i] = x.isFloat() ? (narrows ? nearest(x.floats[i], to) : x.floats[i]) : nearest(x.ints[i], to);
+    if (y.isFloat() && x.isFloat())
+      y.floats[i] = narrows ? nearest(x.floats[i], to) : x.floats[i];
+    else if (y.isFloat() && to.isF32()) // in one rounding
+      y.floats[i] = isUnsigned ? static_cast<float>(static_cast<uint64_t>(x.ints[i])) : static_cast<float>(x.ints[i]);
+    else if (y.isFloat())
+      y.floats[i] = nearest(isUnsigned ? static_cast<uint64_t>(x.ints[i]) : static_cast<double>(x.ints[i]), to);
     else if (!x.isFloat())
       y.ints[i] = isTruth(to) ? x.ints[i] != 0 : wrapped(x.ints[i], to);
     else if (isTruth(to))

@@ -9,7 +9,7 @@ include "TuttiDialect.td"
 class Tutti_Domain<string infer> { string rule = infer; }
 def Tutti_Numbers  : Tutti_Domain<"inferNumbers">;   // floats or integers
 def Tutti_Floats   : Tutti_Domain<"inferFloats">;
-def Tutti_Truths   : Tutti_Domain<"inferTruths">;    // i1
+def Tutti_Bits     : Tutti_Domain<"inferBits">;      // integers or i1
 def Tutti_Compared : Tutti_Domain<"inferCompared">;  // floats, integers or i1; the result is i1
 def Tutti_Chosen   : Tutti_Domain<"inferChosen">;    // i1, then two of one type
 
@@ -44,15 +44,28 @@ def Tutti_SqrtOp       : Tutti_Unary<"sqrt", "y = the square root of x">;
 def Tutti_ReciprocalOp : Tutti_Unary<"reciprocal", "y = 1 / x">;
 def Tutti_ExpOp        : Tutti_Unary<"exp", "y = e^x">;
 def Tutti_LogOp        : Tutti_Unary<"log", "y = ln x">;
+def Tutti_Expm1Op      : Tutti_Unary<"expm1", "y = e^x - 1, without cancellation">;
+def Tutti_FloorOp      : Tutti_Unary<"floor", "y = the largest integer that is not above x">;
+def Tutti_CeilOp       : Tutti_Unary<"ceil", "y = the smallest integer that is not below x">;
+def Tutti_RoundOp      : Tutti_Unary<"round", "y = the integer nearest to x, of two the even one">;
 def Tutti_ErfOp        : Tutti_Unary<"erf", "y = erf x">;
 def Tutti_SinOp        : Tutti_Unary<"sin", "y = sin x">;
 def Tutti_CosOp        : Tutti_Unary<"cos", "y = cos x">;
+def Tutti_TanOp        : Tutti_Unary<"tan", "y = tan x">;
+def Tutti_AsinOp       : Tutti_Unary<"asin", "y = arcsin x; NaN outside of [-1, 1]">;
+def Tutti_AcosOp       : Tutti_Unary<"acos", "y = arccos x; NaN outside of [-1, 1]">;
+def Tutti_AtanOp       : Tutti_Unary<"atan", "y = arctan x">;
+def Tutti_SinhOp       : Tutti_Unary<"sinh", "y = sinh x">;
+def Tutti_CoshOp       : Tutti_Unary<"cosh", "y = cosh x">;
+def Tutti_AsinhOp      : Tutti_Unary<"asinh", "y = arsinh x">;
+def Tutti_AcoshOp      : Tutti_Unary<"acosh", "y = arcosh x; NaN below 1">;
+def Tutti_AtanhOp      : Tutti_Unary<"atanh", "y = artanh x; NaN outside of [-1, 1]">;
 def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x">;
 def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)">;
 def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;
 def Tutti_SoftplusOp   : Tutti_Unary<"softplus", "y = ln(1 + e^x)">;
 def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))">;
-def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, for i1", Tutti_Truths>;
+def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, of each bit", Tutti_Bits>;
 
 class Tutti_Binary<string mnemonic, string formula, Tutti_Domain domain, list<Trait> traits = []>
     : Tutti_Pointwise<mnemonic, domain, traits> {
@@ -65,11 +78,16 @@ def Tutti_AddOp : Tutti_Binary<"add", "y = a + b", Tutti_Numbers, [Commutative]>
 def Tutti_SubOp : Tutti_Binary<"sub", "y = a - b", Tutti_Numbers>;
 def Tutti_MulOp : Tutti_Binary<"mul", "y = a b", Tutti_Numbers, [Commutative]>;
 def Tutti_DivOp : Tutti_Binary<"div", "y = a / b; integers round towards zero, and divided by 0 give 0", Tutti_Numbers>;
+def Tutti_RemOp : Tutti_Binary<"rem", "y = a - n b, n = a / b rounded towards zero, exactly; of integers and b = 0: a", Tutti_Numbers>;
 def Tutti_PowOp : Tutti_Binary<"pow", "y = a^b", Tutti_Numbers>;
 def Tutti_MinOp : Tutti_Binary<"min", "y = the smaller of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
 def Tutti_MaxOp : Tutti_Binary<"max", "y = the larger of a and b; NaN if either is", Tutti_Numbers, [Commutative]>;
-def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, for i1", Tutti_Truths, [Commutative]>;
-def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, for i1", Tutti_Truths, [Commutative]>;
+def Tutti_AndOp : Tutti_Binary<"and", "y = a and b, of each bit", Tutti_Bits, [Commutative]>;
+def Tutti_OrOp  : Tutti_Binary<"or", "y = a or b, of each bit", Tutti_Bits, [Commutative]>;
+def Tutti_XorOp : Tutti_Binary<"xor", "y = a or b but not both, of each bit", Tutti_Bits, [Commutative]>;
+// The amount is read as unsigned: one past the width leaves nothing.
+def Tutti_ShiftLeftOp  : Tutti_Binary<"shift_left", "y = a 2^b, modulo 2^width", Tutti_Bits>;
+def Tutti_ShiftRightOp : Tutti_Binary<"shift_right", "y = a / 2^b rounded down: copies of the sign above, of unsigned numbers zeros", Tutti_Bits>;
 
 // The result is i1; a comparison with NaN is false.
 def Tutti_EqualOp        : Tutti_Binary<"equal", "y = a equals b", Tutti_Compared, [Commutative]>;

@@ -21,9 +21,9 @@ LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto own = cast<RankedTensorType>(getType());
   bool lifted = param.getPerMember() && isLifted(own) && own == addMemberAxis(type, getSizes(own).front());
   if (getType() != type && !lifted)
-    return emitOpError("expected the type ") << type << " of parameter " << getParamAttr()
-                                             << (param.getPerMember() ? ", or it with the member axis in front" : "")
-                                             << ", got " << getType();
+    return emitOpError("expected the type ")
+           << type << " of parameter " << getParamAttr()
+           << (param.getPerMember() ? ", or it with the member axis in front" : "") << ", got " << getType();
   return success();
 }
 
@@ -63,8 +63,8 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   Type element = type.getElementType();
   Sizes sizes = getSizes(type);
   bool isFloat = isa<FloatType>(element), isVote = op.getKind() == HeadKind::vote;
-  if (!isFloat && !element.isSignlessInteger())
-    return misfit(location, name, "expected elements of a float type or a signless integer, got ", element);
+  if (!isFloat && !isInteger(element))
+    return misfit(location, name, "expected elements of a float type or an integer, got ", element);
   size_t needed = isVote && isFloat ? 2 : 1;
   if (sizes.size() < needed)
     return misfit(location, name, "expected at least ", needed, " axes for ", kind, ", got ", str(sizes));
@@ -155,19 +155,22 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
     return y;
   }
 
-  HostTensor y = HostTensor::zeros(element, dims);
+  HostTensor y = HostTensor::zeros(element, dims), inSet = inOrder(x);
+  int64_t turned = x.element.isUnsignedInteger(64) ? INT64_MIN : 0;
   for (int64_t i = 0; i < each; ++i) {
     if (!y.isFloat()) { // vote, min or max of integers
       for (int64_t member = 0; member < members; ++member)
-        votes[member] = x.ints[member * each + i];
-      y.ints[i] = kind == HeadKind::vote  ? mostFrequent(votes)
-                  : kind == HeadKind::min ? *llvm::min_element(votes)
-                                          : *llvm::max_element(votes);
+        votes[member] = inSet.ints[member * each + i];
+      y.ints[i] = turned ^ (kind == HeadKind::vote  ? mostFrequent(votes)
+                            : kind == HeadKind::min ? *llvm::min_element(votes)
+                                                    : *llvm::max_element(votes));
       continue;
     }
     std::vector<double> values(members);
     for (int64_t member = 0; member < members; ++member)
-      values[member] = x.isFloat() ? x.floats[member * each + i] : nearest(x.ints[member * each + i], element);
+      values[member] = x.isFloat()   ? x.floats[member * each + i]
+                       : turned != 0 ? nearest(static_cast<uint64_t>(x.ints[member * each + i]), element)
+                                     : nearest(x.ints[member * each + i], element);
     double q = getQ() ? getQ()->convertToDouble() : 0;
     y.floats[i] = headOf(kind, q, values, [&](double value) { return context.round(value, element); });
   }
@@ -258,8 +261,8 @@ LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
     for (auto [i, type, dim, expected] : llvm::enumerate(types, dims, inner)) {
       RankedTensorType without = withoutAxis(cast<RankedTensorType>(type), dim, size);
       if (!without)
-        return emitOpError("expected axis ") << dim << " of " << what << " " << i << " to have length " << size
-                                             << ", got " << type;
+        return emitOpError("expected axis ")
+               << dim << " of " << what << " " << i << " to have length " << size << ", got " << type;
       if (without != expected)
         return emitOpError("expected ") << what << " " << i << " of " << getCalleeAttr() << " to be " << without
                                         << ", got " << expected;

@@ -22,14 +22,20 @@ inline mlir::RankedTensorType tensorOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 inline bool isTruth(mlir::Type type) { return type.isInteger(1); }
+/// Integers, i1 too: `i8` has a sign, `ui8` has none, and `si8` we do not write.
+inline bool isInteger(mlir::Type type) { return type.isSignlessInteger() || type.isUnsignedInteger(); }
+/// What arithmetic is done on: floats and integers, but no i1.
+inline bool isNumber(mlir::Type type) {
+  return llvm::isa<mlir::FloatType>(type) || (isInteger(type) && !isTruth(type));
+}
 
 /// Whether the elements are numbers: floats, or integers that are no truth values.
 inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location, llvm::StringRef op,
                                          mlir::RankedTensorType type) {
   mlir::Type element = type.getElementType();
-  if (llvm::isa<mlir::FloatType>(element) || (element.isSignlessInteger() && !isTruth(element)))
+  if (isNumber(element))
     return llvm::success();
-  return misfit(location, op, "expected elements of a float type or a signless integer wider than i1, got ", element);
+  return misfit(location, op, "expected elements of a float type or an integer wider than i1, got ", element);
 }
 
 /// The axes 0 .. rank-1, each increased by `offset`.
@@ -43,6 +49,8 @@ void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::Ar
 /// the operands that broadcast to it.
 void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
                   llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
+/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64 has their order.
+HostTensor inOrder(HostTensor x);
 /// The shape that these operands broadcast to; they are known to fit.
 llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
 /// The result that takes element `source(i)` of `x` to place i.
@@ -51,6 +59,8 @@ HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
 
 /// `value` in the range of the integer type: the low bits, sign extended; i1 is 0 or 1.
 int64_t wrapped(uint64_t value, mlir::Type type);
+/// `value` truncated towards zero and brought into the range of the integer type; NaN is 0.
+int64_t saturated(double value, mlir::Type type);
 /// `value` rounded to the nearest number of the float type.
 double nearest(double value, mlir::Type type);
 

@@ -23,13 +23,13 @@ LogicalResult MapOp::verify() {
       return emitOpError("expected map ") << i << " to take " << type.getRank() << " indices and up to "
                                           << type.getNumDynamicDims() << " sizes to " << from.getRank()
                                           << " indices, got " << attr;
-    if (argument.getType() != from.getElementType())
-      return emitOpError("expected argument ") << i << " of the body to be " << from.getElementType() << ", got "
-                                               << argument.getType();
+    if (argument.getType() != scalarType(from.getElementType()))
+      return emitOpError("expected argument ") << i << " of the body to be " << scalarType(from.getElementType())
+                                               << ", got " << argument.getType();
   }
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(type.getElementType()))
-    return emitOpError("expected the body to yield one ") << type.getElementType();
+  if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
+    return emitOpError("expected the body to yield one ") << scalarType(type.getElementType());
   return success();
 }
 

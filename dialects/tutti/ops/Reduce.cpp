@@ -44,7 +44,8 @@ LogicalResult ReduceOp::lift(LiftContext &context) {
 }
 
 FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
-  const HostTensor &x = operands[0];
+  bool isOrdered = getKind() == ReduceKind::max || getKind() == ReduceKind::min;
+  HostTensor x = isOrdered ? inOrder(operands[0]) : operands[0];
   SmallVector<int64_t> dims = x.dims;
   double count = 1;
   for (int64_t axis : getAxes()) {
@@ -61,7 +62,9 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
     llvm::fill(y.ints, 1);
   } else if (!sums) {
     llvm::fill(y.floats, largest ? -infinity : infinity);
-    llvm::fill(y.ints, largest ? llvm::minIntN(width) : llvm::maxIntN(width));
+    bool isPositive = x.element.isUnsignedInteger() && width < 64;
+    int64_t highest = isPositive ? static_cast<int64_t>(llvm::maxUIntN(width)) : llvm::maxIntN(width);
+    llvm::fill(y.ints, !largest ? highest : isPositive ? 0 : llvm::minIntN(width));
   }
 
   // 16-bit types accumulate in float32.
@@ -95,7 +98,7 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
       sum /= count;
   for (double &value : y.floats)
     value = context.round(value, y.element);
-  return y;
+  return isOrdered ? inOrder(y) : y;
 }
 
 LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
@@ -124,7 +127,7 @@ LogicalResult ArgOp::lift(LiftContext &context) {
 }
 
 FailureOr<HostTensor> ArgOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
-  const HostTensor &x = operands[0];
+  HostTensor x = inOrder(operands[0]);
   int64_t axis = getAxis(), length = x.dims[axis], step = x.strides()[axis];
   SmallVector<int64_t> dims = x.dims;
   dims[axis] = 1;

@@ -93,7 +93,7 @@ LogicalResult TopOp::lift(LiftContext &context) {
 }
 
 FailureOr<HostTensor> TopOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
-  const HostTensor &x = operands[0];
+  HostTensor x = inOrder(operands[0]);
   int64_t columns = x.dims.back(), count = getCount();
   SmallVector<int64_t> dims = x.dims;
   dims.back() = count;

@@ -42,9 +42,9 @@ func.func @head_vote(%x: tensor<3xf32>) {
 
 // -----
 
-func.func @head_elements(%x: tensor<3xui8>) {
-  // expected-error@+1 {{'tutti.head' expected elements of a float type or a signless integer, got 'ui8'}}
-  %0 = tutti.head max %x : tensor<3xui8>
+func.func @head_elements(%x: tensor<3xsi8>) {
+  // expected-error@+1 {{'tutti.head' expected elements of a float type or an integer, got 'si8'}}
+  %0 = tutti.head max %x : tensor<3xsi8>
   return
 }
 

@@ -25,7 +25,7 @@ func.func @add_elements(%x: tensor<2xf32>, %y: tensor<2xf64>) {
 // -----
 
 func.func @add_truths(%x: tensor<2xi1>) {
-  // expected-error@+1 {{'tutti.add' expected elements of a float type or a signless integer wider than i1, got 'i1'}}
+  // expected-error@+1 {{'tutti.add' expected elements of a float type or an integer wider than i1, got 'i1'}}
   %0 = tutti.add %x, %x : tensor<2xi1>, tensor<2xi1>
   return
 }
@@ -41,16 +41,16 @@ func.func @exp_integers(%x: tensor<2xi32>) {
 // -----
 
 func.func @not_floats(%x: tensor<2xf32>) {
-  // expected-error@+1 {{'tutti.not' expected elements of i1, got 'f32'}}
+  // expected-error@+1 {{'tutti.not' expected elements of an integer type, got 'f32'}}
   %0 = tutti.not %x : tensor<2xf32>
   return
 }
 
 // -----
 
-func.func @greater_unsigned(%x: tensor<2xui8>) {
-  // expected-error@+1 {{'tutti.greater' expected elements of a float type or a signless integer, got 'ui8'}}
-  %0 = tutti.greater %x, %x : tensor<2xui8>, tensor<2xui8>
+func.func @greater_signed(%x: tensor<2xsi8>) {
+  // expected-error@+1 {{'tutti.greater' expected elements of a float type or an integer, got 'si8'}}
+  %0 = tutti.greater %x, %x : tensor<2xsi8>, tensor<2xsi8>
   return
 }
 
@@ -89,9 +89,9 @@ func.func @cast_shape(%x: tensor<2xf32>) {
 
 // -----
 
-func.func @cast_unsigned(%x: tensor<2xui8>) {
-  // expected-error@+1 {{'tutti.cast' op expected elements of a float type or a signless integer, got 'ui8'}}
-  %0 = tutti.cast %x : tensor<2xui8> -> tensor<2xf32>
+func.func @cast_signed(%x: tensor<2xsi8>) {
+  // expected-error@+1 {{'tutti.cast' op expected elements of a float type or an integer, got 'si8'}}
+  %0 = tutti.cast %x : tensor<2xsi8> -> tensor<2xf32>
   return
 }
 
@@ -130,7 +130,7 @@ func.func @contract_elements(%x: tensor<2x3xf32>, %w: tensor<3x5xf64>) {
 // -----
 
 func.func @contract_truths(%x: tensor<2x2xi1>) {
-  // expected-error@+1 {{'tutti.contract' expected elements of a float type or a signless integer wider than i1, got 'i1'}}
+  // expected-error@+1 {{'tutti.contract' expected elements of a float type or an integer wider than i1, got 'i1'}}
   %0 = tutti.contract %x, %x "bk,kn->bn" : tensor<2x2xi1>, tensor<2x2xi1>
   return
 }
@@ -162,7 +162,7 @@ func.func @reduce_mean(%x: tensor<2xi32>) {
 // -----
 
 func.func @reduce_truths(%x: tensor<2xi1>) {
-  // expected-error@+1 {{'tutti.reduce' expected elements of a float type or a signless integer wider than i1, got 'i1'}}
+  // expected-error@+1 {{'tutti.reduce' expected elements of a float type or an integer wider than i1, got 'i1'}}
   %0 = tutti.reduce max %x [0] : tensor<2xi1>
   return
 }
@@ -194,7 +194,7 @@ func.func @arg_of_nothing(%x: tensor<2x0xf32>) {
 // -----
 
 func.func @scan_truths(%x: tensor<2xi1>) {
-  // expected-error@+1 {{'tutti.scan' expected elements of a float type or a signless integer wider than i1, got 'i1'}}
+  // expected-error@+1 {{'tutti.scan' expected elements of a float type or an integer wider than i1, got 'i1'}}
   %0 = tutti.scan sum %x : tensor<2xi1>
   return
 }

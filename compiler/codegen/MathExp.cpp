@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The exponential and what is made of it. What each computes, its error and its special values: docs/numerics.md.
+#include "compiler/codegen/MathFunctions.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
+  Expr half = fma(y, perUnit / 2, f.magic() + f.bias());
+  Expr rest = ((biased.bits() - half.bits()) << f.mantissa()).asFloat();
+  return p * powerOfTwo(half, f) * rest;
+}
+
+Expr exp(Expr x) {
+  Format f(x);
+  x = clampBelow(clampAbove(x, f.pick(89, 710)), f.pick(-104, -746));
+  double shift = f.magic() + 2 * f.bias();
+  Expr biased = fma(x, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), x));
+  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
+  return scale(p, x, kLog2E, biased, f);
+}
+
+Expr exp(Pair given) {
+  Format f(given.high);
+  Expr x = clampBelow(clampAbove(given.high, 710), -746);
+  double shift = f.magic() + 2 * f.bias();
+  Expr biased = fma(x, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), x)) + given.low;
+  Expr p = fma(fma(horner(r, kExp64), r, 1.0), r, 1.0);
+  return scale(p, x, kLog2E, biased, f);
+}
+
+Expr exp2(Expr x) {
+  Format f(x);
+  x = clampBelow(clampAbove(x, f.pick(129, 1025)), f.pick(-151, -1076));
+  double shift = f.magic() + 2 * f.bias();
+  Expr biased = x + shift, r = x - (biased - shift);
+  Expr p = fma(horner(r, f.pick(kExp2_32, kExp2_64)), r, 1.0);
+  return scale(p, x, 1.0, biased, f);
+}
+
+Expr expm1(Expr x) {
+  Format f(x);
+  Expr y = clampBelow(clampAbove(x, f.pick(89, 710)), f.pick(-20, -40));
+  // Halved, as 2^128 is no float: e^x - 1 = 2 (s q + (s - 1/2)) with s = 2^(n-1), q = e^r - 1.
+  double shift = f.magic() + f.bias();
+  Expr biased = fma(y, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), y));
+  Expr q = fma(horner(r, f.pick(kExpm1_32, kExpm1_64)), r * r, r);
+  Expr s = powerOfTwo(biased - 1.0, f);
+  Expr half = fma(q, s, s - 0.5);
+  // Halving a denormal would lose its last bit; there e^x - 1 is x.
+  return select(abs(x) < f.pick(0x1p-25, 0x1p-54), x, half + half);
+}
+
+Expr tanh(Expr x) {
+  Format f(x);
+  Expr a = clampAbove(abs(x), f.pick(10, 20));
+  Expr square = a * a;
+  Expr near = fma(horner(square, f.pick(kTanhNear32, kTanhNear64)), square * a, a);
+  // 1 - 2 / (e^2a + 1)
+  double shift = f.magic() + f.bias();
+  Expr biased = fma(a, 2 * kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2High() / 2, a);
+  Expr p = fma(fma(horner(r, f.pick(kTanhFar32, kTanhFar64)), r, 2.0), r, 1.0);
+  Expr far = x.like(1) - x.like(2) / fma(p, powerOfTwo(biased, f), 1.0);
+  return copySign(select(a >= 0.55, far, near), x);
+}
+
+Expr erf(Expr x) {
+  Format f(x);
+  Expr t = clampAbove(abs(x), f.pick(3.9375, 6));
+  Expr near = fma(horner(t * t, f.pick(kErfNear32, kErfNear64)), t, t);
+  // 1 - 2^g: what rounding does to the exponential counts less the further out, so a short one will do.
+  Expr g = horner(t, f.pick(kErfFar32, kErfFar64));
+  double shift = f.magic() + f.bias();
+  Expr biased = g + shift, r = g - (biased - shift);
+  Expr p = f.isDouble ? fma(horner(r, kExp2_64), r, 1.0) : horner(r, kExp2Short);
+  Expr far = fma(-p, powerOfTwo(biased, f), x.like(1.0));
+  return copySign(select(t >= f.pick(0.9, 1), far, near), x);
+}
+
+/// e^x / 2, of an x that is not negative: finite for as long as sinh and cosh are.
+static Expr halfExp(Expr x, Format f) {
+  x = clampAbove(x, f.pick(90, 711));
+  double shift = f.magic() + 2 * f.bias();
+  Expr biased = fma(x, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), x));
+  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
+  return scale(p, x, kLog2E, biased - 1.0, f);
+}
+
+Expr sinh(Expr x) {
+  Format f(x);
+  Expr a = abs(x), square = a * a;
+  Expr near = fma(horner(square, f.pick(kSinh32, kSinh64)), square * a, a);
+  Expr h = halfExp(a, f);
+  return copySign(select(a >= 1, h - x.like(0.25) / h, near), x);
+}
+
+Expr cosh(Expr x) {
+  Expr h = halfExp(abs(x), Format(x));
+  return h + x.like(0.25) / h;
+}
+
+/// e^-|x|, or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below 2^-126 itself.
+static Expr decay(Expr x, Format f) {
+  Expr y = -abs(x);
+  double shift = f.magic() + f.bias();
+  Expr biased = fma(y, kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), y));
+  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
+  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), x.like(0), p * powerOfTwo(biased, f));
+}
+
+/// a / d for a d between 1 and where the first polynomial ends: faster than a division, which keeps the divider busy
+/// for as long as a whole function takes, and as good as one but for the last rounding.
+static Expr quotient(Expr a, Expr d, ArrayRef<double> reciprocal) {
+  if (Format(a).isDouble)
+    return a / d;
+  Expr r = horner(d, reciprocal);
+  Expr e = fma(-d, r, 1.0);
+  r = fma(fma(e, e, e), r, r);
+  Expr q = a * r;
+  return fma(fma(-d, q, a), r, q);
+}
+
+Expr logistic(Expr x) {
+  Expr t = decay(x, Format(x));
+  return quotient(select(x < 0, t, x.like(1)), t + 1.0, kReciprocalTo2);
+}
+
+/// max(x, 0) + ln(1 + e^-|x|): the exponential cannot overflow, and the logarithm sees no cancellation.
+Expr log1pExp(Expr x) {
+  Format f(x);
+  Expr t = decay(x, f);
+  Expr tail = f.isDouble ? log1p(t) : fma(horner(t, kLog1pTo1), t * t, t);
+  return clampBelow(x, 0) + tail;
+}
+
+/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for positive x over e^2, in which t = e^-x.
+Expr mishGate(Expr x) {
+  Expr t = decay(x, Format(x));
+  auto isNegative = x < 0;
+  Expr linear = t + t, square = t * t;
+  Expr n = select(isNegative, square + linear, linear + 1.0);
+  return quotient(n, n + select(isNegative, x.like(2), square + square), kReciprocalTo5);
+}
+
+} // namespace tutti

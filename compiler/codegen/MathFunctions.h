@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The functions that Math.cpp puts in the place of ops, by family, and what they share.
+#ifndef TUTTI_COMPILER_CODEGEN_MATHFUNCTIONS_H
+#define TUTTI_COMPILER_CODEGEN_MATHFUNCTIONS_H
+
+#include "compiler/codegen/MathCoefficients.h"
+#include "compiler/codegen/ValueExpr.h"
+
+#include <limits>
+
+namespace tutti {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLog2E = 0x1.71547652b82fep+0, kHalfPi = 0x1.921fb54442d18p+0;
+
+/// What an expansion has to know of its float format. The sequences are the same for both.
+struct Format {
+  explicit Format(Expr x) : isDouble(x.width() == 64) {}
+  bool isDouble;
+  double pick(double single, double twice) const { return isDouble ? twice : single; }
+  llvm::ArrayRef<double> pick(llvm::ArrayRef<double> single, llvm::ArrayRef<double> twice) const {
+    return isDouble ? twice : single;
+  }
+  unsigned mantissa() const { return isDouble ? 52 : 23; }
+  int64_t bias() const { return isDouble ? 1023 : 127; }
+  /// Added to a number of moderate size, leaves it rounded to an integer, half to even, in the low mantissa bits.
+  double magic() const { return isDouble ? 0x1.8p52 : 0x1.8p23; }
+  /// ln 2 rounded to the format, and what is left of it.
+  double ln2High() const { return pick(0x1.62e43p-1, kLn2); }
+  double ln2Low() const { return pick(-0x1.05c61p-29, 0x1.abc9e3b39803fp-56); }
+};
+
+/// 2^k, for the k + bias (k a normal exponent) that lies in the low mantissa bits of `biased`.
+inline Expr powerOfTwo(Expr biased, Format f) { return (biased.bits() << f.mantissa()).asFloat(); }
+/// p * 2^round(y) for y from below the exponent of the smallest denormal to the one that overflows: rounded once, also
+/// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
+Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f);
+
+/// A number as the sum of two floats, the second far below the first's last bit.
+struct Pair {
+  Expr high, low;
+};
+
+// MathExp.cpp
+/// e^x of a pair of doubles.
+Expr exp(Pair x);
+Expr exp(Expr x);
+Expr exp2(Expr x);
+Expr expm1(Expr x);
+Expr sinh(Expr x);
+Expr cosh(Expr x);
+Expr tanh(Expr x);
+Expr erf(Expr x);
+Expr logistic(Expr x);
+Expr log1pExp(Expr x);
+Expr mishGate(Expr x);
+
+// MathLog.cpp
+Expr log(Expr x);
+Expr log1p(Expr x);
+Expr log2(Expr x);
+Expr log10(Expr x);
+Expr asinh(Expr x);
+Expr acosh(Expr x);
+Expr atanh(Expr x);
+Expr pow(Expr x, Expr y);
+
+// MathTrig.cpp
+Expr sin(Expr x);
+Expr cos(Expr x);
+Expr tan(Expr x);
+Expr asin(Expr x);
+Expr acos(Expr x);
+Expr atan(Expr x);
+
+} // namespace tutti
+
+#endif
