@@ -82,40 +82,63 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
 }
 
-Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, const Operand &updates) {
+Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, const Operand &updates, int64_t width) {
   if (!x || !given || !updates)
     return Operand();
-  Sizes sizes = x.sizes(), places = updates.sizes();
-  for (const Size &size : {sizes.back(), places.back()})
+  Sizes sizes = x.sizes(), lengths = updates.sizes();
+  for (const Size &size : {sizes.back(), lengths.back()})
     if (!size.isFixed())
       return unsupported("puts elements along dimension '" + size.str() + "', which is known at a call only",
                          "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
-  int64_t length = sizes.back().getFixed(), count = places.back().getFixed(), last = sizes.size() - 1;
+  if (width == 0 || llvm::is_contained(lengths, Size(0)))
+    return x;
+  int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width, last = sizes.size() - 1;
   Operand indices = checkedIndices(given, length);
   if (!indices)
     return Operand();
-  if (count == 0)
+  if (length == 0)
     return x;
-  if (kind == ScatterKind::set && indices.isConstant() && indices.constant().count() / count <= budget / length) {
-    // Where each element comes from is known: of x and the updates behind each other.
-    HostTensor host = toHost(indices.constant());
-    int64_t rows = host.count() / count;
-    budget -= rows * length;
-    SmallVector<int64_t> dims(host.dims);
-    dims.back() = length;
-    HostTensor from =
-        HostTensor::zeros(host.element.isInteger(32) ? host.element : IntegerType::get(&context, 64), dims);
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = 0; i < length; ++i)
-        from.ints[row * length + i] = i;
+  int64_t each = indices.sizes().back().getFixed(); // indices of a row
+  bool ofBlocks = each == count && width > 1, known = kind == ScatterKind::set && indices.isConstant();
+  if (known && indices.constant().count() / each <= budget / (length * width)) {
+    // Where each element comes from is known: of x and the updates behind each other, a block or an element each.
+    if (ofBlocks && indices.rank() == 1) {
+      auto apart = [&](const Operand &of, int64_t blocks) {
+        Sizes own = of.sizes();
+        own.back() = Size(blocks);
+        own.push_back(Size(width));
+        return reshape(of, own);
+      };
+      HostTensor host = toHost(indices.constant());
+      SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, length));
       for (int64_t j = 0; j < count; ++j)
-        from.ints[row * length + host.ints[row * count + j]] = length + j;
+        from[host.ints[j]] = length + j;
+      Operand all = concat({apart(x, length), apart(updates, count)}, last);
+      return reshape(gather(all, list(from), last), sizes);
+    }
+    HostTensor host = toHost(indices.constant());
+    int64_t rows = host.count() / each, elements = length * width;
+    budget -= rows * elements;
+    SmallVector<int64_t> dims(host.dims);
+    dims.back() = elements;
+    HostTensor from = HostTensor::zeros(IntegerType::get(&context, 64), dims);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = 0; i < elements; ++i)
+        from.ints[row * elements + i] = i;
+      for (int64_t j = 0; j < count * width; ++j) {
+        int64_t block = host.ints[row * each + (ofBlocks ? j / width : j)];
+        from.ints[row * elements + block * width + j % width] = elements + j;
+      }
     }
     Operand sources(computedSource(from)), all = concat({x, updates}, last);
     return gather(all, sources, last, sources.rank() == 1 ? 0 : last);
   }
-  return op(ScatterOp::getOperationName(), getTensorType(sizes, x.element()), {x, broadcast(indices, places), updates},
-            {{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}}, count);
+  lengths.back() = Size(each);
+  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}};
+  if (width > 1)
+    attributes.push_back(number("width", width));
+  return op(ScatterOp::getOperationName(), getTensorType(sizes, x.element()), {x, broadcast(indices, lengths), updates},
+            attributes, count * width);
 }
 
 Operand Emit::places(const Operand &indices, int64_t length) {

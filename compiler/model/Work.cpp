@@ -251,7 +251,7 @@ void Counter::countRows(const Step &of) {
   }
 }
 
-/// x element by element, then a thread a row for the updates.
+/// x element by element, then a thread a lane of a row's blocks for the updates.
 void Counter::countScatter(ScatterOp op) {
   begin("scatter");
   auto columnsOf = [&](Value value) { return double(valueOf(RowForm::of(typeOf(value)).columns, sizes)); };
@@ -264,7 +264,8 @@ void Counter::countScatter(ScatterOp op) {
   one += {.fp32 = 1, .integer = 10, .moves = 2, .depth = 10, .waits = 2};
   add(rows * updates, one);
   step->sharedBytes += rows * updates * 4 * one.moves;
-  double each = std::ceil(rows / double(geometry.threads)) * updates;
+  double width = double(op.getWidth().value_or(1));
+  double each = std::ceil(rows * width / double(geometry.threads)) * updates / width;
   step->chain.fp32 += each * one.depth;
   step->chain.shared += each * one.waits;
   step->chain.barriers += 1;

@@ -136,6 +136,14 @@ static std::vector<Instance> table() {
       "add %a at %i with %u : tensor<3x20xf16>, tensor<3x9xi64>, tensor<3x9xf16>");
   add("scatter", "%a: tensor<3x20xbf16>, %i: tensor<3x9xi64>, %u: tensor<3x9xbf16>",
       "max %a at %i with %u : tensor<3x20xbf16>, tensor<3x9xi64>, tensor<3x9xbf16>");
+  for (const char *kind : {"set", "add"}) {
+    std::string k = kind, x = "tensor<?x60xf32, [\"batch\"]>", u = "tensor<?x40xf32, [\"batch\"]>", i = "tensor<?x2xi64, [\"batch\"]>",
+                own = "tensor<?x40xi64, [\"batch\"]>";
+    add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(), (k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u).c_str());
+    add("scatter", ("%a: " + x + ", %i: " + own + ", %u: " + u).c_str(), (k + " %a at %i with %u width 20 : " + x + ", " + own + ", " + u).c_str());
+  }
+  add("scatter", "%a: tensor<12xf16>, %i: tensor<3xi32>, %u: tensor<9xf16>",
+      "mul %a at %i with %u width 3 : tensor<12xf16>, tensor<3xi32>, tensor<9xf16>");
   add("scatter", "%a: tensor<3x?xf32, [\"batch\"]>, %i: tensor<3x2xi64>, %u: tensor<3x2xf32>",
       "set %a at %i with %u : tensor<3x?xf32, [\"batch\"]>, tensor<3x2xi64>, tensor<3x2xf32>", "not parallel");
 

@@ -65,28 +65,33 @@ std::string keyText(Operation *op) {
   return formatv("keyOf<{0}, {1}>({{0})", smallest, arg || !smallest);
 }
 
-/// x, and when all of it is there, each row's updates in their order.
+/// x, and when all of it is there, each row's updates in their order, a thread a lane of the blocks.
 static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines, std::vector<std::string> dims) {
   Value x = op.getX(), y = op.getResult();
-  std::string length = k.sizeText(RowForm::of(k.typeOf(y)).columns);
+  int64_t width = op.getWidth().value_or(1);
+  Size given = RowForm::of(k.typeOf(op.getUpdates())).columns, kept = RowForm::of(k.typeOf(y)).columns;
+  bool ofBlocks = RowForm::of(k.typeOf(op.getIndices())).columns != given;
   std::string copied = k.store(y, "t." + k.at(x, k.text(k.own(x), dims)), dims);
   std::string met = formatv("t.{0}[{1}]", k.view(y), k.placeOf(y, dims)), combined = k.combine(op);
   std::vector<std::string> there(dims);
-  there.back() = "j";
-  auto each = [&](Value value) { return "t." + k.at(value, k.text(k.own(value), there)); };
-  std::string update = each(op.getUpdates());
+  auto each = [&](Value value, const char *column) {
+    there.back() = column;
+    return "t." + k.at(value, k.text(k.own(value), there));
+  };
+  std::string update = each(op.getUpdates(), "from");
   return formatv(R"(  forElements(t.rows, int({0}), [&](int row, int column) {{
 {1}    {2}  });
   __syncthreads();
-  forRows(t.rows, [&](int row) {{
+  forElements(t.rows, {6}, [&](int row, int s) {{
 {1}    for (int j = 0; j < {3}; ++j) {{
-      const int column = inRange({4}, {0});
+      const int from = j * {6} + s, column = inRange({4}, {7}) * {6} + s;
       {5}    }
   });
 )",
-                 length, lines, copied, k.sizeText(RowForm::of(k.typeOf(op.getUpdates())).columns),
-                 each(op.getIndices()),
-                 k.store(y, combined.empty() ? update : formatv("{0}({1}, {2})", combined, met, update).str(), dims))
+                 k.sizeText(kept), lines, copied, k.sizeText(*given.dividedBy(Size(width))),
+                 each(op.getIndices(), ofBlocks ? "j" : "from"),
+                 k.store(y, combined.empty() ? update : formatv("{0}({1}, {2})", combined, met, update).str(), dims),
+                 width, k.sizeText(*kept.dividedBy(Size(width))))
       .str();
 }
 

@@ -156,8 +156,16 @@ static Operand scattered(Emit &e, ScatterKind kind, const Operand &x, const Oper
       Operand rest = e.part(x, i, count, sizes[i].getFixed() - count), met = e.part(x, i, 0, count);
       return e.concat({met ? scattered(e, kind, met, indices, updates, axis) : met, rest}, i);
     }
-  Operand y = e.scatter(kind, toLast(e, x, axis), toLast(e, indices, axis), toLast(e, updates, axis));
-  return fromLast(e, y, axis);
+  // With the axes behind it, of fixed lengths, the axis is one, of blocks. Else it goes to the end.
+  int64_t rank = sizes.size();
+  std::optional<Size> behind = product(ArrayRef(sizes).drop_front(axis + 1));
+  if (!behind || !behind->isFixed()) {
+    Operand y = e.scatter(kind, toLast(e, x, axis), toLast(e, indices, axis), toLast(e, updates, axis));
+    return fromLast(e, y, axis);
+  }
+  auto flat = [&](const Operand &of) { return joined(e, of, axis, rank - axis); };
+  Operand y = e.scatter(kind, flat(x), flat(indices), flat(updates), behind->getFixed());
+  return y ? e.reshape(y, sizes) : y;
 }
 
 static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
@@ -220,6 +228,15 @@ void importScatterND(Node &n) {
   }
   if (llvm::is_contained(places, Size(0)))
     return n.set(0, x);
+  std::optional<Size> slice = product(ArrayRef(sizes).drop_front(tuple));
+  if (slice && slice->isFixed()) { // one row, of slices
+    Operand flat = e.linear(indices, *lengths);
+    flat = flat ? joined(e, flat, 0, listed) : flat;
+    Operand y =
+        e.scatter(*kind, joined(e, x, 0, sizes.size()), flat, joined(e, updates, 0, given.size()), slice->getFixed());
+    n.set(0, y ? e.reshape(y, sizes) : y);
+    return;
+  }
   // A row for each element of a slice, and in it the places.
   Operand flat = e.linear(indices, *lengths), rows = toLast(e, joined(e, x, 0, tuple), 0);
   flat = flat ? joined(e, flat, 0, listed) : flat;

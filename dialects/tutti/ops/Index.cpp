@@ -108,10 +108,20 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
     return misfit(location, name, "expected updates of x's element type ", element, ", got ", updates.getElementType());
   if (op.getKind() != ScatterKind::set && !isa<FloatType>(element) && !isIndex(element))
     return misfit(location, name, "expected numbers to combine, got elements of type ", element);
-  if (getSizes(updates) != places)
-    return misfit(location, name, "expected an index for each update ", str(getSizes(updates)), ", got ", str(places));
-  if (sizes.empty() || sizes.size() != places.size() ||
-      ArrayRef(sizes).drop_back() != ArrayRef(places).drop_back())
+  Sizes given = getSizes(updates), each = given;
+  int64_t width = op.getWidth().value_or(1);
+  std::optional<Size> blocks, kept;
+  if (width > 0 && !given.empty() && !sizes.empty()) {
+    blocks = given.back().dividedBy(Size(width));
+    kept = sizes.back().dividedBy(Size(width));
+  }
+  if (!blocks || !kept)
+    return misfit(location, name, "expected rows of blocks of ", width, " elements, got x ", str(sizes), " and updates ",
+                  str(given));
+  each.back() = *blocks;
+  if (given != places && each != places)
+    return misfit(location, name, "expected an index for each update ", str(given), ", got ", str(places));
+  if (sizes.size() != places.size() || ArrayRef(sizes).drop_back() != ArrayRef(places).drop_back())
     return misfit(location, name, "expected the rows of x ", str(sizes), " and of indices ", str(places),
                   " to be equal");
   // To no elements there is nothing to write.
@@ -124,12 +134,12 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 LogicalResult ScatterOp::lift(LiftContext &context) {
   context.setLifted(getResult(),
                     ScatterOp::create(context.builder, getLoc(), getKind(), context.getLifted(getX()),
-                                      context.getLifted(getIndices()), context.getLifted(getUpdates())));
+                                      context.getLifted(getIndices()), context.getLifted(getUpdates()), getWidthAttr()));
   return success();
 }
 
 Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
-  Type type = update.getType();
+  Type type = getElementTypeOrSelf(update);
   bool isFloat = isa<FloatType>(type);
   if (isFloat && type.getIntOrFloatBitWidth() == 16 && getKind() != ScatterKind::set) { // in float32, rounded once
     Type wide = builder.getF32Type();
@@ -196,9 +206,11 @@ static int64_t combined(ScatterKind kind, int64_t element, int64_t update, Type 
 FailureOr<HostTensor> ScatterOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor y = operands[0];
   const HostTensor &indices = operands[1], &updates = operands[2];
-  int64_t length = y.dims.back(), each = indices.dims.back();
-  for (int64_t i = 0; i < indices.count(); ++i) {
-    int64_t to = i / each * length + placeOf(indices.ints[i], length);
+  int64_t width = getWidth().value_or(1), length = y.dims.back(), each = updates.dims.back();
+  bool ofBlocks = indices.dims.back() != each; // an index for each block
+  for (int64_t i = 0; i < updates.count(); ++i) {
+    int64_t place = placeOf(indices.ints[ofBlocks ? i / width : i], length / width);
+    int64_t to = i / each * length + place * width + i % width;
     if (y.isFloat())
       y.floats[to] = context.round(combined(getKind(), y.floats[to], updates.floats[i]), y.element);
     else

@@ -34,12 +34,17 @@ def Tutti_ScatterOp : Tutti_Op<"scatter", [DeclareOpInterfaceMethods<InferTypeOp
     the sum, product, smaller or larger of the two, rounded each time. So where indices repeat, `set` keeps the last update, and a
     sum has one order. x, indices and updates have the same rows; indices and updates are of one shape. Indices are integers; a
     negative one counts from the end, one that is out of range is brought into it, so that no write leaves y.
+
+    With a `width` w (1 when absent) elements are blocks of w neighbours: y[r.., w indices[r.., j] + s] meets updates[r.., w j + s]
+    for s < w. Then there may be an index for each update, indices[r.., w j + s].
   }];
-  let arguments = (ins Tutti_ScatterKindAttr:$kind, Tutti_Tensor:$x, Tutti_Tensor:$indices, Tutti_Tensor:$updates);
+  let arguments = (ins Tutti_ScatterKindAttr:$kind, Tutti_Tensor:$x, Tutti_Tensor:$indices, Tutti_Tensor:$updates,
+                       OptionalAttr<I64Attr>:$width);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x `at` $indices `with` $updates attr-dict `:` type($x) `,` type($indices) `,` type($updates)";
+  let assemblyFormat = "$kind $x `at` $indices `with` $updates (`width` $width^)? attr-dict `:` type($x) `,` type($indices) `,` type($updates)";
   let extraClassDeclaration = [{
-    /// The element that an update makes of the one that it meets, as arith ops on scalars.
+    /// The element that an update makes of the one that it meets, as arith ops on scalars, or on vectors that are not of
+    /// 16-bit floats.
     ::mlir::Value buildCombine(::mlir::OpBuilder &builder, ::mlir::Value element, ::mlir::Value update);
   }];
 }

@@ -407,3 +407,11 @@ func.func @scatter_nothing(%x: tensor<2x0xf32>, %i: tensor<2x1xi64>, %u: tensor<
   %0 = tutti.scatter set %x at %i with %u : tensor<2x0xf32>, tensor<2x1xi64>, tensor<2x1xf32>
   return
 }
+
+// -----
+
+func.func @scatter_blocks(%x: tensor<2x7xf32>, %i: tensor<2x1xi64>, %u: tensor<2x3xf32>) {
+  // expected-error@+1 {{'tutti.scatter' expected rows of blocks of 3 elements, got x (2, 7) and updates (2, 3)}}
+  %0 = tutti.scatter set %x at %i with %u width 3 : tensor<2x7xf32>, tensor<2x1xi64>, tensor<2x3xf32>
+  return
+}

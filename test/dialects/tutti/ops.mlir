@@ -152,6 +152,14 @@ func.func @scatter(%x: tensor<?x5xf32, ["batch"]>, %i: tensor<?x2xi64, ["batch"]
   return %1 : tensor<?x5xf32, ["batch"]>
 }
 
+// CHECK-LABEL: @scatter_blocks
+func.func @scatter_blocks(%x: tensor<12xf32>, %i: tensor<2xi64>, %own: tensor<6xi64>, %u: tensor<6xf32>) -> tensor<12xf32> {
+  // CHECK: tutti.scatter max %{{.*}} at %{{.*}} with %{{.*}} width 3 : tensor<12xf32>, tensor<2xi64>, tensor<6xf32>
+  %0 = tutti.scatter max %x at %i with %u width 3 : tensor<12xf32>, tensor<2xi64>, tensor<6xf32>
+  %1 = tutti.scatter max %0 at %own with %u width 3 : tensor<12xf32>, tensor<6xi64>, tensor<6xf32>
+  return %1 : tensor<12xf32>
+}
+
 // CHECK-LABEL: @gather
 func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi64>) -> tensor<3x4x7xf32> {
   // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>

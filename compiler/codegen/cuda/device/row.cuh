@@ -71,13 +71,7 @@ __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store
   }
 }
 
-/// body(row) for each row of a tile. All threads of the block come here.
-template <class Body> __device__ __forceinline__ void forRows(int rows, Body body) {
-  for (int row = threadIdx.x; row < rows; row += blockDim.x)
-    body(row);
-}
-
-/// The same for rows whose elements lie `step` apart, one after the other: a thread each.
+/// Scans of rows whose elements lie `step` apart, one after the other: a thread each.
 template <class Rule, int columns, int step, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store store) {
   for (int i = threadIdx.x; i < rows * step; i += blockDim.x) {
