@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way from files to artifact.
 //
-// Up to the stage `batched` there is one module. From then on each class of targets has its own: numerics, fusion, launches and
-// arena of a CPU and of a GPU differ. They meet again in the artifact, where the weights are.
-#include "Build.h"
+// Each binding of the sizes has a module of its own. Up to the stage `batched` that is one for all targets. From then
+// on each class of targets has its own: numerics, fusion, launches and arena of a CPU and of a GPU differ. They meet
+// again in the artifact, where the weights are.
 #include "Compiler.h"
+#include "Build.h"
+#include "Memory.h"
 #include "compiler/import/Groups.h"
+#include "compiler/import/MlirFile.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
@@ -19,8 +22,8 @@ using namespace mlir;
 namespace tutti {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<TuttiDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  vector::VectorDialect, LLVM::LLVMDialect, ub::UBDialect>();
+  registry.insert<TuttiDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, ub::UBDialect>();
 }
 
 namespace {
@@ -38,7 +41,8 @@ const DialectRegistry &registry() {
 struct RegistersOf {
   ArrayRef<ProgramCode> programs;
 
-  std::optional<unsigned> operator()(StringRef architecture, plan::KernelOp kernel, const CudaGeometry &geometry) const {
+  std::optional<unsigned> operator()(StringRef architecture, plan::KernelOp kernel,
+                                     const CudaGeometry &geometry) const {
     for (const ProgramCode &code : programs)
       for (const TargetImage &image : code.images)
         if (image.target == architecture)
@@ -55,36 +59,44 @@ struct RegistersOf {
 
 class Compilation {
 public:
-  Compilation(const CompileRequest &request, Ensemble ensemble)
-      : request(request), context(*ensemble.module->getContext()), ensemble(std::move(ensemble)) {
-    modules.emplace_back("", std::move(this->ensemble.module));
+  Compilation(const CompileRequest &request, std::vector<Ensemble> given)
+      : request(request), context(*given.front().module->getContext()), ensembles(std::move(given)) {
+    for (auto [i, ensemble] : llvm::enumerate(ensembles))
+      units.push_back({unsigned(i), "", std::move(ensemble.module), {}});
   }
 
   llvm::Expected<CompileResult> run() {
-    if (llvm::Error error = nameInputsAndHeads())
-      return error;
+    for (const auto &[name, bound] : request.import.binds)
+      if (request.perMember.contains(name))
+        return fail(ExitCode::usage, "--input " + name + ": the input is bound to '" + bound.file + "', a constant");
+    for (Unit &unit : units)
+      if (llvm::Error error = nameInputsAndHeads(*unit.module))
+        return error;
     for (auto [name, stage] : stages()) {
       if (stage == Stage::binary)
         break;
       if (stage == Stage::kernels)
         split();
-      for (auto &[target, module] : modules) {
-        if (llvm::Error error = runTo(stage, *module))
+      for (Unit &unit : units) {
+        if (stage == Stage::kernels && request.memoryLimit)
+          unit.batched = unit.module->clone();
+        if (llvm::Error error = runTo(stage, *unit.module))
           return error;
-        if (llvm::Error error = dump(name + (modules.size() > 1 && target == "cuda" ? ".cuda.mlir" : ".mlir"), print(*module)))
+        if (stage == Stage::planned && request.memoryLimit)
+          if (llvm::Error error = keepLimit(unit))
+            return error;
+        if (llvm::Error error = dump(name + suffixOf(unit), print(*unit.module)))
           return error;
       }
       if (stage == request.stopAfter) {
-        for (auto &[target, module] : modules)
-          result.text += (result.text.empty() ? "" : "// -----\n") + print(*module);
+        for (Unit &unit : units)
+          result.text += (result.text.empty() ? "" : "// -----\n") +
+                         (stage == Stage::model ? withValues(unit) : print(*unit.module));
         return std::move(result);
       }
     }
-    for (auto &[target, module] : modules) {
-      if (llvm::Error error = checkMemory(*module))
-        return error;
-      describe(*module);
-    }
+    for (Unit &unit : units)
+      describe(unit);
     if (llvm::Error error = emit())
       return error;
     return std::move(result);
@@ -93,26 +105,50 @@ public:
 private:
   const CompileRequest &request;
   MLIRContext &context;
-  Ensemble ensemble;
-  /// One, for all targets; then one a class of targets.
-  std::vector<std::pair<StringRef, OwningOpRef<ModuleOp>>> modules;
+  std::vector<Ensemble> ensembles; ///< by binding; their modules are the units'
+  struct Unit {
+    unsigned binding;
+    StringRef target; ///< empty: all
+    OwningOpRef<ModuleOp> module,
+        batched; ///< as it is, and as it was at the stage `batched` where that may be needed again
+  };
+  std::vector<Unit> units; ///< all bindings for one class of targets, then for the next
   CompileResult result;
 
   /// A copy for each class of targets, which knows what it is for.
   void split() {
-    OwningOpRef<ModuleOp> batched = std::move(modules.front().second);
-    modules.clear();
-    if (!request.cudaTargets.empty())
-      modules.emplace_back("cuda", batched->clone());
-    if (!request.levels.empty() || modules.empty())
-      modules.emplace(modules.begin(), "cpu", std::move(batched));
+    std::vector<Unit> batched = std::move(units);
+    units.clear();
     Builder b(&context);
-    for (auto &[target, module] : modules) {
-      (*module)->setAttr("tutti.target", b.getStringAttr(target));
-      (*module)->setAttr("tutti.precision", b.getStringAttr(target == "cuda" ? request.precision : "f32"));
-      if (target == "cuda")
-        (*module)->setAttr("tutti.scratch_per_row", b.getI64IntegerAttr(scratchPerRow(request.cudaTargets)));
-    }
+    auto add = [&](StringRef target) {
+      for (Unit &unit : batched) {
+        units.push_back({unit.binding, target, unit.module->clone(), {}});
+        ModuleOp module = *units.back().module;
+        module->setAttr("tutti.target", b.getStringAttr(target));
+        module->setAttr("tutti.precision", b.getStringAttr(target == "cuda" ? request.precision : "f32"));
+        if (target == "cuda")
+          module->setAttr("tutti.scratch_per_row", b.getI64IntegerAttr(scratchPerRow(request.cudaTargets)));
+      }
+    };
+    if (!request.levels.empty() || request.cudaTargets.empty())
+      add("cpu");
+    if (!request.cudaTargets.empty())
+      add("cuda");
+  }
+
+  /// Of the files that a unit is dumped to: ".mlir"; ".1.cuda.mlir" of the second binding's CUDA module, beside one for
+  /// CPUs.
+  std::string suffixOf(const Unit &unit) const {
+    std::string suffix = ensembles.size() > 1 ? "." + std::to_string(unit.binding) : "";
+    return suffix + (units.front().target != unit.target ? "." + unit.target.str() : "") + ".mlir";
+  }
+
+  std::vector<PlannedModule> plannedFor(StringRef target) {
+    std::vector<PlannedModule> planned;
+    for (Unit &unit : units)
+      if (unit.target == target)
+        planned.push_back({*unit.module, &ensembles[unit.binding]});
+    return planned;
   }
 
   static std::string nameOf(DictionaryAttr attributes) {
@@ -120,8 +156,8 @@ private:
     return name ? name.str() : "";
   }
 
-  llvm::Error nameInputsAndHeads() {
-    auto function = modules.front().second->lookupSymbol<func::FuncOp>("main");
+  llvm::Error nameInputsAndHeads(ModuleOp module) {
+    auto function = module.lookupSymbol<func::FuncOp>("main");
     std::string known;
     std::map<std::string, unsigned> inputs, outputs;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -159,6 +195,13 @@ private:
     return fail(ExitCode::unsupported, diagnostics.take());
   }
 
+  /// The stage `model` as text that can be compiled: with the weights' values.
+  std::string withValues(const Unit &unit) {
+    OwningOpRef<ModuleOp> copy = OwningOpRef<ModuleOp>(ModuleOp(*unit.module).clone());
+    attachValues(*copy, ensembles[unit.binding].weights);
+    return print(*copy);
+  }
+
   static std::string print(ModuleOp module) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -181,28 +224,63 @@ private:
       code = stream.error();
       stream.clear_error(); // it would end the process
     }
-    return code ? fail(ExitCode::resource, "cannot write '" + path.str() + "': " + code.message()) : llvm::Error::success();
+    return code ? fail(ExitCode::resource, "cannot write '" + path.str() + "': " + code.message())
+                : llvm::Error::success();
   }
 
-  llvm::Error checkMemory(ModuleOp module) {
-    plan::ProgramOp program = programOf(module);
-    bool cuda = targetOf(module) == "cuda"; // scratch is memory of its multiprocessors
-    uint64_t scratch = 0;
-    program.walk([&](plan::LaunchOp launch) { scratch = cuda ? 0 : std::max<uint64_t>(scratch, launch.getScratch()); });
-    uint64_t needed = program.getArena() + scratch;
-    if (request.memoryLimit && needed > *request.memoryLimit)
-      return fail(ExitCode::resource, "the ensemble needs " + llvm::Twine(needed) + " bytes of working memory " +
-                                          (cuda ? "on cuda" : "for one thread") + ", the limit is " + llvm::Twine(*request.memoryLimit) +
-                                          "; raise --memory-limit, or bind a smaller range with --dim");
+  /// Plans the unit again, in pieces of the active set, if it takes more memory than it may.
+  llvm::Error keepLimit(Unit &unit) {
+    auto replan = [&](const PlanRequest &asked) -> llvm::Expected<OwningOpRef<ModuleOp>> {
+      OwningOpRef<ModuleOp> module = unit.batched->clone();
+      Builder b(&context);
+      if (asked.chunk)
+        (*module)->setAttr("tutti.chunk", b.getI64IntegerAttr(asked.chunk));
+      if (asked.members)
+        (*module)->setAttr("tutti.members", b.getI64IntegerAttr(asked.members));
+      NamedAttrList sizes((*module)->getAttrOfType<DictionaryAttr>("tutti.sizes"));
+      for (const auto &[name, most] : asked.largest)
+        sizes.set(name, b.getDenseI64ArrayAttr({cast<DenseI64ArrayAttr>(sizes.get(name))[0], most}));
+      (*module)->setAttr("tutti.sizes", sizes.getDictionary(&context));
+      for (Stage stage : {Stage::kernels, Stage::planned})
+        if (llvm::Error error = runTo(stage, *module))
+          return std::move(error);
+      return std::move(module);
+    };
+    auto planned = planWithin(*request.memoryLimit, ensembles[unit.binding], std::move(unit.module), replan);
+    if (!planned)
+      return planned.takeError();
+    unit.module = std::move(*planned);
+    unit.batched = nullptr;
     return llvm::Error::success();
   }
 
-  void describe(ModuleOp module) {
+  /// Which of several bindings a unit is of; empty where there is but one.
+  std::string sizesOf(const Unit &unit) const {
+    std::string text;
+    for (const auto &[name, values] : request.dimLists)
+      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(values[unit.binding]);
+    return text;
+  }
+
+  void describe(Unit &unit) {
+    ModuleOp module = *unit.module;
     plan::ProgramOp program = programOf(module);
-    ProgramReport whole{targetOf(module).str(), 0, int64_t(program.getArena())};
+    ProgramReport whole{targetOf(module).str(), sizesOf(unit), 0, int64_t(program.getArena()),
+                        int64_t(program.getChunk().value_or(0))};
     size_t first = result.kernels.size();
     for (auto kernel : module.getOps<plan::KernelOp>()) {
-      KernelReport report{whole.target, kernel.getSymName().str(), kernel.getFamily().str(), "", kernel.getLifted(), {}, 0, 0, 0, 0, ""};
+      KernelReport report{whole.target,
+                          whole.sizes,
+                          kernel.getSymName().str(),
+                          kernel.getFamily().str(),
+                          "",
+                          kernel.getLifted(),
+                          {},
+                          0,
+                          0,
+                          0,
+                          0,
+                          ""};
       for (Attribute size : kernel.getRows())
         report.rows.push_back(cast<StringAttr>(size).str());
       program.walk([&](plan::LaunchOp launch) {
@@ -234,49 +312,85 @@ private:
 
   llvm::Error emit() {
     std::vector<ProgramCode> programs;
-    for (auto &[target, module] : modules) {
-      if (target == "cuda") {
-        auto codes = buildCuda(*module, request.cudaTargets, request.jobs,
-                               [&](const std::string &file, const std::string &text) { return dump(file, text); });
-        if (!codes)
-          return codes.takeError();
+    if (std::vector<PlannedModule> planned = plannedFor("cpu"); !planned.empty()) {
+      auto codes = buildCpu(planned, request.levels, request.jobs);
+      if (!codes)
+        return codes.takeError();
+      programs = std::move(*codes);
+    }
+    if (std::vector<PlannedModule> planned = plannedFor("cuda"); !planned.empty()) {
+      auto codes = buildCuda(planned, request.cudaTargets, request.jobs,
+                             [&](const std::string &file, const std::string &text) { return dump(file, text); });
+      if (!codes)
+        return codes.takeError();
+      for (const PlannedModule &each : planned)
         if (request.estimate) {
-          auto estimate = tutti::estimate(*module, request.estimateAt, RegistersOf{*codes});
+          auto estimate = tutti::estimate(each.module, request.estimateAt, RegistersOf{*codes});
           if (!estimate)
             return estimate.takeError();
           result.estimates.push_back(std::move(*estimate));
         }
-        llvm::move(*codes, std::back_inserter(programs));
-        continue;
-      }
-      auto code = buildCpu(*module, request.levels, request.jobs);
-      if (!code)
-        return code.takeError();
-      programs.push_back(std::move(*code));
+      llvm::move(*codes, std::back_inserter(programs));
     }
     for (const ProgramCode &program : programs)
       for (const TargetImage &image : program.images)
-        result.codeBytes[image.target] = image.bytes.size();
+        result.codeBytes[image.target] = image.bytes->size();
     if (request.output.empty())
       return llvm::Error::success();
-    return writeArtifact(request.output, ensemble, programs,
-                         {request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, request.progress});
+    WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, {}, request.progress};
+    for (const auto &[name, bound] : request.import.binds)
+      options.notes.push_back("input '" + name + "' is bound to '" + bound.file + "'");
+    return writeArtifact(request.output, programs, options);
   }
 };
+
+/// One binding of the sizes after the other.
+std::vector<ImportOptions> bindingsOf(const CompileRequest &request) {
+  size_t count = request.dimLists.empty() ? 1 : request.dimLists.begin()->second.size();
+  std::vector<ImportOptions> bindings(count, request.import);
+  for (const auto &[name, values] : request.dimLists)
+    for (auto [binding, value] : llvm::zip_equal(bindings, values))
+      binding.dims[name] = {value, value, true};
+  return bindings;
+}
+
+/// Groups of unequal members, of each binding the same ones.
+llvm::Expected<std::vector<Ensemble>> alignUnequal(MLIRContext &context, const CompileRequest &request) {
+  if (!request.weights.empty() || llvm::any_of(request.models, isMlir))
+    return fail(ExitCode::unsupported, "--unequal takes ONNX files alone, without --weights");
+  std::vector<Ensemble> ensembles;
+  for (const ImportOptions &binding : bindingsOf(request)) {
+    auto aligned = alignGroups(context, request.models, binding, {request.shareByContent});
+    if (!aligned)
+      return aligned.takeError();
+    if (!ensembles.empty() && aligned->groups != ensembles.front().groups)
+      return fail(ExitCode::unsupported, "the members are other groups for other values of --dim");
+    ensembles.push_back(std::move(*aligned));
+  }
+  return ensembles;
+}
 
 } // namespace
 
 llvm::Expected<CompileResult> compile(const CompileRequest &request) {
   MLIRContext context(registry(), MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  auto aligned = (request.unequal ? alignGroups : align)(context, request.models, request.import, {request.shareByContent});
+  auto aligned = request.unequal ? alignUnequal(context, request)
+                                 : alignBindings(context, membersOf(request.models, request.weights), bindingsOf(request),
+                                                 {request.shareByContent});
   if (!aligned)
     return aligned.takeError();
   return compile(request, std::move(*aligned));
 }
 
+llvm::Expected<CompileResult> compile(const CompileRequest &request, std::vector<Ensemble> ensembles) {
+  return Compilation(request, std::move(ensembles)).run();
+}
+
 llvm::Expected<CompileResult> compile(const CompileRequest &request, Ensemble ensemble) {
-  return Compilation(request, std::move(ensemble)).run();
+  std::vector<Ensemble> one;
+  one.push_back(std::move(ensemble));
+  return compile(request, std::move(one));
 }
 
 } // namespace tutti

@@ -15,29 +15,34 @@ namespace tutti {
 
 /// What to compile, and how. Names are member 0's.
 struct CompileRequest {
-  std::vector<std::string> models; ///< one file a member
-  std::string output;              ///< the artifact; not written when stopping before `binary`
+  std::vector<std::string> models;  ///< one file a member,
+  std::vector<std::string> weights; ///< or one model, and a file of weights a member
+  std::string output;               ///< the artifact; not written when stopping before `binary`
   ImportOptions import;
-  std::map<std::string, bool> perMember;                     ///< by input, whether it has a member axis; one that is not here has none
-  std::map<std::string, std::vector<std::string>> heads;     ///< heads by output; an output that is not here keeps "members"
+  /// Dimensions bound to several values, as many each: the i-th of all of them together are a program of their own.
+  std::map<std::string, std::vector<int64_t>> dimLists;
+  std::map<std::string, bool> perMember; ///< by input, whether it has a member axis; one that is not here has none
+  std::map<std::string, std::vector<std::string>>
+      heads; ///< heads by output; an output that is not here keeps "members"
   bool shareByContent = true;
   bool unequal = false; ///< members may differ in structure: those that align are a group
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.
   std::string precision = "f32";
-  std::optional<uint64_t> memoryLimit; ///< bytes of arena and scratch that a session may take
+  std::optional<uint64_t>
+      memoryLimit; ///< bytes that a session of a program on one thread may take, with weights, inputs and outputs
   Stage stopAfter = Stage::binary;
   std::string dumpFolder; ///< the IR after each stage; empty: none
   unsigned jobs = 1;      ///< threads
-  bool estimate = false; ///< what the CUDA program takes, by the model
-  CallSizes estimateAt;  ///< for a call of these sizes; the largest of their ranges where nothing stands here
+  bool estimate = false;  ///< what the CUDA program takes, by the model
+  CallSizes estimateAt;   ///< for a call of these sizes; the largest of their ranges where nothing stands here
   std::function<void(uint64_t, uint64_t)> progress;
 };
 
 /// What a kernel became, for `--explain`.
 struct KernelReport {
-  std::string target; ///< of its program
+  std::string target, sizes; ///< of its program
   std::string name, family, numerics;
   bool lifted;
   std::vector<std::string> rows;
@@ -49,22 +54,27 @@ struct KernelReport {
 /// What runs on a class of targets.
 struct ProgramReport {
   std::string target; ///< "cpu" or "cuda"
+  std::string sizes;  ///< "h=12, w=16", where it is one of several with other sizes
   unsigned launches;
   int64_t arenaBytes;
+  int64_t chunk; ///< members that run at once; 0: all
 };
 
 struct CompileResult {
-  std::string text; ///< the IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other
+  std::string
+      text; ///< the IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other
   std::vector<ProgramReport> programs;
-  std::vector<KernelReport> kernels; ///< of all programs, in their order
+  std::vector<KernelReport> kernels;         ///< of all programs, in their order
   std::map<std::string, uint64_t> codeBytes; ///< by level or architecture
   std::vector<ProgramEstimate> estimates;    ///< of CUDA programs, if they were asked for
 };
 
 llvm::Expected<CompileResult> compile(const CompileRequest &request);
-/// The same from the stage `model` on, for an ensemble that is there already; `request.models` and `import` are not read. Its context
-/// has the dialects of `registerDialects`.
+/// The same from the stage `model` on, for an ensemble that is there already; `request.models` and `import` are not
+/// read. Its context has the dialects of `registerDialects`.
 llvm::Expected<CompileResult> compile(const CompileRequest &request, Ensemble ensemble);
+/// The same for one ensemble a binding of the sizes, all of the same members and in one context.
+llvm::Expected<CompileResult> compile(const CompileRequest &request, std::vector<Ensemble> ensembles);
 
 /// Every dialect that a stage may hold.
 void registerDialects(mlir::DialectRegistry &registry);

@@ -67,6 +67,7 @@ public:
   Fuser(func::FuncOp function, SymbolTable &symbols) : function(function), symbols(symbols) {
     if (auto bound = function->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("tutti.scratch_per_row"))
       scratchPerRow = bound.getInt();
+    inPieces = function->getParentOfType<ModuleOp>()->hasAttr("tutti.chunk");
   }
 
   void run() {
@@ -85,6 +86,7 @@ private:
   llvm::StringMap<std::string> kernels; // printed body -> name
   unsigned nextKernel = 0;
   std::optional<int64_t> scratchPerRow; // bytes; of a CPU's cache there is enough
+  bool inPieces = false;                // of the active set: heads, which need all of it, run by themselves
 
   /// Groups that the value depends on, views included.
   llvm::BitVector needsOf(Value value) {
@@ -138,7 +140,9 @@ private:
   }
 
   bool canJoin(Operation *op, unsigned id, const RowForm &form) {
-    bool fed = false;
+    bool fed = inPieces;
+    if (inPieces && isa<HeadOp>(op) != isa<HeadOp>(groups[id].ops.front()))
+      return false;
     for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
       Operation *producer = operand.getDefiningOp();
       auto it = producer ? groupOf.find(producer) : groupOf.end();

@@ -43,6 +43,7 @@ private:
   std::vector<Interval> intervals;
   std::vector<SmallVector<plan::DispatchOp>> steps; ///< dispatches that need nothing of each other, as soon as they can run
   int64_t arena = 0;
+  int64_t chunk = 0; ///< members that run at once; 0: all
   llvm::DenseMap<Value, Value> buffers;
   llvm::DenseMap<Value, Value> joined; ///< what a group's kernel makes: the whole that it is a part of
 
@@ -63,15 +64,33 @@ private:
     return count ? count->times(Size(storageBytes(type.getElementType()))) : std::nullopt;
   }
   /// At the largest sizes; nothing on overflow.
-  std::optional<int64_t> largestOf(const Size &size) {
+  std::optional<int64_t> largestOf(const Size &size, bool ofPiece = false) {
     std::optional<Size> total = Size(size.getFactor());
     for (const std::string &name : size.getSymbols())
       if (total)
-        total = total->times(Size(largest.lookup(name)));
+        total = total->times(Size(ofPiece && name == "active" ? chunk : largest.lookup(name)));
     return total ? std::optional(total->getFixed()) : std::nullopt;
   }
 
+  plan::KernelOp kernelOf(plan::DispatchOp dispatch) {
+    return SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
+  }
+  static bool hasHeads(plan::KernelOp kernel) {
+    return llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
+  }
+  /// Whether a value of the members is read when all pieces have run.
+  bool isWhole(Value value) {
+    return chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
+             if (isa<ReshapeOp>(user))
+               return isWhole(user->getResult(0));
+             auto dispatch = dyn_cast<plan::DispatchOp>(user);
+             return dispatch && hasHeads(kernelOf(dispatch));
+           });
+  }
+
   void collectSizes() {
+    if (auto pieces = module->getAttrOfType<IntegerAttr>("tutti.chunk"))
+      chunk = pieces.getInt();
     if (auto members = module->getAttrOfType<IntegerAttr>("tutti.members"))
       largest["active"] = members.getInt();
     if (auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes"))
@@ -121,11 +140,16 @@ private:
 
   LogicalResult keep(Value value, unsigned first, llvm::DenseMap<Operation *, unsigned> &times) {
     std::optional<Size> bytes = bytesOf(typeOf(value));
-    std::optional<int64_t> most = bytes ? largestOf(*bytes) : std::nullopt;
+    bool perPiece = chunk && isLifted(typeOf(value)) && !isWhole(value);
+    std::optional<int64_t> most = bytes ? largestOf(*bytes, perPiece) : std::nullopt;
     if (!most)
       return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();
     // What only the dispatch's own heads read lives as long as it.
     unsigned last = std::max(first, lastUse(value, times));
+    if (chunk && !perPiece) { // every piece reads it, or adds to it
+      first = 0;
+      last = steps.size();
+    }
     place({value, first, last, int64_t(llvm::alignTo(*most, lineBytes))});
     return success();
   }
@@ -165,7 +189,7 @@ private:
       for (unsigned group = 0; group < groups.size(); ++group)
         sizes.set(activeSize(group).str(), builder.getDenseI64ArrayAttr({0, largest.lookup(activeSize(group).str())}));
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module), sizes.getDictionary(module.getContext()),
-                                           builder.getStrArrayAttr(flopRefs), arena);
+                                           builder.getStrArrayAttr(flopRefs), arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())
@@ -173,8 +197,10 @@ private:
     auto ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands())
       buffers[throughViews(operand.get())] = port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
-    for (const Interval &interval : intervals)
+    for (const Interval &interval : intervals) {
       buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
+      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) && isWhole(interval.value));
+    }
     for (auto [part, whole] : joined)
       buffers[part] = buffers.lookup(whole);
     for (ArrayRef<plan::DispatchOp> step : steps)
@@ -252,7 +278,7 @@ private:
   }
 
   LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
+    plan::KernelOp kernel = kernelOf(dispatch);
     SmallVector<Value> operands;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
       operands.push_back(operand(kernel, index, input));
@@ -265,7 +291,7 @@ private:
     auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
     if (failed(checkCounts(dispatch, kernel, rows, number("quantum"))))
       return failure();
-    bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
+    bool heads = hasHeads(kernel);
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
       int64_t tickets = *largestOf(rows);
@@ -273,7 +299,8 @@ private:
     }
     launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
                            kernel.getPlacedAttr(), rows.str(), number("tile"),
-                           number("quantum"), number("overhead"), number("scratch")));
+                           number("quantum"), number("overhead"), number("scratch"),
+                                              chunk && heads));
     return success();
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plan's words into the schema's.
 #include "Metadata.h"
+#include "Footprint.h"
 #include "compiler/codegen/cuda/Kernel.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Target.h"
@@ -21,26 +22,26 @@ std::vector<uint8_t> digestBytes(uint64_t digest) {
 
 namespace {
 
-std::vector<plan::ProgramOp> programsOf(ArrayRef<ProgramCode> codes) {
-  std::vector<plan::ProgramOp> programs;
+std::vector<WeightLayout::Use> programsOf(ArrayRef<ProgramCode> codes) {
+  std::vector<WeightLayout::Use> programs;
   for (const ProgramCode &code : codes)
-    programs.push_back(*ModuleOp(code.planned).getOps<plan::ProgramOp>().begin());
+    programs.push_back({*ModuleOp(code.planned).getOps<plan::ProgramOp>().begin(), code.ensemble});
   return programs;
 }
 
 class Filler {
 public:
-  Filler(fb::RootT &root, const WeightLayout &weights, const Ensemble &ensemble, ArrayRef<ProgramCode> codes, const WriteOptions &options)
-      : root(root), weights(weights), ensemble(ensemble), codes(codes), options(options) {}
+  Filler(Metadata &metadata, ArrayRef<ProgramCode> codes, const WriteOptions &options)
+      : metadata(metadata), root(metadata.root), weights(metadata.weights), codes(codes), options(options) {}
 
 private:
+  Metadata &metadata;
   fb::RootT &root;
   const WeightLayout &weights;
-  const Ensemble &ensemble;
   ArrayRef<ProgramCode> codes;
   const WriteOptions &options;
-  /// By module and name; entries that are launched alike are one kernel, with an image for each architecture.
-  std::map<std::pair<Operation *, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
+  /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
+  std::map<std::pair<StringRef, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
 
   // Of the program that is being filled in.
   plan::ProgramOp program;
@@ -65,7 +66,8 @@ private:
     extent.terms.push_back(std::move(term));
   }
 
-  /// Enough tiles for so many rows; a block that has none ends at once. The rows are factor * a * b ...: a ceil_div of one symbol.
+  /// Enough tiles for so many rows; a block that has none ends at once. The rows are factor * a * b ...: a ceil_div of
+  /// one symbol.
   std::unique_ptr<fb::ExtentT> tiles(const Size &rows, int64_t tile) {
     int64_t factor = rows.getFactor();
     if (rows.isFixed())
@@ -83,6 +85,8 @@ public:
     root.format = rt::kFormatVersion;
     root.compiler = options.compiler;
     root.share = options.share;
+    root.notes = options.notes;
+    const Ensemble &ensemble = *codes.front().ensemble;
     for (const Ensemble::Member &member : ensemble.members) {
       auto table = std::make_unique<fb::MemberT>();
       table->name = member.name;
@@ -105,20 +109,21 @@ public:
     // Code first, in the order of the programs, then the weights.
     for (const ProgramCode &code : codes)
       for (const TargetImage &image : code.images)
-        addSegment(fb::SegmentKind::code, image.bytes.size());
+        if (!llvm::is_contained(metadata.code, image.bytes)) {
+          metadata.code.push_back(image.bytes);
+          addSegment(fb::SegmentKind::code, image.bytes->size());
+        }
     for (const auto &slot : weights.slots) {
       slot->segment = root.segments.size();
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
     }
-    unsigned segment = 0;
-    for (const ProgramCode &code : codes) {
-      fillProgram(code, segment);
-      segment += code.images.size();
-    }
+    for (const ProgramCode &code : codes)
+      fillProgram(code);
     addSegment(fb::SegmentKind::weights, weights.bytes());
     StringRef first = root.programs.front()->targets.front(), precision = root.programs.back()->precision;
     if (first != root.programs.back()->targets.front() && !precision.starts_with("f32"))
-      root.notes.push_back(("the program for CPUs computes in float32, those for CUDA devices with " + precision + " products").str());
+      root.notes.push_back(
+          ("the program for CPUs computes in float32, those for CUDA devices with " + precision + " products").str());
   }
 
 private:
@@ -132,7 +137,7 @@ private:
   }
 
   unsigned kernelOf(const ProgramCode &code, const KernelCode &which, plan::KernelOp kernel) {
-    auto &same = known[{code.planned, which.name}];
+    auto &same = known[{targetOf(code.planned), which.name}];
     auto *entry = llvm::find_if(same, [&](auto &entry) { return entry.first == which.launch; });
     if (entry != same.end())
       return entry->second;
@@ -150,16 +155,18 @@ private:
     return same.back().second;
   }
 
-  /// A program's kernels; image i lies in segment `first` + i.
-  void fillKernels(const ProgramCode &code, unsigned first) {
+  void fillKernels(const ProgramCode &code) {
     kernels.clear();
     auto ops = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
     for (auto [place, which] : llvm::enumerate(code.kernels)) {
       unsigned number = kernelOf(code, which, ops[which.kernel]);
-      for (auto [offset, image] : llvm::enumerate(code.images)) {
+      for (const TargetImage &image : code.images) {
+        if (llvm::any_of(root.kernels[number]->images,
+                         [&](const auto &known) { return known->target == image.target; }))
+          continue;
         auto entry = std::make_unique<fb::ImageT>();
         entry->target = image.target;
-        entry->segment = first + offset;
+        entry->segment = llvm::find(metadata.code, image.bytes) - metadata.code.begin();
         entry->entry = which.name;
         const TargetImage::Kernel &kernel = image.kernels[place];
         entry->offset = kernel.offset;
@@ -176,13 +183,13 @@ private:
     }
   }
 
-  void fillProgram(const ProgramCode &code, unsigned firstSegment) {
+  void fillProgram(const ProgramCode &code) {
     program = *ModuleOp(code.planned).getOps<plan::ProgramOp>().begin();
     symbols = {"active"};
     for (NamedAttribute size : program.getSizes())
       if (size.getName() != "active")
         symbols.push_back(size.getName().str());
-    fillKernels(code, firstSegment);
+    fillKernels(code);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
     table->devices = table->targets = {program.getTarget().str()};
@@ -198,11 +205,24 @@ private:
       size->hi = range[1];
       table->sizes.push_back(std::move(size));
     }
-    table->sets = ensemble.groups.empty() ? 1 : 1 + ensemble.groups.size();
+    table->sets = code.ensemble->groups.empty() ? 1 : 1 + code.ensemble->groups.size();
     table->flops = std::make_unique<fb::ExtentT>();
     for (Attribute flops : program.getFlops())
       addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
     table->arena.push_back(extent(Size(program.getArena())));
+    table->chunk = program.getChunk().value_or(0);
+    if (table->chunk && root.required_features.empty())
+      root.required_features.push_back("pieces");
+    if (std::optional<Footprint> bytes = footprintOf(program, weights, codes.front().ensemble->members.size())) {
+      table->memory = std::make_unique<fb::MemoryT>();
+      table->memory->weights = bytes->weights;
+      table->memory->arena = bytes->arena;
+      table->memory->state = bytes->state;
+      table->memory->tables = bytes->tables;
+      table->memory->inputs = bytes->inputs;
+      table->memory->outputs = bytes->outputs;
+      table->memory->scratch = bytes->scratch;
+    }
 
     llvm::DenseMap<Value, unsigned> indices;
     for (Operation &op : program.getBody().front()) {
@@ -222,12 +242,16 @@ private:
   }
 
   void addBuffer(fb::ProgramT &table, plan::BufferOp op) {
-    static const llvm::StringMap<fb::Space> spaces = {{"input", fb::Space::input}, {"output", fb::Space::output},
-        {"arena", fb::Space::arena}, {"constant", fb::Space::constant}, {"state", fb::Space::state}};
+    static const llvm::StringMap<fb::Space> spaces = {{"input", fb::Space::input},
+                                                      {"output", fb::Space::output},
+                                                      {"arena", fb::Space::arena},
+                                                      {"constant", fb::Space::constant},
+                                                      {"state", fb::Space::state}};
     auto buffer = std::make_unique<fb::BufferT>();
     buffer->space = spaces.lookup(op.getSpace());
     buffer->bytes = extent(*Size::parse(op.getBytes()));
     buffer->offset = extent(Size(op.getOffset()));
+    buffer->whole = op.getWhole();
     if (op.getSpace() == "constant")
       buffer->slot = weights.slotOf(op);
     if (DictionaryAttr port = op.getPortAttr()) {
@@ -235,7 +259,9 @@ private:
       buffer->align = 1;
       auto type = cast<RankedTensorType>(op.getType());
       auto entry = std::make_unique<fb::PortT>();
-      auto text = [&](StringRef key) { return isa_and_nonnull<StringAttr>(port.get(key)) ? cast<StringAttr>(port.get(key)).str() : ""; };
+      auto text = [&](StringRef key) {
+        return isa_and_nonnull<StringAttr>(port.get(key)) ? cast<StringAttr>(port.get(key)).str() : "";
+      };
       entry->name = text("name");
       entry->head = text("head");
       entry->per_member = isLifted(type);
@@ -292,6 +318,7 @@ private:
       launch.args.push_back(std::move(arg));
     }
     launch.lifted = op.getLifted();
+    launch.whole = op.getWhole();
     launch.rows = extent(*Size::parse(op.getRows()));
     ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[op.getKernel()];
     launch.kernel = ways.front().second;
@@ -315,9 +342,8 @@ private:
 
 } // namespace
 
-Metadata::Metadata(const Ensemble &ensemble, ArrayRef<ProgramCode> programs, const WriteOptions &options)
-    : weights(ensemble, programsOf(programs)) {
-  Filler(root, weights, ensemble, programs, options).fill();
+Metadata::Metadata(ArrayRef<ProgramCode> programs, const WriteOptions &options) : weights(programsOf(programs)) {
+  Filler(*this, programs, options).fill();
 }
 
 std::string Metadata::bytes() const {

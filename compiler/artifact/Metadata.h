@@ -8,13 +8,14 @@
 
 namespace tutti {
 
-/// All of it but where segments lie and what their digests are: code first, in the order of the programs' images, then the weights.
+/// All of it but where segments lie and what their digests are: those of `code` first, then the weights.
 class Metadata {
 public:
-  Metadata(const Ensemble &ensemble, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
+  Metadata(llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
 
   fb::RootT root;
   WeightLayout weights;
+  std::vector<std::shared_ptr<const std::string>> code; ///< the programs' images, each once
 
   std::string bytes() const;
 };

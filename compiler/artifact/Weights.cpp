@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The layout of the weights segment.
 //
-// What every member has of its own lies member by member, so that a task reads one run of memory. What some members share is
-// stored once a content, with an index from member to copy.
+// What every member has of its own lies member by member, so that a task reads one run of memory. What some members
+// share is stored once a content, with an index from member to copy.
 #include "Weights.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Steps.h"
@@ -73,12 +73,12 @@ static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members
   return first;
 }
 
-WeightLayout::WeightLayout(const Ensemble &ensemble, llvm::ArrayRef<plan::ProgramOp> programs) {
-  for (plan::ProgramOp program : programs)
-    for (auto buffer : program.getBody().getOps<plan::BufferOp>())
+WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) {
+  for (Use use : programs)
+    for (auto buffer : use.program.getBody().getOps<plan::BufferOp>())
       if (buffer.getSpace() == "constant")
-        addSlot(ensemble, buffer);
-  place(ensemble);
+        addSlot(*use.ensemble, buffer);
+  place(*programs.front().ensemble);
 }
 
 /// An index has an entry for every member; those of other groups are never asked for.
@@ -91,16 +91,25 @@ static void indexAllMembers(fb::SlotT &slot, const Ensemble &ensemble) {
   slot.index = std::move(all);
 }
 
-void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
-  for (auto [other, slot] : slotOfBuffer) {
-    auto known = cast<plan::BufferOp>(other);
-    if (known.getParamAttr() == buffer.getParamAttr() && known.getLayoutAttr() == buffer.getLayoutAttr() &&
-        known.getValueAttr() == buffer.getValueAttr()) {
-      unsigned same = slot;
-      slotOfBuffer[buffer] = same;
-      return;
-    }
+/// A slot that is there and holds the same: most often another view of the same bytes.
+std::optional<unsigned> WeightLayout::findSlot(const Source &source, const fb::SlotT &slot) const {
+  for (auto [i, known] : llvm::enumerate(sources)) {
+    const fb::SlotT &other = *slots[i];
+    if (source.value != known.value || source.layout != known.layout || slot.name != other.name ||
+        slot.raw_dims != other.raw_dims || slot.perm != other.perm || slot.per_member != other.per_member ||
+        slot.swappable != other.swappable || slot.group != other.group)
+      continue;
+    if (source.members == known.members)
+      return i;
+    if (source.members && known.members && source.members->size() == known.members->size() &&
+        llvm::all_of(llvm::zip_equal(*source.members, *known.members),
+                     [](const auto &pair) { return std::get<0>(pair).sameBytes(std::get<1>(pair)); }))
+      return i;
   }
+  return std::nullopt;
+}
+
+void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   Source source;
   auto slot = std::make_unique<fb::SlotT>();
   slot->type = std::make_unique<fb::TypeT>();
@@ -124,6 +133,10 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   } else {
     source.value = *buffer.getValue();
     dims.assign(type.getShape().begin(), type.getShape().end());
+  }
+  if (std::optional<unsigned> same = findSlot(source, *slot)) {
+    slotOfBuffer[buffer] = *same;
+    return;
   }
   uint64_t count = 1;
   for (int64_t dim : dims) {

@@ -14,12 +14,22 @@ namespace tutti {
 /// The slots of the constants of all programs, and the bytes of each copy.
 class WeightLayout {
 public:
-  WeightLayout(const Ensemble &ensemble, llvm::ArrayRef<plan::ProgramOp> programs);
+  /// A program, and the ensemble whose weights it names.
+  struct Use {
+    plan::ProgramOp program;
+    const Ensemble *ensemble;
+  };
+  /// The ensembles have the same members.
+  explicit WeightLayout(llvm::ArrayRef<Use> programs);
 
-  /// One table a slot. Buffers of equal weight and layout have one slot.
+  /// One table a slot. Buffers of equal weight and layout have one slot, whichever ensemble names it.
   std::vector<std::unique_ptr<fb::SlotT>> slots;
   unsigned slotOf(plan::BufferOp buffer) const { return slotOfBuffer.lookup(buffer); }
   uint64_t bytes() const { return total; }
+  /// How many copies of a slot so many members need: at most as many as are stored.
+  uint64_t copiesOf(unsigned slot, uint64_t members) const {
+    return std::min<uint64_t>(sources[slot].stored.size(), std::max<uint64_t>(members, 1));
+  }
 
   /// Calls write(offset in the segment, bytes) for every copy, in ascending order of offsets.
   llvm::Error forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const;
@@ -35,6 +45,7 @@ private:
   };
   void addSlot(const Ensemble &ensemble, plan::BufferOp buffer);
   void place(const Ensemble &ensemble);
+  std::optional<unsigned> findSlot(const Source &source, const fb::SlotT &slot) const;
   void pack(const Source &source, unsigned copy, std::vector<char> &bytes) const;
 
   std::vector<Source> sources;

@@ -18,7 +18,8 @@ namespace tutti {
 
 namespace {
 
-/// A file that exists under its name only once it is complete. A link to a file stays one; a device is written to, not replaced.
+/// A file that exists under its name only once it is complete. A link to a file stays one; a device is written to, not
+/// replaced.
 class NewFile {
 public:
   explicit NewFile(StringRef given) : path(given) {
@@ -68,17 +69,15 @@ public:
   }
 
 private:
-  llvm::Error failure() {
-    return fail(ExitCode::resource, "cannot write '" + path + "': " + strerror(errno));
-  }
+  llvm::Error failure() { return fail(ExitCode::resource, "cannot write '" + path + "': " + strerror(errno)); }
   std::string path, temporary;
   int descriptor = -1;
 };
 
 } // namespace
 
-llvm::Error writeArtifact(llvm::StringRef path, const Ensemble &ensemble, ArrayRef<ProgramCode> programs, const WriteOptions &options) {
-  Metadata metadata(ensemble, programs, options);
+llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, const WriteOptions &options) {
+  Metadata metadata(programs, options);
   auto &segments = metadata.root.segments;
 
   // Numbers have a fixed size in a FlatBuffer, so the metadata's length is known before the digests are.
@@ -91,15 +90,14 @@ llvm::Error writeArtifact(llvm::StringRef path, const Ensemble &ensemble, ArrayR
   uint64_t end = header.codeOffset;
   std::string code;
   auto next = segments.begin();
-  for (const ProgramCode &program : programs)
-    for (const TargetImage &image : program.images) {
-      fb::SegmentT &segment = **next++;
-      segment.offset = end;
-      segment.digest = digestBytes(rt::xxh64(image.bytes.data(), image.bytes.size()));
-      code += image.bytes;
-      code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
-      end = header.codeOffset + code.size();
-    }
+  for (const auto &image : metadata.code) {
+    fb::SegmentT &segment = **next++;
+    segment.offset = end;
+    segment.digest = digestBytes(rt::xxh64(image->data(), image->size()));
+    code += *image;
+    code.resize(rt::alignUp(code.size(), rt::kPageBytes), '\0');
+    end = header.codeOffset + code.size();
+  }
   header.codeBytes = code.size();
   header.codeDigest = rt::xxh64(code.data(), code.size());
 

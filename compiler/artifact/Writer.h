@@ -9,9 +9,9 @@ namespace tutti {
 
 /// Machine code of a program's kernels for one target.
 struct TargetImage {
-  std::string target;     ///< "x86-64-v3", "sm_90a", "emulated-sm_80"
-  unsigned minDriver = 0; ///< of CUDA, as cuDriverGetVersion counts
-  std::string bytes;
+  std::string target;                       ///< "x86-64-v3", "sm_90a", "emulated-sm_80"
+  unsigned minDriver = 0;                   ///< of CUDA, as cuDriverGetVersion counts
+  std::shared_ptr<const std::string> bytes; ///< programs may have an image in common
   struct Kernel {
     uint64_t offset = 0; ///< of the function on a CPU, whose kernels share an image; else of the kernel's own file
     uint64_t bytes = 0;  ///< of that file
@@ -30,29 +30,32 @@ struct CudaLaunch {
 /// A kernel of a module as one function.
 struct KernelCode {
   unsigned kernel;  ///< its number in the module
-  std::string name; ///< of the function
+  std::string name; ///< of the function; one name is one kernel, also of several modules
   CudaLaunch launch;
 };
 
 /// A planned module, and its kernels as code for targets that launch them alike.
 struct ProgramCode {
   mlir::ModuleOp planned;
+  const Ensemble *ensemble;               ///< whose weights the module names
   std::vector<std::string> architectures; ///< of CUDA
-  std::vector<KernelCode> kernels;        ///< in the module's order; of one kernel from the largest tile of rows to the smallest
+  std::vector<KernelCode>
+      kernels; ///< in the module's order; of one kernel from the largest tile of rows to the smallest
   std::vector<TargetImage> images;
 };
 
 struct WriteOptions {
   std::string share;    ///< "content" or "none"
   std::string compiler; ///< name and version, for provenance
+  std::vector<std::string> notes;
   /// Called as weights are written: bytes done and in all.
   std::function<void(uint64_t, uint64_t)> progress;
 };
 
-/// Writes header, metadata, code and packed weights to a temporary file beside `path`, then renames it: `path` is either complete or
-/// untouched. Programs share weights: one that several read in one layout is stored once. Weights are packed one block at a time; memory does
-/// not grow with their number.
-llvm::Error writeArtifact(llvm::StringRef path, const Ensemble &ensemble, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
+/// Writes header, metadata, code and packed weights to a temporary file beside `path`, then renames it: `path` is
+/// either complete or untouched. Programs share weights: one that several read in one layout is stored once. Their
+/// ensembles have the same members. Weights are packed one block at a time; memory does not grow with their number.
+llvm::Error writeArtifact(llvm::StringRef path, llvm::ArrayRef<ProgramCode> programs, const WriteOptions &options);
 
 } // namespace tutti
 

@@ -3,7 +3,9 @@
 #include "compiler/import/Align.h"
 #include "compiler/Error.h"
 #include "compiler/import/Compare.h"
-#include "compiler/import/Importer.h"
+#include "compiler/import/MlirFile.h"
+#include "compiler/import/OnnxFile.h"
+#include "compiler/import/Safetensors.h"
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
@@ -33,8 +35,7 @@ uint64_t contentOf(const WeightSource &source) {
 class Sharing {
 public:
   Sharing(Ensemble &ensemble, const AlignOptions &options)
-      : ensemble(ensemble), options(options), symbols(ensemble.module.get()),
-        main(mainOf(*ensemble.module)) {}
+      : ensemble(ensemble), options(options), symbols(ensemble.module.get()), main(mainOf(*ensemble.module)) {}
 
   void run() {
     for (GetOp get : llvm::make_early_inc_range(main.getBody().front().getOps<GetOp>()))
@@ -69,8 +70,8 @@ private:
     byContent[keyOf(sources[0], shared)].push_back(get);
   }
 
-  /// An earlier use of a param with the same values: the same view of the same initializer in every member, or, of shared ones,
-  /// the same bytes.
+  /// An earlier use of a param with the same values: the same view of the same initializer in every member, or, of
+  /// shared ones, the same bytes.
   GetOp findTwin(ParamOp param, const Sources &sources, bool shared) {
     for (GetOp get : byContent[keyOf(sources[0], shared)]) {
       auto earlier = symbols.lookup<ParamOp>(get.getParam());
@@ -105,38 +106,79 @@ private:
 
 } // namespace
 
+llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayRef<MemberFiles> members,
+                                                    ArrayRef<ImportOptions> bindings,
+                                                    const AlignOptions &alignOptions) {
+  if (members.empty())
+    return fail(ExitCode::usage, "there is no model file to compile");
+  std::vector<Ensemble> ensembles(bindings.size());
+  std::vector<MemberModel> first(bindings.size());
+  std::vector<Ports> ports(bindings.size());
+  std::unique_ptr<OnnxFile> file;
+  for (auto [i, member] : llvm::enumerate(members)) {
+    if (isMlir(member.model) != isMlir(members[0].model))
+      return fail(ExitCode::usage, "'" + member.model + "' and '" + members[0].model +
+                                       "' are of different formats; all members are ONNX, or all are MLIR");
+    if (!isMlir(member.model) && (i == 0 || member.model != members[i - 1].model)) {
+      llvm::Expected<std::unique_ptr<OnnxFile>> opened = OnnxFile::open(member.model);
+      if (!opened)
+        return opened.takeError();
+      file = std::move(*opened);
+    }
+    std::shared_ptr<SafetensorsFile> weights;
+    if (!member.weights.empty()) {
+      auto opened = SafetensorsFile::open(member.weights);
+      if (!opened)
+        return opened.takeError();
+      weights = *opened;
+    }
+    for (size_t b = 0; b < bindings.size(); ++b) {
+      std::vector<MemberModel> models;
+      size_t before = ensembles[b].members.size();
+      if (isMlir(member.model)) {
+        auto read = importMlir(context, member, weights.get(), bindings[b]);
+        if (!read)
+          return read.takeError();
+        models = std::move(*read);
+      } else {
+        auto model = importMember(context, *file, weights.get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
+        if (!model)
+          return model.takeError();
+        models.push_back(std::move(*model));
+      }
+      if (before)
+        if (llvm::Error error =
+                isMlir(member.model) ? compareMlir(first[b], models[0], before) : compare(first[b], models[0], before))
+          return std::move(error);
+      for (MemberModel &model : models) {
+        ensembles[b].members.push_back({model.name, model.file, model.digest});
+        for (auto &[symbol, source] : model.weights) {
+          Sources &sources = ensembles[b].weights[symbol];
+          sources.reserve(members.size());
+          sources.push_back(source);
+        }
+      }
+      if (before)
+        continue;
+      ports[b] = portsOf(models[0]);
+      first[b] = std::move(models[0]);
+    }
+  }
+  for (auto [ensemble, model] : llvm::zip_equal(ensembles, first)) {
+    auto count = IntegerAttr::get(IntegerType::get(&context, 64), ensemble.members.size());
+    ensemble.module = std::move(model.module);
+    Sharing(ensemble, alignOptions).run();
+    ensemble.module.get()->setAttr("tutti.members", count);
+  }
+  return ensembles;
+}
+
 llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,
                                const AlignOptions &alignOptions) {
-  if (paths.empty())
-    return fail(ExitCode::usage, "there is no model file to compile");
-  llvm::Expected<MemberModel> first = importMember(context, paths[0], options, alignOptions.ports, 0);
-  if (!first)
-    return first.takeError();
-  Ports ports = portsOf(mainOf(*first->module));
-
-  Ensemble ensemble;
-  auto add = [&](MemberModel &model) {
-    ensemble.members.push_back({model.name, model.file, model.digest});
-    for (auto &[symbol, source] : model.weights) {
-      Sources &sources = ensemble.weights[symbol];
-      sources.reserve(paths.size());
-      sources.push_back(source);
-    }
-  };
-  add(*first);
-  for (size_t i = 1; i < paths.size(); ++i) {
-    llvm::Expected<MemberModel> other = importMember(context, paths[i], options, &ports, i);
-    if (!other)
-      return other.takeError();
-    if (llvm::Error error = compare(*first, *other, i))
-      return std::move(error);
-    add(*other);
-  }
-  ensemble.module = std::move(first->module);
-  Sharing(ensemble, alignOptions).run();
-  auto count = IntegerAttr::get(IntegerType::get(&context, 64), paths.size());
-  ensemble.module.get()->setAttr("tutti.members", count);
-  return ensemble;
+  auto ensembles = alignBindings(context, membersOf(paths, {}), options, alignOptions);
+  if (!ensembles)
+    return ensembles.takeError();
+  return std::move(ensembles->front());
 }
 
 } // namespace tutti

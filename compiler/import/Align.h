@@ -34,10 +34,15 @@ struct AlignOptions {
   const Ports *ports = nullptr;
 };
 
-/// Imports the files and compares their normal forms; the first difference is an error (exit code `unsupported`) that names
-/// the member, the node or port, and both sides. Of one member nothing is shared but scalars.
+/// Imports the files and compares their normal forms; the first difference is an error (exit code `unsupported`) that
+/// names the member, the node or port, and both sides. Of one member nothing is shared but scalars.
 llvm::Expected<Ensemble> align(mlir::MLIRContext &context, llvm::ArrayRef<std::string> paths,
                                const ImportOptions &options, const AlignOptions &alignOptions);
+/// One ensemble for each binding of the sizes. Each file is opened once, so equal weights of two ensembles are views of
+/// the same bytes.
+llvm::Expected<std::vector<Ensemble>> alignBindings(mlir::MLIRContext &context, llvm::ArrayRef<MemberFiles> members,
+                                                    llvm::ArrayRef<ImportOptions> bindings,
+                                                    const AlignOptions &alignOptions);
 
 } // namespace tutti
 

@@ -95,8 +95,8 @@ llvm::Error Dims::check() const {
                                        (known.empty() ? "all dimensions of the model are fixed"
                                                       : "the model's symbolic dimensions: " + known));
     if (bound.lo < 1 || bound.hi < bound.lo)
-      return fail(ExitCode::usage, "dimension '" + name + "' cannot run from " + llvm::Twine(bound.lo) + " to " +
-                                       llvm::Twine(bound.hi));
+      return fail(ExitCode::usage,
+                  "dimension '" + name + "' cannot run from " + llvm::Twine(bound.lo) + " to " + llvm::Twine(bound.hi));
     DimBinding agreed = *bindingOf(root(name));
     if (agreed.lo != bound.lo || agreed.hi != bound.hi)
       return fail(ExitCode::usage, "the model makes dimensions '" + name + "' and '" + root(name).name +
@@ -120,6 +120,9 @@ std::map<std::string, DimBinding> Dims::ranges() const {
       if (bound.lo != bound.hi)
         result[symbol.name] = bound;
     }
+  for (const auto &[name, bound] : options.dims)
+    if (bound.listed)
+      result[name] = bound;
   return result;
 }
 

@@ -18,10 +18,10 @@ public:
   /// What an op demands: two sizes are one. True: they were made one, and the import has to start again. False: they
   /// cannot be.
   bool equate(const Size &a, const Size &b);
-  /// Every name that was bound exists, the bindings of names that are one agree, and every symbol has a binding or is the
-  /// batch; else exit code `usage`.
+  /// Every name that was bound exists, the bindings of names that are one agree, and every symbol has a binding or is
+  /// the batch; else exit code `usage`.
   llvm::Error check() const;
-  /// The symbols that are left, with their ranges. After `check`.
+  /// The symbols that are left, with their ranges, and those that are one of a list of values. After `check`.
   std::map<std::string, DimBinding> ranges() const;
   /// Whether a symbol of this size lacks a binding and is not the batch either.
   bool lacksBinding() const;

@@ -20,11 +20,11 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
   std::vector<std::vector<unsigned>> groups;
   std::vector<MemberModel> firsts;
   for (unsigned i = 0; i < paths.size(); ++i) {
-    llvm::Expected<MemberModel> model = importMember(context, paths[i], options, i ? &ports : nullptr, i);
+    llvm::Expected<MemberModel> model = importMember(context, {paths[i], ""}, options, i ? &ports : nullptr, i);
     if (!model)
       return model.takeError();
     if (i == 0)
-      ports = portsOf(mainOf(*model->module));
+      ports = portsOf(*model);
     else if (llvm::Error error = compareOutputs(firsts.front(), *model, i))
       return std::move(error);
     unsigned group = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk over an ONNX graph.
 #include "compiler/import/Importer.h"
+#include "compiler/import/MlirFile.h"
 #include "compiler/import/NormalForm.h"
+#include "compiler/import/Supplied.h"
 #include "compiler/import/Walk.h"
 #include "compiler/import/onnx/Ops.h"
 
@@ -18,10 +20,11 @@ constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
 
 class Importer {
 public:
-  Importer(MLIRContext &context, StringRef path, OnnxFile &file, const ImportOptions &options, const Ports *ports,
-           size_t member, DiagnosticCapture &diagnostics)
-      : context(context), path(path), file(file), graph(file.graph()), ports(ports), member(member), dims(options),
-        diagnostics(diagnostics), walk(context, path, file) {}
+  Importer(MLIRContext &context, const MemberFiles &files, OnnxFile &file, const SafetensorsFile *weights,
+           const ImportOptions &given, const Ports *ports, size_t member, DiagnosticCapture &diagnostics)
+      : context(context), files(files), path(files.model), file(file), weights(weights), graph(file.graph()),
+        ports(ports), member(member), options(given), dims(options), diagnostics(diagnostics),
+        walk(context, path, file, weights) {}
 
   llvm::Expected<MemberModel> run() {
     if (llvm::Error error = prepare())
@@ -38,24 +41,32 @@ public:
 
 private:
   llvm::Error prepare();
+  llvm::Error bindInputs();
+  llvm::Error bindInput(const onnx::ValueInfoProto &input, const std::string &name, const BoundInput &bound);
+  llvm::Error checkWeights();
   llvm::Expected<std::optional<MemberModel>> attempt();
   llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
   llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
   llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
 
   MLIRContext &context;
+  const MemberFiles &files;
   StringRef path;
   OnnxFile &file;
+  const SafetensorsFile *weights; ///< or null
   const onnx::GraphProto &graph;
   const Ports *ports;
   size_t member;
+  ImportOptions options; ///< with what bound inputs say of dimensions
   Dims dims;
   DiagnosticCapture &diagnostics;
 
   Walk walk;
   Opsets opsets;
   llvm::StringMap<const onnx::TensorProto *> initializers;
-  std::vector<const onnx::ValueInfoProto *> inputs;  ///< without initializers, in member 0's order
+  std::vector<const onnx::ValueInfoProto *> inputs; ///< without initializers and bound ones, in member 0's order
+  std::vector<std::string> allInputs;               ///< with bound ones
+  std::vector<std::pair<const onnx::ValueInfoProto *, WeightSource>> bound;
   std::vector<const onnx::ValueInfoProto *> outputs; ///< in member 0's order
 };
 
@@ -106,12 +117,97 @@ llvm::Error Importer::prepare() {
       return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " ('" + path + "') differs from member 0: " +
                                              llvm::Twine(mine) + " " + what + ", member 0 has " + llvm::Twine(theirs));
     };
-    if (!orderLike(inputs, ports->inputs))
-      return count("inputs", inputs.size(), ports->inputs.size());
+    if (!orderLike(inputs, ports->all))
+      return count("inputs", inputs.size(), ports->all.size());
     if (!orderLike(outputs, ports->outputs))
       return count("outputs", outputs.size(), ports->outputs.size());
   }
-  return walk.check(graph.node());
+  if (llvm::Error error = bindInputs())
+    return error;
+  if (llvm::Error error = walk.check(graph.node()))
+    return error;
+  return weights ? checkWeights() : llvm::Error::success();
+}
+
+/// The inputs that are constants, by the name that member 0 has for each.
+llvm::Error Importer::bindInputs() {
+  std::string known;
+  for (const onnx::ValueInfoProto *input : inputs) {
+    known += (known.empty() ? "" : ", ") + input->name();
+    allInputs.push_back(input->name());
+  }
+  const std::vector<std::string> &names = ports ? ports->all : allInputs;
+  std::vector<const onnx::ValueInfoProto *> left = inputs;
+  for (const auto &[name, constant] : options.binds) {
+    size_t at = llvm::find(names, name) - names.begin();
+    if (at == names.size())
+      return fail(ExitCode::usage, "--bind " + name + ": no input is called so; " +
+                                       (initializers.contains(name) ? "it is a weight of the model; " : "") +
+                                       "the inputs are: " + known);
+    if (llvm::Error error = bindInput(*inputs[at], name, constant))
+      return error;
+    llvm::erase(left, inputs[at]);
+  }
+  inputs = left;
+  return llvm::Error::success();
+}
+
+llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::string &name,
+                                const BoundInput &constant) {
+  auto no = [&](const llvm::Twine &what) {
+    return fail(ExitCode::usage, "--bind " + name + "=" + constant.file + ": " + what);
+  };
+  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+  Type element = elementOf(context, tensor.elem_type());
+  if (!input.type().has_tensor_type() || !element)
+    return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' is no tensor, or of type " +
+                                           dataTypeName(tensor.elem_type()) + ", which is not supported yet");
+  llvm::Expected<WeightSource> source = constant.read(element);
+  if (!source)
+    return source.takeError();
+  auto mismatch = [&](const llvm::Twine &expected) {
+    return no("the file has " + Operand(*source).str() + ", input '" + input.name() + "' is " + expected);
+  };
+  if (source->element != element)
+    return mismatch(elementName(element));
+  if (tensor.has_shape()) {
+    std::string expected;
+    bool fits = size_t(tensor.shape().dim_size()) == source->dims.size();
+    for (auto [axis, dim] : llvm::enumerate(tensor.shape().dim())) {
+      bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+      std::string symbol = fixed ? "" : dimName(dim.dim_param(), input.name(), axis);
+      expected += (axis ? ", " : "") + (fixed ? std::to_string(dim.dim_value()) : symbol);
+      fits = fits && (!fixed || dim.dim_value() == source->dims[axis]);
+      if (fixed || !fits || ports)
+        continue;
+      // A size that the file decides is bound by it.
+      int64_t size = source->dims[axis];
+      auto [place, fresh] = options.dims.try_emplace(symbol, DimBinding{size, size});
+      if (!fresh && (place->second.lo != size || place->second.hi != size))
+        return no("the file makes dimension '" + symbol + "' " + llvm::Twine(size) + ", elsewhere it is bound to " +
+                  llvm::Twine(place->second.lo) +
+                  (place->second.lo == place->second.hi ? "" : ".." + std::to_string(place->second.hi)));
+    }
+    if (!fits)
+      return mismatch(elementName(element) + " (" + expected + ")");
+  }
+  bound.emplace_back(&input, std::move(*source));
+  return llvm::Error::success();
+}
+
+/// The weights file has what the graph uses, in its types and shapes, and nothing else.
+llvm::Error Importer::checkWeights() {
+  SmallVector<std::string> names;
+  for (const onnx::ValueInfoProto *output : outputs)
+    names.push_back(output->name());
+  llvm::StringSet<> used = Walk::readFor(graph.node(), names);
+  std::vector<Wanted> wanted;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    wanted.push_back({tensor.name(),
+                      tensor.data_type(),
+                      {tensor.dims().begin(), tensor.dims().end()},
+                      used.contains(tensor.name())});
+  return checkSupplied(*weights, files, wanted);
 }
 
 llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference) {
@@ -136,6 +232,10 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
 
 llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   SmallVector<RankedTensorType> types;
+  for (const auto &[input, constant] : bound)
+    for (auto [axis, dim] : llvm::enumerate(input->type().tensor_type().shape().dim()))
+      if (!ports && !(dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0))
+        dims.declare(dimName(dim.dim_param(), input->name(), axis), input->name(), axis);
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto no = [&](const llvm::Twine &what) {
       return fail(ExitCode::unsupported, "'" + path + "': input '" + input->name() + "' " + what);
@@ -183,8 +283,11 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     main.setArgAttr(i, "tutti.name", builder.getStringAttr(input->name()));
   }
 
+  for (const auto &[input, constant] : bound)
+    scope.values[input->name()] = Operand(constant);
+
   Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
-  emit.budget += file.size();
+  emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
   SmallVector<std::string> wanted;
   for (const onnx::ValueInfoProto *output : outputs)
     wanted.push_back(output->name());
@@ -235,26 +338,48 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   module.get()->setAttr("tutti.sizes", builder.getDictionaryAttr(ranges));
   module.get()->setAttr("tutti.members", builder.getI64IntegerAttr(1));
   model.module = std::move(module);
-  model.name = llvm::sys::path::stem(path).str();
-  model.file = path.str();
-  model.digest = file.digest();
+  model.file = weights ? files.weights : files.model;
+  model.name = llvm::sys::path::stem(model.file).str();
+  model.allInputs = allInputs;
   return std::optional<MemberModel>(std::move(model));
 }
 
 } // namespace
 
-llvm::Expected<MemberModel> importMember(MLIRContext &context, StringRef path, const ImportOptions &options,
+llvm::Expected<MemberModel> importMember(MLIRContext &context, const MemberFiles &files, const ImportOptions &options,
                                          const Ports *ports, size_t member) {
+  std::shared_ptr<SafetensorsFile> weights;
+  if (!files.weights.empty()) {
+    auto opened = SafetensorsFile::open(files.weights);
+    if (!opened)
+      return opened.takeError();
+    weights = *opened;
+  }
+  if (isMlir(files.model)) {
+    auto models = importMlir(context, files, weights.get(), options);
+    if (!models)
+      return models.takeError();
+    return std::move(models->front());
+  }
+  llvm::Expected<std::unique_ptr<OnnxFile>> model = OnnxFile::open(files.model);
+  if (!model)
+    return model.takeError();
+  return importMember(context, **model, weights.get(), files, options, ports, member);
+}
+
+llvm::Expected<MemberModel> importMember(MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
+                                         const MemberFiles &files, const ImportOptions &options, const Ports *ports,
+                                         size_t member) {
   context.loadDialect<TuttiDialect, func::FuncDialect>();
   DiagnosticCapture diagnostics(&context);
-  llvm::Expected<std::unique_ptr<OnnxFile>> file = OnnxFile::open(path);
-  if (!file)
-    return file.takeError();
-  return Importer(context, path, **file, options, ports, member, diagnostics).run();
+  auto imported = Importer(context, files, model, weights, options, ports, member, diagnostics).run();
+  if (imported)
+    imported->digest = digestOf(model.digest(), weights, options);
+  return imported;
 }
 
 llvm::Expected<MemberModel> importOnnx(MLIRContext &context, StringRef path, const ImportOptions &options) {
-  return importMember(context, path, options, nullptr, 0);
+  return importMember(context, {path.str(), "", -1}, options, nullptr, 0);
 }
 
 } // namespace tutti

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -48,18 +49,43 @@ struct MemberModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::StringMap<WeightSource> weights; ///< by the param's symbol
   std::string name;                      ///< the file's name without folder and extension
-  std::string file;                      ///< as given
-  uint64_t digest = 0;                   ///< XXH64 of the file
+  std::string file;                      ///< as given; that of the weights, if they have one
+  uint64_t digest = 0;                   ///< as digestOf says
+  std::vector<std::string> allInputs;    ///< of the model, with those that are bound to constants
 };
 
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.
 struct DimBinding {
   int64_t lo, hi;
+  /// One of several values, each with a program of its own: programs are told apart by it, so its name is kept though
+  /// it is fixed.
+  bool listed = false;
+};
+
+/// An input that is a constant, the same for all members.
+struct BoundInput {
+  std::string file;
+  uint64_t digest = 0; ///< XXH64 of the file
+  /// The file's tensor, which has to be of this element type; called again it gives the same bytes.
+  std::function<llvm::Expected<WeightSource>(mlir::Type element)> read;
 };
 
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
+  std::map<std::string, BoundInput> binds; ///< by member 0's inputs
 };
+
+/// What a member is made from.
+struct MemberFiles {
+  std::string model;
+  std::string weights; ///< a safetensors file whose tensors take the place of the initializers of their names; or none
+  int64_t part = -1;   ///< of a file that holds several members (MLIR) the one that is meant; -1: all of them
+};
+/// One a model or, where there are any, one a file of weights, for the one model.
+std::vector<MemberFiles> membersOf(llvm::ArrayRef<std::string> models, llvm::ArrayRef<std::string> weights);
+/// What tells a member's files from others: XXH64 of the model or, where there are weights or bound inputs, of the
+/// digests of all of them in this order.
+llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options);
 
 llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options);
 

@@ -2,6 +2,7 @@
 // What can be asked of a file before it is imported, and of an imported module.
 #include "compiler/import/Dims.h"
 #include "compiler/import/Importer.h"
+#include "compiler/import/MlirFile.h"
 #include "compiler/import/OnnxFile.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -20,10 +21,19 @@ Ports portsOf(func::FuncOp main) {
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     ports.outputs.push_back(main.getResultAttrOfType<StringAttr>(i, "tutti.name").str());
+  ports.all = ports.inputs;
+  return ports;
+}
+
+Ports portsOf(const MemberModel &model) {
+  Ports ports = portsOf(mainOf(*model.module));
+  ports.all = model.allInputs;
   return ports;
 }
 
 llvm::Expected<std::map<std::string, std::vector<std::string>>> symbolsOf(StringRef path) {
+  if (isMlir(path))
+    return mlirSymbols(path);
   llvm::Expected<std::unique_ptr<OnnxFile>> file = OnnxFile::open(path);
   if (!file)
     return file.takeError();

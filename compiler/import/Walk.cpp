@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk over nodes.
 #include "compiler/import/Walk.h"
+#include "compiler/import/Supplied.h"
 #include "compiler/import/onnx/Ops.h"
 
 using namespace mlir;
@@ -28,7 +29,8 @@ static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
   return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
 }
 
-Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file) : context(context), path(path), file(file) {
+Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file, const SafetensorsFile *weights)
+    : context(context), path(path), file(file), weights(weights) {
   for (const onnx::FunctionProto &function : file.model().functions())
     functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function);
 }
@@ -78,7 +80,8 @@ void Walk::begin() {
   nodes = 0;
 }
 
-llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
+/// The nodes that the outputs need.
+static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> outputs) {
   llvm::StringMap<int> producers;
   for (auto [i, node] : llvm::enumerate(body))
     for (const std::string &output : node.output())
@@ -95,6 +98,21 @@ llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std:
   llvm::for_each(outputs, need);
   while (!todo.empty())
     forEachRead(body[todo.pop_back_val()], need);
+  return live;
+}
+
+llvm::StringSet<> Walk::readFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
+  llvm::StringSet<> names;
+  names.insert(outputs.begin(), outputs.end());
+  std::vector<bool> live = liveFor(nodes, outputs);
+  for (auto [i, node] : llvm::enumerate(nodes))
+    if (live[i])
+      forEachRead(node, [&](const std::string &name) { names.insert(name); });
+  return names;
+}
+
+llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
+  std::vector<bool> live = liveFor(body, outputs);
   for (auto [i, each] : llvm::enumerate(body)) {
     if (!live[i])
       continue;
@@ -113,7 +131,10 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
     auto weight = at->initializers.find(name);
     if (weight == at->initializers.end())
       continue;
-    llvm::Expected<WeightSource> source = file.tensor(context, *weight->second);
+    std::optional<WeightSource> given;
+    if (weights && !at->outer)
+      given = suppliedTensor(context, *weights, name, weight->second->data_type());
+    llvm::Expected<WeightSource> source = given ? std::move(*given) : file.tensor(context, *weight->second);
     if (!source)
       return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
         return fail(error.code, "'" + path + "': " + error.message);

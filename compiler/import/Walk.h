@@ -12,6 +12,8 @@
 
 namespace tutti {
 
+class SafetensorsFile;
+
 /// The version of each domain that a model or a function imports; the default domain is "".
 using Opsets = llvm::StringMap<int64_t>;
 Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
@@ -30,7 +32,11 @@ class Walk {
 public:
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-  Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file);
+  /// With `weights`, tensors of that file take the place of the graph's own initializers of their names.
+  Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file, const SafetensorsFile *weights = nullptr);
+
+  /// The names that nodes read which `outputs` need, and the outputs.
+  static llvm::StringSet<> readFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
   /// What no run of the walk can mend: names that are computed twice.
   llvm::Error check(const Nodes &nodes);
@@ -58,6 +64,7 @@ private:
   mlir::MLIRContext &context;
   llvm::StringRef path;
   OnnxFile &file;
+  const SafetensorsFile *weights; ///< or null
   llvm::StringMap<const onnx::FunctionProto *> functions;
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
   int64_t nodes = 0;                                    ///< of functions and branches, each time they are entered

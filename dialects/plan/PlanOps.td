@@ -58,9 +58,10 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
   let description = [{
     `sizes` has for each symbol of a call its smallest and largest value; `active` is the first. `flops` are sizes whose sum is two
     per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
-    buffers at the largest sizes.
+    buffers at the largest sizes. With `chunk` so many members at most run at once, piece after piece of the active set.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
+                       OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `target` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
 }
@@ -69,11 +70,12 @@ def Plan_BufferOp : Plan_Op<"buffer"> {
   let summary = "names a run of memory";
   let description = [{
     `space` is one of input, output, arena, constant (a parameter's slot) and state (zeroed once). `bytes` is a size: a monomial
-    over the call's symbols. `port` (name, head) describes an input or output; `param` and `layout` a constant, or `value` one that stands in the IR.
+    over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
+    a piece. `port` (name, head) describes an input or output; `param` and `layout` a constant, or `value` one that stands in the IR.
   }];
   let arguments = (ins StrAttr:$space, TypeAttr:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
                        OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<StrAttr>:$layout,
-                       OptionalAttr<ElementsAttr>:$value);
+                       OptionalAttr<ElementsAttr>:$value, UnitAttr:$whole);
   let results = (outs Plan_Buffer:$result);
   let assemblyFormat = "$space `:` $type `bytes` $bytes attr-dict";
 }
@@ -82,10 +84,12 @@ def Plan_LaunchOp : Plan_Op<"launch"> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
     `rows` is the number of rows as a size. A task has at most `tile` of them, a multiple of `quantum`; `overhead` is what a task
-    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker. `over` and `placed` are the kernel's.
+    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker. `over` and `placed` are the kernel's. Of a program in
+    pieces, a `whole` launch runs once, after all pieces, and one that is not lifted in the first piece alone.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
-                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch);
+                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch,
+                       UnitAttr:$whole);
   let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
 }
 

@@ -4,9 +4,7 @@
 
 using namespace tutti::rt;
 
-uint32_t tutti_version(void) {
-  return TUTTI_VERSION_MAJOR * 10000 + TUTTI_VERSION_MINOR * 100 + TUTTI_VERSION_PATCH;
-}
+uint32_t tutti_version(void) { return TUTTI_VERSION_MAJOR * 10000 + TUTTI_VERSION_MINOR * 100 + TUTTI_VERSION_PATCH; }
 
 uint32_t tutti_format_version(void) { return kFormatVersion; }
 
@@ -104,10 +102,17 @@ static tutti_session_options_t complete(const tutti_session_options_t *options) 
 
 tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
                                             tutti_error_t *error) {
+  return tutti_artifact_choose_program(artifact, nullptr, 0, options, error);
+}
+
+tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const tutti_tensor_t *inputs, size_t count,
+                                             tutti_session_options_t *options, tutti_error_t *error) {
   if (!artifact || !options || options->struct_size < offsetof(tutti_session_options_t, context))
     return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no options that name a device");
+  if (count && !inputs)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no inputs were given, expected %zu", count);
   tutti_session_options_t all = complete(options);
-  tutti_status_t status = chooseDevice(*unwrap(artifact), all, error);
+  tutti_status_t status = chooseProgram(*unwrap(artifact), inputs, count, all, error);
   options->program = all.program;
   options->device = all.device;
   return status;

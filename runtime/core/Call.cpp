@@ -21,7 +21,7 @@ bool Call::build(const tutti_program_t &description) {
   if (!sizes.allocate(numSizes) || !active.allocate(members) ||
       !sets.allocate(rt::numSets(*program)) || !positions.allocate(members * (1 + (sets.size() > 1))) ||
       !groupOf.allocate(sets.size() > 1 ? members : 0) || !ports.allocate(numInputs + description.num_outputs) ||
-      !buffers.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
+      !buffers.allocate(count(program->buffers())) || !strides.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
       !args.allocate(numArgs) || !words.allocate(numArgs + size_t(numLaunches) * numSizes))
     return false;
 
@@ -102,7 +102,32 @@ int64_t Call::arenaBytes(const int64_t *at) const {
   return counted ? total : -1;
 }
 
+void Call::selectPiece(uint32_t piece) {
+  uint64_t first = uint64_t(piece) * program->chunk();
+  for (const Launch &launch : launches) {
+    if (!isOfPiece(*launch.launch, piece))
+      continue;
+    uint64_t *mine = wordsOf(launch);
+    for (uint32_t a = 0; a < launch.numArgs; ++a) {
+      const Arg &arg = args[launch.firstArg + a];
+      mine[a] = reinterpret_cast<uint64_t>(buffers[arg.buffer] + arg.offset) + first * uint64_t(strides[arg.buffer]);
+    }
+    mine[launch.numArgs] = pieceLength(piece);
+  }
+}
+
 void Call::updateOffsets() {
+  if (program->chunk()) {
+    int64_t at[kMaxSizes];
+    std::copy(sizes.begin(), sizes.end(), at);
+    for (uint32_t i = 0; i < buffers.size(); ++i) {
+      const fb::Buffer &b = *program->buffers()->Get(i);
+      bool table = b.space() == fb::Space::constant && artifact.root().slots()->Get(uint32_t(b.slot()))->per_member();
+      bool run = b.space() == fb::Space::input || b.space() == fb::Space::output || b.whole();
+      auto bytes = [&](int64_t members) { return at[0] = members, valueOf(b.bytes(), at); };
+      strides[i] = table ? int64_t(sizeof(void *)) : run ? bytes(2) - bytes(1) : 0;
+    }
+  }
   for (uint32_t i = 0; i < buffers.size(); ++i)
     if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::arena)
       buffers[i] = arena + valueOf(b.offset(), sizes.data());

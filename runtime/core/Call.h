@@ -81,6 +81,19 @@ struct Call {
   void updateSets();
   /// An engine has placed table number `index`: here, and as the device reads it.
   void placeTable(uint32_t index, const void **entries, char *there);
+
+  /// The pieces in which the active set runs, and how many members each has.
+  uint32_t numPieces() const { return program->chunk() ? (numActive + program->chunk() - 1) / program->chunk() : 1; }
+  uint32_t pieceLength(uint32_t piece) const {
+    uint32_t first = piece * program->chunk();
+    return program->chunk() ? std::min(program->chunk(), numActive - first) : numActive;
+  }
+  /// Gives lifted launches that are not `whole` the arguments and the size of a piece.
+  void selectPiece(uint32_t piece);
+  /// Whether a launch has a part in the piece.
+  static bool isOfPiece(const fb::Launch &launch, uint32_t piece) {
+    return !launch.whole() && (launch.lifted() || piece == 0);
+  }
   /// Where the members' weights lie, `locate(slot, member)` says; of their parts of buffers, the call does.
   template <typename Locate> void fillTables(Locate locate) {
     for (const Table &table : tables) {
@@ -116,6 +129,8 @@ struct Call {
   // On the device. The engine fills in the arena, and the buffers of state and constants, when it is built.
   char *arena = nullptr;
   Array<char *> buffers;
+  Array<int64_t>
+      strides; ///< by buffer: bytes from a member to the next, where a piece does not start at the buffer's own start
   Array<Launch> launches;
   Array<Arg> args;
   Array<uint64_t> words;

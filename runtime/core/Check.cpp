@@ -54,9 +54,10 @@ public:
     if (root.format() > kFormatVersion)
       return fail(error, TUTTI_NEWER_FORMAT, "the metadata has format %u, this runtime reads up to %u", root.format(),
                   kFormatVersion);
-    if (count(root.required_features()))
-      return fail(error, TUTTI_UNSUPPORTED, "the artifact needs the feature '%.80s', which this runtime has not",
-                  text(root.required_features()->Get(0)));
+    for (uint32_t i = 0; i < count(root.required_features()); ++i)
+      if (view(root.required_features()->Get(i)) != "pieces")
+        return fail(error, TUTTI_UNSUPPORTED, "the artifact needs the feature '%.80s', which this runtime has not",
+                    text(root.required_features()->Get(i)));
     if (count(root.members()) < 1 || count(root.members()) > kMaxMembers)
       return bad("members", 0, "are %u, expected 1 to %u", count(root.members()), kMaxMembers);
     for (uint32_t i = 0; i < count(root.segments()); ++i)

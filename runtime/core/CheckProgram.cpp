@@ -57,6 +57,8 @@ private:
   tutti_status_t sets() {
     if (numSets(program) == 1)
       return TUTTI_OK;
+    if (program.chunk())
+      return bad("sets", 0, "run in pieces of %u members, which groups do not", program.chunk());
     if (program.sets() != 1 + count(root.groups()))
       return bad("sets", 0, "are %u for %u groups", program.sets(), count(root.groups()));
     uint32_t members = count(root.members()), seen = 0;
@@ -72,6 +74,16 @@ private:
     if (seen != members)
       return bad("sets", 0, "have %u members of %u", seen, members);
     return TUTTI_OK;
+  }
+
+  /// Bytes of a sound buffer at the largest sizes, in the arena those of a piece.
+  int64_t largest(const fb::Buffer &b) {
+    int64_t all = hi[0], bytes = 0;
+    if (program.chunk() && b.space() == fb::Space::arena && !b.whole())
+      hi[0] = std::min<int64_t>(all, program.chunk());
+    evaluate(b.bytes(), hi, bytes);
+    hi[0] = all;
+    return bytes;
   }
 
   tutti_status_t sizes() {
@@ -119,6 +131,7 @@ private:
       if (b.align() < 1 || b.align() > kPageBytes || (b.align() & (b.align() - 1)) ||
           !isMultiple(b.offset(), b.align()))
         return bad("buffer", i, "is not aligned to %u bytes", b.align());
+      end = offset + largest(b);
       if (end > arena)
         return bad("buffer", i, "ends at byte %lld of an arena of %lld", (long long)end, (long long)arena);
       break;
@@ -191,8 +204,13 @@ private:
       if (arg.size() < -1 || arg.size() >= int64_t(numSizes))
         return bad("step", i, "has argument %u with size %d of %u", a, arg.size(), numSizes);
       int64_t offset, bytes = 0;
-      if (arg.buffer() >= 0)
-        evaluate(program.buffers()->Get(uint32_t(arg.buffer()))->bytes(), hi, bytes);
+      if (arg.buffer() >= 0) {
+        const fb::Buffer &b = *program.buffers()->Get(uint32_t(arg.buffer()));
+        evaluate(b.bytes(), hi, bytes);
+        if (l.whole() && bytes != largest(b))
+          return bad("step", i, "runs for all members, but its argument %u is a piece's", a);
+        bytes = largest(b);
+      }
       if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
       if (auto status = table(l, arg, i, a))

@@ -6,8 +6,9 @@
 
 namespace tutti::rt {
 
-/// tutti_artifact_choose_device.
-tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options, tutti_error_t *error);
+/// tutti_artifact_choose_program.
+tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
+                             tutti_session_options_t &options, tutti_error_t *error);
 
 class Session {
 public:

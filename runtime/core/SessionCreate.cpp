@@ -29,6 +29,82 @@ bool isSameBinding(const fb::Program &a, const fb::Program &b) {
   return true;
 }
 
+bool hasSameDimensions(const tutti_program_t &a, const tutti_program_t &b) {
+  bool same = a.num_dimensions == b.num_dimensions;
+  for (uint32_t i = 0; same && i < a.num_dimensions; ++i) {
+    const tutti_dimension_t &x = a.dimensions[i], &y = b.dimensions[i];
+    same = x.lo == y.lo && x.hi == y.hi && std::strcmp(x.name, y.name) == 0;
+  }
+  return same;
+}
+
+/// Whether no dim of the inputs is outside of the program's. A name that it has not, or another rank, is for binding to
+/// refuse.
+bool takes(const tutti_program_t &program, const tutti_tensor_t *inputs, size_t numInputs) {
+  for (size_t i = 0; i < numInputs; ++i)
+    for (uint32_t p = 0; p < program.num_inputs; ++p) {
+      const tutti_port_t &port = program.inputs[p];
+      if (!inputs[i].name || std::strcmp(port.name, inputs[i].name) != 0 || port.rank != inputs[i].rank ||
+          !inputs[i].dims)
+        continue;
+      for (int32_t d = port.per_member; d < port.rank; ++d)
+        if (inputs[i].dims[d] < port.dims[d].lo || inputs[i].dims[d] > port.dims[d].hi)
+          return false;
+    }
+  return true;
+}
+
+/// Text of bounded length.
+template <size_t N> struct Line {
+  char text[N] = "";
+  size_t used = 0;
+  [[gnu::format(printf, 2, 3)]] void append(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int n = std::vsnprintf(text + used, N - used, format, args);
+    va_end(args);
+    used = std::min(used + size_t(std::max(n, 0)), N - 1);
+  }
+};
+
+/// Whether inputs decide between the artifact's programs.
+bool differInDimensions(const tutti_info_t &info) {
+  for (uint32_t p = 1; p < info.num_programs; ++p)
+    if (!hasSameDimensions(info.programs[0], info.programs[p]))
+      return true;
+  return false;
+}
+
+/// Some program has to take the inputs.
+tutti_status_t checkTaken(const tutti_info_t &info, const tutti_tensor_t *inputs, size_t numInputs,
+                          tutti_error_t *error) {
+  if (!numInputs)
+    return TUTTI_OK;
+  Line<400> given, known;
+  for (uint32_t p = 0; p < info.num_programs; ++p) {
+    const tutti_program_t &program = info.programs[p];
+    if (takes(program, inputs, numInputs))
+      return TUTTI_OK;
+    bool listed = false;
+    for (uint32_t q = 0; q < p; ++q)
+      listed = listed || hasSameDimensions(info.programs[q], program);
+    for (uint32_t i = 0; !listed && i < program.num_dimensions; ++i) {
+      const tutti_dimension_t &d = program.dimensions[i];
+      const char *glue = i ? ", " : p ? "; " : "";
+      if (d.lo == d.hi)
+        known.append("%s%.40s=%lld", glue, d.name, (long long)d.lo);
+      else
+        known.append("%s%.40s=%lld..%lld", glue, d.name, (long long)d.lo, (long long)d.hi);
+    }
+  }
+  for (size_t i = 0; i < numInputs; ++i)
+    if (inputs[i].rank >= 0 && inputs[i].rank <= TUTTI_MAX_RANK && inputs[i].dims)
+      given.append("%s'%.60s' %s", i ? ", " : "", inputs[i].name ? inputs[i].name : "",
+                   DimsText(inputs[i].dims, uint32_t(inputs[i].rank)).text);
+  return fail(error, TUTTI_SHAPE_MISMATCH, "no program takes inputs %s; the artifact was compiled for %s", given.text,
+              known.text);
+}
+
 tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t *error) {
   return rawOf(options.device) <= TUTTI_DEVICE_EMULATED
              ? TUTTI_OK
@@ -43,13 +119,18 @@ tutti_status_t noProgram(const tutti_info_t &info, tutti_device_t device, tutti_
 }
 } // namespace
 
-tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options, tutti_error_t *error) {
+tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
+                             tutti_session_options_t &options, tutti_error_t *error) {
   const tutti_info_t &info = artifact.info();
   if (auto status = checkDevice(options, error))
     return status;
   if (options.program >= info.num_programs)
     return fail(error, TUTTI_NOT_FOUND, "there is no program %u: the artifact has %u", options.program,
                 info.num_programs);
+  if (!differInDimensions(info))
+    numInputs = 0; // what does not fit, binding says best
+  if (auto status = checkTaken(info, inputs, numInputs, error))
+    return status;
   tutti_status_t first = TUTTI_OK; // what the first device says that has code and cannot run it
   constexpr tutti_device_t order[] = {TUTTI_DEVICE_CUDA, TUTTI_DEVICE_CPU, TUTTI_DEVICE_EMULATED};
   for (tutti_device_t device : order) {
@@ -60,7 +141,8 @@ tutti_status_t chooseDevice(Artifact &artifact, tutti_session_options_t &options
       bool wanted =
           options.device == device || (options.device == TUTTI_DEVICE_DEFAULT && device != TUTTI_DEVICE_EMULATED);
       const fb::Program &program = *artifact.root().programs()->Get(p);
-      if (!wanted || !isFor(info.programs[p], device) || (best && !isSameBinding(*best, program)))
+      if (!wanted || !isFor(info.programs[p], device) || !takes(info.programs[p], inputs, numInputs) ||
+          (best && !isSameBinding(*best, program)))
         continue;
       tutti_session_options_t candidate = options;
       candidate.device = device;

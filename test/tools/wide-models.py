@@ -5,31 +5,11 @@
 """
 import array
 import random
-import struct
 import sys
 from pathlib import Path
 
-
-def varint(value: int) -> bytes:
-    out = b""
-    while True:
-        out += bytes([value & 127 | (128 if value > 127 else 0)])
-        value >>= 7
-        if not value:
-            return out
-
-
-def field(number: int, value) -> bytes:
-    """A protobuf field: an integer, or bytes, text and messages."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
-
-
-def value_info(name: str, dims: list) -> bytes:
-    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+sys.dont_write_bytecode = True
+from onnxfile import field, value_info  # noqa: E402
 
 
 class Model:

@@ -193,7 +193,12 @@ Failure measure(const Setup &asked, Measurement &m) {
       }
       dims.push_back(shape);
     }
-    m.rows = m.active * (sizes.size() > 1 ? *std::max_element(sizes.begin() + 1, sizes.end()) : 1);
+    m.rows = 1;
+    const tutti_program_t &described = artifact.programs()[setup.options.program];
+    for (uint32_t i = 0; i < described.num_dimensions; ++i)
+      if (described.dimensions[i].lo != described.dimensions[i].hi)
+        m.rows = std::max(m.rows, sizes[i + 1]);
+    m.rows *= m.active;
   }
 
   // The cold start: everything from the file's name to the first outputs.

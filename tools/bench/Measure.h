@@ -6,13 +6,11 @@
 
 namespace tutti::tool {
 
-using Binding = std::vector<std::pair<std::string, int64_t>>;
-
 struct Setup {
   std::string artifact;
   Binding binding;                                              ///< dimensions not in it take their largest value
   std::vector<uint32_t> active;                                 ///< empty: all
-  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT; ///< as parseDevice makes them
+  tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT; ///< device and program are chosen
   double seconds = 1;
 };
 

@@ -50,6 +50,28 @@ Failure parseBindings(const std::vector<std::string> &arguments, std::vector<Bin
   return {};
 }
 
+/// The program for a binding; without --dim, each program with its largest sizes.
+Failure addSetups(const Arguments &arguments, const Setup &common, const Binding &binding, std::vector<Setup> &setups) {
+  Artifact artifact;
+  if (auto failure = openArtifact(arguments.artifact, artifact))
+    return failure;
+  std::vector<tutti_session_options_t> chosen;
+  if (auto failure = choosePrograms(artifact, binding, common.options, chosen))
+    return failure;
+  if (chosen.size() > 1 && !binding.empty()) {
+    std::string all;
+    for (const tutti_session_options_t &options : chosen)
+      all += (all.empty() ? "" : "; ") + dimensionsText(artifact.programs()[options.program]);
+    return {kUsage, "--dim leaves a choice of programs: " + all};
+  }
+  for (const tutti_session_options_t &options : chosen) {
+    setups.push_back(common);
+    setups.back().binding = binding;
+    setups.back().options = options;
+  }
+  return {};
+}
+
 Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
   Measurement m;
   Json peaks;
@@ -154,24 +176,20 @@ Failure bench(const Arguments &arguments) {
     std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
                 static_cast<unsigned long long>(arguments.bytes));
   } else {
-    {
-      Artifact artifact;
-      if (auto failure = openArtifact(arguments.artifact, artifact))
-        return failure;
-      if (auto error = artifact.chooseDevice(setup.options))
-        return error;
-    }
     if (arguments.active)
       if (auto failure = parseActive(*arguments.active, setup.active))
         return failure;
     std::vector<Binding> bindings;
     if (auto failure = parseBindings(arguments.dims, bindings))
       return failure;
+    std::vector<Setup> setups;
+    for (const Binding &binding : bindings)
+      if (auto failure = addSetups(arguments, setup, binding, setups))
+        return failure;
     json = Json::array();
-    for (const Binding &binding : bindings) {
-      setup.binding = binding;
+    for (const Setup &each : setups) {
       json.emplace_back();
-      if (auto failure = benchOne(arguments, setup, json.back()))
+      if (auto failure = benchOne(arguments, each, json.back()))
         return failure;
       std::fflush(stdout);
     }
@@ -200,7 +218,7 @@ int main(int argc, char **argv) {
       "Example:\n  tutti-bench digits.tutti --dim batch=1,64 --threads 2 --json times.json");
   Arguments a;
   app.add_option("FILE", a.artifact, "the artifact; with --peaks it may be left out");
-  addRepeated(app, "--dim", a.dims, "NAME=V or NAME=V,V,V: sizes to time (default: the largest)");
+  addRepeated(app, "--dim", a.dims, "NAME=V or NAME=V,V,V: sizes to time (default: the largest, of every program)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
   addDeviceArguments(app, a.device);
   app.add_option("--seconds", a.seconds, "time to spend on each size")->check(CLI::Range(0.01, 3600.0));

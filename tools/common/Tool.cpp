@@ -191,14 +191,65 @@ Failure openArtifact(const std::string &path, Artifact &artifact) {
   return {};
 }
 
-Failure createSession(const Artifact &artifact, tutti_session_options_t &options, Session &session) {
-  if (auto error = artifact.chooseDevice(options))
+Failure createSession(const Artifact &artifact, tutti_session_options_t &options, Session &session,
+                      std::span<const tutti_tensor_t> inputs) {
+  if (auto error = artifact.chooseProgram(inputs, options))
     return error;
   auto created = Session::create(artifact, options);
   if (!created)
     return created.error();
   session = std::move(*created);
   return {};
+}
+
+std::string dimensionsText(const tutti_program_t &program) {
+  std::string text;
+  for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
+    text += (text.empty() ? "" : ", ") + std::string(d.name) + "=" + std::to_string(d.lo) +
+            (d.lo == d.hi ? "" : ".." + std::to_string(d.hi));
+  return text;
+}
+
+static bool hasDimensions(const tutti_program_t &program, const Binding &binding) {
+  std::span dimensions(program.dimensions, program.num_dimensions);
+  return std::all_of(binding.begin(), binding.end(), [&](const auto &bound) {
+    return std::any_of(dimensions.begin(), dimensions.end(), [&](const tutti_dimension_t &d) {
+      return bound.first == d.name && bound.second >= d.lo && bound.second <= d.hi;
+    });
+  });
+}
+
+Failure choosePrograms(const Artifact &artifact, const Binding &binding, const tutti_session_options_t &options,
+                       std::vector<tutti_session_options_t> &chosen) {
+  tutti_session_options_t first = options;
+  if (auto error = artifact.chooseDevice(first))
+    return error;
+  auto programs = artifact.programs();
+  std::vector<std::string> known;
+  for (uint32_t p = options.program; p < programs.size(); ++p) {
+    std::string dimensions = dimensionsText(programs[p]);
+    if (programs[p].device != programs[first.program].device ||
+        std::find(known.begin(), known.end(), dimensions) != known.end())
+      continue;
+    known.push_back(dimensions);
+    if (!hasDimensions(programs[p], binding))
+      continue;
+    chosen.push_back(first);
+    chosen.back().program = p;
+    if (auto error = artifact.chooseDevice(chosen.back()))
+      return error;
+  }
+  if (chosen.empty() && known.size() == 1)
+    chosen.push_back(first);
+  if (!chosen.empty())
+    return {};
+  std::string asked, all;
+  for (const auto &[name, value] : binding)
+    asked += (asked.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  for (const std::string &dimensions : known)
+    all += (all.empty() ? "" : "; ") + dimensions;
+  return {kUsage,
+          "no program has " + asked + "; the artifact has " + (all.empty() ? "no dimension that a call decides" : all)};
 }
 
 Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,

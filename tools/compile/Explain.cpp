@@ -152,6 +152,7 @@ void printJson(const CompileResult &result) {
   json kernels = json::array(), programs = json::array(), predictions = json::array();
   for (const KernelReport &kernel : result.kernels)
     kernels.push_back({{"target", kernel.target},
+                       {"sizes", kernel.sizes},
                        {"name", kernel.name},
                        {"family", kernel.family},
                        {"lifted", kernel.lifted},
@@ -163,8 +164,11 @@ void printJson(const CompileResult &result) {
                        {"numerics", kernel.numerics},
                        {"flops", kernel.flops}});
   for (const ProgramReport &program : result.programs)
-    programs.push_back(
-        {{"target", program.target}, {"launches", program.launches}, {"arena_bytes", program.arenaBytes}});
+    programs.push_back({{"target", program.target},
+                        {"sizes", program.sizes},
+                        {"launches", program.launches},
+                        {"arena_bytes", program.arenaBytes},
+                        {"chunk", program.chunk}});
   for (const ProgramEstimate &estimate : result.estimates)
     predictions.push_back(toJson(estimate));
   json all = {{"kernels", kernels},
@@ -182,10 +186,12 @@ void explain(const CompileResult &result, const CompileOptions &options) {
   if (options.explain == "json")
     return printJson(result);
   for (const ProgramReport &program : result.programs) {
-    std::printf("%s: %u launches, %lld bytes of arena\n", program.target.c_str(), program.launches,
+    std::string pieces = program.chunk ? ", in pieces of " + std::to_string(program.chunk) + " members" : "";
+    std::printf("%s%s%s%s: %u launches, %lld bytes of arena\n", program.target.c_str(),
+                program.sizes.empty() ? "" : ", ", program.sizes.c_str(), pieces.c_str(), program.launches,
                 static_cast<long long>(program.arenaBytes));
     for (const KernelReport &kernel : result.kernels)
-      if (kernel.target == program.target)
+      if (kernel.target == program.target && kernel.sizes == program.sizes)
         print(kernel);
   }
   for (const auto &[level, bytes] : result.codeBytes)

@@ -2,6 +2,7 @@
 // The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
 #include "Options.h"
 #include "tools/common/ModelNames.h"
+#include "tools/compile/Binds.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -14,6 +15,9 @@ namespace tutti {
 
 namespace {
 
+/// Programs of one artifact that lists of sizes may make.
+constexpr size_t maxBindings = 256;
+
 llvm::Error usage(const llvm::Twine &message) { return fail(ExitCode::usage, message); }
 llvm::Error unsupported(const llvm::Twine &message) { return fail(ExitCode::unsupported, message); }
 
@@ -25,20 +29,39 @@ llvm::Expected<std::pair<std::string, std::string>> split(const std::string &fla
   return std::make_pair(text.substr(0, at), text.substr(at + 1));
 }
 
-llvm::Error addModels(const std::vector<std::string> &given, CompileRequest &request) {
+/// A file that can be opened, not a folder.
+llvm::Error checkFile(const std::string &path, const char *what) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0)
+    return usage(std::string("no ") + what + " file '" + path + "': " + strerror(errno));
+  if (S_ISDIR(status.st_mode))
+    return usage("'" + path + "' is a directory, expected " +
+                 (what == llvm::StringRef("model") ? "an ONNX" : "a safetensors") + " file");
+  return llvm::Error::success();
+}
+
+llvm::Error addModels(const std::vector<std::string> &given, const std::vector<std::string> &weights,
+                      CompileRequest &request) {
   if (std::string message = tool::readModelNames(given, request.models); !message.empty())
     return usage(message);
   if (request.models.empty())
     return usage("no model is given; see tutti-compile --help");
+  if (std::string message = tool::readModelNames(weights, request.weights, "weights"); !message.empty())
+    return usage(message);
   for (const std::string &model : request.models) {
-    if (llvm::StringRef(model).ends_with(".mlir") || llvm::StringRef(model).ends_with(".safetensors"))
-      return unsupported("'" + model + "': models are ONNX files; other formats are not supported yet");
-    struct stat status;
-    if (stat(model.c_str(), &status) != 0)
-      return usage("no model file '" + model + "': " + strerror(errno));
-    if (S_ISDIR(status.st_mode))
-      return usage("'" + model + "' is a directory, expected an ONNX file");
+    if (llvm::StringRef(model).ends_with(".safetensors"))
+      return usage("'" + model + "' has weights and no model: give the model, and --weights " + model);
+    if (llvm::Error error = checkFile(model, "model"))
+      return error;
   }
+  if (!weights.empty() && request.weights.empty())
+    return usage("--weights names no file");
+  if (!weights.empty() && request.models.size() != 1)
+    return usage("--weights gives the members of one model, but " + llvm::Twine(request.models.size()) +
+                 " models are given");
+  for (const std::string &file : request.weights)
+    if (llvm::Error error = checkFile(file, "weights"))
+      return error;
   return llvm::Error::success();
 }
 
@@ -65,14 +88,38 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
   return llvm::Error::success();
 }
 
-/// A CPU has float32 only: alone it is no answer to a wish for less, beside a GPU it keeps what it has, and the artifact notes it.
+/// A CPU has float32 only: alone it is no answer to a wish for less, beside a GPU it keeps what it has, and the
+/// artifact notes it.
 llvm::Error checkPrecision(const CompileRequest &request) {
   const std::string &precision = request.precision;
   if (!llvm::is_contained({"f32", "f32-ffma", "tf32", "bf16", "f16"}, llvm::StringRef(precision)))
     return usage("--precision " + precision + ": expected f32, f32-ffma, tf32, bf16 or f16");
   if (!llvm::StringRef(precision).starts_with("f32") && request.cudaTargets.empty())
-    return unsupported("--precision " + precision + ": CPUs compute in float32; add a CUDA target, as in --target cuda");
+    return unsupported("--precision " + precision +
+                       ": CPUs compute in float32; add a CUDA target, as in --target cuda");
   return llvm::Error::success();
+}
+
+/// "512MiB", "2GB", "4096"; nothing when it is no such number, or none that 63 bits hold.
+std::optional<uint64_t> parseBytes(llvm::StringRef text) {
+  static constexpr std::pair<llvm::StringRef, uint64_t> units[] = {{"KiB", uint64_t(1) << 10},
+                                                                   {"MiB", uint64_t(1) << 20},
+                                                                   {"GiB", uint64_t(1) << 30},
+                                                                   {"TiB", uint64_t(1) << 40},
+                                                                   {"KB", 1000},
+                                                                   {"MB", 1000000},
+                                                                   {"GB", 1000000000},
+                                                                   {"TB", 1000000000000},
+                                                                   {"B", 1}};
+  uint64_t factor = 1, number;
+  for (const auto &[name, bytes] : units)
+    if (text.consume_back_insensitive(name)) {
+      factor = bytes;
+      break;
+    }
+  if (text.rtrim().getAsInteger(10, number) || number > uint64_t(INT64_MAX) / factor)
+    return std::nullopt;
+  return number * factor;
 }
 
 llvm::Error addDim(const std::string &text, CompileRequest &request) {
@@ -80,20 +127,58 @@ llvm::Error addDim(const std::string &text, CompileRequest &request) {
   if (!pair)
     return pair.takeError();
   auto [name, value] = *pair;
-  auto wrong = [&] { return usage("--dim '" + text + "': expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI"); };
-  if (value.find(',') != std::string::npos)
-    return unsupported("--dim " + text + ": a list of values is not supported yet; give one value, or a range LO..HI");
+  auto wrong = [&] {
+    return usage("--dim '" + text +
+                 "': expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI, or NAME=VALUE,VALUE,...");
+  };
+  if (request.import.dims.contains(name) || request.dimLists.contains(name))
+    return usage("--dim " + name + " is given twice");
+  if (value.find(',') != std::string::npos) {
+    std::vector<int64_t> &values = request.dimLists[name];
+    for (llvm::StringRef each : llvm::split(value, ','))
+      if (int64_t number; each.getAsInteger(10, number) || number < 1)
+        return wrong();
+      else
+        values.push_back(number);
+    if (values.size() > maxBindings)
+      return usage("--dim " + name + " has " + llvm::Twine(values.size()) + " values, each a program; at most " +
+                   llvm::Twine(maxBindings) + " are possible");
+    return llvm::Error::success();
+  }
   DimBinding binding;
   llvm::StringRef low(value), high(value);
   if (size_t dots = value.find(".."); dots != std::string::npos) {
     low = llvm::StringRef(value).take_front(dots);
     high = llvm::StringRef(value).drop_front(dots + 2);
   }
-  if (low.getAsInteger(10, binding.lo) || high.getAsInteger(10, binding.hi) || binding.lo < 1 || binding.hi < binding.lo)
+  if (low.getAsInteger(10, binding.lo) || high.getAsInteger(10, binding.hi) || binding.lo < 1 ||
+      binding.hi < binding.lo)
     return wrong();
-  auto [place, fresh] = request.import.dims.try_emplace(name, binding);
-  if (!fresh)
-    return usage("--dim " + name + " is given twice");
+  request.import.dims.emplace(name, binding);
+  return llvm::Error::success();
+}
+
+/// Lists are taken together, first with first, and each place in them makes a program that no other makes.
+llvm::Error checkLists(const CompileRequest &request) {
+  if (request.dimLists.empty())
+    return llvm::Error::success();
+  const auto &[first, values] = *request.dimLists.begin();
+  for (const auto &[name, others] : request.dimLists)
+    if (others.size() != values.size())
+      return usage("--dim " + first + " has " + llvm::Twine(values.size()) + " values and --dim " + name + " has " +
+                   llvm::Twine(others.size()) + "; lists are taken together, first with first, so give equally many");
+  std::map<std::vector<int64_t>, size_t> seen;
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::vector<int64_t> binding;
+    std::string text;
+    for (const auto &[name, others] : request.dimLists) {
+      binding.push_back(others[i]);
+      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(others[i]);
+    }
+    if (auto [place, fresh] = seen.emplace(binding, i); !fresh)
+      return usage("the lists of --dim have " + text + " at places " + llvm::Twine(place->second) + " and " +
+                   llvm::Twine(i) + "; one program for it is enough");
+  }
   return llvm::Error::success();
 }
 
@@ -118,7 +203,8 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
     double q;
     bool quantile = head.consume_front("quantile:");
     if (quantile ? head.getAsDouble(q) || !(q >= 0 && q <= 1) : !llvm::is_contained(known, head))
-      return usage("--output '" + text + "': heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
+      return usage("--output '" + text +
+                   "': heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
     std::string name = quantile ? "quantile:" + head.str() : head.str();
     if (llvm::is_contained(heads, name))
       return usage("--output '" + text + "': the head " + name + " is listed twice");
@@ -165,34 +251,69 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact."};
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
   app.set_version_flag("--version", TUTTI_VERSION);
-  std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt;
+  std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt, weights;
   std::string share = "content", stop, randomness, explainFor;
   bool fast = false;
-  uint64_t memory = 0, jobs = availableCpus();
+  std::string memory;
+  uint64_t jobs = availableCpus();
   CompileRequest &request = options.request;
-  app.add_option("MODEL", models, "ONNX files in the order of the members; @FILE reads names, one a line")->expected(1, -1);
+  app.add_option("MODEL", models,
+                 "ONNX files, or MLIR files of the tutti dialect (.mlir), in the order of the members; @FILE reads "
+                 "names, one a line")
+      ->expected(1, -1);
+  app.add_option("--weights", weights,
+                 "safetensors files, each a member of the one MODEL: their tensors take the place of its initializers, "
+                 "by name; @FILE reads names")
+      ->type_name("FILE")
+      ->expected(1, -1);
   app.add_option("-o,--out", request.output, "the artifact to write");
-  app.add_option("--target", targets, "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, emulated-sm_75 ...")->delimiter(',')->type_name("T,...");
-  app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")->type_name("NAME=KIND");
-  app.add_option("--dim", dims, "NAME=V or NAME=LO..HI: binds a symbolic dimension")->type_name("NAME=V");
-  app.add_option("--bind", binds, "NAME=FILE.npy: an input becomes a constant (not supported yet)")->type_name("NAME=FILE");
-  app.add_option("--output", outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")->type_name("NAME=HEAD,...");
-  app.add_option("--share", share, "content: equal weights are stored and computed once (default); none: every float weight stays per member");
+  app.add_option("--target", targets,
+                 "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, "
+                 "emulated-sm_75 ...")
+      ->delimiter(',')
+      ->type_name("T,...");
+  app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")
+      ->type_name("NAME=KIND");
+  app.add_option("--dim", dims,
+                 "NAME=V or NAME=LO..HI binds a symbolic dimension; NAME=V,V,... makes a program for each value over "
+                 "the same weights, lists of several dimensions taken together")
+      ->type_name("NAME=V");
+  app.add_option(
+         "--bind", binds,
+         "NAME=FILE.npy: an input becomes a constant, the same for all members; the artifact has that input no more")
+      ->type_name("NAME=FILE");
+  app.add_option("--output", outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")
+      ->type_name("NAME=HEAD,...");
+  app.add_option(
+      "--share", share,
+      "content: equal weights are stored and computed once (default); none: every float weight stays per member");
   app.add_option("--randomness", randomness, "error, same or different (not supported yet)");
   app.add_option("--precision", request.precision,
-                 "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), f32-ffma (the CPU's bits), "
-                 "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")->type_name("P");
+                 "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
+                 "f32-ffma (the CPU's bits), "
+                 "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
+      ->type_name("P");
   app.add_flag("--fast-math", fast, "(not supported yet)");
   app.add_flag("--unequal", request.unequal, "members may differ in structure: those that align are a group, all run in one program");
-  auto *limit = app.add_option("--memory-limit", memory, "bytes of working memory that a session may take")->type_name("BYTES")->check(CLI::NonNegativeNumber);
+  app.add_option("--memory-limit", memory,
+                 "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
+                 "...; past it "
+                 "members run in pieces")
+      ->type_name("BYTES");
   app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::PositiveNumber);
-  app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")->type_name("STAGE");
+  app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")
+      ->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
   app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
-  app.add_option("--explain-for", explainFor, "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")->type_name("DEVICE");
-  app.add_option("--explain-at", explainAt, "NAME=V: a size of the call that is predicted, active for the members; else the largest")->type_name("NAME=V");
+  app.add_option(
+         "--explain-for", explainFor,
+         "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")
+      ->type_name("DEVICE");
+  app.add_option("--explain-at", explainAt,
+                 "NAME=V: a size of the call that is predicted, active for the members; else the largest")
+      ->type_name("NAME=V");
   for (CLI::Option *option : app.get_options())
-    if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL")
+    if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL" && option->get_name() != "--weights")
       option->allow_extra_args(false);
   try {
     app.parse(argc, argv);
@@ -205,15 +326,17 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
       return absent("--fast-math");
     if (!randomness.empty())
       return absent("--randomness");
-    if (!binds.empty())
-      return absent("--bind");
     if (share != "content" && share != "none")
       return usage("--share " + share + ": expected content or none");
     request.shareByContent = share == "content";
     if (!options.explain.empty() && options.explain != "text" && options.explain != "json")
       return usage("--explain=" + options.explain + ": expected --explain or --explain=json");
-    if (limit->count())
-      request.memoryLimit = memory;
+    if (!memory.empty()) {
+      request.memoryLimit = parseBytes(memory);
+      if (!request.memoryLimit)
+        return usage("--memory-limit '" + memory +
+                     "': expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
+    }
     request.jobs = std::max<uint64_t>(1, jobs);
     if (!stop.empty()) {
       auto *stage = llvm::find_if(stages(), [&](auto &entry) { return entry.first == stop; });
@@ -230,6 +353,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
     for (const std::string &text : dims)
       if (llvm::Error error = addDim(text, request))
         return error;
+    if (llvm::Error error = checkLists(request))
+      return error;
     for (const std::string &text : inputs)
       if (llvm::Error error = addInput(text, request))
         return error;
@@ -238,7 +363,9 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
         return error;
     if (llvm::Error error = addExplanation(explainFor, explainAt, options))
       return error;
-    return addModels(models, request);
+    if (llvm::Error error = tool::addBinds(binds, request.import))
+      return error;
+    return addModels(models, weights, request);
   };
   if (llvm::Error error = fill()) {
     int code = 0;

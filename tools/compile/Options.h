@@ -9,8 +9,8 @@ namespace tutti {
 
 struct CompileOptions {
   CompileRequest request;
-  std::string explain;             ///< "", "text" or "json"
-  const DeviceModel *explainFor;   ///< whose predictions are printed in detail
+  std::string explain;           ///< "", "text" or "json"
+  const DeviceModel *explainFor; ///< whose predictions are printed in detail
 };
 
 /// Fills the options; an exit status if there is nothing left to do, or what was given does not fit (said on stderr).

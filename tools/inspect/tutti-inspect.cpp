@@ -161,6 +161,20 @@ Json describe(const Artifact &artifact) {
                                {"state_bytes", program.state_bytes},
                                {"inputs", portsOf({program.inputs, program.num_inputs})},
                                {"outputs", portsOf({program.outputs, program.num_outputs})}});
+    const fb::Program &own = *root.programs()->Get(p);
+    if (own.chunk())
+      out["programs"].back()["chunk"] = own.chunk();
+    if (const fb::Memory *memory = own.memory())
+      out["programs"].back()["memory"] = {{"weights_bytes", memory->weights()},
+                                          {"arena_bytes", memory->arena()},
+                                          {"state_bytes", memory->state()},
+                                          {"tables_bytes", memory->tables()},
+                                          {"inputs_bytes", memory->inputs()},
+                                          {"outputs_bytes", memory->outputs()},
+                                          {"scratch_bytes_per_thread", memory->scratch()},
+                                          {"peak_bytes", memory->weights() + memory->arena() + memory->state() +
+                                                             memory->tables() + memory->inputs() + memory->outputs() +
+                                                             memory->scratch()}};
     if (program.device == TUTTI_DEVICE_CUDA)
       out["programs"].back()["grids"] = launchesOf(root, *root.programs()->Get(p));
   }
@@ -234,9 +248,10 @@ void printPorts(const char *title, std::span<const tutti_port_t> ports) {
 }
 
 void printGeometry(const char *before, const Json &launch) {
-  std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared\n", (before + launch["kernel"].get<std::string>()).c_str(),
-              launch["grid"].dump().c_str(), launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
-              launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>());
+  std::printf(
+      "  %-24s grid %s, block %s%s%s, %lld bytes shared\n", (before + launch["kernel"].get<std::string>()).c_str(),
+      launch["grid"].dump().c_str(), launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
+      launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>());
 }
 
 void print(const Artifact &artifact, const Json &all) {
@@ -260,11 +275,25 @@ void print(const Artifact &artifact, const Json &all) {
     std::string target = program.num_targets ? program.targets[0] : "cpu";
     for (const Json &architecture : all["programs"][p]["architectures"])
       target += ", " + architecture.get<std::string>();
-    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p, program.entry, target.c_str(), program.launches,
-                bytesText(program.arena_bytes).c_str(), bytesText(program.state_bytes).c_str(), program.precision);
-    for (uint32_t i = 0; i < program.num_dimensions; ++i)
-      std::printf("  %-24s %lld..%lld\n", program.dimensions[i].name, (long long)program.dimensions[i].lo,
-                  (long long)program.dimensions[i].hi);
+    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p, program.entry,
+                target.c_str(), program.launches, bytesText(program.arena_bytes).c_str(),
+                bytesText(program.state_bytes).c_str(), program.precision);
+    for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
+      std::printf("  %-24s %lld%s\n", d.name, (long long)d.lo,
+                  d.lo == d.hi ? "" : (".." + std::to_string(d.hi)).c_str());
+    if (all["programs"][p].contains("chunk"))
+      std::printf("  the active set runs in pieces of %u members\n", all["programs"][p]["chunk"].get<unsigned>());
+    if (all["programs"][p].contains("memory")) {
+      const Json &memory = all["programs"][p]["memory"];
+      auto part = [&](const char *name) { return bytesText(memory[name].get<uint64_t>()); };
+      std::printf("  memory                   %s at most with one thread: weights %s, arena %s, inputs %s, outputs %s, "
+                  "state and tables %s, "
+                  "scratch %s a thread\n",
+                  part("peak_bytes").c_str(), part("weights_bytes").c_str(), part("arena_bytes").c_str(),
+                  part("inputs_bytes").c_str(), part("outputs_bytes").c_str(),
+                  bytesText(memory["state_bytes"].get<uint64_t>() + memory["tables_bytes"].get<uint64_t>()).c_str(),
+                  part("scratch_bytes_per_thread").c_str());
+    }
     if (all["programs"][p].contains("grids"))
       for (const Json &launch : all["programs"][p]["grids"]) {
         printGeometry("", launch);

@@ -44,8 +44,8 @@ Failure run(const Arguments &arguments) {
   Artifact artifact;
   if (auto failure = openArtifact(arguments.artifact, artifact))
     return failure;
-  // All programs have the same inputs and outputs, so what is wrong with their names shows before a device is asked
-  // for.
+  // All programs have the same inputs and outputs but for their dims, so what is wrong with their names shows before a
+  // device is asked for.
   std::vector<std::string> files, names;
   if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
     return failure;
@@ -56,24 +56,24 @@ Failure run(const Arguments &arguments) {
   if (auto failure = nameOutputs(artifact.outputs(), names))
     return failure;
 
+  std::vector<Tensor> inputs(files.size());
+  std::vector<tutti_tensor_t> bound;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const tutti_port_t &port = artifact.inputs()[i];
+    if (auto failure = readNpy(files[i], port.dtype, inputs[i]))
+      return failure;
+    bound.push_back({port.name, inputs[i].dtype, int32_t(inputs[i].dims.size()), inputs[i].dims.data(), nullptr,
+                     inputs[i].data.data(), TUTTI_MEMORY_HOST});
+  }
   Session session;
-  if (auto failure = createSession(artifact, options, session))
+  if (auto failure = createSession(artifact, options, session, bound))
     return failure;
   if (!active.empty())
     if (auto error = session.setActive(active))
       return error;
-  std::vector<Tensor> inputs(files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs(options.program)[i];
-    Tensor &tensor = inputs[i];
-    if (auto failure = readNpy(files[i], port.dtype, tensor))
-      return failure;
-    tutti_tensor_t bound = {port.name,          tensor.dtype, int32_t(tensor.dims.size()),
-                            tensor.dims.data(), nullptr,      tensor.data.data(),
-                            TUTTI_MEMORY_HOST};
-    if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
+  for (size_t i = 0; i < files.size(); ++i)
+    if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound[i]))
       return {status >> 8, files[i] + ": " + tutti_session_message(session.get())};
-  }
 
   std::vector<double> microseconds;
   for (uint32_t i = 0; i < arguments.repeat; ++i) {

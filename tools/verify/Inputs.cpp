@@ -24,50 +24,93 @@ static Failure bindInput(Session &session, const char *name, const std::string &
   return {};
 }
 
-Failure readInputs(const Arguments &a, const Artifact &artifact, Session &session, std::vector<Tensor> &inputs) {
+Failure readInputs(const Arguments &a, const Artifact &artifact, std::vector<Tensor> &inputs) {
   std::vector<std::string> files;
   if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
     return failure;
   inputs.resize(files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
-    if (files[i].empty())
-      continue;
-    if (auto failure = readNpy(files[i], port.dtype, inputs[i]))
-      return failure;
-    if (auto failure = bindInput(session, port.name, files[i], inputs[i]))
-      return failure;
-  }
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!files[i].empty())
+      if (auto failure = readNpy(files[i], artifact.inputs()[i].dtype, inputs[i]))
+        return failure;
   return {};
 }
 
-Failure chooseSizes(const Arguments &a, const Artifact &artifact, const std::vector<Tensor> &inputs,
+/// NAME=V of --dim.
+static Failure parseDim(const std::string &text, std::pair<std::string, int64_t> &bound) {
+  auto pair = splitAtLast(text);
+  auto value = pair ? parseList(pair->second) : std::nullopt;
+  if (!value || value->size() != 1)
+    return {kUsage, "--dim is '" + text + "', expected NAME=V"};
+  bound = {pair->first, value->front()};
+  return {};
+}
+
+Failure chooseBindings(const Arguments &a, const Artifact &artifact, const tutti_session_options_t &options,
+                       const std::vector<Tensor> &inputs, std::vector<tutti_session_options_t> &chosen) {
+  Binding binding(a.dims.size());
+  for (auto [text, bound] : llvm::zip_equal(a.dims, binding))
+    if (auto failure = parseDim(text, bound))
+      return failure;
+  std::vector<tutti_session_options_t> programs;
+  if (auto failure = choosePrograms(artifact, binding, options, programs))
+    return failure;
+  std::vector<tutti_tensor_t> given;
+  for (auto [tensor, port] : llvm::zip_equal(inputs, artifact.inputs()))
+    if (tensor.dtype != TUTTI_NONE)
+      given.push_back({port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr, nullptr,
+                       TUTTI_MEMORY_HOST});
+  for (const tutti_session_options_t &program : programs) {
+    tutti_session_options_t taken = program;
+    if (auto error = artifact.chooseProgram(given, taken); !error && taken.program == program.program)
+      chosen.push_back(taken);
+  }
+  if (!chosen.empty())
+    return {};
+  tutti_session_options_t any = options;
+  if (auto error = artifact.chooseProgram(given, any))
+    return error;
+  return {kUsage, "the inputs' sizes and --dim leave no program; the inputs are for " +
+                      dimensionsText(artifact.programs()[any.program])};
+}
+
+Failure bindInputs(const Arguments &a, const Artifact &artifact, std::vector<Tensor> &inputs, Session &session) {
+  std::vector<std::string> files;
+  if (auto failure = matchInputs(a.inputs, artifact.inputs(), files))
+    return failure;
+  for (auto [tensor, port, file] : llvm::zip_equal(inputs, artifact.inputs(), files))
+    if (tensor.dtype != TUTTI_NONE)
+      if (auto failure = bindInput(session, port.name, file, tensor))
+        return failure;
+  return {};
+}
+
+Failure chooseSizes(const Arguments &a, const Artifact &artifact, uint32_t index, const std::vector<Tensor> &inputs,
                     std::map<std::string, int64_t> &sizes) {
-  const tutti_program_t &program = artifact.programs()[0];
+  const tutti_program_t &program = artifact.programs()[index];
   std::span dimensions(program.dimensions, program.num_dimensions);
   for (const std::string &text : a.dims) {
-    auto pair = splitAtLast(text);
-    auto value = pair ? parseList(pair->second) : std::nullopt;
-    if (!value || value->size() != 1)
-      return {kUsage, "--dim is '" + text + "', expected NAME=V"};
+    std::pair<std::string, int64_t> bound;
+    if (auto failure = parseDim(text, bound))
+      return failure;
     std::string known;
     const tutti_dimension_t *found = nullptr;
     for (const tutti_dimension_t &dimension : dimensions) {
       known += std::string(known.empty() ? "" : ", ") + "'" + dimension.name + "'";
-      found = dimension.name == pair->first ? &dimension : found;
+      found = dimension.name == bound.first ? &dimension : found;
     }
     if (!found)
       return {kUsage,
-              "there is no dimension '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
-    if (value->front() < found->lo || value->front() > found->hi)
+              "there is no dimension '" + bound.first + "'; the artifact has " + (known.empty() ? "none" : known)};
+    if (bound.second < found->lo || bound.second > found->hi)
       return {kUsage, "--dim " + text + ": expected a value from " + std::to_string(found->lo) + " to " +
                           std::to_string(found->hi)};
-    if (!sizes.emplace(pair->first, value->front()).second)
-      return {kUsage, "--dim " + pair->first + " is given twice"};
+    if (!sizes.insert(bound).second)
+      return {kUsage, "--dim " + bound.first + " is given twice"};
   }
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t d = 0; d < inputs[i].dims.size(); ++d) {
-      const tutti_port_t &port = artifact.inputs()[i];
+      const tutti_port_t &port = artifact.inputs(index)[i];
       for (const tutti_dimension_t &dimension : dimensions) {
         if (std::string_view(port.dims[d].symbol) != dimension.name)
           continue;
@@ -99,11 +142,11 @@ static HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int6
   return tensor;
 }
 
-Failure seedInputs(const Artifact &artifact, const Ports &ports, const Report &report, Session &session,
+Failure seedInputs(const Artifact &artifact, uint32_t index, const Ports &ports, const Report &report, Session &session,
                    std::vector<Tensor> &inputs) {
   std::mt19937_64 generator(report.seed.value_or(0));
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
+    const tutti_port_t &port = artifact.inputs(index)[i];
     if (inputs[i].dtype != TUTTI_NONE)
       continue;
     for (int32_t d = 0; d < port.rank; ++d) {

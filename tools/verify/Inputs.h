@@ -13,23 +13,28 @@ namespace tutti {
 struct Arguments {
   std::string artifact, json;
   tool::DeviceArguments device;
-  std::vector<std::string> models, inputs, dims;
+  std::vector<std::string> models, weights, binds, inputs, dims;
   std::optional<std::string> active;
   uint64_t seed = 0;
   bool ops = false;
 };
 
-/// Reads the files that --input names and binds them; `inputs` gets a tensor without a type for an input that none
-/// names.
-tool::Failure readInputs(const Arguments &arguments, const Artifact &artifact, Session &session,
-                         std::vector<tool::Tensor> &inputs);
+/// Reads the files that --input names; `inputs` gets a tensor without a type for an input that none names.
+tool::Failure readInputs(const Arguments &arguments, const Artifact &artifact, std::vector<tool::Tensor> &inputs);
+/// The programs to verify, one a binding of the sizes: those that the inputs and --dim leave.
+tool::Failure chooseBindings(const Arguments &arguments, const Artifact &artifact,
+                             const tutti_session_options_t &options, const std::vector<tool::Tensor> &inputs,
+                             std::vector<tutti_session_options_t> &chosen);
+/// Binds the inputs that are there.
+tool::Failure bindInputs(const Arguments &arguments, const Artifact &artifact, std::vector<tool::Tensor> &inputs,
+                         Session &session);
 /// The call's sizes by name: those that --dim gives, of the others those that the files have, then 32, or the next that
 /// there may be.
-tool::Failure chooseSizes(const Arguments &arguments, const Artifact &artifact, const std::vector<tool::Tensor> &inputs,
-                          std::map<std::string, int64_t> &sizes);
+tool::Failure chooseSizes(const Arguments &arguments, const Artifact &artifact, uint32_t program,
+                          const std::vector<tool::Tensor> &inputs, std::map<std::string, int64_t> &sizes);
 /// Makes the inputs that no file gave from `report.seed`, of the types that the model has for them, and binds them.
-tool::Failure seedInputs(const Artifact &artifact, const Ports &ports, const Report &report, Session &session,
-                         std::vector<tool::Tensor> &inputs);
+tool::Failure seedInputs(const Artifact &artifact, uint32_t program, const Ports &ports, const Report &report,
+                         Session &session, std::vector<tool::Tensor> &inputs);
 
 } // namespace tutti
 

@@ -201,10 +201,10 @@ private:
 } // namespace
 
 llvm::Expected<std::vector<OpRow>> compareOps(MLIRContext &context, const OpRequest &request) {
-  auto ensemble = align(context, request.models, request.import, {request.shareByContent});
-  if (!ensemble)
-    return ensemble.takeError();
-  return Comparison(context, request, std::move(*ensemble)).run();
+  auto ensembles = alignBindings(context, request.members, request.import, {request.shareByContent});
+  if (!ensembles)
+    return ensembles.takeError();
+  return Comparison(context, request, std::move(ensembles->front())).run();
 }
 
 } // namespace tutti

@@ -11,10 +11,10 @@
 namespace tutti {
 
 struct OpRequest {
-  std::vector<std::string> models; ///< of the members to compare
+  std::vector<MemberFiles> members; ///< to compare
   ImportOptions import;
   bool shareByContent = true;
-  std::vector<std::string> levels;                  ///< code for a CPU,
+  std::vector<std::string> levels;                 ///< code for a CPU,
   std::vector<const Architecture *> architectures; ///< or for such devices
   std::string precision = "f32";
   tutti_session_options_t session = TUTTI_SESSION_OPTIONS_INIT; ///< on what it runs

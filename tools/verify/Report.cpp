@@ -109,7 +109,7 @@ static nlohmann::ordered_json jsonOf(const Verdict &v) {
           {"plain_error", v.plain}, {"bound", v.bound},         {"largest_error", v.largest}, {"ok", v.ok}};
 }
 
-std::string json(const Report &report) {
+static nlohmann::ordered_json jsonOf(const Report &report) {
   nlohmann::ordered_json all = {{"ok", report.ok() && report.opsOk()},
                                 {"seed", nullptr},
                                 {"sizes", report.sizes},
@@ -135,7 +135,14 @@ std::string json(const Report &report) {
     entry.update(jsonOf(row.verdict));
     all["ops"].push_back(entry);
   }
-  return all.dump(1) + "\n";
+  return all;
+}
+
+std::string json(llvm::ArrayRef<Report> reports) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Report &report : reports)
+    all.push_back(jsonOf(report));
+  return (reports.size() == 1 ? all[0] : all).dump(1) + "\n";
 }
 
 } // namespace tutti

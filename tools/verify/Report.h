@@ -31,8 +31,8 @@ struct Report {
 void print(const Report &report);
 /// The ops' table, or only the first that is out of bounds.
 void printOps(const Report &report, bool all);
-/// All of it as JSON.
-std::string json(const Report &report);
+/// All of it as JSON: an object; of several programs an array of them.
+std::string json(llvm::ArrayRef<Report> reports);
 
 } // namespace tutti
 

@@ -3,11 +3,13 @@
 #include "Inputs.h"
 #include "Ops.h"
 
+#include "artifact_generated.h"
 #include "compiler/Compiler.h"
 #include "compiler/import/MappedFile.h"
+#include "compiler/import/MlirFile.h"
 #include "runtime/schema/Digest.h"
-#include "artifact_generated.h"
 #include "tools/common/ModelNames.h"
+#include "tools/compile/Binds.h"
 
 #include <chrono>
 #include <unistd.h>
@@ -33,7 +35,7 @@ std::string hex(uint64_t digest) {
 }
 
 /// One file for each member, the one that it was compiled from.
-Failure checkModels(const Artifact &artifact, const std::vector<std::string> &files) {
+Failure checkModels(const Artifact &artifact, const std::vector<MemberFiles> &files, const ImportOptions &import) {
   auto members = artifact.members();
   if (files.size() != members.size())
     return {kUsage, "the artifact has " + std::to_string(members.size()) +
@@ -41,18 +43,21 @@ Failure checkModels(const Artifact &artifact, const std::vector<std::string> &fi
                         (files.size() == 1 ? " model file is" : " model files are") +
                         " given; give those that it was compiled from, in their order"};
   for (size_t i = 0; i < files.size(); ++i) {
-    auto file = MappedFile::open(files[i]);
-    if (!file)
-      return failureOf(file.takeError());
-    uint64_t digest = rt::xxh64((*file)->data(), (*file)->size());
+    auto known = digestOf(files[i], import);
+    if (!known)
+      return failureOf(known.takeError());
+    uint64_t digest = *known;
     if (digest == members[i].digest)
       continue;
-    std::string hint = "give the file that it was compiled from, or compile the artifact again";
+    std::string hint = "give the file that it was compiled from, with the same --weights and --bind, or compile the "
+                       "artifact again";
     for (size_t m = 0; m < members.size(); ++m)
       if (members[m].digest == digest)
         hint = "it is member " + std::to_string(m) + "'s: give the files in the order of the members";
     return {kUsage, "member " + std::to_string(i) + " was compiled from '" + members[i].source + "' with digest " +
-                        hex(members[i].digest) + ", but '" + files[i] + "' has " + hex(digest) + "; " + hint};
+                        hex(members[i].digest) + ", but '" +
+                        (files[i].weights.empty() ? files[i].model : files[i].weights) + "' has " + hex(digest) + "; " +
+                        hint};
   }
   return {};
 }
@@ -92,17 +97,17 @@ private:
 };
 
 /// The reference's answers by output, all active members' stacked.
-Failure evaluateMembers(MLIRContext &context, const Arguments &a, const ImportOptions &options,
+Failure evaluateMembers(MLIRContext &context, const std::vector<MemberFiles> &files, const ImportOptions &options,
                         const Artifact &artifact, MemberModel first, const Report &report,
                         const std::vector<Tensor> &inputs, std::vector<Answer> &outputs) {
-  Ports ports = portsOf(mainOf(*first.module));
+  Ports ports = portsOf(first);
   std::vector<std::vector<Answer>> byOutput(ports.outputs.size());
   Progress progress(report.active.size());
   for (size_t position = 0; position < report.active.size(); ++position) {
     uint32_t m = report.active[position];
     std::optional<MemberModel> own;
     if (m != 0) {
-      auto imported = importMember(context, a.models[m], options, &ports, m);
+      auto imported = importMember(context, files[m], options, &ports, m);
       if (!imported)
         return failureOf(imported.takeError());
       own = std::move(*imported);
@@ -164,9 +169,9 @@ std::vector<const Architecture *> architecturesOf(const Artifact &artifact, bool
 }
 
 /// Op by op, for the first four of the active members or, when some are out of bounds, the worst.
-Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptions &options, const Artifact &artifact,
-                     const tutti_session_options_t &session, const std::vector<Tensor> &inputs, const Ports &ports,
-                     Report &report) {
+Failure compareByOps(MLIRContext &context, const Arguments &a, const std::vector<MemberFiles> &files,
+                     const ImportOptions &options, const Artifact &artifact, const tutti_session_options_t &session,
+                     const std::vector<Tensor> &inputs, const Ports &ports, Report &report) {
   std::vector<size_t> positions;
   for (const Row &row : report.rows)
     if (!row.ok() && !row.members.empty() && positions.empty())
@@ -176,7 +181,7 @@ Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptio
       positions.push_back(position);
   OpRequest request;
   for (size_t position : positions)
-    request.models.push_back(a.models[report.active[position]]);
+    request.members.push_back(files[report.active[position]]);
   request.import = options;
   request.shareByContent = artifact.info().share != std::string_view("none");
   request.precision = report.precision;
@@ -203,15 +208,85 @@ Failure compareByOps(MLIRContext &context, const Arguments &a, const ImportOptio
   return {};
 }
 
+/// One program, at one binding of the sizes that it leaves open.
+Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files, ImportOptions import,
+                      const Artifact &artifact, const tutti_session_options_t &options, std::vector<Tensor> inputs,
+                      Report &report) {
+  auto created = Session::create(artifact, options);
+  if (!created)
+    return created.error();
+  Session session = std::move(*created);
+  report.precision = artifact.programs()[options.program].precision;
+  if (auto error = session.setActive(report.active))
+    return error;
+  if (auto failure = bindInputs(a, artifact, inputs, session))
+    return failure;
+  if (llvm::any_of(inputs, [](const Tensor &input) { return input.dtype == TUTTI_NONE; }))
+    report.seed = a.seed;
+  if (auto failure = chooseSizes(a, artifact, options.program, inputs, report.sizes))
+    return failure;
+
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  if (auto failure = bindDims(a.models[0], artifact.inputs(options.program), import))
+    return failure;
+  auto first = importMember(context, files[0], import, nullptr, 0);
+  if (!first)
+    return failureOf(first.takeError());
+  Ports ports = portsOf(*first);
+  for (std::span side : {artifact.inputs(), artifact.outputs()})
+    for (const tutti_port_t &port : side)
+      if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
+        return {kMalformed,
+                std::string("the artifact's '") + port.name + "' is neither input nor output of '" + a.models[0] + "'"};
+  if (auto failure = seedInputs(artifact, options.program, ports, report, session, inputs))
+    return failure;
+  for (const auto &[name, value] : report.sizes)
+    if (auto error = session.setDimension(name, value))
+      return error;
+  if (auto error = session.run())
+    return error;
+
+  std::vector<Answer> answers;
+  if (auto failure = evaluateMembers(context, files, import, artifact, std::move(*first), report, inputs, answers))
+    return failure;
+  if (auto failure = judgeOutputs(context, artifact, session, ports, answers, report))
+    return failure;
+  print(report);
+  if (a.ops || !report.ok()) {
+    if (auto failure = compareByOps(context, a, files, import, artifact, options, inputs, ports, report))
+      return failure;
+    printOps(report, a.ops);
+  }
+  return {};
+}
+
 Failure verify(Arguments &a) {
+  Artifact artifact;
+  if (auto failure = openArtifact(a.artifact, artifact))
+    return failure;
   std::vector<std::string> names;
   if (std::string message = readModelNames(a.models, names); !message.empty())
     return {kUsage, message};
   a.models = names;
-  Artifact artifact;
-  if (auto failure = openArtifact(a.artifact, artifact))
-    return failure;
-  if (auto failure = checkModels(artifact, a.models))
+  names.clear();
+  if (std::string message = readModelNames(a.weights, names, "weights"); !message.empty())
+    return {kUsage, message};
+  if (!names.empty() && a.models.size() != 1)
+    return {kUsage,
+            "--weights gives the members of one model, but " + std::to_string(a.models.size()) + " models are given"};
+  std::vector<MemberFiles> files = membersOf(a.models, names);
+  if (files.size() == 1 && isMlir(a.models[0])) // one file may hold all members
+    for (uint32_t m = 0; m < artifact.info().num_members; ++m) {
+      files.resize(m + 1, files[0]);
+      files[m].part = names.empty() ? m : -1;
+    }
+  ImportOptions import;
+  if (llvm::Error error = addBinds(a.binds, import))
+    return failureOf(std::move(error));
+  if (auto failure = checkModels(artifact, files, import))
     return failure;
   if (auto error = artifact.verifyWeights())
     return {error.exitCode(), a.artifact + ": " + error.message()};
@@ -226,65 +301,30 @@ Failure verify(Arguments &a) {
       return failure;
   for (uint32_t m = 0; !a.active && m < artifact.info().num_members; ++m)
     report.active.push_back(m);
-  Session session;
-  if (auto failure = createSession(artifact, options, session))
-    return failure;
-  report.precision = artifact.programs()[options.program].precision;
-  if (auto error = session.setActive(report.active))
-    return error;
   std::vector<Tensor> inputs;
-  if (auto failure = readInputs(a, artifact, session, inputs))
+  if (auto failure = readInputs(a, artifact, inputs))
     return failure;
-  if (llvm::any_of(inputs, [](const Tensor &input) { return input.dtype == TUTTI_NONE; }))
-    report.seed = a.seed;
-  if (auto failure = chooseSizes(a, artifact, inputs, report.sizes))
+  std::vector<tutti_session_options_t> programs;
+  if (auto failure = chooseBindings(a, artifact, options, inputs, programs))
     return failure;
-
-  DialectRegistry registry;
-  registerDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.loadAllAvailableDialects();
-  ImportOptions import;
-  if (auto failure = bindDims(a.models[0], artifact.inputs(), import))
-    return failure;
-  auto first = importMember(context, a.models[0], import, nullptr, 0);
-  if (!first)
-    return failureOf(first.takeError());
-  Ports ports = portsOf(mainOf(*first->module));
-  for (std::span side : {artifact.inputs(), artifact.outputs()})
-    for (const tutti_port_t &port : side)
-      if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
-        return {kMalformed,
-                std::string("the artifact's '") + port.name + "' is neither input nor output of '" + a.models[0] + "'"};
-  if (auto failure = seedInputs(artifact, ports, report, session, inputs))
-    return failure;
-  for (const auto &[name, value] : report.sizes)
-    if (auto error = session.setDimension(name, value))
-      return error;
-  if (auto error = session.run())
-    return error;
-
-  std::vector<Answer> answers;
-  if (auto failure = evaluateMembers(context, a, import, artifact, std::move(*first), report, inputs, answers))
-    return failure;
-  if (auto failure = judgeOutputs(context, artifact, session, ports, answers, report))
-    return failure;
-  print(report);
-  if (a.ops || !report.ok()) {
-    if (auto failure = compareByOps(context, a, import, artifact, options, inputs, ports, report))
+  std::vector<Report> reports;
+  for (const tutti_session_options_t &program : programs) {
+    if (!reports.empty())
+      std::printf("\n");
+    reports.push_back(report);
+    if (auto failure = verifyProgram(a, files, import, artifact, program, inputs, reports.back()))
       return failure;
-    printOps(report, a.ops);
   }
   if (!a.json.empty()) {
     OutputFiles out;
-    if (auto failure = out.write(a.json, {json(report)}))
+    if (auto failure = out.write(a.json, {json(reports)}))
       return failure;
     if (auto failure = out.commit())
       return failure;
   }
-  if (!report.ok())
+  if (!llvm::all_of(reports, [](const Report &each) { return each.ok(); }))
     return {kDiffers, "the artifact's results are not within their bounds of the float64 reference"};
-  if (!report.opsOk())
+  if (!llvm::all_of(reports, [](const Report &each) { return each.opsOk(); }))
     return {kDiffers, "an op by itself is not within its bound of the float64 reference"};
   return {};
 }
@@ -295,7 +335,8 @@ int main(int argc, char **argv) {
   CLI::App app(
       "Compares an artifact's results with a float64 evaluation of the model files that it was compiled from.\n"
       "Errors are 2-norms relative to the reference's. Ours may be at most 1.25 times that of plain float32 where\n"
-      "contractions dominate, twice elsewhere; at a lower precision of plain float32 with operands rounded to it. Integers\n"
+      "contractions dominate, twice elsewhere; at a lower precision of plain float32 with operands rounded to it. "
+      "Integers\n"
       "and bools have to be equal.",
       "tutti-verify");
   app.footer("Exit 1: out of bounds.\n\nExample:\n  tutti-verify digits.tutti digits_*.onnx --input image=images.npy "
@@ -306,6 +347,10 @@ int main(int argc, char **argv) {
                  "the ONNX files that it was compiled from, in their order; @FILE reads names, one a line")
       ->required()
       ->expected(1, -1);
+  app.add_option("--weights", a.weights, "the safetensors files, if it was compiled from such; @FILE reads names")
+      ->type_name("FILE")
+      ->expected(1, -1);
+  addRepeated(app, "--bind", a.binds, "NAME=FILE.npy: the constants that inputs were bound to");
   addRepeated(app, "--input", a.inputs, "NAME=FILE.npy; inputs without a file are random numbers");
   addRepeated(app, "--dim", a.dims,
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");

@@ -167,10 +167,16 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
 void CpuEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
-    int64_t rows = valueOf(launch.rows(), call.sizes.data()), members = call.sets[launch.set()].count,
-            tile = chooseTile(launch, rows, members, threads);
-    launches[i].tile = tile;
-    launches[i].tasks = (launch.lifted() ? members : 1) * ((rows + tile - 1) / tile);
+    int64_t rows = valueOf(launch.rows(), call.sizes.data());
+    auto choose = [&](auto &work, uint32_t members) {
+      work.tile = chooseTile(launch, rows, members, threads);
+      work.tasks = (launch.lifted() ? members : 1) * ((rows + work.tile - 1) / work.tile);
+    };
+    // Pieces are of the whole active set: a program in pieces has one set.
+    uint32_t all = call.sets[launch.set()].count;
+    bool inPieces = call.numPieces() > 1 && !launch.whole();
+    choose(launches[i].full, inPieces ? call.pieceLength(0) : all);
+    choose(launches[i].last, inPieces ? call.pieceLength(call.numPieces() - 1) : all);
   }
 }
 
@@ -180,13 +186,7 @@ void CpuEngine::rebind() {
   call.updateAddresses();
 }
 
-tutti_status_t CpuEngine::run(bool) {
-  Weights &weights = call.artifact.weights;
-  const Weights::Version &version = weights.pin(call.reader);
-  if (version.number != call.tablesVersion) {
-    call.fillTables([&](uint32_t slot, uint32_t member) { return weights.locate(version, slot, member); });
-    call.tablesVersion = version.number;
-  }
+template <typename Takes> void CpuEngine::runLaunches(Takes takes, bool ofLastPiece) {
   struct Job {
     const CpuEngine &engine;
     const LaunchState *first, *last;
@@ -194,30 +194,51 @@ tutti_status_t CpuEngine::run(bool) {
     /// Tasks `begin` to `end` of the launches' tasks one after the other.
     void run(uint32_t thread, int64_t begin, int64_t end) const {
       char *scratch = engine.scratch + thread * engine.scratchStride;
-      for (const LaunchState *l = first; l != last && end > 0; begin -= l->tasks, end -= l->tasks, ++l)
-        if (begin < l->tasks)
-          l->kernel(l->args, l->sizes, l->tile, std::max<int64_t>(begin, 0), std::min(end, l->tasks), scratch);
+      for (const LaunchState *l = first; l != last && end > 0; begin -= l->now.tasks, end -= l->now.tasks, ++l)
+        if (begin < l->now.tasks)
+          l->kernel(l->args, l->sizes, l->now.tile, std::max<int64_t>(begin, 0), std::min(end, l->now.tasks), scratch);
     }
   };
-  unsigned mode = _mm_getcsr();
-  _mm_setcsr(0x1f80);
-  for (const LaunchState *launch = launches.begin(); launch != launches.end();) {
-    Job job{*this, launch, launch};
+  for (uint32_t i = 0; i < launches.size();) {
+    Job job{*this, launches.begin() + i, launches.begin() + i};
     int64_t tasks = 0;
-    for (; job.last != launches.end() && job.last->step == launch->step; ++job.last)
-      tasks += job.last->tasks;
+    for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i, ++job.last) {
+      LaunchState &state = launches[i];
+      state.now = !takes(*call.launches[i].launch) ? LaunchState::Work{0, 0} : ofLastPiece ? state.last : state.full;
+      tasks += state.now.tasks;
+    }
+    if (!tasks)
+      continue;
     pool.run(
         tasks,
         [](void *context, uint32_t thread, int64_t begin, int64_t end) {
           static_cast<const Job *>(context)->run(thread, begin, end);
         },
         &job);
-    launch = job.last;
   }
+}
+
+tutti_status_t CpuEngine::run(bool) {
+  Weights &weights = call.artifact.weights;
+  const Weights::Version &version = weights.pin(call.reader);
+  if (version.number != call.tablesVersion) {
+    call.fillTables([&](uint32_t slot, uint32_t member) { return weights.locate(version, slot, member); });
+    call.tablesVersion = version.number;
+  }
+  unsigned mode = _mm_getcsr();
+  _mm_setcsr(0x1f80);
+  uint32_t pieces = call.numPieces();
+  for (uint32_t piece = 0; piece < pieces; ++piece) {
+    if (pieces > 1)
+      call.selectPiece(piece);
+    runLaunches([&](const fb::Launch &launch) { return Call::isOfPiece(launch, piece); }, piece + 1 == pieces);
+  }
+  runLaunches([](const fb::Launch &launch) { return launch.whole(); }, true);
   _mm_setcsr(mode);
   weights.unpin(call.reader);
   return TUTTI_OK;
 }
+
 
 void CpuEngine::destroy(bool forked) {
   if (forked)

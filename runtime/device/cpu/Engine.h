@@ -36,9 +36,13 @@ private:
     void *const *args;
     const int64_t *sizes;
     KernelFn kernel;
-    int64_t tile, tasks;
     uint32_t step; ///< whose launches are one list of tasks
+    struct Work {
+      int64_t tile, tasks;
+    } full, last, now; ///< of a piece of the active set, the last one of which may be shorter; and of the one that runs
   };
+  /// Runs the launches that `takes` takes, a step's as one list of tasks.
+  template <typename Takes> void runLaunches(Takes takes, bool ofLastPiece);
   tutti_status_t allocate(tutti_error_t *error);
 
   Call &call;

@@ -47,6 +47,8 @@ private:
 
   static bool sameCluster(const Geometry &a, const Geometry &b);
   void choose(LaunchState &state, const Geometry &geometry);
+  bool size(uint32_t index, uint32_t members);
+  CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
   tutti_status_t allocate(tutti_error_t *error);
   void describeFit(uint64_t free, char *hint, size_t length) const;

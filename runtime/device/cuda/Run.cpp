@@ -18,25 +18,32 @@ tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
 
 void CudaEngine::resize() {
   empty = false;
-  for (uint32_t i = 0; i < launches.size(); ++i) {
-    const fb::Launch &launch = *call.launches[i].launch;
-    CUDA_KERNEL_NODE_PARAMS &what = launches[i].what;
-    uint32_t most = numGeometries(launch);
-    for (uint32_t g = 0; g < most; ++g) {
-      Geometry geometry = geometryOf(launch, g);
-      auto extent = [&](uint32_t d) { return unsigned(valueOf(geometry.grid->Get(d), call.sizes.data())); };
-      what.gridDimX = extent(0);
-      what.gridDimY = extent(1);
-      what.gridDimZ = extent(2);
-      // Each is below 2^31, 2^16, 2^16.
-      if (2 * uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
-        continue;
-      what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, call.sizes.data()));
-      choose(launches[i], geometry);
-      break;
-    }
-    empty |= !what.gridDimX || !what.gridDimY || !what.gridDimZ;
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    empty |= !size(i, call.numActive);
+}
+
+/// The geometry of a launch over so many members, and its grid; false if that is empty.
+bool CudaEngine::size(uint32_t index, uint32_t members) {
+  const fb::Launch &launch = *call.launches[index].launch;
+  CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
+  int64_t sizes[kMaxSizes];
+  std::copy(call.sizes.begin(), call.sizes.end(), sizes);
+  sizes[0] = members;
+  uint32_t most = numGeometries(launch);
+  for (uint32_t g = 0; g < most; ++g) {
+    Geometry geometry = geometryOf(launch, g);
+    auto extent = [&](uint32_t d) { return unsigned(valueOf(geometry.grid->Get(d), sizes)); };
+    what.gridDimX = extent(0);
+    what.gridDimY = extent(1);
+    what.gridDimZ = extent(2);
+    // Each is below 2^31, 2^16, 2^16.
+    if (2 * uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
+      continue;
+    what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
+    choose(launches[index], geometry);
+    break;
   }
+  return what.gridDimX && what.gridDimY && what.gridDimZ;
 }
 
 /// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where
@@ -88,27 +95,35 @@ CUresult CudaEngine::updateGraph() {
 }
 
 CUresult CudaEngine::launchAll() {
-  if (exec && !empty) {
+  uint32_t pieces = call.numPieces();
+  if (exec && !empty && pieces == 1) {
     CUresult result = graphIsOld ? updateGraph() : CUDA_SUCCESS;
     return result ? result : driver->cuGraphLaunch(exec, stream);
   }
-  for (LaunchState &state : launches) {
-    const CUDA_KERNEL_NODE_PARAMS &w = state.what;
-    if (!w.gridDimX || !w.gridDimY || !w.gridDimZ)
-      continue;
-    CUresult result;
-    if (state.clustered) {
-      CUlaunchConfig config = {w.gridDimX,  w.gridDimY,       w.gridDimZ, w.blockDimX,    w.blockDimY,
-                               w.blockDimZ, w.sharedMemBytes, stream,     &state.cluster, 1};
-      result = driver->cuLaunchKernelEx(&config, w.func, w.kernelParams, nullptr);
-    } else {
-      result = driver->cuLaunchKernel(w.func, w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
-                                      w.sharedMemBytes, stream, w.kernelParams, nullptr);
-    }
-    if (result)
-      return result;
+  // A launch takes its parameters along, so the next piece may overwrite them.
+  for (uint32_t piece = 0; piece < pieces; ++piece) {
+    if (pieces > 1)
+      call.selectPiece(piece);
+    for (uint32_t i = 0; i < launches.size(); ++i)
+      if (Call::isOfPiece(*call.launches[i].launch, piece) && size(i, call.pieceLength(piece)))
+        if (CUresult result = launchOne(launches[i]))
+          return result;
   }
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    if (call.launches[i].launch->whole() && size(i, call.numActive))
+      if (CUresult result = launchOne(launches[i]))
+        return result;
   return CUDA_SUCCESS;
+}
+
+CUresult CudaEngine::launchOne(LaunchState &state) {
+  const CUDA_KERNEL_NODE_PARAMS &w = state.what;
+  if (!state.clustered)
+    return driver->cuLaunchKernel(w.func, w.gridDimX, w.gridDimY, w.gridDimZ, w.blockDimX, w.blockDimY, w.blockDimZ,
+                                  w.sharedMemBytes, stream, w.kernelParams, nullptr);
+  CUlaunchConfig config = {w.gridDimX,  w.gridDimY,       w.gridDimZ, w.blockDimX,    w.blockDimY,
+                           w.blockDimZ, w.sharedMemBytes, stream,     &state.cluster, 1};
+  return driver->cuLaunchKernelEx(&config, w.func, w.kernelParams, nullptr);
 }
 
 CUresult CudaEngine::copyOutputs() {

@@ -71,7 +71,8 @@ typedef enum tutti_device {
   TUTTI_DEVICE_DEFAULT, /**< what the program was compiled for */
   TUTTI_DEVICE_CPU,
   TUTTI_DEVICE_CUDA,
-  TUTTI_DEVICE_EMULATED /**< CUDA programs on the CPU, by the library that the variable TUTTI_CUDA_DRIVER names: for tests */
+  TUTTI_DEVICE_EMULATED /**< CUDA programs on the CPU, by the library that the variable TUTTI_CUDA_DRIVER names: for
+                           tests */
 } tutti_device_t;
 
 /** Where a tensor's data lies. */
@@ -134,7 +135,8 @@ typedef struct tutti_port {
   bool per_member;         /**< dims[0] is the member axis: as long as the active set, in its order */
 } tutti_port_t;
 
-/** A dimension that a call decides: its value lies in [lo, hi]. */
+/** A dimension that a call decides: its value lies in [lo, hi]. One that tells programs apart is fixed in each: lo ==
+ * hi. */
 typedef struct tutti_dimension {
   const char *name;
   int64_t lo, hi;
@@ -152,9 +154,9 @@ typedef struct tutti_program {
   const tutti_port_t *inputs;
   uint32_t num_outputs;
   const tutti_port_t *outputs;
-  uint64_t arena_bytes; /**< intermediate values of a session, at the largest sizes */
-  uint64_t state_bytes; /**< what a session keeps from call to call */
-  uint32_t launches;    /**< kernel launches of a call */
+  uint64_t arena_bytes;  /**< intermediate values of a session, at the largest sizes */
+  uint64_t state_bytes;  /**< what a session keeps from call to call */
+  uint32_t launches;     /**< kernel launches of a call */
   tutti_device_t device; /**< TUTTI_DEVICE_CPU or TUTTI_DEVICE_CUDA: what it was compiled for */
 } tutti_program_t;
 
@@ -220,14 +222,15 @@ TUTTI_API uint32_t tutti_dtype_bits(tutti_dtype_t dtype);
 
 /* Artifacts */
 
-/** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset and
- * size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is open.
- * On success *artifact is a new handle, to be closed. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED, TUTTI_DIGEST_MISMATCH,
- * TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY. */
+/** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset
+ * and size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is
+ * open. On success *artifact is a new handle, to be closed. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED,
+ * TUTTI_DIGEST_MISMATCH, TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
+ */
 TUTTI_API tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error);
 
-/** As tutti_artifact_open, for a file that is already in memory. `data` is used in place: it must be aligned to 64 bytes
- * and stay valid and unchanged until the artifact and all its sessions are gone. Only the code is copied. */
+/** As tutti_artifact_open, for a file that is already in memory. `data` is used in place: it must be aligned to 64
+ * bytes and stay valid and unchanged until the artifact and all its sessions are gone. Only the code is copied. */
 TUTTI_API tutti_status_t tutti_artifact_open_memory(const void *data, size_t bytes, tutti_artifact_t **artifact,
                                                     tutti_error_t *error);
 
@@ -242,10 +245,10 @@ TUTTI_API const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifa
  * TUTTI_DIGEST_MISMATCH, naming the segment. Weights that were swapped in are not looked at. */
 TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error);
 
-/** Replaces weights of one member, for all sessions. Each tensor has the name, dtype and dims of a swappable weight (see
- * tutti_info_t::weights); strides are free. All are replaced together: a call of tutti_session_run that is under way sees
- * the old weights, a later one the new, none a mixture. The data is copied. On failure nothing has changed. Errors:
- * TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with --share=none), TUTTI_SHAPE_MISMATCH,
+/** Replaces weights of one member, for all sessions. Each tensor has the name, dtype and dims of a swappable weight
+ * (see tutti_info_t::weights); strides are free. All are replaced together: a call of tutti_session_run that is under
+ * way sees the old weights, a later one the new, none a mixture. The data is copied. On failure nothing has changed.
+ * Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with --share=none), TUTTI_SHAPE_MISMATCH,
  * TUTTI_DTYPE_MISMATCH, TUTTI_OUT_OF_MEMORY. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
@@ -260,27 +263,36 @@ typedef struct tutti_session_options {
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */
   tutti_device_t device;
-  uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, where one is given */
-  void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
-  void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
-                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
+  uint32_t
+      ordinal;   /**< which CUDA device, as the driver counts them; that of `context` or `stream`, where one is given */
+  void *context; /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
+  void *stream;  /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
+                      streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
 
 /** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run
- * (of those that differ in their architectures alone, the one whose code fits the device best), and options->device to that
- * device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for
- * and this machine can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE and TUTTI_DRIVER_TOO_OLD, with the
- * reason; TUTTI_INVALID_ARGUMENT; options are then unchanged. */
+ * (of those that differ in their architectures alone, the one whose code fits the device best), and options->device to
+ * that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for and this machine
+ * can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE and TUTTI_DRIVER_TOO_OLD, with the reason;
+ * TUTTI_INVALID_ARGUMENT; options are then unchanged. */
 TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
                                                       tutti_error_t *error);
 
+/** As tutti_artifact_choose_device, of the programs that take these inputs: of a tensor only the name, rank and dims
+ * are read. An artifact has a program for each size that it was compiled for (tutti-compile --dim h=12,9), with the
+ * same inputs and outputs but for their dims. Error: TUTTI_SHAPE_MISMATCH, which lists the sizes that there are
+ * programs for. */
+TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const tutti_tensor_t *inputs,
+                                                       size_t count, tutti_session_options_t *options,
+                                                       tutti_error_t *error);
+
 /** Makes a session with all the memory that its runs need, for the largest sizes. All members are active. `options` may
- * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them; what
- * context a thread has is as it was after every call. On success *session is a new handle, to be destroyed. Errors:
- * TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY
- * (which says what would fit), TUTTI_DIGEST_MISMATCH. */
+ * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them;
+ * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed.
+ * Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_UNSUPPORTED,
+ * TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 
@@ -291,9 +303,9 @@ TUTTI_API void tutti_session_destroy(tutti_session_t *session);
 typedef struct tutti_device_info {
   const char *name; /**< "x86-64-v4", "NVIDIA H200 (sm_90)" */
   tutti_device_t device;
-  uint32_t ordinal;         /**< of a CUDA device */
-  double flops_per_second;  /**< float32, two for a multiply-add, at its highest clock; 0 when not known, as on CPUs */
-  double bytes_per_second;  /**< of its memory, likewise */
+  uint32_t ordinal;        /**< of a CUDA device */
+  double flops_per_second; /**< float32, two for a multiply-add, at its highest clock; 0 when not known, as on CPUs */
+  double bytes_per_second; /**< of its memory, likewise */
 } tutti_device_info_t;
 TUTTI_API const tutti_device_info_t *tutti_session_device(const tutti_session_t *session);
 
@@ -304,52 +316,52 @@ TUTTI_API const char *tutti_session_message(const tutti_session_t *session);
  * empty list, an index out of range or one given twice; the old set then stays. */
 TUTTI_API tutti_status_t tutti_session_set_active(tutti_session_t *session, const uint32_t *members, size_t count);
 
-/** Sets a dimension by name. Needed only for one that no input has: the others follow from the inputs bound, and a value
- * set here must agree with them. 0 takes the setting back. Errors: TUTTI_NOT_FOUND, TUTTI_INVALID_ARGUMENT. */
+/** Sets a dimension by name. Needed only for one that no input has: the others follow from the inputs bound, and a
+ * value set here must agree with them. 0 takes the setting back. Errors: TUTTI_NOT_FOUND, TUTTI_INVALID_ARGUMENT. */
 TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char *name, int64_t value);
 
-/** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every run
- * until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of that
- * device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). Errors:
- * TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH, TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are
- * checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned). */
+/** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every
+ * run until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of
+ * that device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). Errors:
+ * TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH, TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others
+ * are checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
-/** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be NULL
- * when the output has one head. data == NULL gives the output back to the session, in memory of the kind tensor->memory.
- * Errors: as tutti_session_bind_input. */
+/** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be
+ * NULL when the output has one head. data == NULL gives the output back to the session, in memory of the kind
+ * tensor->memory. Errors: as tutti_session_bind_input. */
 TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
                                                    const tutti_tensor_t *tensor);
 
-/** The same with a DLPack tensor in memory of the host (pinned, too) or of a CUDA device. On success the session has taken
- * it over: it calls the tensor's deleter when something else is bound there, or when the session is destroyed. On failure
- * it stays the caller's. */
+/** The same with a DLPack tensor in memory of the host (pinned, too) or of a CUDA device. On success the session has
+ * taken it over: it calls the tensor's deleter when something else is bound there, or when the session is destroyed. On
+ * failure it stays the caller's. */
 TUTTI_API tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name,
                                                          struct DLManagedTensor *tensor);
 TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
                                                           struct DLManagedTensor *tensor);
 
-/** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims, data and memory. The data
- * is the bound memory, or the session's own, which the next run overwrites. May be called before a run, to learn the dims.
- * Pointers in *tensor are valid until the next call that changes the session. Errors: TUTTI_NOT_FOUND, and those of
- * tutti_session_run for dimensions. */
+/** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims, data and
+ * memory. The data is the bound memory, or the session's own, which the next run overwrites. May be called before a
+ * run, to learn the dims. Pointers in *tensor are valid until the next call that changes the session. Errors:
+ * TUTTI_NOT_FOUND, and those of tutti_session_run for dimensions. */
 TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                                   tutti_tensor_t *tensor);
 
-/** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits, for
- * any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
- * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_DRIVER_ERROR and
- * TUTTI_DEVICE_LOST: after the last, every call on the session returns it. */
+/** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits,
+ * for any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
+ * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_DRIVER_ERROR
+ * and TUTTI_DEVICE_LOST: after the last, every call on the session returns it. */
 TUTTI_API tutti_status_t tutti_session_run(tutti_session_t *session);
 
-/** Starts a run and returns. On a CUDA device its work is on the session's stream, in the order of the calls: inputs and
- * outputs in device memory may be used there by whatever comes later on the stream. Inputs in host memory have been read when
- * this returns, unless they are pinned; outputs in host memory are there after tutti_session_wait. A run with memory of
- * the host waits for the one before it. On a CPU this is tutti_session_run. Errors: as tutti_session_run. */
+/** Starts a run and returns. On a CUDA device its work is on the session's stream, in the order of the calls: inputs
+ * and outputs in device memory may be used there by whatever comes later on the stream. Inputs in host memory have been
+ * read when this returns, unless they are pinned; outputs in host memory are there after tutti_session_wait. A run with
+ * memory of the host waits for the one before it. On a CPU this is tutti_session_run. Errors: as tutti_session_run. */
 TUTTI_API tutti_status_t tutti_session_run_async(tutti_session_t *session);
 
-/** Returns when all runs of the session have ended and their outputs are there. Errors of those runs are reported here, or
- * by the next call that notices. */
+/** Returns when all runs of the session have ended and their outputs are there. Errors of those runs are reported here,
+ * or by the next call that notices. */
 TUTTI_API tutti_status_t tutti_session_wait(tutti_session_t *session);
 
 #ifdef __cplusplus

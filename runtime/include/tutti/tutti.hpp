@@ -138,6 +138,14 @@ public:
     return tutti_artifact_choose_device(handle, &options, &error) ? Error(error.status, error.message) : Error();
   }
 
+  /// The same of the programs that take inputs of these dims; see tutti_artifact_choose_program.
+  Error chooseProgram(std::span<const tutti_tensor_t> inputs, tutti_session_options_t &options) const {
+    tutti_error_t error{};
+    return tutti_artifact_choose_program(handle, inputs.data(), inputs.size(), &options, &error)
+               ? Error(error.status, error.message)
+               : Error();
+  }
+
   tutti_artifact_t *get() const { return handle; }
 
 private:

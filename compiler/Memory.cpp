@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Searches for what fits: footprints grow with every one of the numbers searched for.
+#include "Memory.h"
+#include "Build.h"
+#include "compiler/Error.h"
+#include "passes/analysis/Target.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+class Search {
+public:
+  Search(uint64_t limit, const Ensemble &ensemble, ModuleOp planned, Replan replan)
+      : limit(limit), ensemble(ensemble), members(ensemble.members.size()), first(programOf(planned)), replan(replan) {}
+
+  std::optional<Footprint> take(ModuleOp planned, int64_t count) {
+    plan::ProgramOp program = programOf(planned);
+    return footprintOf(program, WeightLayout(WeightLayout::Use{program, &ensemble}), count);
+  }
+  bool fits(ModuleOp planned, int64_t count) {
+    std::optional<Footprint> bytes = take(planned, count);
+    return bytes && bytes->peak() <= limit;
+  }
+  /// Whether a plan under these conditions fits; one that cannot be made does not.
+  bool fits(const PlanRequest &request, OwningOpRef<ModuleOp> *kept = nullptr) {
+    auto planned = replan(request);
+    if (!planned) {
+      llvm::consumeError(planned.takeError());
+      return false;
+    }
+    bool good = fits(**planned, request.members ? request.members : members);
+    if (good && kept)
+      *kept = std::move(*planned);
+    return good;
+  }
+  /// The largest number from 1 to `most` that passes; 0 if none does.
+  static int64_t largest(int64_t most, llvm::function_ref<bool(int64_t)> passes) {
+    int64_t low = 0;
+    while (low < most) {
+      int64_t middle = low + (most - low + 1) / 2;
+      if (passes(middle))
+        low = middle;
+      else
+        most = middle - 1;
+    }
+    return low;
+  }
+
+  llvm::Expected<OwningOpRef<ModuleOp>> inPieces() {
+    OwningOpRef<ModuleOp> best;
+    if (pieces)
+      largest(members - 1, [&](int64_t chunk) { return fits({chunk, 0, {}}, &best); });
+    if (best)
+      return std::move(best);
+    return refuse();
+  }
+
+private:
+  llvm::Error refuse() {
+    auto smallest = replan({pieces ? 1 : 0, 0, {}});
+    if (!smallest)
+      return smallest.takeError();
+    std::optional<Footprint> bytes = take(**smallest, members);
+    std::string text = "the artifact needs ";
+    text += bytes ? std::to_string(bytes->peak()) + " bytes of memory on " : "more than 2^63 bytes of memory on ";
+    text += targetOf(**smallest).str();
+    if (bytes)
+      text += " (weights " + std::to_string(bytes->weights) + ", inputs and outputs " +
+              std::to_string(bytes->inputs + bytes->outputs) + ", arena " + std::to_string(bytes->arena) + ", other " +
+              std::to_string(bytes->state + bytes->tables + bytes->scratch) + ")";
+    text += pieces ? ", even with one member at a time" : "";
+    text += "; --memory-limit is " + std::to_string(limit);
+    std::string advice;
+    int64_t most = pieces ? largest(members - 1, [&](int64_t count) { return fits({1, count, {}}); }) : 0;
+    if (most)
+      advice = "at most " + std::to_string(most) + (most == 1 ? " member fits" : " members fit");
+    std::string widest;
+    int64_t hi = 0, lo = 0;
+    for (NamedAttribute size : first.getSizes()) {
+      ArrayRef<int64_t> range = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef();
+      if (size.getName() != "active" && range[0] < range[1] && range[1] > hi) {
+        widest = size.getName().str();
+        lo = range[0];
+        hi = range[1];
+      }
+    }
+    if (hi)
+      if (int64_t end = largest(hi - 1, [&](int64_t end) { return fits({pieces ? 1 : 0, 0, {{widest, end}}}); });
+          end >= lo)
+        advice += (advice.empty() ? "" : ", or ") +
+                  std::string(members > 1 ? "all " + std::to_string(members) + " members" : "it") +
+                  (members > 1 ? " fit with --dim " : " fits with --dim ") + widest + "=" + std::to_string(lo) + ".." +
+                  std::to_string(end);
+    if (advice.empty())
+      advice = "not even one member fits";
+    return fail(ExitCode::resource, text + "; " + advice);
+  }
+
+  uint64_t limit;
+  const Ensemble &ensemble;
+  int64_t members;
+  bool pieces = members > 1 && ensemble.groups.empty(); ///< those of groups are not built
+  plan::ProgramOp first;
+  Replan replan;
+};
+
+} // namespace
+
+llvm::Expected<OwningOpRef<ModuleOp>> planWithin(uint64_t limit, const Ensemble &ensemble,
+                                                 OwningOpRef<ModuleOp> planned, Replan replan) {
+  Search search(limit, ensemble, *planned, replan);
+  if (search.fits(*planned, ensemble.members.size()))
+    return std::move(planned);
+  return search.inPieces();
+}
+
+} // namespace tutti

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of what the runtime allocates (device/cpu/Engine.cpp, device/cuda/Engine.cpp and Device.cpp).
+#include "Footprint.h"
+#include "dialects/tutti/Sizes.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+/// Parts of a session's memory start on pages; on a device ports, tables and slots at multiples of 256, copies of 64.
+constexpr uint64_t pageBytes = 4096, blockBytes = 256, copyBytes = 64;
+
+class Counter {
+public:
+  Counter(plan::ProgramOp program, uint64_t members) : program(program), members(members) {}
+
+  /// Of a buffer that holds the values of all members.
+  uint64_t bytesOf(plan::BufferOp buffer) {
+    std::optional<Size> bytes = Size::parse(buffer.getBytes());
+    std::optional<Size> total = bytes ? std::optional(Size(bytes->getFactor())) : std::nullopt;
+    for (const std::string &symbol : bytes ? bytes->getSymbols() : ArrayRef<std::string>())
+      if (total)
+        total = total->times(symbol == "active" ? Size(members)
+                                                : Size(cast<DenseI64ArrayAttr>(program.getSizes().get(symbol))[1]));
+    counted = counted && total;
+    return total ? total->getFixed() : 0;
+  }
+  void add(uint64_t &sum, uint64_t bytes, uint64_t alignment) {
+    counted = counted && bytes < (uint64_t(1) << 62) && sum < (uint64_t(1) << 62);
+    if (counted)
+      sum += llvm::alignTo(bytes, alignment);
+  }
+  bool counted = true;
+
+private:
+  plan::ProgramOp program;
+  uint64_t members;
+};
+} // namespace
+
+std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members) {
+  bool cuda = program.getTarget() == "cuda";
+  uint64_t portBytes = cuda ? blockBytes : pageBytes;
+  Footprint all;
+  Counter counter(program, members);
+  llvm::DenseSet<unsigned> seen;
+  counter.add(all.arena, program.getArena(), pageBytes);
+  for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
+    StringRef space = buffer.getSpace();
+    if (space == "input")
+      counter.add(all.inputs, counter.bytesOf(buffer), cuda ? portBytes : 1);
+    else if (space == "output")
+      counter.add(all.outputs, counter.bytesOf(buffer), portBytes);
+    else if (space == "state")
+      counter.add(all.state, counter.bytesOf(buffer), pageBytes);
+    if (space != "constant")
+      continue;
+    unsigned slot = weights.slotOf(buffer);
+    if (weights.slots[slot]->per_member)
+      counter.add(all.tables, members * sizeof(void *), 1);
+    if (seen.insert(slot).second)
+      counter.add(all.weights,
+                  weights.copiesOf(slot, members) * llvm::alignTo(weights.slots[slot]->bytes_each, copyBytes),
+                  cuda ? blockBytes : 1);
+  }
+  program.walk([&](plan::LaunchOp launch) {
+    if (auto placed = launch.getPlaced())
+      counter.add(all.tables, placed->size() * members * sizeof(void *), 1);
+    all.scratch = cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getScratch(), pageBytes));
+  });
+  if (cuda)
+    all.tables = llvm::alignTo(all.tables, blockBytes);
+  return counter.counted ? std::optional(all) : std::nullopt;
+}
+
+} // namespace tutti

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Weights by name, and what is wrong with them.
+#include "compiler/import/Supplied.h"
+#include "compiler/Error.h"
+#include "compiler/import/OnnxFile.h"
+#include "compiler/import/Weights.h"
+#include "runtime/schema/Digest.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tutti {
+
+namespace {
+
+/// Findings that are listed, and names that are looked through for each.
+constexpr size_t maxFindings = 64, maxNames = 4096, maxName = 200;
+
+bool isFloat(int32_t dataType) { return dataType == 1 || dataType == 10 || dataType == 11 || dataType == 16; }
+
+std::string shown(llvm::StringRef name) {
+  return "'" + (name.size() <= maxName ? name.str() : (name.take_front(maxName) + "...").str()) + "'";
+}
+
+/// Frameworks put prefixes before names, so one that ends in the other is nearest; then few edits.
+std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
+  llvm::StringRef best;
+  unsigned least = std::min<size_t>(name.size(), maxName) / 3 + 1;
+  for (llvm::StringRef other : names.take_front(maxNames)) {
+    if (other.size() > maxName || name.size() > maxName)
+      continue;
+    unsigned distance = other.ends_with(name) || name.ends_with(other) ? 0 : other.edit_distance(name, true, least);
+    if (distance < least) {
+      best = other;
+      least = distance;
+    }
+  }
+  return best.empty() ? "" : "; the nearest name there is " + shown(best);
+}
+
+} // namespace
+
+llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &files, llvm::ArrayRef<Wanted> wanted) {
+  llvm::StringMap<const Wanted *> byName;
+  for (const Wanted &each : wanted)
+    byName[each.name] = &each;
+  std::vector<llvm::StringRef> extra;
+  for (const auto &[name, tensor] : weights.tensors)
+    if (!byName.contains(name))
+      extra.push_back(name);
+
+  std::string list;
+  size_t findings = 0;
+  auto add = [&](const std::string &line) {
+    if (++findings <= maxFindings)
+      list += "\n  " + line;
+  };
+  for (const Wanted &each : wanted) {
+    SafetensorsFile::Tensor expected{each.dataType, each.dims, nullptr};
+    auto at = weights.tensors.find(each.name);
+    if (at == weights.tensors.end()) {
+      if (each.used && isFloat(each.dataType) && !each.dims.empty())
+        add("missing: " + shown(each.name) + ", " + expected.str() +
+            (findings < maxFindings ? nearest(each.name, extra) : ""));
+    } else if (at->second.dataType != each.dataType || at->second.dims != each.dims) {
+      add("does not fit: " + shown(each.name) + " is " + at->second.str() + ", expected " + expected.str());
+    }
+  }
+  for (llvm::StringRef name : extra)
+    add("extra: " + shown(name) + ", " + weights.tensors.find(name.str())->second.str() +
+        ", is no initializer of the model");
+  if (!findings)
+    return llvm::Error::success();
+  if (findings > maxFindings)
+    list += "\n  and " + std::to_string(findings - maxFindings) + " more";
+  return fail(ExitCode::usage, "the weights in '" + files.weights + "' are not those of '" + files.model + "':" + list);
+}
+
+std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const SafetensorsFile &weights,
+                                           const std::string &name, int32_t dataType) {
+  mlir::Type element = elementOf(context, dataType);
+  auto at = weights.tensors.find(name);
+  if (!element || at == weights.tensors.end())
+    return std::nullopt;
+  WeightSource view = denseView(weights.mapped, at->second.data, element, at->second.dims);
+  view.rawDims = view.dims;
+  view.whole = true;
+  view.name = name;
+  return view;
+}
+
+uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOptions &options) {
+  if (!weights && options.binds.empty())
+    return model;
+  rt::Digest digest;
+  auto add = [&](uint64_t part) { digest.update(&part, sizeof(part)); };
+  add(model);
+  if (weights)
+    add(rt::xxh64(weights->mapped->data(), weights->mapped->size()));
+  for (const auto &[name, bound] : options.binds)
+    add(bound.digest);
+  return digest.finish();
+}
+
+llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options) {
+  auto model = MappedFile::open(files.model);
+  if (!model)
+    return model.takeError();
+  std::shared_ptr<SafetensorsFile> weights;
+  if (!files.weights.empty()) {
+    auto mapped = MappedFile::open(files.weights);
+    if (!mapped)
+      return mapped.takeError();
+    weights = std::make_shared<SafetensorsFile>();
+    weights->mapped = *mapped;
+  }
+  return digestOf(rt::xxh64((*model)->data(), (*model)->size()), weights.get(), options);
+}
+
+std::vector<MemberFiles> membersOf(llvm::ArrayRef<std::string> models, llvm::ArrayRef<std::string> weights) {
+  std::vector<MemberFiles> members;
+  for (size_t i = 0; i < std::max(models.size(), weights.size()); ++i)
+    members.push_back({models[weights.empty() ? i : 0], weights.empty() ? "" : weights[i], -1});
+  return members;
+}
+
+} // namespace tutti

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is given beside a model: weights in a file of their own, constants for inputs.
+#ifndef TUTTI_COMPILER_IMPORT_SUPPLIED_H
+#define TUTTI_COMPILER_IMPORT_SUPPLIED_H
+
+#include "compiler/import/Model.h"
+#include "compiler/import/Safetensors.h"
+
+namespace tutti {
+
+/// An initializer as the model has it; `dataType` as ONNX numbers it.
+struct Wanted {
+  std::string name;
+  int32_t dataType;
+  std::vector<int64_t> dims;
+  bool used; ///< by the graph
+};
+
+/// Every weight that is missing, does not fit, or belongs to no initializer, all at once: exit code `usage`. Integers
+/// and scalars may be missing: exporters write a graph's constants so, and they stay as the model has them.
+llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &files, llvm::ArrayRef<Wanted> wanted);
+
+/// The file's tensor of an initializer's name and type, as a weight; nothing where it has none, or the type is one that
+/// we do not hold.
+std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const SafetensorsFile &weights,
+                                           const std::string &name, int32_t dataType);
+
+/// As digestOf of the files, when the model's is known.
+uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOptions &options);
+
+} // namespace tutti
+
+#endif

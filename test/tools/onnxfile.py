@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""ONNX files by hand, byte by byte: what makes test models needs no package."""
+
+
+def varint(value: int) -> bytes:
+    out = b""
+    while True:
+        out += bytes([value & 127 | (128 if value > 127 else 0)])
+        value >>= 7
+        if not value:
+            return out
+
+
+def field(number: int, value) -> bytes:
+    """A protobuf field: an integer, or bytes, text and messages."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def value_info(name: str, dims: list, data_type: int = 1) -> bytes:
+    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, data_type) + field(2, shape)))
+
+
+def tensor(name: str, dims: tuple, data_type: int, raw: bytes) -> bytes:
+    return b"".join(field(1, d) for d in dims) + field(2, data_type) + field(8, name) + field(9, raw)
+
+
+def node(kind: str, inputs: list, output: str, **attributes) -> bytes:
+    """Attributes are integers or lists of them."""
+    text = b""
+    for name, value in attributes.items():
+        many = isinstance(value, list)
+        numbers = b"".join(field(8 if many else 3, v % 2 ** 64) for v in (value if many else [value]))
+        text += field(5, field(1, name) + numbers + field(20, 7 if many else 2))
+    return field(1, b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, kind) + text)
+
+
+def model(nodes: list, weights: list, inputs: list, outputs: list) -> bytes:
+    """`weights` by tensor(), `inputs` and `outputs` by value_info()."""
+    graph = b"".join(nodes) + field(2, "test") + b"".join(field(5, w) for w in weights)
+    graph += b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs)
+    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, graph)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// --bind NAME=FILE.npy: inputs that are constants.
+#pragma once
+
+#include "tools/common/Npy.h"
+
+#include "compiler/Error.h"
+#include "compiler/import/MappedFile.h"
+#include "compiler/import/Operand.h"
+#include "runtime/schema/Digest.h"
+
+namespace tutti::tool {
+
+/// The file's tensor as the element type that the model has for the input.
+inline llvm::Expected<WeightSource> readBound(const std::string &name, const std::string &file, mlir::Type element) {
+  tutti_dtype_t expected = TUTTI_NONE;
+  for (uint32_t d = TUTTI_BOOL; d <= TUTTI_COMPLEX128; ++d)
+    if (elementName(element) == tutti_dtype_name(tutti_dtype_t(d)))
+      expected = tutti_dtype_t(d);
+  Tensor tensor;
+  if (Failure failure = readNpy(file, expected, tensor))
+    return fail(ExitCode(failure.code), "--bind " + name + ": " + failure.message);
+  if (tensor.dtype != expected)
+    return fail(ExitCode::usage, "--bind " + name + "=" + file + ": the file has " + tutti_dtype_name(tensor.dtype) +
+                                     ", the input is " + elementName(element));
+  auto held = std::make_shared<Tensor>(std::move(tensor));
+  WeightSource source = denseView(held, held->data.data(), element, held->dims);
+  source.rawDims = source.dims;
+  source.whole = true;
+  return source;
+}
+
+/// Adds what the flags say, which are NAME=FILE.npy. Files are read when the input's type is known, and once.
+inline llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options) {
+  for (const std::string &flag : flags) {
+    auto pair = splitAtLast(flag);
+    if (!pair)
+      return fail(ExitCode::usage, "--bind '" + flag + "': expected NAME=FILE.npy");
+    const auto &[name, path] = *pair;
+    auto mapped = MappedFile::open(path);
+    if (!mapped)
+      return llvm::handleErrors(mapped.takeError(), [&](const CompileError &error) {
+        return fail(error.code, "--bind " + name + ": " + error.message);
+      });
+    BoundInput bound{path, rt::xxh64((*mapped)->data(), (*mapped)->size()), nullptr};
+    bound.read = [name, path,
+                  known = std::make_shared<WeightSource>()](mlir::Type element) -> llvm::Expected<WeightSource> {
+      if (!known->data || known->element != element) {
+        auto read = readBound(name, path, element);
+        if (!read)
+          return read.takeError();
+        *known = *read;
+      }
+      return *known;
+    };
+    if (!options.binds.try_emplace(name, std::move(bound)).second)
+      return fail(ExitCode::usage, "--bind " + name + " is given twice");
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tutti::tool
