@@ -62,18 +62,7 @@ func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> 
 }
 )";
 
-const char scatter[] = R"(
-func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> {
-  %s = tutti.get @s : tensor<37xf32>
-  %0 = tutti.mul %x, %s : tensor<?x37xf32, ["batch"]>, tensor<37xf32>
-  %1 = tutti.cast %0 : tensor<?x37xf32, ["batch"]> -> tensor<?x37xi64, ["batch"]>
-  %2 = tutti.scatter add %0 at %1 with %x : tensor<?x37xf32, ["batch"]>, tensor<?x37xi64, ["batch"]>, tensor<?x37xf32, ["batch"]>
-  return %2 : tensor<?x37xf32, ["batch"]>
-}
-)";
-
 const Shape shapes[] = {
-    {"scatter", "emulated", "90", "f32-ffma", scatter, {{"s", {37}}}, 37, 19},
     {"softmax", "emulated", "90", "f32-ffma", softmax, {{"s", {37}}}, 37, 19},
     {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
     {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
