@@ -6,7 +6,7 @@
 #include "compiler/Error.h"
 #include "compiler/Pipeline.h"
 #include "compiler/codegen/cuda/Architectures.h"
-#include "compiler/import/Align.h"
+#include "compiler/import/align/Align.h"
 #include "compiler/model/Estimate.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
 #define TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
 
-#include "compiler/import/Align.h"
+#include "compiler/import/align/Align.h"
 #include "dialects/plan/Plan.h"
 
 #include "Layout.h"

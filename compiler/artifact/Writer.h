@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_ARTIFACT_WRITER_H
 #define TUTTI_COMPILER_ARTIFACT_WRITER_H
 
-#include "compiler/import/Align.h"
+#include "compiler/import/align/Align.h"
 
 namespace tutti {
 

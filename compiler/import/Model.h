@@ -72,7 +72,7 @@ struct BoundInput {
 
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
-  std::map<std::string, BoundInput> binds; ///< by member 0's inputs
+  std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
 };
 
 /// What a member is made from.

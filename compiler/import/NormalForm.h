@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_IMPORT_NORMALFORM_H
 #define TUTTI_COMPILER_IMPORT_NORMALFORM_H
 
-#include "compiler/import/Emit.h"
+#include "compiler/import/emit/Emit.h"
 
 namespace tutti {
 

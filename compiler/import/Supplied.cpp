@@ -2,7 +2,7 @@
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
 #include "compiler/Error.h"
-#include "compiler/import/OnnxFile.h"
+#include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/Weights.h"
 #include "runtime/schema/Digest.h"
 

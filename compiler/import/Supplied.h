@@ -4,7 +4,7 @@
 #define TUTTI_COMPILER_IMPORT_SUPPLIED_H
 
 #include "compiler/import/Model.h"
-#include "compiler/import/Safetensors.h"
+#include "compiler/import/files/Safetensors.h"
 
 namespace tutti {
 

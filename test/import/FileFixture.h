@@ -4,7 +4,7 @@
 #define TUTTI_TEST_IMPORT_FILEFIXTURE_H
 
 #include "Support.h"
-#include "compiler/import/Importer.h"
+#include "compiler/import/onnx/Importer.h"
 #include "onnx.pb.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are not there, external data, what is unsupported, and symbolic dimensions.
 #include "FileFixture.h"
-#include "compiler/import/Importer.h"
+#include "compiler/import/onnx/Importer.h"
 
 #include "llvm/Support/JSON.h"
 

@@ -4,7 +4,7 @@
 #define TUTTI_TEST_IMPORT_SUPPORT_H
 
 #include "compiler/Error.h"
-#include "compiler/import/Align.h"
+#include "compiler/import/align/Align.h"
 #include "dialects/tutti/Tutti.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of the model, branches, indices that are known, and what the report says of an op.
 #include "FileFixture.h"
-#include "compiler/import/onnx/Ops.h"
+#include "compiler/import/onnx/ops/Ops.h"
 
 namespace tutti::test {
 namespace {

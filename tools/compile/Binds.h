@@ -5,8 +5,8 @@
 #include "tools/common/Npy.h"
 
 #include "compiler/Error.h"
-#include "compiler/import/MappedFile.h"
-#include "compiler/import/Operand.h"
+#include "compiler/import/files/MappedFile.h"
+#include "compiler/import/onnx/Operand.h"
 #include "runtime/schema/Digest.h"
 
 namespace tutti::tool {

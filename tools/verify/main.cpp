@@ -5,8 +5,8 @@
 
 #include "artifact_generated.h"
 #include "compiler/Compiler.h"
-#include "compiler/import/MappedFile.h"
-#include "compiler/import/MlirFile.h"
+#include "compiler/import/files/MappedFile.h"
+#include "compiler/import/mlir/MlirFile.h"
 #include "runtime/schema/Digest.h"
 #include "tools/common/ModelNames.h"
 #include "tools/compile/Binds.h"

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Alignment and sharing.
+#include "compiler/import/align/Align.h"
+#include "compiler/Error.h"
+#include "compiler/import/align/Compare.h"
+#include "compiler/import/mlir/MlirFile.h"
+#include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/files/Safetensors.h"
+#include "compiler/import/Weights.h"
+#include "dialects/tutti/Tutti.h"
+#include "runtime/schema/Digest.h"
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+using Sources = std::vector<WeightSource>;
+
+/// Whether the members' copies are equal; each is compared with member 0's, up to the first difference.
+bool allEqual(const Sources &sources) {
+  return llvm::all_of(llvm::drop_begin(sources),
+                      [&](const WeightSource &source) { return source.sameBytes(sources[0]); });
+}
+
+/// XXH64 of the elements in row-major order.
+uint64_t contentOf(const WeightSource &source) {
+  if (source.contiguous())
+    return rt::xxh64(source.data, source.count() * source.elementBytes());
+  std::vector<char> bytes(source.count() * source.elementBytes());
+  source.copyTo(bytes.data());
+  return rt::xxh64(bytes.data(), bytes.size());
+}
+
+class Sharing {
+public:
+  Sharing(Ensemble &ensemble, const AlignOptions &options)
+      : ensemble(ensemble), options(options), symbols(ensemble.module.get()), main(mainOf(*ensemble.module)) {}
+
+  void run() {
+    for (GetOp get : llvm::make_early_inc_range(main.getBody().front().getOps<GetOp>()))
+      visit(get);
+  }
+
+private:
+  void visit(GetOp get) {
+    auto param = symbols.lookup<ParamOp>(get.getParam());
+    Sources &sources = ensemble.weights[get.getParam()];
+    bool scalar = sources[0].count() == 1;
+    // What no member's file stores as an initializer is part of the graph, not a weight.
+    bool weight = llvm::any_of(sources, [](const WeightSource &source) { return !source.name.empty(); });
+    bool mayShare = options.shareByContent || !weight;
+    // Alone, a member's weights keep the places that they have in any ensemble.
+    bool shared = mayShare && (sources.size() > 1 || scalar) && allEqual(sources);
+    if (shared && scalar) {
+      OpBuilder builder(get);
+      auto constant = ConstantOp::create(builder, get.getLoc(), toAttr(sources[0]));
+      replace(get, param, constant.getResult());
+      return;
+    }
+    if (GetOp twin = findTwin(param, sources, shared)) {
+      replace(get, param, twin.getResult());
+      return;
+    }
+    if (shared) {
+      param.setPerMember(false);
+      sources.resize(1);
+      sources.shrink_to_fit();
+    }
+    byContent[keyOf(sources[0], shared)].push_back(get);
+  }
+
+  /// An earlier use of a param with the same values: the same view of the same initializer in every member, or, of
+  /// shared ones, the same bytes.
+  GetOp findTwin(ParamOp param, const Sources &sources, bool shared) {
+    for (GetOp get : byContent[keyOf(sources[0], shared)]) {
+      auto earlier = symbols.lookup<ParamOp>(get.getParam());
+      const Sources &theirs = ensemble.weights[earlier.getSymName()];
+      if (earlier.getType() != param.getType() || earlier.getPerMember() == shared)
+        continue;
+      if (shared ? theirs[0].sameBytes(sources[0])
+                 : llvm::all_of(llvm::zip_equal(theirs, sources),
+                                [](const auto &pair) { return std::get<0>(pair).sameView(std::get<1>(pair)); }))
+        return get;
+    }
+    return GetOp();
+  }
+
+  static uint64_t keyOf(const WeightSource &source, bool shared) {
+    return shared ? contentOf(source) : reinterpret_cast<uintptr_t>(source.data);
+  }
+
+  void replace(GetOp get, ParamOp param, Value value) {
+    get.getResult().replaceAllUsesWith(value);
+    ensemble.weights.erase(param.getSymName());
+    get.erase();
+    param.erase();
+  }
+
+  Ensemble &ensemble;
+  const AlignOptions &options;
+  SymbolTable symbols;
+  func::FuncOp main;
+  std::map<uint64_t, std::vector<GetOp>> byContent;
+};
+
+} // namespace
+
+llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayRef<MemberFiles> members,
+                                                    ArrayRef<ImportOptions> bindings,
+                                                    const AlignOptions &alignOptions) {
+  if (members.empty())
+    return fail(ExitCode::usage, "there is no model file to compile");
+  std::vector<Ensemble> ensembles(bindings.size());
+  std::vector<MemberModel> first(bindings.size());
+  std::vector<Ports> ports(bindings.size());
+  std::unique_ptr<OnnxFile> file;
+  for (auto [i, member] : llvm::enumerate(members)) {
+    if (isMlir(member.model) != isMlir(members[0].model))
+      return fail(ExitCode::usage, "'" + member.model + "' and '" + members[0].model +
+                                       "' are of different formats; all members are ONNX, or all are MLIR");
+    if (!isMlir(member.model) && (i == 0 || member.model != members[i - 1].model)) {
+      llvm::Expected<std::unique_ptr<OnnxFile>> opened = OnnxFile::open(member.model);
+      if (!opened)
+        return opened.takeError();
+      file = std::move(*opened);
+    }
+    std::shared_ptr<SafetensorsFile> weights;
+    if (!member.weights.empty()) {
+      auto opened = SafetensorsFile::open(member.weights);
+      if (!opened)
+        return opened.takeError();
+      weights = *opened;
+    }
+    for (size_t b = 0; b < bindings.size(); ++b) {
+      std::vector<MemberModel> models;
+      size_t before = ensembles[b].members.size();
+      if (isMlir(member.model)) {
+        auto read = importMlir(context, member, weights.get(), bindings[b]);
+        if (!read)
+          return read.takeError();
+        models = std::move(*read);
+      } else {
+        auto model = importMember(context, *file, weights.get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
+        if (!model)
+          return model.takeError();
+        models.push_back(std::move(*model));
+      }
+      if (before)
+        if (llvm::Error error =
+                isMlir(member.model) ? compareMlir(first[b], models[0], before) : compare(first[b], models[0], before))
+          return std::move(error);
+      for (MemberModel &model : models) {
+        ensembles[b].members.push_back({model.name, model.file, model.digest});
+        for (auto &[symbol, source] : model.weights) {
+          Sources &sources = ensembles[b].weights[symbol];
+          sources.reserve(members.size());
+          sources.push_back(source);
+        }
+      }
+      if (before)
+        continue;
+      ports[b] = portsOf(models[0]);
+      first[b] = std::move(models[0]);
+    }
+  }
+  for (auto [ensemble, model] : llvm::zip_equal(ensembles, first)) {
+    auto count = IntegerAttr::get(IntegerType::get(&context, 64), ensemble.members.size());
+    ensemble.module = std::move(model.module);
+    Sharing(ensemble, alignOptions).run();
+    ensemble.module.get()->setAttr("tutti.members", count);
+  }
+  return ensembles;
+}
+
+llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,
+                               const AlignOptions &alignOptions) {
+  auto ensembles = alignBindings(context, membersOf(paths, {}), options, alignOptions);
+  if (!ensembles)
+    return ensembles.takeError();
+  return std::move(ensembles->front());
+}
+
+} // namespace tutti

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Comparison of members in lockstep.
+#include "compiler/import/align/Compare.h"
+#include "compiler/Error.h"
+#include "compiler/import/onnx/Importer.h"
+#include "compiler/import/onnx/Operand.h"
+#include "dialects/tutti/Tutti.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static std::string describe(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return elementName(tensor.getElementType()) + " " + str(getSizes(tensor));
+}
+
+/// "contract of float32 (batch, 12) and float32 (12, 32) {spec = ...}"; of a weight its name and shape.
+static std::string describe(Operation *op, const MemberModel &member) {
+  if (!op || isa<func::ReturnOp>(op))
+    return "the end of the graph";
+  if (auto get = dyn_cast<GetOp>(op)) {
+    const WeightSource &source = member.weights.lookup(get.getParam());
+    return (source.name.empty() ? "a constant" : "weight '" + source.name + "'") + " of " + describe(get.getType());
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName().stripDialect();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    os << (i ? " and " : " of ") << describe(operand.getType());
+  if (auto elements = op->getAttrOfType<DenseElementsAttr>("value")) {
+    os << " " << describe(op->getResult(0).getType());
+    if (elements.getNumElements() <= 8)
+      os << " " << Attribute(elements);
+    return text;
+  }
+  for (NamedAttribute attribute : op->getAttrs())
+    os << ", " << attribute.getName().getValue() << " " << attribute.getValue();
+  if (isa<ReshapeOp, BroadcastOp, CastOp>(op))
+    os << " to " << describe(op->getResult(0).getType());
+  return text;
+}
+
+static llvm::Error differs(const MemberModel &first, const MemberModel &other, size_t index, const Twine &where, const Twine &there,
+                           const Twine &here) {
+  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
+                                         first.file + "') at " + where + ": " + there + ", in member 0 " + here);
+}
+
+llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index) {
+  func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
+  for (unsigned i = 0; i < mine.getNumResults(); ++i)
+    if (mine.getResultTypes()[i] != theirs.getResultTypes()[i])
+      return differs(first, other, index,
+                     "output '" + mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue() + "'",
+                     describe(theirs.getResultTypes()[i]), describe(mine.getResultTypes()[i]));
+  return llvm::Error::success();
+}
+
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index) {
+  if (llvm::Error error = compareOutputs(first, other, index))
+    return error;
+  func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
+  DenseMap<Value, Value> counterpart;
+  for (auto [a, b] : llvm::zip_equal(mine.getArguments(), theirs.getArguments()))
+    counterpart[a] = b;
+  auto at = [](Operation *op) { return isa<func::ReturnOp>(op) ? std::string("the outputs") : describe(op->getLoc()); };
+  for (auto [a, b] : llvm::zip(mine.getBody().front(), theirs.getBody().front())) {
+    bool equal = a.getName() == b.getName() && a.getNumOperands() == b.getNumOperands() &&
+                 a.getResultTypes() == b.getResultTypes() && a.getAttrDictionary() == b.getAttrDictionary();
+    if (!equal)
+      return differs(first, other, index, at(&b), describe(&b, other),
+                     describe(&a, first) + " at " + at(&a) + "; members of unequal structure take --unequal");
+    for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(a.getOperands(), b.getOperands()))) {
+      auto [x, y] = pair;
+      if (counterpart.lookup(x) == y)
+        continue;
+      auto from = [](Value value) {
+        Operation *op = value.getDefiningOp();
+        return op ? "the result of " + describe(op->getLoc()) : std::string("an input of the model");
+      };
+      return differs(first, other, index, at(&b), "operand " + Twine(i) + " is " + from(y),
+                     "it is " + from(x) + "; members of unequal structure take --unequal");
+    }
+    for (auto [x, y] : llvm::zip_equal(a.getResults(), b.getResults()))
+      counterpart[x] = y;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tutti

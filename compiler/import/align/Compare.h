@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Whether two members in normal form are equal but for their weights.
+#ifndef TUTTI_COMPILER_IMPORT_ALIGN_COMPARE_H
+#define TUTTI_COMPILER_IMPORT_ALIGN_COMPARE_H
+
+#include "compiler/import/Model.h"
+
+namespace tutti {
+
+/// Compares member number `index` with member 0, the types of its outputs, or op by op; the error names the first place where they part.
+llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index);
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index);
+
+} // namespace tutti
+
+#endif

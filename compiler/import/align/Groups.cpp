@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Unequal members: groups of equal ones, and their modules made one.
+#include "compiler/import/align/Groups.h"
+#include "compiler/Error.h"
+#include "compiler/import/align/Compare.h"
+#include "compiler/import/onnx/Importer.h"
+#include "dialects/tutti/Tutti.h"
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+/// Each has a size of its own, which kernels get as a parameter.
+constexpr size_t mostGroups = 48;
+
+/// Members in the order in which they came, by the structure that they have.
+llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &context, ArrayRef<std::string> paths,
+                                                             const ImportOptions &options, Ports &ports) {
+  std::vector<std::vector<unsigned>> groups;
+  std::vector<MemberModel> firsts;
+  for (unsigned i = 0; i < paths.size(); ++i) {
+    llvm::Expected<MemberModel> model = importMember(context, {paths[i], ""}, options, i ? &ports : nullptr, i);
+    if (!model)
+      return model.takeError();
+    if (i == 0)
+      ports = portsOf(*model);
+    else if (llvm::Error error = compareOutputs(firsts.front(), *model, i))
+      return std::move(error);
+    unsigned group = 0;
+    for (; group < groups.size(); ++group) {
+      llvm::Error parts = compare(firsts[group], *model, i);
+      bool equal = !parts;
+      llvm::consumeError(std::move(parts));
+      if (equal)
+        break;
+    }
+    if (group == groups.size()) {
+      groups.emplace_back();
+      firsts.push_back(std::move(*model));
+    }
+    groups[group].push_back(i);
+  }
+  return groups;
+}
+
+/// Moves a group's function and parameters into `into`, as @main.GROUP and @GROUP.pN.
+void moveInto(Ensemble &into, Ensemble &own, unsigned group) {
+  std::string prefix = std::to_string(group) + ".";
+  ModuleOp module = *own.module;
+  SymbolTable symbols(module);
+  for (auto param : llvm::make_early_inc_range(module.getOps<ParamOp>())) {
+    std::string before = param.getSymName().str(), name = prefix + before;
+    (void)symbols.rename(param, name); // no other symbol starts with a digit
+    into.weights[name] = std::move(own.weights[before]);
+    into.groupOf[name] = group;
+    param->moveBefore(into.module->getBody(), into.module->getBody()->end());
+  }
+  func::FuncOp main = mainOf(module);
+  main.setSymName("main." + std::to_string(group));
+  main->moveBefore(into.module->getBody(), into.module->getBody()->end());
+}
+
+} // namespace
+
+llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,
+                                     const AlignOptions &given) {
+  AlignOptions alignOptions = given;
+  if (paths.empty())
+    return align(context, paths, options, alignOptions);
+  Ports ports;
+  auto groups = partition(context, paths, options, ports);
+  if (!groups)
+    return groups.takeError();
+  if (groups->size() == 1)
+    return align(context, paths, options, alignOptions);
+  if (groups->size() > mostGroups)
+    return fail(ExitCode::unsupported, "the members are " + llvm::Twine(groups->size()) + " groups of different structure, expected at most " +
+                                           llvm::Twine(mostGroups));
+  Ensemble all;
+  all.members.resize(paths.size());
+  SmallVector<Attribute> lists;
+  for (auto [group, members] : llvm::enumerate(*groups)) {
+    std::vector<std::string> own;
+    for (unsigned member : members)
+      own.push_back(paths[member]);
+    alignOptions.ports = group ? &ports : nullptr; // the first group's are member 0's own
+    llvm::Expected<Ensemble> aligned = align(context, own, options, alignOptions);
+    if (!aligned)
+      return aligned.takeError();
+    for (auto [member, described] : llvm::zip_equal(members, aligned->members))
+      all.members[member] = described;
+    if (group == 0) {
+      all.module = std::move(aligned->module);
+      all.weights = std::move(aligned->weights);
+    } else {
+      moveInto(all, *aligned, group);
+    }
+    SmallVector<int64_t> numbers(members.begin(), members.end());
+    lists.push_back(DenseI64ArrayAttr::get(&context, numbers));
+  }
+  all.groups = std::move(*groups);
+  Builder builder(&context);
+  all.module->getOperation()->setAttr("tutti.members", builder.getI64IntegerAttr(paths.size()));
+  all.module->getOperation()->setAttr("tutti.groups", builder.getArrayAttr(lists));
+  return all;
+}
+
+} // namespace tutti

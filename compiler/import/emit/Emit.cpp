@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pointwise ops, and the folding of constants.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Constants larger than this are not computed while compiling.
+static constexpr int64_t foldBytes = 64 << 20;
+
+Operand Emit::unsupported(const Twine &reason, const Twine &advice) {
+  if (!problem && !restart)
+    problem = Problem{ExitCode::unsupported, reason.str(), advice.str()};
+  return Operand();
+}
+
+Operand Emit::malformed(const Twine &reason) {
+  if (!problem && !restart)
+    problem = Problem{ExitCode::malformed, reason.str(), ""};
+  return Operand();
+}
+
+bool Emit::same(const Size &a, const Size &b) {
+  if (a == b)
+    return true;
+  if (dims && dims->equate(a, b))
+    restart = true;
+  return false;
+}
+
+NamedAttribute Emit::numbers(StringRef name, ArrayRef<int64_t> values) {
+  return {StringAttr::get(&context, name), DenseI64ArrayAttr::get(&context, values)};
+}
+
+NamedAttribute Emit::number(StringRef name, int64_t value) {
+  return {StringAttr::get(&context, name), IntegerAttr::get(IntegerType::get(&context, 64), value)};
+}
+
+const WeightSource *Emit::sourceOf(Value value) const {
+  auto get = value.getDefiningOp<GetOp>();
+  size_t index;
+  if (!get || get.getParam().drop_front(1).getAsInteger(10, index))
+    return nullptr;
+  return &params[index];
+}
+
+bool Emit::fits(ArrayRef<Size> sizes) {
+  std::optional<Size> count = tutti::product(sizes);
+  bool simple = llvm::all_of(sizes, [](const Size &size) { return size.getSymbols().size() <= 8; });
+  if (sizes.size() <= 32 && simple && count)
+    return true;
+  if (sizes.size() > 32)
+    unsupported("a tensor of rank " + Twine(sizes.size()));
+  else
+    unsupported("a tensor of shape " + tutti::str(sizes));
+  return false;
+}
+
+Operation *Emit::make(const OperationState &state) {
+  Operation *op = Operation::create(state);
+  if (succeeded(op->getName().verifyInvariants(op)))
+    return op;
+  op->destroy();
+  std::string why = diagnostics.take();
+  malformed(why.empty() ? "an op that its verifier refuses" : why);
+  return nullptr;
+}
+
+Value Emit::value(const Operand &x) {
+  if (!x)
+    return Value();
+  if (x.isValue())
+    return x.value();
+  if (x.isShape()) {
+    unsupported("a size that is known at a call only is used as a number",
+                "bind the dimension to one value with --dim");
+    return Value();
+  }
+  const WeightSource &source = x.constant();
+  if (source.count() == 0) {
+    unsupported("a tensor without elements");
+    return Value();
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(block);
+  // What is repeated is kept once.
+  SmallVector<int64_t> once(source.dims), zeros(once.size(), 0), ones(once.size(), 1);
+  for (auto [size, stride] : llvm::zip_equal(once, source.strides))
+    size = stride == 0 ? 1 : size;
+  if (once != source.dims)
+    return value(op(BroadcastOp::getOperationName(), RankedTensorType::get(source.dims, source.element),
+                    {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
+  if (!isa<FloatType>(source.element))
+    return ConstantOp::create(builder, location, toAttr(source));
+  params.push_back(source);
+  return GetOp::create(builder, location, RankedTensorType::get(source.dims, source.element),
+                       "p" + std::to_string(params.size() - 1));
+}
+
+bool Emit::mayFold(RankedTensorType type, ArrayRef<Operand> xs, int64_t work) {
+  if (xs.empty() || !type.hasStaticShape() || !llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); }))
+    return false;
+  int64_t cost = work / 16;
+  for (const Operand &x : xs) {
+    if (x.constant().count() > foldBytes / x.constant().elementBytes())
+      return false;
+    cost += x.constant().count();
+  }
+  std::optional<int64_t> count = countOf(type.getShape());
+  if (!count || *count > foldBytes / bytesOf(type.getElementType()) || cost + *count > budget)
+    return false;
+  budget -= cost + *count;
+  return true;
+}
+
+std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRef<Operand> xs,
+                                  ArrayRef<NamedAttribute> attributes) {
+  Block scratch;
+  OperationState state(location, name);
+  SmallVector<HostTensor> hosts;
+  for (const Operand &x : xs) {
+    hosts.push_back(toHost(x.constant()));
+    state.operands.push_back(
+        scratch.addArgument(RankedTensorType::get(x.constant().dims, x.constant().element), location));
+  }
+  state.addTypes(type);
+  state.addAttributes(attributes);
+  Operation *op = make(state);
+  if (!op)
+    return Operand();
+  EvaluateContext evaluation;
+  evaluation.plain = true; // in the dtype's own arithmetic
+  FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, hosts);
+  op->destroy();
+  if (llvm::failed(result))
+    return std::nullopt;
+  return Operand(computedSource(*result));
+}
+
+Operand Emit::op(StringRef name, RankedTensorType type, ArrayRef<Operand> xs, ArrayRef<NamedAttribute> attributes,
+                 int64_t work) {
+  if (!fits(getSizes(type)))
+    return Operand();
+  if (mayFold(type, xs, work))
+    if (std::optional<Operand> folded = fold(name, type, xs, attributes))
+      return *folded;
+  OperationState state(location, name);
+  for (const Operand &x : xs) {
+    Value operand = value(x);
+    if (!operand)
+      return Operand();
+    state.operands.push_back(operand);
+  }
+  state.addTypes(type);
+  state.addAttributes(attributes);
+  Operation *op = make(state);
+  if (!op)
+    return Operand();
+  block->push_back(op);
+  return Operand(op->getResult(0));
+}
+
+std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
+  Sizes all = xs[0].sizes();
+  for (const Operand &x : xs.drop_front()) {
+    Sizes mine = x.sizes();
+    std::optional<Sizes> both = tutti::broadcast(all, mine);
+    if (!both) {
+      // Where the model says nothing else, two symbolic sizes that meet are one.
+      for (size_t i = 1; i <= std::min(all.size(), mine.size()); ++i) {
+        const Size &a = all[all.size() - i], &b = mine[mine.size() - i];
+        if (a != b && a != Size(1) && b != Size(1) && !same(a, b)) {
+          if (restart)
+            return std::nullopt;
+          std::string shapes = tutti::str(all) + " and " + tutti::str(mine);
+          if (a.isFixed() && b.isFixed())
+            malformed("shapes " + shapes + " do not broadcast");
+          else
+            unsupported("shapes " + shapes + " broadcast only for some sizes of a call",
+                        "bind the dimension to one value with --dim");
+          return std::nullopt;
+        }
+      }
+      return std::nullopt;
+    }
+    all = *both;
+  }
+  return all;
+}
+
+/// A constant without the axes that only repeat it.
+static WeightSource unrepeated(WeightSource x) {
+  SmallVector<int64_t> zeros(x.dims.size(), 0), ones(x.dims.size(), 1), sizes(x.dims);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (x.strides[i] == 0)
+      sizes[i] = std::min<int64_t>(sizes[i], 1);
+  bool whole = sizes == x.dims;
+  x = whole ? x : sliceView(x, zeros, sizes, ones);
+  size_t lead = 0;
+  while (lead < sizes.size() && sizes[lead] == 1)
+    ++lead;
+  return lead ? reshapeView(x, ArrayRef(sizes).drop_front(lead)) : x;
+}
+
+Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
+  if (!llvm::all_of(xs, [](const Operand &x) { return bool(x); }))
+    return Operand();
+  std::optional<Sizes> sizes = broadcastAll(xs);
+  if (!sizes)
+    return Operand();
+  if (std::optional<Operand> result = pointwiseBelowReshape(name, xs, element))
+    return *result;
+  // Broadcasting is implicit here: operands lose what it would give back, so that all spellings of it look alike.
+  SmallVector<Operand> lean(xs);
+  if (!llvm::all_of(xs, [](const Operand &x) { return x.isConstant(); }))
+    for (size_t i = 0; i < lean.size(); ++i) {
+      Operand before = lean[i];
+      if (before.isConstant())
+        lean[i] = unrepeated(before.constant());
+      else if (before.isValue())
+        if (auto repeat = before.value().getDefiningOp<BroadcastOp>())
+          lean[i] = Operand(repeat.getX());
+      std::optional<Sizes> now;
+      if (lean[i].sizes() != before.sizes()) {
+        now = lean[0].sizes();
+        for (const Operand &x : lean)
+          now = now ? tutti::broadcast(*now, x.sizes()) : now;
+        if (now)
+          now->insert(now->begin(), sizes->size() - now->size(), Size(1));
+        if (!now || *now != *sizes)
+          lean[i] = before;
+      }
+    }
+  Sizes inner = lean[0].sizes();
+  for (const Operand &x : lean)
+    inner = *tutti::broadcast(inner, x.sizes());
+  Operand result = op(name, getTensorType(inner, element), lean);
+  return inner == *sizes ? result : reshape(result, *sizes);
+}
+
+Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, bool comparison) {
+  if (!a || !b)
+    return Operand();
+  if (a.isShape() || b.isShape())
+    return shapeArithmetic(name, a, b);
+  if (a.element() != b.element())
+    return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
+  return pointwise(name, {a, b}, comparison ? IntegerType::get(&context, 1) : a.element());
+}
+
+/// The value of a mask that is the same everywhere, and so chooses now.
+static std::optional<bool> uniformMask(const Operand &condition) {
+  std::optional<HostTensor> mask;
+  if (condition.isConstant() && condition.constant().count() <= foldBytes) {
+    mask = toHost(condition.constant());
+  } else if (condition.isValue()) {
+    auto repeat = condition.value().getDefiningOp<BroadcastOp>();
+    if (auto constant = repeat ? repeat.getX().getDefiningOp<ConstantOp>() : ConstantOp())
+      mask = HostTensor::fromAttr(constant.getValue());
+  }
+  if (!mask || mask->ints.empty() || !llvm::all_equal(mask->ints))
+    return std::nullopt;
+  return mask->ints[0] != 0;
+}
+
+Operand Emit::select(const Operand &condition, const Operand &a, const Operand &b) {
+  if (!condition || !a || !b)
+    return Operand();
+  if (!condition.element().isInteger(1))
+    return malformed("a condition of type " + elementName(condition.element()));
+  if (a.element() != b.element())
+    return malformed("branches of types " + elementName(a.element()) + " and " + elementName(b.element()));
+  std::optional<ShapeValue> yes = a.asShape(), no = b.asShape();
+  if ((a.isShape() || b.isShape()) && yes && no && condition.isConstant()) {
+    HostTensor chosen = toHost(condition.constant());
+    ShapeValue result{{}, yes->vector || no->vector || !chosen.dims.empty(), yes->element};
+    size_t length = std::max({yes->elements.size(), no->elements.size(), chosen.ints.size()});
+    auto at = [](const auto &list, size_t i) { return list.size() == 1 ? list[0] : list[i]; };
+    for (size_t count : {yes->elements.size(), no->elements.size(), chosen.ints.size()})
+      if (count != 1 && count != length)
+        return malformed("lengths that do not broadcast");
+    for (size_t i = 0; i < length; ++i)
+      result.elements.push_back(at(chosen.ints, i) ? at(yes->elements, i) : at(no->elements, i));
+    return shape(std::move(result));
+  }
+  if (std::optional<bool> mask = uniformMask(condition)) {
+    const Operand &chosen = *mask ? a : b;
+    std::optional<Sizes> sizes = broadcastAll({condition, a, b});
+    if (sizes && *sizes == chosen.sizes())
+      return chosen;
+  }
+  return pointwise(SelectOp::getOperationName(), {condition, a, b}, a.element());
+}
+
+Operand Emit::scalar(double value, const Operand &like) {
+  return like ? Operand(scalarSource(like.element(), value)) : Operand();
+}
+
+} // namespace tutti

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The primitives that ONNX ops are written in: each folds constants and shapes, moves no byte of a view, keeps the
+// normal form, and otherwise builds an op of the tutti dialect.
+#ifndef TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
+#define TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
+
+#include "compiler/Error.h"
+#include "compiler/import/Dims.h"
+#include "compiler/import/onnx/Operand.h"
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// Why a node cannot be imported.
+struct Problem {
+  ExitCode code;
+  std::string reason, advice;
+};
+
+/// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
+/// is kept. So a node's import reads straight on, and is asked once at its end.
+class Emit {
+public:
+  Emit(mlir::MLIRContext &context, mlir::Block *block, Dims *dims, DiagnosticCapture &diagnostics)
+      : context(context), block(block), dims(dims), diagnostics(diagnostics) {}
+
+  mlir::MLIRContext &context;
+  mlir::Location location = mlir::UnknownLoc::get(&context);
+
+  // Pointwise.
+  template <typename Op> Operand unary(const Operand &x) {
+    return x ? pointwise(Op::getOperationName(), {x}, x.element()) : Operand();
+  }
+  template <typename Op> Operand binary(const Operand &a, const Operand &b) {
+    return binary(Op::getOperationName(), a, b, false);
+  }
+  template <typename Op> Operand compare(const Operand &a, const Operand &b) {
+    return binary(Op::getOperationName(), a, b, true);
+  }
+  Operand add(const Operand &a, const Operand &b) { return binary<AddOp>(a, b); }
+  Operand sub(const Operand &a, const Operand &b) { return binary<SubOp>(a, b); }
+  Operand mul(const Operand &a, const Operand &b);
+  Operand div(const Operand &a, const Operand &b);
+  Operand pow(const Operand &a, const Operand &b);
+  Operand select(const Operand &condition, const Operand &a, const Operand &b);
+  Operand cast(const Operand &x, mlir::Type element);
+  /// A number, of the element type of `like`.
+  Operand scalar(double value, const Operand &like);
+
+  // Sums.
+  Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec);
+
+  // Along axes, none negative.
+  /// `axes`: distinct. Without `keep` the axes vanish.
+  Operand reduce(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes, bool keep);
+  Operand arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep);
+  Operand scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse);
+  /// Along the last axis: the places of the largest, or of the smallest, elements.
+  Operand top(const Operand &x, int64_t count, bool smallest);
+  /// x without the axes named, which have length 1.
+  Operand dropAxes(const Operand &x, llvm::ArrayRef<int64_t> axes);
+  /// x with axis `from` standing at `to` among the others.
+  Operand moveAxis(const Operand &x, int64_t from, int64_t to);
+  /// The axes from this one on as one.
+  Operand flattenFrom(const Operand &x, int64_t axis);
+  /// Whether the length of an axis is known when compiling: what the op `does` along it needs that.
+  bool isKnown(const Operand &x, int64_t axis, const llvm::Twine &does);
+
+  // Layout. Sizes and axes are checked by the caller where a message of the op's own is better.
+  Operand reshape(const Operand &x, llvm::ArrayRef<Size> sizes);
+  Operand broadcast(const Operand &x, llvm::ArrayRef<Size> sizes);
+  Operand transpose(const Operand &x, llvm::ArrayRef<int64_t> permutation);
+  /// An axis with size -1 is taken whole.
+  Operand slice(const Operand &x, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> sizes,
+                llvm::ArrayRef<int64_t> steps);
+  /// `length` elements from `start` along one axis of a fixed length.
+  Operand part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step = 1);
+  Operand concat(llvm::ArrayRef<Operand> xs, int64_t axis);
+
+  // Choice by index. Indices that are known are checked: one that is out of range is a problem.
+  /// The first `batch` axes are common to x and indices.
+  Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
+  /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for each block,
+  /// for each row or, as a vector, for all rows.
+  Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates, int64_t width = 1);
+  /// The last axis of `tuples` is an index into axes of these lengths: their places in row-major order.
+  Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
+  /// Indices of an axis of this length as its places: wide, none of them negative or out of range.
+  Operand places(const Operand &indices, int64_t length);
+  /// A vector of integers, or of floats, that the op itself brings.
+  Operand list(llvm::ArrayRef<int64_t> numbers, mlir::Type element = nullptr);
+
+  /// Numbers from shapes; a constant when none depends on the call.
+  Operand shape(ShapeValue value);
+  /// A value of the module: a constant becomes `tutti.constant` (integers) or a parameter of its own (floats).
+  mlir::Value value(const Operand &x);
+
+  /// Two sizes that the op at hand demands to be one; true when they are. May ask for a restart.
+  bool same(const Size &a, const Size &b);
+
+  Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
+  Operand malformed(const llvm::Twine &reason);
+  std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
+  bool failed() const { return problem.has_value(); }
+  /// Elements that may still be computed while importing: a small file must not make us work for long.
+  int64_t budget = int64_t(1) << 25;
+  /// Sizes were made one while importing: what was built is void.
+  bool restart = false;
+
+  /// The constant behind a `tutti.get` that `value` made.
+  const WeightSource *sourceOf(mlir::Value value) const;
+  std::vector<WeightSource> params; ///< by number: @p0, @p1, ...
+
+private:
+  Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
+  Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
+  Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
+  // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
+  // is.
+  std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
+  std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels);
+  std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
+  Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
+             llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
+  /// Whether to compute the result now; takes it out of the budget.
+  bool mayFold(mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, int64_t work);
+  std::optional<Operand> fold(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
+                              llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// The op, checked by its own verifier, in no block; null when it is wrong.
+  mlir::Operation *make(const mlir::OperationState &state);
+  /// Whether a shape is one that we can hold.
+  bool fits(llvm::ArrayRef<Size> sizes);
+  /// Indices of an axis of this length, none of them negative where they are known; nothing when one is out of range.
+  Operand checkedIndices(const Operand &indices, int64_t length);
+  std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
+  /// x without a scalar power of two that multiplies it, which goes to `factor` and `sources`; nothing is left of such
+  /// a scalar itself.
+  Operand withoutFactor(const Operand &x, double &factor, llvm::SmallVectorImpl<Operand> &sources);
+  Operand product(const Operand &a, const Operand &b);
+  mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+  mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
+
+  mlir::Block *block;
+  Dims *dims; ///< null: no two sizes may be made one
+  DiagnosticCapture &diagnostics;
+  std::optional<Problem> problem;
+};
+
+} // namespace tutti
+
+#endif

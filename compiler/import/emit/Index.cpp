@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Choice of elements by index.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Operand Emit::list(ArrayRef<int64_t> numbers, Type element) {
+  HostTensor tensor = HostTensor::zeros(element ? element : IntegerType::get(&context, 64), {int64_t(numbers.size())});
+  if (tensor.isFloat())
+    tensor.floats.assign(numbers.begin(), numbers.end());
+  else
+    tensor.ints.assign(numbers.begin(), numbers.end());
+  return Operand(computedSource(tensor));
+}
+
+Operand Emit::checkedIndices(const Operand &indices, int64_t length) {
+  if (!indices || !indices.isConstant() || indices.constant().count() > budget)
+    return indices; // kernels bring them into the range
+  HostTensor host = toHost(indices.constant());
+  budget -= host.count();
+  bool wraps = false;
+  for (int64_t &index : host.ints) {
+    if (index < -length || index >= length)
+      return malformed("index " + Twine(index) + " of an axis of length " + Twine(length));
+    wraps |= index < 0;
+    index += index < 0 ? length : 0;
+  }
+  return wraps ? Operand(computedSource(host)) : indices;
+}
+
+/// The step between neighbours, if it is the same everywhere.
+static std::optional<int64_t> evenStep(ArrayRef<int64_t> numbers) {
+  if (numbers.size() < 2)
+    return 1;
+  for (size_t i = 2; i < numbers.size(); ++i)
+    if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0])
+      return std::nullopt;
+  return numbers[1] == numbers[0] ? std::nullopt : std::optional(numbers[1] - numbers[0]);
+}
+
+Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64_t batch) {
+  if (!x || !given)
+    return Operand();
+  if (x.isShape()) {
+    std::optional<ShapeValue> places = given.asShape();
+    ShapeValue value{{}, places && places->vector, x.element()};
+    for (const Size &place : places ? places->elements : Sizes()) {
+      int64_t at = place.isFixed() ? place.getFixed() : -1, count = x.shape().elements.size();
+      at += at < 0 ? count : 0;
+      if (at < 0 || at >= count || !place.isFixed())
+        return malformed("index " + place.str() + " into a shape of rank " + Twine(count));
+      value.elements.push_back(x.shape().elements[at]);
+    }
+    if (!places)
+      return unsupported("a size chosen by a number that is known at a call only");
+    return shape(std::move(value));
+  }
+  Sizes sizes = x.sizes(), chosen = given.sizes();
+  Size length = sizes[axis];
+  if (!length.isFixed())
+    return unsupported("chooses elements along dimension '" + length.str() + "', which is known at a call only",
+                       "bind it to one value with --dim " + Twine(length.getSymbols()[0]) + "=VALUE");
+  Operand indices = checkedIndices(given, length.getFixed());
+  if (!indices)
+    return Operand();
+  sizes.erase(sizes.begin() + axis);
+  sizes.insert(sizes.begin() + axis, chosen.begin() + batch, chosen.end());
+  if (!fits(sizes))
+    return Operand();
+  // Places that are known and evenly apart are a slice: exporters write either.
+  if (indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
+      indices.constant().count() <= budget) {
+    std::vector<int64_t> places = toHost(indices.constant()).ints;
+    if (std::optional<int64_t> step = evenStep(places); step && !places.empty())
+      return reshape(part(x, axis, places[0], places.size(), *step), sizes);
+  }
+  SmallVector<NamedAttribute> attributes{number("axis", axis)};
+  if (batch)
+    attributes.push_back(number("batch", batch));
+  return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
+}
+
+Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, const Operand &updates, int64_t width) {
+  if (!x || !given || !updates)
+    return Operand();
+  Sizes sizes = x.sizes(), lengths = updates.sizes();
+  for (const Size &size : {sizes.back(), lengths.back()})
+    if (!size.isFixed())
+      return unsupported("puts elements along dimension '" + size.str() + "', which is known at a call only",
+                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+  if (width == 0 || llvm::is_contained(lengths, Size(0)))
+    return x;
+  int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width, last = sizes.size() - 1;
+  Operand indices = checkedIndices(given, length);
+  if (!indices)
+    return Operand();
+  if (length == 0)
+    return x;
+  int64_t each = indices.sizes().back().getFixed(); // indices of a row
+  bool ofBlocks = each == count && width > 1, known = kind == ScatterKind::set && indices.isConstant();
+  if (known && indices.constant().count() / each <= budget / (length * width)) {
+    // Where each element comes from is known: of x and the updates behind each other, a block or an element each.
+    if (ofBlocks && indices.rank() == 1) {
+      auto apart = [&](const Operand &of, int64_t blocks) {
+        Sizes own = of.sizes();
+        own.back() = Size(blocks);
+        own.push_back(Size(width));
+        return reshape(of, own);
+      };
+      HostTensor host = toHost(indices.constant());
+      SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, length));
+      for (int64_t j = 0; j < count; ++j)
+        from[host.ints[j]] = length + j;
+      Operand all = concat({apart(x, length), apart(updates, count)}, last);
+      return reshape(gather(all, list(from), last), sizes);
+    }
+    HostTensor host = toHost(indices.constant());
+    int64_t rows = host.count() / each, elements = length * width;
+    budget -= rows * elements;
+    SmallVector<int64_t> dims(host.dims);
+    dims.back() = elements;
+    HostTensor from = HostTensor::zeros(IntegerType::get(&context, 64), dims);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t i = 0; i < elements; ++i)
+        from.ints[row * elements + i] = i;
+      for (int64_t j = 0; j < count * width; ++j) {
+        int64_t block = host.ints[row * each + (ofBlocks ? j / width : j)];
+        from.ints[row * elements + block * width + j % width] = elements + j;
+      }
+    }
+    Operand sources(computedSource(from)), all = concat({x, updates}, last);
+    return gather(all, sources, last, sources.rank() == 1 ? 0 : last);
+  }
+  lengths.back() = Size(each);
+  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}};
+  if (width > 1)
+    attributes.push_back(number("width", width));
+  return op(ScatterOp::getOperationName(), getTensorType(sizes, x.element()), {x, broadcast(indices, lengths), updates},
+            attributes, count * width);
+}
+
+Operand Emit::places(const Operand &indices, int64_t length) {
+  Operand one = checkedIndices(cast(indices, IntegerType::get(&context, 64)), length);
+  if (!one || one.isConstant())
+    return one;
+  Operand zero = scalar(0, one);
+  one = select(compare<GreaterOp>(zero, one), add(one, scalar(length, one)), one);
+  return binary<MinOp>(binary<MaxOp>(one, zero), scalar(length - 1, one));
+}
+
+Operand Emit::linear(const Operand &tuples, ArrayRef<int64_t> lengths) {
+  if (!tuples)
+    return Operand();
+  Operand all;
+  int64_t last = tuples.rank() - 1;
+  Sizes sizes = tuples.sizes();
+  sizes.pop_back();
+  if (lengths.size() == 1) // whoever reads them wraps them
+    return checkedIndices(reshape(tuples, sizes), lengths[0]);
+  for (auto [i, length] : llvm::enumerate(lengths)) {
+    Operand one = places(reshape(part(tuples, last, i, 1), sizes), length);
+    if (!one)
+      return Operand();
+    all = all ? add(mul(all, scalar(length, one)), one) : one;
+  }
+  return all;
+}
+
+} // namespace tutti

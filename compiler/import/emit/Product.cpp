@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products: of elements, in their normal form, and of matrices.
+#include "compiler/import/emit/Emit.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Whether x is a power of two, by which multiplying rounds nothing (away from the ends of the type's range). One is
+/// left alone: nothing is gained by moving it.
+static bool isExactFactor(double x) {
+  int exponent;
+  double fraction = std::frexp(std::fabs(x), &exponent);
+  return fraction == 0.5 && std::fabs(x) != 1.0 && exponent > -30 && exponent < 30;
+}
+
+/// Types whose range is wide enough for that.
+static bool isWide(Type element) { return element.isF32() || element.isF64(); }
+
+Operand Emit::withoutFactor(const Operand &x, double &factor, SmallVectorImpl<Operand> &sources) {
+  if (x.isConstant()) {
+    std::optional<double> number = x.scalar();
+    if (!number || !isExactFactor(*number))
+      return x;
+    factor *= *number;
+    sources.push_back(x);
+    return Operand();
+  }
+  auto product = x.isValue() ? x.value().getDefiningOp<MulOp>() : MulOp();
+  const WeightSource *weight = product ? sourceOf(product.getRhs()) : nullptr;
+  std::optional<double> number = weight ? scalarOf(*weight) : std::nullopt;
+  if (!number || !isExactFactor(*number) || product.getLhs().getType() != product.getType())
+    return x;
+  factor *= *number;
+  sources.push_back(Operand(*weight));
+  return Operand(product.getLhs());
+}
+
+Operand Emit::product(const Operand &a, const Operand &b) {
+  // x tanh(softplus(x)) is what exporters without Mish write for it.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (x.isValue() && y.isValue())
+      if (auto tanh = y.value().getDefiningOp<TanhOp>())
+        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
+          return unary<MishOp>(x);
+  return binary<MulOp>(a, b);
+}
+
+Operand Emit::mul(const Operand &a, const Operand &b) {
+  if (!a || !b || !isWide(a.element()) || a.element() != b.element() || (a.isConstant() && b.isConstant()))
+    return product(a, b);
+  std::optional<Sizes> sizes = broadcastAll({a, b});
+  if (!sizes)
+    return Operand();
+  // Multiplying by a power of two is exact, so it may be done last: exporters differ in where they write GELU's half.
+  double factor = 1;
+  SmallVector<Operand, 2> sources;
+  Operand x = withoutFactor(a, factor, sources), y = withoutFactor(b, factor, sources);
+  if (sources.empty() || (factor != 1 && !isExactFactor(factor)))
+    return product(a, b);
+  Operand result = x && y ? product(x, y) : x ? x : y;
+  // One factor keeps its name; the product of two is a number of ours.
+  if (factor != 1)
+    result = binary<MulOp>(result, sources.size() == 1 ? sources[0] : scalar(factor, result));
+  return result && result.sizes() != *sizes ? reshape(result, *sizes) : result;
+}
+
+Operand Emit::div(const Operand &a, const Operand &b) {
+  if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
+    if (std::optional<double> number = b.scalar(); number && isExactFactor(*number)) {
+      WeightSource inverse = scalarSource(b.element(), 1 / *number);
+      return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
+    }
+  return binary<DivOp>(a, b);
+}
+
+Operand Emit::pow(const Operand &a, const Operand &b) {
+  if (!a || !b)
+    return Operand();
+  if (!isa<FloatType, IntegerType>(b.element()) || b.element().isInteger(1))
+    return malformed("an exponent of type " + elementName(b.element()));
+  std::optional<double> exponent = b.scalar();
+  if (exponent && a.isFloat() && !a.isConstant() && b.rank() <= a.rank()) {
+    if (*exponent == 1)
+      return a;
+    if (*exponent == 2)
+      return mul(a, a);
+    if (*exponent == 3)
+      return mul(mul(a, a), a);
+    if (*exponent == 0.5)
+      return unary<SqrtOp>(a);
+    if (*exponent == -1)
+      return unary<ReciprocalOp>(a);
+    if (*exponent == -0.5)
+      return unary<ReciprocalOp>(unary<SqrtOp>(a));
+  }
+  if (!a.isFloat() && isa<FloatType>(b.element())) {
+    // An integer to a float's power, in float64, becomes an integer at the end.
+    Type wide = Float64Type::get(&context);
+    return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
+  }
+  return binary<PowOp>(a, cast(b, a.element()));
+}
+
+Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
+  if (!a || !b)
+    return Operand();
+  std::optional<ContractSpec> labels = ContractSpec::parse(spec);
+  if (a.element() != b.element())
+    return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
+  if (a.element().isInteger(1))
+    return malformed("a product of matrices of bools");
+  // 16-bit floats are multiplied as float32, which the dialect says of them too; here weights become float32 once and for all.
+  if (a.isFloat() && a.element().getIntOrFloatBitWidth() < 32) {
+    Type wide = Float32Type::get(&context);
+    return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());
+  }
+  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels))
+    return *result;
+  std::map<char, Size> sizeOf;
+  for (auto [text, sizes] : {std::pair(labels->lhs, a.sizes()), std::pair(labels->rhs, b.sizes())})
+    for (auto [label, size] : llvm::zip_equal(text, sizes)) {
+      auto [place, fresh] = sizeOf.try_emplace(label, size);
+      if (!fresh && place->second != size && !same(place->second, size)) {
+        if (restart)
+          return Operand();
+        std::string shapes = tutti::str(a.sizes()) + " by " + tutti::str(b.sizes());
+        if (place->second.isFixed() && size.isFixed())
+          return malformed("shapes " + shapes + " cannot be multiplied");
+        return unsupported("shapes " + shapes + " multiply only for some sizes of a call");
+      }
+    }
+  int64_t work = 1;
+  for (auto &[label, size] : sizeOf) {
+    if (!size.isFixed() && labels->result.find(label) == std::string::npos)
+      return unsupported("sums over dimension '" + size.str() + "', which is known at a call only",
+                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+    if (size.isFixed() && llvm::MulOverflow(work, std::max<int64_t>(size.getFixed(), 1), work))
+      work = INT64_MAX;
+  }
+  Sizes result;
+  for (char label : labels->result)
+    result.push_back(sizeOf[label]);
+  return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b},
+            {{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}}, work);
+}
+
+} // namespace tutti

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is made of the elements along an axis: reductions, places, sums so far.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+bool Emit::isKnown(const Operand &x, int64_t axis, const Twine &does) {
+  if (!x)
+    return false;
+  Size size = x.sizes()[axis];
+  if (!size.isFixed())
+    unsupported(does + " dimension '" + size.str() + "', which is known at a call only",
+                "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+  return size.isFixed();
+}
+
+Operand Emit::flattenFrom(const Operand &x, int64_t axis) {
+  if (!x)
+    return Operand();
+  Sizes sizes(ArrayRef<Size>(x.sizes()).take_front(axis)), before = x.sizes();
+  std::optional<Size> rest = tutti::product(ArrayRef(before).drop_front(axis));
+  if (!rest)
+    return malformed("more elements than there are numbers");
+  sizes.push_back(*rest);
+  return reshape(x, sizes);
+}
+
+Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+  if (!x)
+    return Operand();
+  if (axes.empty())
+    return x;
+  SmallVector<int64_t> sorted(axes);
+  llvm::sort(sorted);
+  Sizes sizes = x.sizes();
+  if (std::optional<Operand> below = reduceBelowReshape(kind, x, sorted)) {
+    Sizes kept;
+    for (auto [i, size] : llvm::enumerate(sizes))
+      if (!llvm::is_contained(sorted, int64_t(i)))
+        kept.push_back(size);
+    return *below && !keep ? reshape(*below, kept) : *below;
+  }
+  for (int64_t axis : sorted) {
+    if (!isKnown(x, axis, "reduces"))
+      return Operand();
+    if (sizes[axis] == Size(0) && kind == ReduceKind::mean)
+      return unsupported("the mean of no elements");
+    sizes[axis] = Size(1);
+  }
+  // Where only the last axes are reduced they are one: a reduction along rows. Axes of length 1 change nothing of that.
+  int64_t first = sorted.front(), rank = x.rank();
+  bool trails = first + 1 < rank;
+  for (int64_t axis = first; axis < rank; ++axis)
+    trails &= llvm::is_contained(sorted, axis) || sizes[axis] == Size(1);
+  Operand rows = trails ? flattenFrom(x, first) : x;
+  if (!rows)
+    return Operand();
+  Sizes reduced(sizes);
+  if (trails)
+    reduced.truncate(first + 1);
+  Operand result = op(ReduceOp::getOperationName(), getTensorType(reduced, x.element()), {rows},
+                      {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
+                       numbers("axes", trails ? ArrayRef<int64_t>(first) : ArrayRef<int64_t>(sorted))});
+  result = reshape(result, sizes);
+  return keep ? result : dropAxes(result, sorted);
+}
+
+Operand Emit::dropAxes(const Operand &x, ArrayRef<int64_t> axes) {
+  if (!x)
+    return Operand();
+  Sizes kept;
+  for (auto [i, size] : llvm::enumerate(x.sizes()))
+    if (!llvm::is_contained(axes, int64_t(i)))
+      kept.push_back(size);
+  return reshape(x, kept);
+}
+
+Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep) {
+  if (!isKnown(x, axis, "compares along"))
+    return Operand();
+  Sizes sizes = x.sizes();
+  if (sizes[axis] == Size(0))
+    return malformed("the largest of no elements");
+  sizes[axis] = Size(1);
+  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ArgKindAttr::get(&context, kind)},
+                                         number("axis", axis)};
+  if (last)
+    attributes.emplace_back(StringAttr::get(&context, "last"), UnitAttr::get(&context));
+  Operand result = op(ArgOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
+  return keep ? result : dropAxes(result, axis);
+}
+
+Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
+  if (!x || from == to)
+    return x;
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return transpose(x, permutation);
+}
+
+Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse) {
+  if (!isKnown(x, axis, "sums along"))
+    return Operand();
+  // The axes behind this one keep their places where their lengths are known; else it is moved behind them.
+  Sizes sizes = x.sizes();
+  std::optional<Size> step = tutti::product(ArrayRef(sizes).drop_front(axis + 1));
+  bool moves = !step || !step->isFixed() || step->getFixed() < 1;
+  Operand rows = moves ? moveAxis(x, axis, x.rank() - 1) : flattenFrom(x, axis);
+  if (!rows)
+    return Operand();
+  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScanKindAttr::get(&context, kind)}};
+  if (!moves && *step != Size(1))
+    attributes.push_back(number("step", step->getFixed()));
+  if (exclusive)
+    attributes.emplace_back(StringAttr::get(&context, "exclusive"), UnitAttr::get(&context));
+  if (reverse)
+    attributes.emplace_back(StringAttr::get(&context, "reverse"), UnitAttr::get(&context));
+  Operand result = op(ScanOp::getOperationName(), getTensorType(rows.sizes(), rows.element()), {rows}, attributes);
+  return moves ? moveAxis(result, x.rank() - 1, axis) : reshape(result, sizes);
+}
+
+Operand Emit::top(const Operand &x, int64_t count, bool smallest) {
+  int64_t last = x ? x.rank() - 1 : 0;
+  if (!isKnown(x, last, "chooses among"))
+    return Operand();
+  Sizes sizes = x.sizes();
+  if (count < 1)
+    return unsupported("chooses " + Twine(count) + " elements");
+  if (count > sizes[last].getFixed())
+    return malformed("chooses " + Twine(count) + " elements of " + sizes[last].str());
+  sizes[last] = Size(count);
+  SmallVector<NamedAttribute> attributes{number("count", count)};
+  if (smallest)
+    attributes.emplace_back(StringAttr::get(&context, "smallest"), UnitAttr::get(&context));
+  return op(TopOp::getOperationName(), getTensorType(sizes, IntegerType::get(&context, 64)), {x}, attributes);
+}
+
+} // namespace tutti

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reshapes of rows go behind the ops that compute row by row. Exporters put (step, batch, width) into (step * batch,
+// width) for a Gemm and take it apart again: then both reshapes meet and vanish. Only such reshapes move that would mix
+// places of an axis whose length a call decides, which no kernel could take.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+/// A reshape of rows that mixes: axes `before` become axes `after`, and `tail` axes behind them have x's sizes.
+struct Mixing {
+  Value source;
+  Sizes before, after;
+  size_t tail;
+};
+} // namespace
+
+/// The reshape that x is, if it mixes.
+static std::optional<Mixing> mixing(const Operand &x) {
+  auto reshape = x.isValue() ? x.value().getDefiningOp<ReshapeOp>() : ReshapeOp();
+  if (!reshape)
+    return std::nullopt;
+  Sizes from = Operand(reshape.getX()).sizes(), to = x.sizes();
+  std::optional<AxisRuns> run = mixedByReshape(from, to);
+  if (!run)
+    return std::nullopt;
+  from.truncate(run->first[0] + run->count[0]);
+  size_t tail = to.size() - (run->first[1] + run->count[1]);
+  to.pop_back_n(tail);
+  return Mixing{reshape.getX(), from, to, tail};
+}
+
+/// What it reshapes, with x's own axes behind the rows.
+static Operand unmixed(Emit &emit, const Mixing &mixing, const Operand &x) {
+  Sizes sizes = mixing.before, own = x.sizes();
+  sizes.append(own.end() - mixing.tail, own.end());
+  return emit.reshape(Operand(mixing.source), sizes);
+}
+
+std::optional<Operand> Emit::pointwiseBelowReshape(StringRef name, ArrayRef<Operand> xs, Type element) {
+  std::optional<Mixing> first;
+  for (const Operand &x : xs)
+    if (!first)
+      first = mixing(x);
+  if (!first)
+    return std::nullopt;
+  for (const Operand &x : xs) {
+    Sizes sizes = x.sizes();
+    if (std::optional<Mixing> own = mixing(x)) {
+      if (own->before != first->before || own->after != first->after || own->tail != first->tail)
+        return std::nullopt;
+    } else if (x.isShape() || sizes.size() > first->after.size() + first->tail ||
+               llvm::any_of(ArrayRef(sizes).drop_back(std::min(first->tail, sizes.size())),
+                            [](const Size &size) { return size != Size(1); })) {
+      return std::nullopt; // not the same for all rows
+    }
+  }
+  SmallVector<Operand> inner;
+  for (const Operand &x : xs) {
+    if (std::optional<Mixing> own = mixing(x)) {
+      inner.push_back(unmixed(*this, *own, x));
+      continue;
+    }
+    Sizes sizes = x.sizes();
+    inner.push_back(reshape(x, ArrayRef(sizes).take_back(first->tail)));
+  }
+  Operand result = pointwise(name, inner, element);
+  if (!result)
+    return result;
+  Sizes sizes = first->after, own = result.sizes();
+  sizes.append(own.end() - first->tail, own.end());
+  return reshape(result, sizes);
+}
+
+std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels) {
+  std::optional<Mixing> mixed = mixing(a);
+  if (!mixed)
+    return std::nullopt;
+  size_t front = mixed->after.size(), rows = mixed->before.size();
+  std::string joined = labels.lhs.substr(0, front), rest = labels.lhs.substr(front);
+  // As the import of a product of so many axes calls them.
+  std::string names = std::string("bhacdefgijlmopqruvwxyz").substr(0, rows - (rows > 1)) + (rows > 1 ? "s" : "");
+  auto meets = [](StringRef text, StringRef other) { return text.find_first_of(other) != StringRef::npos; };
+  if (rows == 0 || rows > 20 || !StringRef(labels.result).starts_with(joined) || meets(labels.rhs, joined) ||
+      meets(names, rest) || meets(names, labels.rhs))
+    return std::nullopt;
+  std::string behind = labels.result.substr(front);
+  Operand result = contract(unmixed(*this, *mixed, a), b, names + rest + "," + labels.rhs + "->" + names + behind);
+  if (!result)
+    return result;
+  Sizes sizes = mixed->after, own = result.sizes();
+  sizes.append(own.begin() + rows, own.end());
+  return reshape(result, sizes);
+}
+
+std::optional<Operand> Emit::reduceBelowReshape(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes) {
+  std::optional<Mixing> mixed = mixing(x);
+  int64_t front = mixed ? mixed->after.size() : 0;
+  if (!mixed || llvm::any_of(axes, [&](int64_t axis) { return axis < front; }))
+    return std::nullopt;
+  Sizes sizes = x.sizes();
+  SmallVector<int64_t> there;
+  for (int64_t axis : axes) {
+    there.push_back(axis - front + int64_t(mixed->before.size()));
+    sizes[axis] = Size(1);
+  }
+  Operand result = reduce(kind, unmixed(*this, *mixed, x), there, true);
+  return result ? reshape(result, sizes) : result;
+}
+
+} // namespace tutti

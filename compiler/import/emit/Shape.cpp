@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Layout ops, casts, and the arithmetic of shapes.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// The sizes as numbers, if all are fixed.
+static std::optional<SmallVector<int64_t>> fixed(ArrayRef<Size> sizes) {
+  SmallVector<int64_t> result;
+  for (const Size &size : sizes) {
+    if (!size.isFixed())
+      return std::nullopt;
+    result.push_back(size.getFixed());
+  }
+  return result;
+}
+
+Operand Emit::shape(ShapeValue value) {
+  std::optional<SmallVector<int64_t>> numbers = fixed(value.elements);
+  if (!numbers)
+    return Operand(std::move(value));
+  SmallVector<int64_t> dims;
+  if (value.vector)
+    dims.push_back(numbers->size());
+  HostTensor tensor = HostTensor::zeros(value.element, dims);
+  tensor.ints.assign(numbers->begin(), numbers->end());
+  return Operand(computedSource(tensor));
+}
+
+/// One step of arithmetic on sizes; nothing when the result is no size.
+static std::optional<Size> compute(StringRef name, const Size &a, const Size &b) {
+  if (name == MulOp::getOperationName()) {
+    // Products of products would double in length at every step.
+    if (a.getSymbols().size() + b.getSymbols().size() > 8)
+      return std::nullopt;
+    return a.times(b);
+  }
+  if (name == DivOp::getOperationName()) {
+    if (a.isFixed() && b.isFixed() && b.getFixed() != 0)
+      return Size(a.getFixed() / b.getFixed());
+    return a.dividedBy(b);
+  }
+  if (name == AddOp::getOperationName()) {
+    if (a == Size(0) || b == Size(0))
+      return a == Size(0) ? b : a;
+    int64_t sum;
+    if (a.isFixed() && b.isFixed() && !llvm::AddOverflow(a.getFixed(), b.getFixed(), sum))
+      return Size(sum);
+    return std::nullopt;
+  }
+  if (name == SubOp::getOperationName()) {
+    if (b == Size(0))
+      return a;
+    if (a == b)
+      return Size(0);
+    int64_t difference;
+    if (a.isFixed() && b.isFixed() && !llvm::SubOverflow(a.getFixed(), b.getFixed(), difference))
+      return Size(difference);
+  }
+  return std::nullopt;
+}
+
+/// Whether two sizes are equal, if that is so at every call or at none.
+static std::optional<bool> equal(const Size &a, const Size &b) {
+  if (a == b || (a.isFixed() && b.isFixed()))
+    return a == b;
+  // A size is at least 1.
+  if ((a.isFixed() && a.getFixed() < 1) || (b.isFixed() && b.getFixed() < 1))
+    return false;
+  return std::nullopt;
+}
+
+Operand Emit::shapeArithmetic(StringRef name, const Operand &a, const Operand &b) {
+  std::optional<ShapeValue> x = a.asShape(), y = b.asShape();
+  if (!x || !y)
+    return unsupported("a size that is known at a call only is used as a number",
+                       "bind the dimension to one value with --dim");
+  if (x->element != y->element)
+    return malformed("operands of types " + elementName(x->element) + " and " + elementName(y->element));
+  size_t length = std::max(x->elements.size(), y->elements.size());
+  for (size_t count : {x->elements.size(), y->elements.size()})
+    if (count != 1 && count != length)
+      return malformed("lengths " + Twine(x->elements.size()) + " and " + Twine(y->elements.size()) +
+                       " do not broadcast");
+  bool comparison = name == EqualOp::getOperationName();
+  ShapeValue result{{}, x->vector || y->vector, comparison ? IntegerType::get(&context, 1) : x->element};
+  for (size_t i = 0; i < length; ++i) {
+    const Size &p = x->elements[x->elements.size() == 1 ? 0 : i], &q = y->elements[y->elements.size() == 1 ? 0 : i];
+    std::optional<Size> number;
+    if (!comparison)
+      number = compute(name, p, q);
+    else if (std::optional<bool> answer = equal(p, q))
+      number = Size(*answer);
+    if (!number)
+      return unsupported("'" + name.drop_front(StringRef("tutti.").size()) + "' of sizes " + p.str() + " and " +
+                             q.str() + ", which is no product of sizes",
+                         "bind the dimension to one value with --dim");
+    result.elements.push_back(*number);
+  }
+  return shape(std::move(result));
+}
+
+Operand Emit::cast(const Operand &x, Type element) {
+  if (!x || x.element() == element)
+    return x;
+  if (x.isShape()) {
+    if (!element.isInteger(64) && !element.isInteger(32))
+      return unsupported("a size that is known at a call only is cast to " + elementName(element),
+                         "bind the dimension to one value with --dim");
+    ShapeValue value = x.shape();
+    value.element = element;
+    return Operand(std::move(value));
+  }
+  return op(CastOp::getOperationName(), getTensorType(x.sizes(), element), {x});
+}
+
+Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
+  if (!x || llvm::equal(x.sizes(), sizes))
+    return x;
+  if (!fits(sizes))
+    return Operand();
+  std::optional<Size> before = tutti::product(x.sizes()), after = tutti::product(sizes);
+  if (!before || !after)
+    return malformed("shape " + tutti::str(sizes) + " has more elements than there are numbers");
+  if (*before != *after && !same(*before, *after)) {
+    std::string shapes = tutti::str(x.sizes()) + " into " + tutti::str(sizes);
+    if (before->isFixed() && after->isFixed())
+      return malformed("shape " + shapes + " does not go: " + before->str() + " elements, and " + after->str());
+    return unsupported("shape " + shapes + " goes only for some sizes of a call",
+                       "bind the dimension to one value with --dim");
+  }
+  if (x.isConstant()) {
+    std::optional<SmallVector<int64_t>> dims = fixed(sizes);
+    if (!dims)
+      return unsupported("a tensor without elements");
+    // No view: a copy, unless it would be one that nobody asked for.
+    if (x.constant().count() <= budget || canReshape(x.constant(), *dims)) {
+      budget -= canReshape(x.constant(), *dims) ? 0 : x.constant().count();
+      return Operand(reshapeView(x.constant(), *dims));
+    }
+    return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+  }
+  if (x.isShape()) {
+    if (sizes.size() > 1)
+      return unsupported("sizes that are known at a call only as a matrix");
+    ShapeValue value = x.shape();
+    value.vector = sizes.size() == 1;
+    return Operand(std::move(value));
+  }
+  if (auto earlier = x.value().getDefiningOp<ReshapeOp>())
+    return reshape(Operand(earlier.getX()), sizes);
+  return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+}
+
+Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
+  if (!x || llvm::equal(x.sizes(), sizes))
+    return x;
+  if (!fits(sizes))
+    return Operand();
+  std::optional<SmallVector<int64_t>> dims = fixed(sizes);
+  if (x.isConstant() && dims)
+    return Operand(broadcastView(x.constant(), *dims));
+  return op(BroadcastOp::getOperationName(), getTensorType(sizes, x.element()), {x});
+}
+
+Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
+  if (!x || llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
+  if (x.isConstant())
+    return Operand(transposeView(x.constant(), permutation));
+  Sizes before = x.sizes(), sizes;
+  SmallVector<int64_t> moved;
+  for (int64_t from : permutation) {
+    sizes.push_back(before[from]);
+    if (before[from] != Size(1))
+      moved.push_back(from);
+  }
+  if (llvm::is_sorted(moved)) // only axes of length 1 change their place
+    return reshape(x, sizes);
+  if (auto earlier = x.value().getDefiningOp<TransposeOp>()) {
+    SmallVector<int64_t> both;
+    for (int64_t from : permutation)
+      both.push_back(earlier.getPermutation()[from]);
+    return transpose(Operand(earlier.getX()), both);
+  }
+  return op(TransposeOp::getOperationName(), getTensorType(sizes, x.element()), {x},
+            {numbers("permutation", permutation)});
+}
+
+Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> lengths, ArrayRef<int64_t> steps) {
+  if (!x)
+    return Operand();
+  Sizes sizes = x.sizes();
+  bool whole = true;
+  for (auto [size, start, length, step] : llvm::zip_equal(sizes, starts, lengths, steps))
+    if (length >= 0) {
+      whole &= size == Size(length) && start == 0 && (step == 1 || length == 1);
+      size = Size(length);
+    }
+  if (whole)
+    return x;
+  if (x.isShape()) {
+    ShapeValue value{{}, true, x.element()};
+    for (int64_t i = 0; i < lengths[0]; ++i)
+      value.elements.push_back(x.shape().elements[starts[0] + i * steps[0]]);
+    return shape(std::move(value));
+  }
+  if (x.isConstant())
+    return Operand(sliceView(x.constant(), starts, lengths, steps));
+  for (const Size &size : sizes)
+    if (size == Size(0))
+      return unsupported("a slice without elements");
+  return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
+            {numbers("starts", starts), numbers("sizes", lengths), numbers("steps", steps)});
+}
+
+Operand Emit::part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step) {
+  if (!x)
+    return Operand();
+  Sizes sizes = x.sizes();
+  SmallVector<int64_t> starts(sizes.size(), 0), lengths(sizes.size(), -1), steps(sizes.size(), 1);
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (size.isFixed())
+      lengths[i] = size.getFixed();
+  starts[axis] = start;
+  lengths[axis] = length;
+  steps[axis] = length == 1 ? 1 : step;
+  return slice(x, starts, lengths, steps);
+}
+
+Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
+  SmallVector<Operand> xs;
+  for (const Operand &x : given) {
+    if (!x)
+      return Operand();
+    // Exporters join lists that happen to be empty.
+    if (x.sizes()[axis] != Size(0))
+      xs.push_back(x);
+  }
+  if (xs.empty())
+    return given[0];
+  if (xs.size() == 1)
+    return xs[0];
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isShape(); })) {
+    ShapeValue all{{}, true, xs[0].element()};
+    for (const Operand &x : xs) {
+      std::optional<ShapeValue> part = x.asShape();
+      if (!part)
+        return unsupported("a size that is known at a call only is used as a number",
+                           "bind the dimension to one value with --dim");
+      all.elements.append(part->elements);
+    }
+    return shape(std::move(all));
+  }
+  Sizes sizes = xs[0].sizes();
+  int64_t length = 0;
+  for (const Operand &x : xs) {
+    Sizes mine = x.sizes();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (int64_t(i) != axis && !same(sizes[i], mine[i]))
+        return malformed("shapes " + tutti::str(sizes) + " and " + tutti::str(mine) + " do not join along axis " +
+                         Twine(axis));
+    if (!mine[axis].isFixed())
+      return unsupported("joins along dimension '" + mine[axis].str() + "', which is known at a call only",
+                         "bind it to one value with --dim " + Twine(mine[axis].getSymbols()[0]) + "=VALUE");
+    if (llvm::AddOverflow(length, mine[axis].getFixed(), length))
+      return malformed("an axis longer than there are numbers");
+  }
+  sizes[axis] = Size(length);
+  return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
+}
+
+} // namespace tutti

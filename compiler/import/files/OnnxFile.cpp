@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Opening of ONNX files.
+#include "compiler/import/files/OnnxFile.h"
+#include "compiler/Error.h"
+#include "compiler/import/files/WireScan.h"
+#include "runtime/schema/Digest.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// The same error with the file's name in front.
+static llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [&](const CompileError &e) {
+    return fail(e.code, "'" + path + "' is no ONNX model: " + e.message);
+  });
+}
+
+llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
+  auto file = std::make_unique<OnnxFile>();
+  llvm::Expected<std::shared_ptr<MappedFile>> mapped = MappedFile::open(path);
+  if (!mapped)
+    return mapped.takeError();
+  file->mapped = *mapped;
+  file->folder = llvm::sys::path::parent_path(path).str();
+  if (file->folder.empty())
+    file->folder = ".";
+  llvm::Expected<std::string> stripped = stripWeights({file->mapped->data(), size_t(file->mapped->size())});
+  if (!stripped)
+    return inFile(path, stripped.takeError());
+  if (!file->message.ParseFromString(*stripped))
+    return fail(ExitCode::malformed, "'" + path + "' is no ONNX model: a message in it does not parse");
+  if (!file->message.has_graph())
+    return fail(ExitCode::malformed, "'" + path + "' is no ONNX model: there is no graph in it");
+  return file;
+}
+
+uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->size()); }
+
+std::string dataTypeName(int32_t dataType) {
+  static constexpr const char *names[] = {
+      "undefined", "float",   "uint8",        "int8",           "uint16",     "int16",          "int32",
+      "int64",     "string",  "bool",         "float16",        "double",     "uint32",         "uint64",
+      "complex64", "complex128", "bfloat16",  "float8e4m3fn",   "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",     "int4",    "float4e2m1",   "float8e8m0",     "uint2",      "int2"};
+  if (dataType >= 0 && size_t(dataType) < std::size(names))
+    return names[dataType];
+  return "data type " + std::to_string(dataType);
+}
+
+Type elementOf(MLIRContext &context, int32_t dataType) {
+  auto unsignedOf = [&](unsigned width) { return IntegerType::get(&context, width, IntegerType::Unsigned); };
+  switch (dataType) {
+  case 1:
+    return Float32Type::get(&context);
+  case 2:
+    return unsignedOf(8);
+  case 4:
+    return unsignedOf(16);
+  case 12:
+    return unsignedOf(32);
+  case 13:
+    return unsignedOf(64);
+  case 3:
+    return IntegerType::get(&context, 8);
+  case 5:
+    return IntegerType::get(&context, 16);
+  case 6:
+    return IntegerType::get(&context, 32);
+  case 7:
+    return IntegerType::get(&context, 64);
+  case 9:
+    return IntegerType::get(&context, 1);
+  case 10:
+    return Float16Type::get(&context);
+  case 11:
+    return Float64Type::get(&context);
+  case 16:
+    return BFloat16Type::get(&context);
+  default:
+    return Type();
+  }
+}
+
+} // namespace tutti

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An ONNX file: its graph as messages, its tensors as views of mapped bytes.
+#ifndef TUTTI_COMPILER_IMPORT_FILES_ONNXFILE_H
+#define TUTTI_COMPILER_IMPORT_FILES_ONNXFILE_H
+
+#include "compiler/import/files/MappedFile.h"
+#include "compiler/import/Model.h"
+#include "onnx.pb.h"
+
+namespace tutti {
+
+class OnnxFile {
+public:
+  static llvm::Expected<std::unique_ptr<OnnxFile>> open(llvm::StringRef path);
+
+  const onnx::ModelProto &model() const { return message; }
+  const onnx::GraphProto &graph() const { return message.graph(); }
+  uint64_t size() const { return mapped->size(); }
+  /// XXH64 of the whole file.
+  uint64_t digest() const;
+
+  /// The tensor's elements: a view of the mapped file or of an external one where its bytes lie there, else a decoded
+  /// copy. Checks that there are exactly as many bytes as the dims ask for.
+  llvm::Expected<WeightSource> tensor(mlir::MLIRContext &context, const onnx::TensorProto &proto);
+
+private:
+  llvm::Expected<WeightSource> external(const onnx::TensorProto &proto, mlir::Type element, uint64_t bytes);
+
+  std::string folder;
+  std::shared_ptr<MappedFile> mapped;
+  std::map<std::string, std::shared_ptr<MappedFile>> externals;
+  onnx::ModelProto message;
+};
+
+/// The element type of an ONNX data type; null for those that we do not hold.
+mlir::Type elementOf(mlir::MLIRContext &context, int32_t dataType);
+/// "float16", "string": what ONNX calls it.
+std::string dataTypeName(int32_t dataType);
+
+} // namespace tutti
+
+#endif

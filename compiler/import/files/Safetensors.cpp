@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading of safetensors headers.
+#include "compiler/import/files/Safetensors.h"
+#include "compiler/Error.h"
+#include "compiler/import/Weights.h"
+#include "dialects/tutti/Sizes.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tutti {
+
+namespace {
+
+/// The reference implementation reads no longer header; ranks past 32 we do not hold.
+constexpr uint64_t maxHeader = 100'000'000;
+constexpr size_t maxRank = 32;
+
+struct Type {
+  llvm::StringRef name, ours;
+  int32_t dataType;
+  int64_t bytes;
+};
+constexpr Type types[] = {
+    {"F32", "float32", 1, 4},        {"F64", "float64", 11, 8},   {"F16", "float16", 10, 2},
+    {"BF16", "bfloat16", 16, 2},     {"I64", "int64", 7, 8},      {"I32", "int32", 6, 4},
+    {"I16", "int16", 5, 2},          {"I8", "int8", 3, 1},        {"U64", "uint64", 13, 8},
+    {"U32", "uint32", 12, 4},        {"U16", "uint16", 4, 2},     {"U8", "uint8", 2, 1},
+    {"BOOL", "bool", 9, 1},          {"C64", "complex64", 14, 8}, {"F8_E4M3", "float8e4m3fn", 17, 1},
+    {"F8_E5M2", "float8e5m2", 19, 1}};
+
+/// A tensor as the header describes it.
+struct Entry {
+  std::string name, dtype;
+  std::vector<int64_t> dims;
+  uint64_t begin = 0, end = 0;
+  enum : unsigned { hasDtype = 1, hasShape = 2, hasOffsets = 4, hasAll = 7 };
+  unsigned seen = 0;
+};
+
+/// Takes the header event by event: what a header has no place for ends the reading, so that its depth and what is kept
+/// of it are bounded.
+class Header {
+public:
+  std::vector<Entry> entries;
+  std::string problem;
+
+  bool start_object(size_t) {
+    if (place == Place::outside)
+      return go(Place::names);
+    if (place == Place::name)
+      return go(tensor == "__metadata__" ? Place::metadata : Place::fields);
+    return wrong("an object");
+  }
+  bool end_object() {
+    if (place == Place::names)
+      return go(Place::end);
+    if (place == Place::fields && entries.back().seen != Entry::hasAll)
+      return no("tensor '" + shown(tensor) + "' lacks its " +
+                (entries.back().seen & Entry::hasDtype
+                     ? entries.back().seen & Entry::hasShape ? "data_offsets" : "shape"
+                     : "dtype"));
+    return go(Place::names);
+  }
+  bool key(std::string &text) {
+    switch (place) {
+    case Place::names:
+      if (!names.try_emplace(text, true).second)
+        return no("there are two tensors '" + shown(text) + "'");
+      tensor = text;
+      if (tensor != "__metadata__")
+        entries.emplace_back().name = text;
+      return go(Place::name);
+    case Place::metadata:
+      return go(Place::note);
+    default: {
+      unsigned field = text == "dtype"          ? Entry::hasDtype
+                       : text == "shape"        ? Entry::hasShape
+                       : text == "data_offsets" ? Entry::hasOffsets
+                                                : 0;
+      if (!field)
+        return no("tensor '" + shown(tensor) + "' has a '" + shown(text) + "', expected dtype, shape and data_offsets");
+      if (entries.back().seen & field)
+        return no("tensor '" + shown(tensor) + "' has its " + text + " twice");
+      entries.back().seen |= field;
+      numbers.clear();
+      return go(field == Entry::hasDtype ? Place::dtype : field == Entry::hasShape ? Place::shape : Place::offsets);
+    }
+    }
+  }
+  bool string(std::string &text) {
+    if (place == Place::note)
+      return go(Place::metadata);
+    if (place != Place::dtype)
+      return wrong("text");
+    entries.back().dtype = text;
+    return go(Place::fields);
+  }
+  bool start_array(size_t) {
+    if (place != Place::shape && place != Place::offsets)
+      return wrong("a list");
+    return go(place == Place::shape ? Place::dims : Place::ends);
+  }
+  bool end_array() {
+    if (place == Place::dims)
+      entries.back().dims.assign(numbers.begin(), numbers.end());
+    else if (numbers.size() != 2)
+      return no("tensor '" + shown(tensor) + "' has data_offsets of " + std::to_string(numbers.size()) +
+                " numbers, expected 2");
+    else
+      entries.back().begin = numbers[0], entries.back().end = numbers[1];
+    return go(Place::fields);
+  }
+  bool number_unsigned(uint64_t value) {
+    if (place != Place::dims && place != Place::ends)
+      return wrong("a number");
+    if (value > uint64_t(INT64_MAX) || numbers.size() == maxRank)
+      return no("tensor '" + shown(tensor) + "' has " +
+                (value > uint64_t(INT64_MAX) ? "a number past 2^63" : "more than 32 dims"));
+    numbers.push_back(value);
+    return true;
+  }
+  bool null() { return wrong("null"); }
+  bool boolean(bool) { return wrong("a truth value"); }
+  bool number_integer(int64_t) { return wrong("a negative number"); }
+  bool number_float(double, const std::string &) { return wrong("a fraction"); }
+  bool binary(std::vector<uint8_t> &) { return wrong("bytes"); }
+  bool parse_error(size_t at, const std::string &, const nlohmann::detail::exception &) {
+    return no("the header is no JSON at byte " + std::to_string(at));
+  }
+
+private:
+  enum class Place { outside, names, name, metadata, note, fields, dtype, shape, dims, offsets, ends, end };
+  Place place = Place::outside;
+  std::string tensor;
+  std::vector<uint64_t> numbers;
+  std::map<std::string, bool> names;
+
+  bool go(Place to) {
+    place = to;
+    return true;
+  }
+  bool no(std::string what) {
+    if (problem.empty())
+      problem = std::move(what);
+    return false;
+  }
+  bool wrong(const char *what) {
+    if (place == Place::outside)
+      return no(std::string("the header is ") + what + ", expected an object");
+    return no(std::string("the header has ") + what + " where tensor '" + shown(tensor) + "' has no place for it");
+  }
+
+public:
+  /// A name as it goes into a message: hostile ones are long.
+  static std::string shown(llvm::StringRef name) {
+    return name.size() <= 200 ? name.str() : (name.take_front(200) + "...").str();
+  }
+};
+
+} // namespace
+
+std::string typeName(int32_t dataType) {
+  for (const Type &type : types)
+    if (type.dataType == dataType)
+      return type.ours.str();
+  return "data type " + std::to_string(dataType);
+}
+
+std::string SafetensorsFile::Tensor::str() const {
+  llvm::SmallVector<Size> sizes(dims.begin(), dims.end());
+  return typeName(dataType) + " " + tutti::str(sizes);
+}
+
+llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::StringRef path) {
+  auto mapped = MappedFile::open(path);
+  if (!mapped)
+    return mapped.takeError();
+  auto wrong = [&](const llvm::Twine &what) {
+    return fail(ExitCode::malformed, "'" + path + "' is no safetensors file: " + what);
+  };
+  uint64_t size = (*mapped)->size();
+  if (size < 8)
+    return wrong("it has " + llvm::Twine(size) + " bytes, too few for the length of a header");
+  uint64_t length = llvm::support::endian::read64le((*mapped)->data());
+  if (length > maxHeader || length > size - 8)
+    return wrong("its header would have " + llvm::Twine(length) + " bytes, the file has " + llvm::Twine(size));
+  const char *text = (*mapped)->data() + 8, *data = text + length;
+  if (length == 0 || *text != '{')
+    return wrong("its header does not begin with '{'");
+  Header header;
+  if (!nlohmann::json::sax_parse(text, data, &header))
+    return wrong(header.problem);
+
+  auto file = std::make_shared<SafetensorsFile>();
+  file->mapped = *mapped;
+  llvm::sort(header.entries, [](const Entry &a, const Entry &b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
+  uint64_t at = 0, bytes = size - 8 - length;
+  for (Entry &entry : header.entries) {
+    std::string name = Header::shown(entry.name);
+    const Type *type = llvm::find_if(types, [&](const Type &known) { return known.name == entry.dtype; });
+    if (type == std::end(types))
+      return fail(ExitCode::unsupported, "'" + path + "': tensor '" + name + "' is of the type '" +
+                                             Header::shown(entry.dtype) + "', which is not supported");
+    std::optional<int64_t> count = countOf(entry.dims);
+    int64_t needed;
+    if (!count || llvm::MulOverflow(*count, type->bytes, needed))
+      return wrong("tensor '" + name + "' has a shape that no memory holds");
+    if (entry.begin > entry.end || entry.end > bytes)
+      return wrong("tensor '" + name + "' lies at bytes " + llvm::Twine(entry.begin) + " to " + llvm::Twine(entry.end) +
+                   " of " + llvm::Twine(bytes));
+    if (entry.end - entry.begin != uint64_t(needed))
+      return wrong("tensor '" + name + "' has " + llvm::Twine(entry.end - entry.begin) +
+                   " bytes where its shape asks for " + llvm::Twine(needed));
+    if (entry.begin != at)
+      return wrong("tensor '" + name + "' begins at byte " + llvm::Twine(entry.begin) + ", " +
+                   (entry.begin < at ? "inside of another" : "behind a gap") + " that ends at byte " +
+                   llvm::Twine(entry.begin < at ? at : entry.begin));
+    at = entry.end;
+    file->tensors[std::move(entry.name)] = {type->dataType, std::move(entry.dims), data + entry.begin};
+  }
+  if (at != bytes)
+    return wrong(llvm::Twine(bytes - at) + " bytes at its end belong to no tensor");
+  return file;
+}
+
+} // namespace tutti

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors of an ONNX file as views of bytes.
+#include "compiler/Error.h"
+#include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/Weights.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace tutti {
+
+static std::string nameOf(const onnx::TensorProto &proto) {
+  return proto.name().empty() ? "a constant" : "tensor '" + proto.name() + "'";
+}
+
+/// Elements from one of the message's number fields, each narrowed to `To`.
+template <typename To, typename Field>
+static std::shared_ptr<std::vector<char>> decode(const Field &field, int64_t count) {
+  if (field.size() != count)
+    return nullptr;
+  auto buffer = std::make_shared<std::vector<char>>(count * sizeof(To));
+  for (int64_t i = 0; i < count; ++i) {
+    To value = static_cast<To>(field.Get(i));
+    std::memcpy(buffer->data() + i * sizeof(To), &value, sizeof(To));
+  }
+  return buffer;
+}
+
+static std::shared_ptr<std::vector<char>> decodeFields(const onnx::TensorProto &proto, int64_t count) {
+  switch (proto.data_type()) {
+  case 1:
+    return decode<float>(proto.float_data(), count);
+  case 6:
+    return decode<int32_t>(proto.int32_data(), count);
+  case 2:
+    return decode<uint8_t>(proto.int32_data(), count);
+  case 3:
+    return decode<int8_t>(proto.int32_data(), count);
+  case 9: // a bool is any number but zero
+  case 4:
+  case 5:
+  case 10: // float16 and bfloat16 as the bits of their 16-bit pattern
+  case 16:
+    return proto.data_type() == 9 ? decode<bool>(proto.int32_data(), count)
+                                  : decode<uint16_t>(proto.int32_data(), count);
+  case 7:
+    return decode<int64_t>(proto.int64_data(), count);
+  case 12:
+    return decode<uint32_t>(proto.uint64_data(), count);
+  case 13:
+    return decode<uint64_t>(proto.uint64_data(), count);
+  case 11:
+    return decode<double>(proto.double_data(), count);
+  default:
+    return nullptr;
+  }
+}
+
+llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::TensorProto &proto) {
+  Type element = elementOf(context, proto.data_type());
+  if (!element)
+    return fail(ExitCode::unsupported,
+                nameOf(proto) + " is of type " + dataTypeName(proto.data_type()) + ", which is not supported yet");
+  if (proto.has_segment())
+    return fail(ExitCode::unsupported, nameOf(proto) + " is stored in segments, which is not supported");
+  SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  if (dims.size() > 32)
+    return fail(ExitCode::unsupported, nameOf(proto) + " is of rank " + llvm::Twine(dims.size()));
+  std::optional<int64_t> count = countOf(dims);
+  int64_t bytes;
+  if (!count || llvm::MulOverflow(*count, int64_t(bytesOf(element)), bytes))
+    return fail(ExitCode::malformed, nameOf(proto) + " has dims that no memory holds");
+
+  WeightSource view;
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    llvm::Expected<WeightSource> outside = external(proto, element, bytes);
+    if (!outside)
+      return outside.takeError();
+    view = *outside;
+  } else if (proto.has_raw_bytes()) {
+    if (proto.raw_bytes() != uint64_t(bytes))
+      return fail(ExitCode::malformed, nameOf(proto) + " has " + llvm::Twine(proto.raw_bytes()) +
+                                           " bytes of data where its dims ask for " + llvm::Twine(bytes));
+    view = denseView(mapped, mapped->data() + proto.raw_offset(), element, dims);
+  } else if (auto buffer = decodeFields(proto, *count)) {
+    view = denseView(buffer, buffer->data(), element, dims);
+  } else {
+    return fail(ExitCode::malformed, nameOf(proto) + " does not have the " + llvm::Twine(*count) +
+                                         " elements that its dims ask for");
+  }
+  view.dims = view.rawDims = dims;
+  view.whole = true;
+  view.name = proto.name();
+  return view;
+}
+
+llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, Type element, uint64_t bytes) {
+  namespace path = llvm::sys::path;
+  std::string location;
+  uint64_t offset = 0, length = bytes;
+  for (const onnx::StringStringEntryProto &entry : proto.external_data()) {
+    llvm::StringRef value = entry.value();
+    if (entry.key() == "location")
+      location = value;
+    else if ((entry.key() == "offset" && value.getAsInteger(10, offset)) ||
+             (entry.key() == "length" && value.getAsInteger(10, length)))
+      return fail(ExitCode::malformed,
+                  nameOf(proto) + ": the " + entry.key() + " of its external data is no number: '" + value + "'");
+  }
+  if (location.empty())
+    return fail(ExitCode::malformed, nameOf(proto) + " lies outside of the file, which does not say where");
+  auto leaves = [&] {
+    return fail(ExitCode::trust, nameOf(proto) + " lies in '" + location +
+                                     "', which leaves the model's folder; only files in it are read");
+  };
+  if (path::is_absolute(location) || location.find('\0') != std::string::npos ||
+      llvm::is_contained(llvm::make_range(path::begin(location), path::end(location)), ".."))
+    return leaves();
+  SmallString<256> full(folder), home, real;
+  path::append(full, location);
+  if (llvm::sys::fs::real_path(folder, home))
+    return fail(ExitCode::usage, "cannot read the folder '" + folder + "'");
+  if (std::error_code error = llvm::sys::fs::real_path(full, real))
+    return fail(ExitCode::usage, nameOf(proto) + " lies in '" + full + "', which cannot be opened: " + error.message());
+  if (!home.ends_with("/"))
+    home += "/";
+  if (!real.str().starts_with(home))
+    return leaves();
+
+  std::shared_ptr<MappedFile> &file = externals[std::string(real)];
+  if (!file) {
+    llvm::Expected<std::shared_ptr<MappedFile>> opened = MappedFile::open(real);
+    if (!opened)
+      return opened.takeError();
+    file = *opened;
+  }
+  if (length != bytes)
+    return fail(ExitCode::malformed, nameOf(proto) + " has " + llvm::Twine(length) +
+                                         " bytes of external data where its dims ask for " + llvm::Twine(bytes));
+  if (offset > file->size() || bytes > file->size() - offset)
+    return fail(ExitCode::malformed, "'" + real + "' is too short: " + nameOf(proto) + " needs bytes " +
+                                         llvm::Twine(offset) + " to " + llvm::Twine(offset + bytes) + " of " +
+                                         llvm::Twine(file->size()));
+  SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  return denseView(file, file->data() + offset, element, dims);
+}
+
+} // namespace tutti

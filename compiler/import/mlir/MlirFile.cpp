@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
+#include "compiler/Error.h"
+#include "compiler/import/mlir/Parts.h"
+#include "compiler/import/Supplied.h"
+#include "compiler/import/Weights.h"
+#include "dialects/tutti/Tutti.h"
+#include "runtime/schema/Digest.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+bool isMlir(StringRef path) { return path.ends_with(".mlir"); }
+
+namespace {
+
+constexpr unsigned maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxDiagnostics = 16;
+constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 20,
+                  maxWritten = int64_t(1) << 24;
+
+class Reader {
+public:
+  Reader(MLIRContext &context, const MemberFiles &files, const SafetensorsFile *supplied, const ImportOptions &options)
+      : context(context), files(files), path(files.model), supplied(supplied), options(options) {}
+
+  llvm::Expected<std::vector<MemberModel>> run() {
+    auto mapped = MappedFile::open(path);
+    if (!mapped)
+      return mapped.takeError();
+    if (!options.binds.empty())
+      return fail(ExitCode::unsupported, "--bind " + options.binds.begin()->first + ": '" + path +
+                                             "' is MLIR, whose inputs are bound in its text");
+    if (llvm::Error error = parse(StringRef((*mapped)->data(), (*mapped)->size())))
+      return std::move(error);
+    if (llvm::Error error = checkStructure())
+      return std::move(error);
+    if (files.part >= members)
+      return wrong("it holds " + Twine(members) + " members, and number " + Twine(files.part) + " is asked for");
+    if (llvm::Error error = readParams())
+      return std::move(error);
+    if (llvm::Error error = bindSymbols(*module, main, symbols, path, options))
+      return std::move(error);
+    uint64_t digest = digestOf(rt::xxh64((*mapped)->data(), (*mapped)->size()), supplied, options);
+    std::vector<MemberModel> models(members);
+    for (int64_t m = 0; m < members; ++m) {
+      models[m].file = supplied ? files.weights : files.model;
+      models[m].name = llvm::sys::path::stem(models[m].file).str() + (members > 1 ? "." + std::to_string(m) : "");
+      models[m].digest = digest;
+      for (auto &[symbol, sources] : values)
+        models[m].weights[symbol] = sources[sources.size() > 1 ? m : 0];
+    }
+    (*module)->setAttr("tutti.members", IntegerAttr::get(IntegerType::get(&context, 64), 1));
+    if (files.part > 0)
+      std::swap(models[0], models[files.part]);
+    if (files.part >= 0)
+      models.resize(1);
+    models[0].allInputs = portsOf(main).inputs;
+    models[0].module = std::move(module);
+    return std::move(models);
+  }
+
+  /// Of the inputs, by name.
+  llvm::Expected<std::map<std::string, std::vector<std::string>>> symbolsOfInputs() {
+    auto mapped = MappedFile::open(path);
+    if (!mapped)
+      return mapped.takeError();
+    if (llvm::Error error = parse(StringRef((*mapped)->data(), (*mapped)->size())))
+      return std::move(error);
+    if (llvm::Error error = checkStructure())
+      return std::move(error);
+    std::map<std::string, std::vector<std::string>> names;
+    Ports ports = portsOf(main);
+    for (auto [name, type] : llvm::zip_equal(ports.inputs, ports.types))
+      for (const Size &size : getSizes(type))
+        names[name].push_back(size.getSymbols().size() == 1 && size.getFactor() == 1 ? size.getSymbols()[0] : "");
+    return names;
+  }
+
+private:
+  llvm::Error wrong(const Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+  llvm::Error wrongAt(Operation *op, const Twine &what) {
+    return fail(ExitCode::malformed, placeOf(op->getLoc()) + ": " + what);
+  }
+  std::string placeOf(Location location) {
+    auto place = location->findInstanceOf<FileLineColLoc>();
+    return place
+               ? (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()
+               : "'" + path.str() + "'";
+  }
+
+  llvm::Error parse(StringRef text) {
+    if (text.starts_with("ML\xefR"))
+      return wrong("MLIR bytecode, expected text");
+    if (text.contains('\0'))
+      return wrong("a 0 byte in the text");
+    if (std::optional<size_t> at = tooDeep(text))
+      return wrong("line " + Twine(text.take_front(*at).count('\n') + 1) + " is nested more than " +
+                   Twine(maxMlirDepth) + " deep");
+    std::string said;
+    unsigned count = 0;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && ++count <= maxDiagnostics)
+        said += (said.empty() ? "" : "\n") + placeOf(diagnostic.getLocation()) + ": " + diagnostic.str();
+      return success();
+    });
+    module = parseSourceString<ModuleOp>(text, &context, path);
+    if (!module)
+      return fail(ExitCode::malformed, said.empty() ? "'" + path + "' is no MLIR module" : said);
+    return llvm::Error::success();
+  }
+
+  /// Element types that we hold, sizes that can be counted.
+  llvm::Error checkType(Operation *op, Type given) {
+    auto type = dyn_cast<RankedTensorType>(given);
+    auto text = [&] {
+      std::string text;
+      llvm::raw_string_ostream(text) << given;
+      return text.size() > 200 ? text.substr(0, 200) + "..." : text;
+    };
+    if (!type)
+      return wrongAt(op, "a value of type " + text() + ", expected a ranked tensor");
+    Type element = type.getElementType();
+    bool number = element.isF32() || element.isF64() || element.isF16() || element.isBF16();
+    if (auto integer = dyn_cast<IntegerType>(element))
+      number = integer.isSignless() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+    if (!number)
+      return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": elements of type " + text() + " are not supported");
+    if (type.getRank() > maxRank)
+      return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": a tensor of rank " + Twine(type.getRank()));
+    auto names = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
+    if (type.getEncoding() && !names)
+      return wrongAt(op, text() + " has an encoding that does not list sizes");
+    if ((names ? names.size() : 0) != size_t(type.getNumDynamicDims()))
+      return wrongAt(op, text() + ": the encoding names the size of each '?', expected " +
+                             Twine(type.getNumDynamicDims()) + " names");
+    for (Attribute name : names ? names.getValue() : ArrayRef<Attribute>()) {
+      auto written = dyn_cast<StringAttr>(name);
+      std::optional<Size> size = written ? Size::parse(written.getValue()) : std::nullopt;
+      if (!size || size->isFixed() || size->getFactor() < 1)
+        return wrongAt(op, text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\"");
+      for (const std::string &symbol : size->getSymbols()) {
+        if (symbol == "active")
+          return wrongAt(op, text() + ": 'active' is the ensemble's own size; a model is of one member");
+        symbols.insert(symbol);
+        if (symbols.size() > maxSymbols)
+          return fail(ExitCode::unsupported,
+                      "'" + path + "' has more than " + Twine(maxSymbols) + " symbolic dimensions");
+      }
+    }
+    int64_t count = 1;
+    for (const Size &size : getSizes(type))
+      if (size.getFactor() < 1)
+        return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + text() + " has no elements");
+      else if (llvm::MulOverflow(count, size.getFactor(), count) || count > maxElements)
+        return wrongAt(op, text() + " has more elements than any memory holds");
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkFunction(func::FuncOp function) {
+    if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
+      return wrongAt(function, "'@" + function.getSymName() + "' has no body of one block");
+    if (function.getNumArguments() > maxPorts || function.getNumResults() > maxPorts)
+      return fail(ExitCode::unsupported, "'" + path + "' has more than " + Twine(maxPorts) + " inputs or outputs");
+    for (Type type : function.getArgumentTypes())
+      if (llvm::Error error = checkType(function, type))
+        return error;
+    for (Operation &op : function.getBody().front()) {
+      bool isEnd = isa<func::ReturnOp>(op);
+      bool isModel = (isa<EvaluateOpInterface>(op) && !isa<HeadOp, ReplicateOp>(op)) || isa<VmapOp>(op);
+      if (!isEnd && !isModel)
+        return fail(ExitCode::unsupported, placeOf(op.getLoc()) + ": '" + op.getName().getStringRef() +
+                                               "' is no op of the stage model" +
+                                               (isa<HeadOp>(op) ? "; ask for heads by --output" : ""));
+      for (Type type : op.getResultTypes())
+        if (llvm::Error error = checkType(&op, type))
+          return error;
+      if (isModel && !isa<VmapOp>(op) && op.getNumResults() != 1)
+        return wrongAt(&op, "expected one result");
+      if (auto vmap = dyn_cast<VmapOp>(op))
+        called.insert(vmap.getCallee());
+      if (auto constant = dyn_cast<ConstantOp>(op))
+        if (!isa<DenseElementsAttr>(constant.getValue()) || constant.getValue().getNumElements() > maxWritten)
+          return wrongAt(&op, "a constant stands in the text as dense<...>, with at most " + Twine(maxWritten) +
+                                  " elements");
+    }
+    return llvm::Error::success();
+  }
+
+  /// Vmaps are resolved by copying the function that they name: none may name itself, and the copies have an end.
+  llvm::Error checkCalls(func::FuncOp function, SmallVectorImpl<func::FuncOp> &callers, int64_t &work) {
+    if (llvm::is_contained(callers, function))
+      return wrongAt(function, "function '@" + function.getSymName() + "' maps itself");
+    callers.push_back(function);
+    for (Operation &op : function.getBody().front()) {
+      if (++work > maxCopies)
+        return fail(ExitCode::unsupported, "'" + path + "' has more than " + Twine(maxCopies) +
+                                               " ops, those of mapped functions counted each time");
+      if (auto vmap = dyn_cast<VmapOp>(op))
+        if (auto callee = module->lookupSymbol<func::FuncOp>(vmap.getCallee()))
+          if (llvm::Error error = checkCalls(callee, callers, work))
+            return error;
+    }
+    callers.pop_back();
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkStructure() {
+    if (auto number = (*module)->getAttr("tutti.members")) {
+      auto count = dyn_cast<IntegerAttr>(number);
+      members = count && count.getValue().getSignificantBits() < 63 ? count.getInt() : 0;
+      if (members < 1 || members > maxMembers)
+        return wrong("tutti.members is not a number from 1 to " + Twine(maxMembers));
+    }
+    std::vector<func::FuncOp> functions;
+    for (Operation &op : *module->getBody()) {
+      if (auto function = dyn_cast<func::FuncOp>(op))
+        functions.push_back(function);
+      else if (!isa<ParamOp>(op))
+        return fail(ExitCode::unsupported,
+                    placeOf(op.getLoc()) + ": '" + op.getName().getStringRef() +
+                        "' is no op of the stage model, whose module has functions and tutti.param");
+    }
+    for (func::FuncOp function : functions) {
+      if (function.getSymName() == "main")
+        main = function;
+      if (llvm::Error error = checkFunction(function))
+        return error;
+    }
+    if (!main)
+      return wrong("there is no function @main");
+    for (func::FuncOp function : functions)
+      if (function != main && !called.contains(function.getSymName()))
+        return wrongAt(function, "function '@" + function.getSymName() + "' is called by no tutti.vmap");
+    if (main.getNumResults() == 0)
+      return wrong("@main has no results");
+    SmallVector<func::FuncOp> callers;
+    int64_t work = 0;
+    if (llvm::Error error = checkCalls(main, callers, work))
+      return error;
+    return namePorts();
+  }
+
+  /// Names that are missing are x0, x1 ... and y0, y1 ...
+  llvm::Error namePorts() {
+    Builder b(&context);
+    std::set<std::string> inputs, outputs;
+    auto name = [&](Attribute attr, StringRef letter, unsigned i) -> std::optional<std::string> {
+      if (!attr)
+        return (letter + Twine(i)).str();
+      auto text = dyn_cast<StringAttr>(attr);
+      return text && !text.empty() ? std::optional(text.getValue().str()) : std::nullopt;
+    };
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      auto given = name(main.getArgAttr(i, "tutti.name"), "x", i);
+      if (!given || !inputs.insert(*given).second)
+        return wrongAt(main, "input " + Twine(i) + " has no name of its own");
+      main.setArgAttr(i, "tutti.name", b.getStringAttr(*given));
+    }
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      auto given = name(main.getResultAttr(i, "tutti.name"), "y", i);
+      if (!given || !outputs.insert(*given).second)
+        return wrongAt(main, "output " + Twine(i) + " has no name of its own");
+      main.setResultAttr(i, "tutti.name", b.getStringAttr(*given));
+    }
+    // What later stages write is not taken from a file.
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      main.removeArgAttr(i, "tutti.per_member");
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      main.removeResultAttr(i, "tutti.heads");
+    return llvm::Error::success();
+  }
+
+  llvm::Expected<WeightSource> sourceOf(ParamOp param, Attribute value) {
+    RankedTensorType type = cast<RankedTensorType>(param.getType());
+    auto no = [&](const Twine &what) { return wrongAt(param, "tutti.param @" + param.getSymName() + ": " + what); };
+    auto elements = dyn_cast<ElementsAttr>(value);
+    if (!elements || elements.getShapedType() != type)
+      return no("its values are not of its type");
+    int64_t bytes = type.getNumElements() * bytesOf(type.getElementType());
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+      AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+      if (!blob || int64_t(blob->getData().size()) != bytes)
+        return no("resource '" + resource.getRawHandle().getKey() + "' has " +
+                  Twine(blob ? blob->getData().size() : 0) + " bytes, expected " + Twine(bytes));
+      return denseView(nullptr, blob->getData().data(), type.getElementType(), type.getShape());
+    }
+    if (!isa<DenseElementsAttr>(value))
+      return no("its values are neither dense nor a dense_resource");
+    if (type.getNumElements() > maxWritten)
+      return no("more than " + Twine(maxWritten) +
+                " elements stand in the text; give them as dense_resource or by --weights");
+    WeightSource source = computedSource(HostTensor::fromAttr(cast<ElementsAttr>(value)));
+    source.folded = false;
+    return source;
+  }
+
+  llvm::Error readParams() {
+    std::vector<Wanted> wanted;
+    for (ParamOp param : module->getOps<ParamOp>()) {
+      if (llvm::Error error = checkType(param, param.getType()))
+        return error;
+      RankedTensorType type = cast<RankedTensorType>(param.getType());
+      if (!type.hasStaticShape())
+        return wrongAt(param, "tutti.param @" + param.getSymName() + " has a size that a call decides");
+      auto given = param->getAttr("source");
+      auto source = dyn_cast_or_null<StringAttr>(given);
+      if (given && !source)
+        return wrongAt(param, "tutti.param @" + param.getSymName() + ": its source is no text");
+      std::string name = source ? source.str() : param.getSymName().str();
+      if (supplied && !name.empty())
+        wanted.push_back({name, dataTypeOf(type.getElementType()), type.getShape().vec(), true});
+    }
+    if (supplied && members > 1)
+      return fail(ExitCode::usage,
+                  "'" + path + "' holds " + Twine(members) + " members; --weights is for a model of one");
+    if (supplied)
+      if (llvm::Error error = checkSupplied(*supplied, files, wanted))
+        return error;
+    for (ParamOp param : module->getOps<ParamOp>()) {
+      RankedTensorType type = cast<RankedTensorType>(param.getType());
+      auto source = param->getAttrOfType<StringAttr>("source");
+      std::string name = source ? source.str() : param.getSymName().str();
+      std::vector<WeightSource> &sources = values[param.getSymName()];
+      auto own = supplied ? supplied->tensors.find(name) : decltype(supplied->tensors.find(name))();
+      if (supplied && own != supplied->tensors.end()) {
+        sources.push_back(denseView(supplied->mapped, own->second.data, type.getElementType(), type.getShape()));
+      } else if (Attribute value = param->getAttr("values")) {
+        auto list = dyn_cast<ArrayAttr>(value);
+        size_t count = list ? list.size() : 1;
+        if (count != 1 && int64_t(count) != members)
+          return wrongAt(param, "tutti.param @" + param.getSymName() + " has values for " + Twine(count) +
+                                    " members, expected 1 or " + Twine(members));
+        for (size_t i = 0; i < count; ++i) {
+          auto read = sourceOf(param, list ? list[i] : value);
+          if (!read)
+            return read.takeError();
+          sources.push_back(std::move(*read));
+        }
+      } else {
+        return fail(ExitCode::usage, placeOf(param.getLoc()) + ": tutti.param @" + param.getSymName() +
+                                         " has no values: write them beside it, or give --weights");
+      }
+      for (WeightSource &each : sources) {
+        each.name = name;
+        each.rawDims = each.dims;
+        each.whole = true;
+      }
+      param->removeAttr("values");
+      param->removeAttr("source");
+      param.setPerMember(true); // what is shared, is found
+    }
+    return llvm::Error::success();
+  }
+
+  static int32_t dataTypeOf(Type element) {
+    if (element.isF32() || element.isF64())
+      return element.isF32() ? 1 : 11;
+    if (element.isF16() || element.isBF16())
+      return element.isF16() ? 10 : 16;
+    switch (element.getIntOrFloatBitWidth()) {
+    case 1:
+      return 9;
+    case 8:
+      return 3;
+    case 16:
+      return 5;
+    case 32:
+      return 6;
+    default:
+      return 7;
+    }
+  }
+
+  MLIRContext &context;
+  const MemberFiles &files;
+  StringRef path;
+  const SafetensorsFile *supplied;
+  const ImportOptions &options;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp main;
+  int64_t members = 1;
+  std::set<std::string> symbols;
+  llvm::StringSet<> called;
+  llvm::StringMap<std::vector<WeightSource>> values;
+};
+
+} // namespace
+
+llvm::Expected<std::vector<MemberModel>> importMlir(MLIRContext &context, const MemberFiles &files,
+                                                    const SafetensorsFile *weights, const ImportOptions &options) {
+  context.loadDialect<TuttiDialect, func::FuncDialect>();
+  return Reader(context, files, weights, options).run();
+}
+
+llvm::Expected<std::map<std::string, std::vector<std::string>>> mlirSymbols(StringRef path) {
+  DialectRegistry registry;
+  registry.insert<TuttiDialect, func::FuncDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  MemberFiles files{path.str(), "", -1};
+  ImportOptions options;
+  return Reader(context, files, nullptr, options).symbolsOfInputs();
+}
+
+} // namespace tutti

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Parts of reading MLIR models: text that may be given to the parser, sizes.
+#ifndef TUTTI_COMPILER_IMPORT_MLIR_PARTS_H
+#define TUTTI_COMPILER_IMPORT_MLIR_PARTS_H
+
+#include "compiler/import/mlir/MlirFile.h"
+
+#include <set>
+
+namespace tutti {
+
+constexpr unsigned maxMlirDepth = 200;
+/// Where the text is nested deeper than that. The parser calls itself for what is nested; text that would use up the
+/// stack is not given to it.
+std::optional<size_t> tooDeep(llvm::StringRef text);
+
+/// Ranges for the symbols in a module's types: those of `options`, else the module's `tutti.sizes`, else the batch's; a
+/// fixed one goes into the types. Exit code `usage` where one has none, or the ops' rules break.
+llvm::Error bindSymbols(mlir::ModuleOp module, mlir::func::FuncOp main, const std::set<std::string> &symbols,
+                        llvm::StringRef path, const ImportOptions &options);
+
+} // namespace tutti
+
+#endif

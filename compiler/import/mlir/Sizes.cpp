@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Binding of the sizes of MLIR models.
+#include "compiler/Error.h"
+#include "compiler/import/mlir/Parts.h"
+#include "dialects/tutti/Sizes.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Puts numbers in place of symbols, in all types.
+static llvm::Error fix(ModuleOp module, StringRef path, const std::map<std::string, DimBinding> &fixed) {
+  bool fits = true;
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
+    Sizes sizes = getSizes(type);
+    for (Size &size : sizes) {
+      std::optional<Size> bound = Size(size.getFactor());
+      for (const std::string &symbol : size.getSymbols())
+        if (bound) {
+          auto number = fixed.find(symbol);
+          bound = bound->times(number == fixed.end() ? Size::symbol(symbol) : Size(number->second.lo));
+        }
+      fits = fits && bound;
+      size = bound ? *bound : Size(1);
+    }
+    fits = fits && product(sizes);
+    return getTensorType(sizes, type.getElementType());
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+  if (!fits)
+    return fail(ExitCode::usage, "'" + path + "': bound so, a tensor has more elements than can be counted");
+  DiagnosticCapture said(module.getContext());
+  if (failed(mlir::verify(module)))
+    return fail(ExitCode::usage, "'" + path + "': bound so, the model breaks its own rules: " + said.take());
+  return llvm::Error::success();
+}
+
+llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::string> &symbols, StringRef path,
+                        const ImportOptions &options) {
+  auto wrong = [&](const Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); };
+  std::set<std::string> ofInputs, batch;
+  for (Type type : main.getArgumentTypes())
+    for (auto [axis, size] : llvm::enumerate(getSizes(cast<RankedTensorType>(type))))
+      if (size.getSymbols().size() == 1 && size.getFactor() == 1) {
+        ofInputs.insert(size.getSymbols()[0]);
+        if (axis == 0)
+          batch.insert(size.getSymbols()[0]);
+      }
+  std::string known;
+  for (const std::string &symbol : symbols)
+    known += (known.empty() ? "" : ", ") + symbol;
+  for (const auto &[name, bound] : options.dims)
+    if (!symbols.contains(name))
+      return fail(ExitCode::usage, "there is no dimension '" + name + "' to bind; " +
+                                       (known.empty() ? "all dimensions of the model are fixed"
+                                                      : "the model's symbolic dimensions: " + known));
+  auto written = module->getAttrOfType<DictionaryAttr>("tutti.sizes");
+  if (module->hasAttr("tutti.sizes") && !written)
+    return wrong("tutti.sizes is no dictionary of ranges");
+  std::map<std::string, DimBinding> ranges, fixed;
+  std::vector<std::string> open;
+  for (const std::string &symbol : symbols) {
+    if (!ofInputs.contains(symbol))
+      return wrong("dimension '" + symbol + "' is no axis of an input, so no call can decide it");
+    DimBinding bound{0, 0};
+    if (auto given = options.dims.find(symbol); given != options.dims.end())
+      bound = given->second;
+    else if (Attribute range = written ? written.get(symbol) : Attribute()) {
+      auto pair = dyn_cast<DenseI64ArrayAttr>(range);
+      if (!pair || pair.size() != 2 || pair[0] < 1 || pair[1] < pair[0])
+        return wrong("tutti.sizes: '" + symbol + "' is no range of two numbers, 1 or more");
+      bound = {pair[0], pair[1]};
+    } else {
+      open.push_back(symbol);
+      bound = {1, 64};
+    }
+    if (bound.lo != bound.hi || bound.listed)
+      ranges[symbol] = bound;
+    if (bound.lo == bound.hi)
+      fixed[symbol] = bound;
+  }
+  if (open.size() > 1 || (open.size() == 1 && !batch.contains(open[0]))) {
+    std::string message;
+    for (const std::string &symbol : open)
+      message += (message.empty() ? "" : "\n") + ("dimension '" + symbol + "' has no size: give --dim " + symbol +
+                                                  "=VALUE or --dim " + symbol + "=LOW..HIGH");
+    return fail(ExitCode::usage, message);
+  }
+  if (!fixed.empty())
+    if (llvm::Error error = fix(module, path, fixed))
+      return error;
+  Builder b(module.getContext());
+  SmallVector<NamedAttribute> sizes;
+  for (const auto &[name, bound] : ranges)
+    sizes.push_back(b.getNamedAttr(name, b.getDenseI64ArrayAttr({bound.lo, bound.hi})));
+  module->setAttr("tutti.sizes", b.getDictionaryAttr(sizes));
+  return llvm::Error::success();
+}
+
+} // namespace tutti

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading of nodes.
+#include "compiler/import/onnx/Node.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Operand Node::in(size_t i) {
+  if (has(i))
+    return operands[i];
+  return emit.malformed("input " + Twine(i) + " is missing");
+}
+
+const onnx::AttributeProto *Node::attr(StringRef name, onnx::AttributeProto::AttributeType type) {
+  read.push_back(name);
+  for (const onnx::AttributeProto &each : proto.attribute()) {
+    if (each.name() != name)
+      continue;
+    // Files of the first IR versions give no type.
+    if (each.type() != type && each.type() != onnx::AttributeProto::UNDEFINED) {
+      emit.malformed("attribute '" + name + "' is of the wrong type");
+      return nullptr;
+    }
+    if (!each.ref_attr_name().empty()) {
+      emit.malformed("attribute '" + name + "' refers to a function's attribute outside of a function");
+      return nullptr;
+    }
+    return &each;
+  }
+  return nullptr;
+}
+
+bool Node::hasAttr(StringRef name) {
+  return llvm::any_of(proto.attribute(), [&](const onnx::AttributeProto &each) { return each.name() == name; });
+}
+
+int64_t Node::intAttr(StringRef name, int64_t otherwise) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::INT);
+  return found ? found->i() : otherwise;
+}
+
+double Node::floatAttr(StringRef name, double otherwise) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::FLOAT);
+  return found ? found->f() : otherwise;
+}
+
+std::string Node::stringAttr(StringRef name, StringRef otherwise) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::STRING);
+  return found ? found->s() : otherwise.str();
+}
+
+std::optional<SmallVector<int64_t>> Node::intsAttr(StringRef name) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::INTS);
+  if (!found)
+    return std::nullopt;
+  return SmallVector<int64_t>(found->ints().begin(), found->ints().end());
+}
+
+std::optional<SmallVector<double>> Node::floatsAttr(StringRef name) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::FLOATS);
+  if (!found)
+    return std::nullopt;
+  return SmallVector<double>(found->floats().begin(), found->floats().end());
+}
+
+Operand Node::tensorAttr(StringRef name) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::TENSOR);
+  if (!found)
+    return Operand();
+  llvm::Expected<WeightSource> source = file.tensor(emit.context, found->t());
+  if (source) {
+    // A constant that the graph spells out is no weight that somebody could swap.
+    source->name.clear();
+    return Operand(std::move(*source));
+  }
+  Operand none;
+  llvm::handleAllErrors(source.takeError(), [&](const CompileError &error) {
+    none = error.code == ExitCode::malformed ? emit.malformed(error.message) : emit.unsupported(error.message);
+  });
+  return none;
+}
+
+std::optional<Sizes> Node::sizesIn(size_t i) {
+  Operand x = in(i);
+  if (!x)
+    return std::nullopt;
+  if (std::optional<ShapeValue> value = x.asShape())
+    return value->elements;
+  if (x.isConstant())
+    emit.malformed("input " + Twine(i) + " is " + x.str() + " where a list of integers is due");
+  else
+    emit.unsupported("input " + Twine(i) + " is computed from the model's inputs", "make it a constant of the graph");
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> Node::intsIn(size_t i) {
+  std::optional<Sizes> sizes = sizesIn(i);
+  if (!sizes)
+    return std::nullopt;
+  SmallVector<int64_t> result;
+  for (const Size &size : *sizes) {
+    if (!size.isFixed()) {
+      emit.unsupported("input " + Twine(i) + " is " + size.str() + ", which is known at a call only",
+                       "bind the dimension to one value with --dim");
+      return std::nullopt;
+    }
+    result.push_back(size.getFixed());
+  }
+  return result;
+}
+
+SmallVector<int64_t> Node::axesOf(StringRef attribute, size_t i, int64_t since, bool &given) {
+  std::optional<SmallVector<int64_t>> axes;
+  if (opset < since)
+    axes = intsAttr(attribute);
+  else if (has(i))
+    axes = intsIn(i);
+  given = axes.has_value();
+  return axes.value_or(SmallVector<int64_t>());
+}
+
+std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    emit.malformed("axis " + Twine(axis) + " of a tensor of rank " + Twine(rank));
+    return std::nullopt;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t rank) {
+  SmallVector<int64_t> result;
+  if (rank > 64) {
+    emit.unsupported("a tensor of rank " + Twine(rank));
+    return std::nullopt;
+  }
+  for (int64_t each : axes) {
+    std::optional<int64_t> place = axis(each, rank);
+    if (!place)
+      return std::nullopt;
+    if (llvm::is_contained(result, *place)) {
+      emit.malformed("axis " + Twine(each) + " is named twice");
+      return std::nullopt;
+    }
+    result.push_back(*place);
+  }
+  llvm::sort(result);
+  return result;
+}
+
+std::optional<std::string> Node::unreadAttr() const {
+  for (const onnx::AttributeProto &each : proto.attribute())
+    if (!llvm::is_contained(read, each.name()))
+      return each.name();
+  return std::nullopt;
+}
+
+} // namespace tutti

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One node of an ONNX graph as its op's import sees it.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_NODE_H
+#define TUTTI_COMPILER_IMPORT_ONNX_NODE_H
+
+#include "compiler/import/emit/Emit.h"
+#include "compiler/import/files/OnnxFile.h"
+
+namespace tutti {
+
+/// Reads inputs and attributes, checks them, and takes the outputs. What is missing or of the wrong kind becomes the
+/// problem of `emit`, and the answer is nothing or the default.
+class Node {
+public:
+  Node(Emit &emit, OnnxFile &file, const onnx::NodeProto &proto, int64_t opset, llvm::ArrayRef<Operand> operands)
+      : emit(emit), file(file), proto(proto), opset(opset), operands(operands), outputs(proto.output_size()) {}
+
+  Emit &emit;
+  OnnxFile &file;
+  const onnx::NodeProto &proto;
+  const int64_t opset; ///< the version of the default domain that the file imports
+
+  size_t inputs() const { return operands.size(); }
+  bool has(size_t i) const { return i < operands.size() && operands[i]; }
+  /// A problem when it is not there.
+  Operand in(size_t i);
+  /// Whether somebody may read this output: it has a name.
+  bool wants(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
+  void set(size_t i, Operand value) {
+    if (i < outputs.size())
+      outputs[i] = std::move(value);
+  }
+
+  bool hasAttr(llvm::StringRef name);
+  int64_t intAttr(llvm::StringRef name, int64_t otherwise);
+  double floatAttr(llvm::StringRef name, double otherwise);
+  std::string stringAttr(llvm::StringRef name, llvm::StringRef otherwise);
+  std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
+  std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
+  Operand tensorAttr(llvm::StringRef name);
+
+  /// Input i as numbers known now. A problem when it is computed.
+  std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);
+  /// Input i as sizes: numbers, or known but for the call's sizes.
+  std::optional<Sizes> sizesIn(size_t i);
+  /// The attribute before `opset`, input i from then on; `given` tells whether there was either.
+  llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
+
+  /// An axis of `rank` axes, counted from the end when negative. A problem when there is no such axis.
+  std::optional<int64_t> axis(int64_t axis, int64_t rank);
+  std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+  /// After the op's import: an attribute of the node that nobody asked for.
+  std::optional<std::string> unreadAttr() const;
+  llvm::SmallVector<Operand> outputsSet() const { return outputs; }
+
+private:
+  const onnx::AttributeProto *attr(llvm::StringRef name, onnx::AttributeProto::AttributeType type);
+
+  llvm::ArrayRef<Operand> operands;
+  llvm::SmallVector<Operand> outputs;
+  llvm::SmallVector<llvm::StringRef> read;
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Operands.
+#include "compiler/import/onnx/Operand.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Sizes Operand::sizes() const {
+  if (isValue())
+    return getSizes(cast<RankedTensorType>(value().getType()));
+  if (isConstant())
+    return Sizes(constant().dims.begin(), constant().dims.end());
+  Sizes sizes;
+  if (isShape() && shape().vector)
+    sizes.push_back(Size(shape().elements.size()));
+  return sizes;
+}
+
+Type Operand::element() const {
+  if (isValue())
+    return cast<RankedTensorType>(value().getType()).getElementType();
+  if (isConstant())
+    return constant().element;
+  return isShape() ? shape().element : Type();
+}
+
+std::string elementName(Type element) {
+  if (!element)
+    return "nothing";
+  if (element.isBF16())
+    return "bfloat16";
+  if (isa<FloatType>(element))
+    return "float" + std::to_string(element.getIntOrFloatBitWidth());
+  return element.isInteger(1) ? "bool"
+                              : (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(element.getIntOrFloatBitWidth());
+}
+
+std::string Operand::str() const { return elementName(element()) + " " + tutti::str(sizes()); }
+
+std::optional<ShapeValue> Operand::asShape() const {
+  if (isShape())
+    return shape();
+  if (!isConstant() || constant().dims.size() > 1 || constant().count() > 4096 || !isa<IntegerType>(element()))
+    return std::nullopt;
+  ShapeValue result{{}, constant().dims.size() == 1, element()};
+  for (int64_t number : toHost(constant()).ints)
+    result.elements.push_back(Size(number));
+  return result;
+}
+
+std::optional<double> Operand::scalar() const { return isConstant() ? scalarOf(constant()) : std::nullopt; }
+
+} // namespace tutti

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The walk over nodes.
+#include "compiler/import/onnx/Walk.h"
+#include "compiler/import/Supplied.h"
+#include "compiler/import/onnx/ops/Ops.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Functions in functions, entries of the report, and nodes with those of all calls: what is above them is no model.
+constexpr size_t maxCalls = 64, maxFindings = 256;
+constexpr int64_t maxNodes = 500'000;
+
+Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
+  Opsets opsets;
+  for (const onnx::OperatorSetIdProto &set : imports)
+    opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
+  return opsets;
+}
+
+static std::string domainOf(const onnx::NodeProto &proto) { return proto.domain() == "ai.onnx" ? "" : proto.domain(); }
+static std::string nameOf(const Scope &scope, const onnx::NodeProto &proto) {
+  return scope.prefix + (!proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0));
+}
+
+/// What tells functions apart.
+static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
+  return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
+}
+
+Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file, const SafetensorsFile *weights)
+    : context(context), path(path), file(file), weights(weights) {
+  for (const onnx::FunctionProto &function : file.model().functions())
+    functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function);
+}
+
+/// The graphs in a node's attributes.
+static void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit) {
+  for (const onnx::AttributeProto &attribute : proto.attribute()) {
+    if (attribute.has_g())
+      visit(attribute.g());
+    for (const onnx::GraphProto &graph : attribute.graphs())
+      visit(graph);
+  }
+}
+
+/// The names that a node reads, those that its branches may take from outside among them.
+static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(const std::string &)> visit) {
+  for (const std::string &input : proto.input())
+    visit(input);
+  forEachGraph(proto, [&](const onnx::GraphProto &graph) {
+    for (const onnx::ValueInfoProto &output : graph.output())
+      visit(output.name());
+    for (const onnx::NodeProto &inner : graph.node())
+      forEachRead(inner, visit);
+  });
+}
+
+llvm::Error Walk::check(const Nodes &nodes) {
+  llvm::StringSet<> computed;
+  for (const onnx::NodeProto &node : nodes)
+    for (const std::string &output : node.output())
+      if (!output.empty() && !computed.insert(output).second)
+        return wrong("two nodes compute '" + output + "'");
+  return llvm::Error::success();
+}
+
+llvm::Error Walk::enter(const Nodes &body) {
+  nodes += body.size();
+  if (nodes > maxNodes)
+    return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxNodes) +
+                                           " nodes, those of its functions counted at each call");
+  return check(body);
+}
+
+void Walk::begin() {
+  unsupported.clear();
+  calls.clear();
+  nodes = 0;
+}
+
+/// The nodes that the outputs need.
+static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> outputs) {
+  llvm::StringMap<int> producers;
+  for (auto [i, node] : llvm::enumerate(body))
+    for (const std::string &output : node.output())
+      producers[output] = i;
+  std::vector<bool> live(body.size(), false);
+  SmallVector<int> todo;
+  auto need = [&](const std::string &name) {
+    auto at = producers.find(name);
+    if (name.empty() || at == producers.end() || live[at->second])
+      return;
+    live[at->second] = true;
+    todo.push_back(at->second);
+  };
+  llvm::for_each(outputs, need);
+  while (!todo.empty())
+    forEachRead(body[todo.pop_back_val()], need);
+  return live;
+}
+
+llvm::StringSet<> Walk::readFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
+  llvm::StringSet<> names;
+  names.insert(outputs.begin(), outputs.end());
+  std::vector<bool> live = liveFor(nodes, outputs);
+  for (auto [i, node] : llvm::enumerate(nodes))
+    if (live[i])
+      forEachRead(node, [&](const std::string &name) { names.insert(name); });
+  return names;
+}
+
+llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
+  std::vector<bool> live = liveFor(body, outputs);
+  for (auto [i, each] : llvm::enumerate(body)) {
+    if (!live[i])
+      continue;
+    if (llvm::Error error = node(emit, scope, each))
+      return error;
+    if (emit.restart)
+      break;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, const llvm::Twine &reader) {
+  for (Scope *at = &scope; at; at = at->outer) {
+    if (auto known = at->values.find(name); known != at->values.end())
+      return known->second;
+    auto weight = at->initializers.find(name);
+    if (weight == at->initializers.end())
+      continue;
+    std::optional<WeightSource> given;
+    if (weights && !at->outer)
+      given = suppliedTensor(context, *weights, name, weight->second->data_type());
+    llvm::Expected<WeightSource> source = given ? std::move(*given) : file.tensor(context, *weight->second);
+    if (!source)
+      return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
+        return fail(error.code, "'" + path + "': " + error.message);
+      });
+    return at->values[name] = Operand(std::move(*source));
+  }
+  return wrong(reader + " reads '" + name + "', which nothing before it gives");
+}
+
+void Walk::report(const Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason,
+                  StringRef advice) {
+  std::string domain = domainOf(proto), op = domain.empty() ? proto.op_type() : domain + "::" + proto.op_type();
+  for (UnsupportedOp &known : unsupported)
+    if (known.op == op && known.reason == reason) {
+      ++known.count;
+      return;
+    }
+  if (unsupported.size() == maxFindings)
+    return;
+  std::string types;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    // An input left out, and one that comes from a node that failed itself.
+    std::string unknown = proto.input(i).empty() ? "-" : "?";
+    types += (types.empty() ? "" : ", ") + (operand ? operand.str() : unknown);
+    if (i == 15)
+      break;
+  }
+  unsupported.push_back({op, scope.opsets.lookup(domain), 1, nameOf(scope, proto), types, reason.str(), advice.str()});
+}
+
+const onnx::FunctionProto *Walk::functionOf(const onnx::NodeProto &proto) const {
+  return functions.lookup(keyOf(proto.domain(), proto.op_type(), proto.overload()));
+}
+
+llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
+  std::string name = nameOf(scope, proto);
+  SmallVector<Operand> operands;
+  bool broken = false;
+  for (const std::string &input : proto.input()) {
+    if (input.empty() || scope.absent.contains(input)) {
+      operands.push_back(Operand());
+      continue;
+    }
+    llvm::Expected<Operand> operand = lookup(scope, input, "node '" + name + "' (" + proto.op_type() + ")");
+    if (!operand)
+      return operand.takeError();
+    broken |= !*operand;
+    operands.push_back(*operand);
+  }
+  for (const std::string &output : proto.output())
+    if (!output.empty())
+      scope.values[output] = Operand();
+
+  std::string domain = domainOf(proto);
+  const OnnxOp *op = domain.empty() ? findOp(proto.op_type()) : nullptr;
+  if (!op)
+    if (const onnx::FunctionProto *function = functionOf(proto))
+      return broken ? llvm::Error::success() : call(emit, scope, proto, *function, operands);
+  if (!op && domain.empty() && proto.op_type() == "If")
+    return broken ? llvm::Error::success() : branch(emit, scope, proto, operands);
+  int64_t opset = scope.opsets.lookup("");
+  if (!op) {
+    auto [reason, advice] = domain.empty() ? whyNot(proto.op_type())
+                                           : Why{"ops of the domain '" + domain + "' are not supported",
+                                                 "export the model with standard ONNX ops"};
+    report(scope, proto, operands, reason, advice);
+    return llvm::Error::success();
+  }
+  if (opset < op->since) {
+    report(scope, proto, operands, "the op came with opset " + std::to_string(op->since),
+           "export the model for that opset or a newer one");
+    return llvm::Error::success();
+  }
+  if (broken)
+    return llvm::Error::success();
+
+  auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
+  emit.location = FusedLoc::get(&context, {NameLoc::get(text(name))}, text(proto.op_type()));
+  Node node(emit, file, proto, opset, operands);
+  op->import(node);
+  if (emit.restart)
+    return llvm::Error::success();
+  if (!emit.failed())
+    if (std::optional<std::string> attribute = node.unreadAttr())
+      emit.unsupported("attribute '" + *attribute + "' is not known of this op at this opset");
+  if (std::optional<Problem> problem = emit.takeProblem()) {
+    if (problem->code == ExitCode::malformed)
+      return wrong("node '" + name + "' (" + proto.op_type() + "): " + problem->reason);
+    report(scope, proto, operands, problem->reason, problem->advice);
+    return llvm::Error::success();
+  }
+  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
+    if (!output.empty())
+      scope.values[output] = value;
+  return llvm::Error::success();
+}
+
+/// Puts the attributes of a call in where the nodes of the function, and of graphs in them, refer to them; one that
+/// neither the caller nor the function gives is left out.
+static void resolve(onnx::NodeProto &node, const llvm::StringMap<const onnx::AttributeProto *> &given) {
+  auto *attributes = node.mutable_attribute();
+  for (int i = attributes->size(); i-- > 0;) {
+    onnx::AttributeProto &each = *attributes->Mutable(i);
+    if (each.ref_attr_name().empty()) {
+      if (each.has_g())
+        for (onnx::NodeProto &inner : *each.mutable_g()->mutable_node())
+          resolve(inner, given);
+      continue;
+    }
+    std::string name = each.name();
+    const onnx::AttributeProto *found = given.lookup(each.ref_attr_name());
+    if (!found) {
+      attributes->DeleteSubrange(i, 1);
+      continue;
+    }
+    each = *found;
+    each.set_name(name);
+  }
+}
+
+static bool refers(const onnx::NodeProto &node) {
+  bool any =
+      llvm::any_of(node.attribute(), [](const onnx::AttributeProto &each) { return !each.ref_attr_name().empty(); });
+  forEachGraph(node, [&](const onnx::GraphProto &graph) { any |= llvm::any_of(graph.node(), refers); });
+  return any;
+}
+
+llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
+                       ArrayRef<Operand> operands) {
+  std::string name = nameOf(scope, proto), what = "function '" + function.name() + "', called by node '" + name + "',";
+  if (llvm::is_contained(calls, &function))
+    return wrong(what + " calls itself");
+  if (calls.size() == maxCalls)
+    return fail(ExitCode::unsupported,
+                "'" + path + "': " + what + " is called through more than " + llvm::Twine(maxCalls) + " others");
+  if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
+    return wrong(what + " has " + llvm::Twine(function.input_size()) + " inputs and " +
+                 llvm::Twine(function.output_size()) + " outputs, and is given " + llvm::Twine(proto.input_size()) +
+                 " and " + llvm::Twine(proto.output_size()));
+  Opsets opsets = opsetsOf(function.opset_import());
+  for (const auto &inherited : scope.opsets)
+    opsets.try_emplace(inherited.getKey(), inherited.getValue());
+  if (int64_t opset = opsets.lookup(""); opset < oldestOpset || opset > newestOpset)
+    return fail(ExitCode::unsupported, "'" + path + "': " + what + " is of opset " + llvm::Twine(opset) + "; opsets " +
+                                           llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
+                                           " are supported");
+  if (llvm::Error error = enter(function.node()))
+    return error;
+  Scope inner{opsets, nullptr, name + "/", {}, {}, {}};
+  for (auto [i, input] : llvm::enumerate(function.input())) {
+    if (i < operands.size() && operands[i])
+      inner.values[input] = operands[i];
+    else
+      inner.absent.insert(input);
+  }
+  llvm::StringMap<const onnx::AttributeProto *> given;
+  for (const onnx::AttributeProto &each : function.attribute_proto())
+    given[each.name()] = &each;
+  for (const onnx::AttributeProto &each : proto.attribute())
+    given[each.name()] = &each;
+  Nodes resolved(function.node());
+  for (onnx::NodeProto &node : resolved)
+    if (refers(node))
+      resolve(node, given);
+
+  calls.push_back(&function);
+  SmallVector<std::string> outputs(function.output().begin(), function.output().end());
+  outputs.truncate(proto.output_size());
+  llvm::Error error = run(emit, inner, resolved, outputs);
+  calls.pop_back();
+  if (error || emit.restart)
+    return error;
+  for (auto [output, inside] : llvm::zip_equal(proto.output(), outputs)) {
+    if (output.empty())
+      continue;
+    if (inner.absent.contains(inside))
+      return wrong(what + " hands on '" + inside + "', which it is not given");
+    llvm::Expected<Operand> value = lookup(inner, inside, what);
+    if (!value)
+      return value.takeError();
+    scope.values[output] = *value;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands) {
+  std::string name = nameOf(scope, proto);
+  if (operands.size() != 1 || !operands[0])
+    return wrong("node '" + name + "' (If) has no condition");
+  std::optional<double> condition = operands[0].scalar();
+  if (!condition) {
+    report(scope, proto, operands, "its condition is not known when compiling",
+           "export the model without control flow, or choose between two results with Where");
+    return llvm::Error::success();
+  }
+  const char *wanted = *condition != 0 ? "then_branch" : "else_branch";
+  const onnx::GraphProto *graph = nullptr;
+  for (const onnx::AttributeProto &attribute : proto.attribute())
+    if (attribute.name() == wanted && attribute.has_g())
+      graph = &attribute.g();
+  if (!graph || graph->output_size() != proto.output_size())
+    return wrong("node '" + name + "' (If): attribute '" + wanted + "' is no graph of " +
+                 llvm::Twine(proto.output_size()) + " outputs");
+  if (llvm::Error error = enter(graph->node()))
+    return error;
+  Scope inner{scope.opsets, &scope, name + "/", {}, {}, {}};
+  for (const onnx::TensorProto &tensor : graph->initializer())
+    inner.initializers[tensor.name()] = &tensor;
+  SmallVector<std::string> outputs;
+  for (const onnx::ValueInfoProto &output : graph->output())
+    outputs.push_back(output.name());
+  if (llvm::Error error = run(emit, inner, graph->node(), outputs))
+    return error;
+  if (emit.restart)
+    return llvm::Error::success();
+  for (auto [output, inside] : llvm::zip_equal(proto.output(), outputs)) {
+    if (output.empty())
+      continue;
+    llvm::Expected<Operand> value = lookup(inner, inside, "node '" + name + "' (If)");
+    if (!value)
+      return value.takeError();
+    scope.values[output] = *value;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tutti

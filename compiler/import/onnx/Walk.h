@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The walk over a graph's nodes: names and their scopes, functions of the model and branches put in where they are
+// used.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_WALK_H
+#define TUTTI_COMPILER_IMPORT_ONNX_WALK_H
+
+#include "compiler/import/emit/Emit.h"
+#include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/onnx/Report.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace tutti {
+
+class SafetensorsFile;
+
+/// The version of each domain that a model or a function imports; the default domain is "".
+using Opsets = llvm::StringMap<int64_t>;
+Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports);
+
+/// The names that the nodes of one graph or function see.
+struct Scope {
+  const Opsets &opsets;
+  Scope *outer = nullptr;          ///< whose names a branch sees too
+  std::string prefix;              ///< of its nodes' names, in messages
+  llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  llvm::StringSet<> absent; ///< inputs that a function's caller leaves out
+};
+
+class Walk {
+public:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+  /// With `weights`, tensors of that file take the place of the graph's own initializers of their names.
+  Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file, const SafetensorsFile *weights = nullptr);
+
+  /// The names that nodes read which `outputs` need, and the outputs.
+  static llvm::StringSet<> readFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
+
+  /// What no run of the walk can mend: names that are computed twice.
+  llvm::Error check(const Nodes &nodes);
+  /// Imports the nodes that `outputs` need. What is unsupported is kept in `unsupported`; a restart that `emit` asks
+  /// for ends it.
+  llvm::Error run(Emit &emit, Scope &scope, const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
+  /// The operand of a name; one that nothing before its reader gives is malformed.
+  llvm::Expected<Operand> lookup(Scope &scope, const std::string &name, const llvm::Twine &reader);
+  void begin();
+
+  std::vector<UnsupportedOp> unsupported;
+
+private:
+  /// Counts the nodes of a function or a branch before they are walked through, and checks them.
+  llvm::Error enter(const Nodes &body);
+  llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
+  llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
+                   llvm::ArrayRef<Operand> operands);
+  llvm::Error branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands);
+  const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto) const;
+  void report(const Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
+              llvm::StringRef reason, llvm::StringRef advice);
+  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+
+  mlir::MLIRContext &context;
+  llvm::StringRef path;
+  OnnxFile &file;
+  const SafetensorsFile *weights; ///< or null
+  llvm::StringMap<const onnx::FunctionProto *> functions;
+  llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
+  int64_t nodes = 0;                                    ///< of functions and branches, each time they are entered
+};
+
+} // namespace tutti
+
+#endif

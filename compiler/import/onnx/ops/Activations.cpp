@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of activations that are several pointwise ops.
+#include "compiler/import/onnx/ops/Ops.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// f where x > 0 does not hold, else x; a NaN goes to f.
+static Operand abovePositive(Emit &e, const Operand &x, const Operand &f) {
+  return e.select(e.compare<GreaterOp>(x, e.scalar(0, x)), x, f);
+}
+
+/// y = x, below 0 slope x
+static void leaky(Node &n, const Operand &x, const Operand &slope) {
+  Emit &e = n.emit;
+  n.set(0, e.select(e.compare<GreaterEqualOp>(x, e.scalar(0, x)), x, e.mul(x, slope)));
+}
+void importLeakyRelu(Node &n) { leaky(n, n.in(0), n.emit.scalar(n.floatAttr("alpha", 0.01f), n.in(0))); }
+void importPRelu(Node &n) {
+  Operand x = n.in(0), slope = n.in(1);
+  std::optional<Sizes> both = x && slope ? broadcast(x.sizes(), slope.sizes()) : std::nullopt;
+  if (both && *both != x.sizes())
+    n.emit.malformed("a slope of shape " + str(slope.sizes()) + " for an input of shape " + str(x.sizes()));
+  leaky(n, x, slope);
+}
+
+/// y = x, below 0 alpha (e^x - 1)
+void importElu(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  n.set(0, abovePositive(e, x, e.mul(e.unary<Expm1Op>(x), e.scalar(n.floatAttr("alpha", 1), x))));
+}
+
+/// y = x, below 0 alpha (e^(x / alpha) - 1)
+void importCelu(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), alpha = e.scalar(n.floatAttr("alpha", 1), x);
+  n.set(0, abovePositive(e, x, e.mul(e.unary<Expm1Op>(e.div(x, alpha)), alpha)));
+}
+
+/// y = gamma x, below 0 gamma alpha (e^x - 1)
+void importSelu(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  Operand below = e.mul(e.unary<Expm1Op>(x), e.scalar(n.floatAttr("alpha", 1.67326319217681884765625f), x));
+  n.set(0, e.mul(abovePositive(e, x, below), e.scalar(n.floatAttr("gamma", 1.05070102214813232421875f), x)));
+}
+
+/// y = max(0, min(1, alpha x + beta))
+static Operand hardSigmoid(Emit &e, const Operand &x, double alpha, double beta) {
+  Operand line = e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x));
+  return e.binary<MaxOp>(e.binary<MinOp>(line, e.scalar(1, x)), e.scalar(0, x));
+}
+void importHardSigmoid(Node &n) {
+  n.set(0, hardSigmoid(n.emit, n.in(0), n.floatAttr("alpha", 0.2f), n.floatAttr("beta", 0.5f)));
+}
+/// y = x hardsigmoid(x), with the line x / 6 + 1/2
+void importHardSwish(Node &n) {
+  Operand x = n.in(0);
+  n.set(0, n.emit.mul(x, hardSigmoid(n.emit, x, 1.0f / 6, 0.5)));
+}
+
+/// y = x / (1 + |x|)
+void importSoftsign(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  n.set(0, e.div(x, e.add(e.unary<AbsOp>(x), e.scalar(1, x))));
+}
+
+/// y = x above alpha, else 0
+void importThresholdedRelu(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  n.set(0, e.select(e.compare<GreaterOp>(x, e.scalar(n.floatAttr("alpha", 1), x)), x, e.scalar(0, x)));
+}
+
+/// y = x + bias below -lambd, x - bias above lambd, else 0. The numbers are floats, so integers go through float64.
+void importShrink(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  if (!given)
+    return;
+  Operand x = given.isFloat() ? given : e.cast(given, Float64Type::get(&e.context));
+  double lambd = n.floatAttr("lambd", 0.5);
+  Operand bias = e.scalar(n.floatAttr("bias", 0), x);
+  Operand above = e.select(e.compare<GreaterOp>(x, e.scalar(lambd, x)), e.sub(x, bias), e.scalar(0, x));
+  Operand y = e.select(e.compare<GreaterOp>(e.scalar(-lambd, x), x), e.add(x, bias), above);
+  n.set(0, e.cast(y, given.element()));
+}
+
+/// none: y = x (1 + erf(x / sqrt 2)) 0.5; tanh: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
+void importGelu(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), inner;
+  std::string approximate = n.stringAttr("approximate", "none");
+  if (approximate == "none") {
+    inner = e.unary<ErfOp>(e.div(x, e.scalar(1.4142135623730951, x)));
+  } else if (approximate == "tanh") {
+    Operand cube = e.mul(e.mul(x, x), x);
+    Operand sum = e.add(x, e.mul(cube, e.scalar(0.044715, x)));
+    inner = e.unary<TanhOp>(e.mul(sum, e.scalar(0.7978845608028654, x)));
+  } else {
+    e.malformed("attribute 'approximate' is '" + approximate + "'");
+  }
+  n.set(0, e.mul(e.mul(x, e.add(inner, e.scalar(1, x))), e.scalar(0.5, x)));
+}
+
+/// y = x sigmoid(alpha x)
+void importSwish(Node &n) {
+  Operand x = n.in(0);
+  double alpha = n.floatAttr("alpha", 1);
+  Operand inner = alpha == 1 ? x : n.emit.mul(x, n.emit.scalar(alpha, x));
+  n.set(0, n.emit.mul(x, n.emit.unary<SigmoidOp>(inner)));
+}
+
+} // namespace tutti

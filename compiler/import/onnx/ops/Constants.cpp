@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of constants and of shapes, which are constants but for the call's sizes.
+#include "compiler/import/onnx/ops/Ops.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+template <typename Numbers> static Operand listOf(Type element, const Numbers &numbers, bool vector) {
+  SmallVector<int64_t> dims;
+  if (vector)
+    dims.push_back(numbers.size());
+  HostTensor tensor = HostTensor::zeros(element, dims);
+  if (tensor.isFloat())
+    tensor.floats.assign(numbers.begin(), numbers.end());
+  else
+    tensor.ints.assign(numbers.begin(), numbers.end());
+  return Operand(computedSource(tensor));
+}
+
+void importConstant(Node &n) {
+  MLIRContext *context = &n.emit.context;
+  Type real = Float32Type::get(context), integer = IntegerType::get(context, 64);
+  if (n.hasAttr("value"))
+    n.set(0, n.tensorAttr("value"));
+  else if (n.hasAttr("value_float"))
+    n.set(0, listOf(real, SmallVector<double>{n.floatAttr("value_float", 0)}, false));
+  else if (n.hasAttr("value_int"))
+    n.set(0, listOf(integer, SmallVector<int64_t>{n.intAttr("value_int", 0)}, false));
+  else if (auto floats = n.floatsAttr("value_floats"))
+    n.set(0, listOf(real, *floats, true));
+  else if (auto ints = n.intsAttr("value_ints"))
+    n.set(0, listOf(integer, *ints, true));
+  else
+    n.emit.unsupported("a constant that is sparse or holds strings");
+}
+
+void importConstantOfShape(Node &n) {
+  std::optional<Sizes> sizes = n.sizesIn(0);
+  if (!sizes)
+    return;
+  for (const Size &size : *sizes)
+    if (size.isFixed() && size.getFixed() < 0) {
+      n.emit.malformed("a dimension of " + size.str());
+      return;
+    }
+  Operand value = listOf(Float32Type::get(&n.emit.context), SmallVector<double>{0}, false);
+  if (n.hasAttr("value"))
+    value = n.tensorAttr("value");
+  if (!value)
+    return;
+  if (value.constant().count() != 1) {
+    n.emit.malformed("attribute 'value' has " + Twine(value.constant().count()) + " elements");
+    return;
+  }
+  n.set(0, n.emit.broadcast(n.emit.reshape(value, {}), *sizes));
+}
+
+/// The sizes of axes [start, end), both from opset 15 on, negative ones from the end, brought into the rank.
+void importShape(Node &n) {
+  Operand x = n.in(0);
+  if (!x)
+    return;
+  Sizes sizes = x.sizes();
+  auto rank = static_cast<int64_t>(sizes.size());
+  auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  int64_t start = clamp(n.intAttr("start", 0)), end = clamp(n.intAttr("end", rank));
+  ShapeValue shape{{}, true, IntegerType::get(&n.emit.context, 64)};
+  for (int64_t i = start; i < end; ++i)
+    shape.elements.push_back(sizes[i]);
+  n.set(0, n.emit.shape(std::move(shape)));
+}
+
+void importSize(Node &n) {
+  Operand x = n.in(0);
+  if (!x)
+    return;
+  if (std::optional<Size> count = product(x.sizes()))
+    n.set(0, n.emit.shape({{*count}, false, IntegerType::get(&n.emit.context, 64)}));
+  else
+    n.emit.malformed("more elements than there are numbers");
+}
+
+} // namespace tutti

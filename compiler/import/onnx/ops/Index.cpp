@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of ops that choose elements by index.
+#include "compiler/import/onnx/ops/Ops.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Input i as indices; a problem when it is none.
+static Operand indicesIn(Node &n, size_t i) {
+  Operand indices = n.in(i);
+  if (indices && (!isa<IntegerType>(indices.element()) || indices.element().isInteger(1)))
+    return n.emit.malformed("indices of type " + elementName(indices.element()));
+  return indices;
+}
+
+/// Axis `axis` last, or back where it was.
+static SmallVector<int64_t> moved(int64_t rank, int64_t axis, bool back) {
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  int64_t from = back ? rank - 1 : axis, to = back ? axis : rank - 1;
+  permutation.erase(permutation.begin() + from);
+  permutation.insert(permutation.begin() + to, from);
+  return permutation;
+}
+static Operand toLast(Emit &e, const Operand &x, int64_t axis) {
+  return x ? e.transpose(x, moved(x.rank(), axis, false)) : x;
+}
+static Operand fromLast(Emit &e, const Operand &x, int64_t axis) {
+  return x ? e.transpose(x, moved(x.rank(), axis, true)) : x;
+}
+
+/// x with axes [first, first + count) as one.
+static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
+  Sizes sizes = x.sizes();
+  std::optional<Size> all = product(ArrayRef(sizes).slice(first, count));
+  if (!all)
+    return e.malformed("more elements than there are numbers");
+  sizes.erase(sizes.begin() + first, sizes.begin() + first + count);
+  sizes.insert(sizes.begin() + first, *all);
+  return e.reshape(x, sizes);
+}
+
+/// Why the sizes a and b of axis `axis`, of which b is the smaller, do not do.
+static void misfits(Node &n, int64_t axis, const Size &a, const Size &b) {
+  if (n.emit.restart)
+    return;
+  std::string sizes = "axis " + std::to_string(axis) + " of x, " + a.str() + ", and of the indices, " + b.str();
+  if (a.isFixed() && b.isFixed())
+    n.emit.malformed(sizes + ", do not fit");
+  else
+    n.emit.unsupported(sizes + ", fit only for some sizes of a call", "bind the dimension to one value with --dim");
+}
+
+void importGather(Node &n) {
+  Operand x = n.in(0), indices = indicesIn(n, 1);
+  if (!x || !indices)
+    return;
+  if (std::optional<int64_t> axis = n.axis(n.intAttr("axis", 0), x.rank()))
+    n.set(0, n.emit.gather(x, indices, *axis));
+}
+
+/// y[i, j, ...] = x[i, indices[i, j, ...], ...], the index in place of the axis. Of its other axes, x may be the longer
+/// one.
+void importGatherElements(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), indices = indicesIn(n, 1);
+  if (!x || !indices)
+    return;
+  int64_t rank = x.rank();
+  std::optional<int64_t> axis = n.axis(n.intAttr("axis", 0), rank);
+  if (!axis)
+    return;
+  if (indices.rank() != rank) {
+    e.malformed("indices of rank " + Twine(indices.rank()) + " where x has rank " + Twine(rank));
+    return;
+  }
+  Sizes chosen = indices.sizes();
+  for (int64_t i = 0; i < rank; ++i) {
+    Size size = x.sizes()[i];
+    if (i == *axis || e.same(size, chosen[i]))
+      continue;
+    if (!size.isFixed() || !chosen[i].isFixed() || chosen[i].getFixed() > size.getFixed())
+      return misfits(n, i, size, chosen[i]);
+    x = e.part(x, i, 0, chosen[i].getFixed());
+  }
+  // With the axes behind it, of fixed lengths, the axis is one: an index is the place in it. Else it goes to the end.
+  Sizes behind(ArrayRef(x.sizes()).drop_front(*axis + 1));
+  std::optional<Size> inner = product(behind);
+  if (!inner || !inner->isFixed() || inner->getFixed() > e.budget || !x.sizes()[*axis].isFixed() || *axis == rank - 1) {
+    Operand y = e.gather(toLast(e, x, *axis), toLast(e, indices, *axis), rank - 1, rank - 1);
+    n.set(0, fromLast(e, y, *axis));
+    return;
+  }
+  Operand steps = e.list(llvm::to_vector(llvm::seq<int64_t>(0, inner->getFixed())));
+  Operand places = e.places(indices, x.sizes()[*axis].getFixed());
+  places = places ? e.add(e.mul(places, e.scalar(inner->getFixed(), places)), e.reshape(steps, behind)) : places;
+  places = places ? joined(e, places, *axis, rank - *axis) : places;
+  Operand y = e.gather(joined(e, x, *axis, rank - *axis), places, *axis, *axis);
+  n.set(0, y ? e.reshape(y, chosen) : y);
+}
+
+/// The lengths of `count` axes from `first` on that tuples of indices go into; nothing when one is not fixed.
+static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes, int64_t first, const Size &count) {
+  SmallVector<int64_t> lengths;
+  if (!count.isFixed() || count.getFixed() < 1 || count.getFixed() > int64_t(sizes.size()) - first) {
+    n.emit.malformed("tuples of " + count.str() + " indices into " + Twine(sizes.size() - first) + " axes");
+    return std::nullopt;
+  }
+  for (const Size &size : ArrayRef(sizes).slice(first, count.getFixed())) {
+    if (!size.isFixed()) {
+      n.emit.unsupported("places elements along dimension '" + size.str() + "', which is known at a call only",
+                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      return std::nullopt;
+    }
+    lengths.push_back(size.getFixed());
+  }
+  return lengths;
+}
+
+/// The last axis of the indices is a tuple of places in x's axes behind the common ones.
+void importGatherND(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), indices = indicesIn(n, 1);
+  int64_t batch = n.intAttr("batch_dims", 0);
+  if (!x || !indices)
+    return;
+  if (batch < 0 || batch >= x.rank() || batch >= indices.rank()) {
+    e.malformed("attribute 'batch_dims' is " + Twine(batch) + " for " + x.str() + " and indices " + indices.str());
+    return;
+  }
+  Sizes sizes = x.sizes(), places = indices.sizes();
+  for (int64_t i = 0; i < batch; ++i)
+    if (!e.same(sizes[i], places[i]))
+      return misfits(n, i, sizes[i], places[i]);
+  if (std::optional<SmallVector<int64_t>> lengths = lengthsOf(n, sizes, batch, places.back()))
+    n.set(0, e.gather(joined(e, x, batch, lengths->size()), e.linear(indices, *lengths), batch, batch));
+}
+
+static std::optional<ScatterKind> kindOf(Node &n) {
+  std::string name = n.stringAttr("reduction", "none");
+  std::optional<ScatterKind> kind = symbolizeScatterKind(name == "none" ? "set" : name);
+  if (!kind || name == "set") {
+    n.emit.malformed("attribute 'reduction' is '" + name + "'");
+    return std::nullopt;
+  }
+  return kind;
+}
+
+/// Updates to places along an axis of x. Of x's other axes, what is past the updates stays.
+static Operand scattered(Emit &e, ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,
+                         int64_t axis) {
+  Sizes sizes = x.sizes(), few = updates.sizes();
+  for (int64_t i = 0; i < int64_t(sizes.size()); ++i)
+    if (i != axis && sizes[i] != few[i]) {
+      int64_t count = few[i].getFixed();
+      Operand rest = e.part(x, i, count, sizes[i].getFixed() - count), met = e.part(x, i, 0, count);
+      return e.concat({met ? scattered(e, kind, met, indices, updates, axis) : met, rest}, i);
+    }
+  // With the axes behind it, of fixed lengths, the axis is one, of blocks. Else it goes to the end.
+  int64_t rank = sizes.size();
+  std::optional<Size> behind = product(ArrayRef(sizes).drop_front(axis + 1));
+  if (!behind || !behind->isFixed()) {
+    Operand y = e.scatter(kind, toLast(e, x, axis), toLast(e, indices, axis), toLast(e, updates, axis));
+    return fromLast(e, y, axis);
+  }
+  auto flat = [&](const Operand &of) { return joined(e, of, axis, rank - axis); };
+  Operand y = e.scatter(kind, flat(x), flat(indices), flat(updates), behind->getFixed());
+  return y ? e.reshape(y, sizes) : y;
+}
+
+static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), indices = indicesIn(n, 1), updates = n.in(2);
+  if (!x || !indices || !updates || !kind)
+    return;
+  int64_t rank = x.rank();
+  std::optional<int64_t> axis = n.axis(n.intAttr("axis", 0), rank);
+  if (!axis)
+    return;
+  if (indices.rank() != rank || updates.rank() != rank || updates.element() != x.element()) {
+    e.malformed("x is " + x.str() + ", the indices " + indices.str() + ", the updates " + updates.str());
+    return;
+  }
+  Sizes sizes = x.sizes(), places = indices.sizes(), given = updates.sizes();
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!e.same(places[i], given[i])) {
+      if (!e.restart)
+        e.malformed("indices " + str(places) + " and updates " + str(given) + " of two shapes");
+      return;
+    }
+    if (i == *axis || e.same(sizes[i], places[i]))
+      continue;
+    if (!sizes[i].isFixed() || !places[i].isFixed() || places[i].getFixed() > sizes[i].getFixed())
+      return misfits(n, i, sizes[i], places[i]);
+  }
+  n.set(0, llvm::is_contained(places, Size(0)) ? x : scattered(e, *kind, x, indices, updates, *axis));
+}
+
+void importScatter(Node &n) { scatterElements(n, ScatterKind::set); }
+void importScatterElements(Node &n) { scatterElements(n, kindOf(n)); }
+
+/// Whole slices of updates to the places in x's first axes that tuples of indices name. Where one is named twice, the
+/// last update stays (ONNX leaves that open), and sums have this order.
+void importScatterND(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), indices = indicesIn(n, 1), updates = n.in(2);
+  std::optional<ScatterKind> kind = kindOf(n);
+  if (!x || !indices || !updates || !kind)
+    return;
+  if (indices.rank() == 0 || updates.element() != x.element()) {
+    e.malformed("x is " + x.str() + ", the indices " + indices.str() + ", the updates " + updates.str());
+    return;
+  }
+  Sizes sizes = x.sizes(), places = indices.sizes(), wanted(ArrayRef(places).drop_back());
+  std::optional<SmallVector<int64_t>> lengths = lengthsOf(n, sizes, 0, places.back());
+  if (!lengths)
+    return;
+  int64_t tuple = lengths->size(), listed = wanted.size();
+  wanted.append(sizes.begin() + tuple, sizes.end());
+  Sizes given = updates.sizes();
+  bool fit = given.size() == wanted.size();
+  for (size_t i = 0; fit && i < given.size(); ++i)
+    fit = e.same(given[i], wanted[i]);
+  if (!fit) {
+    if (!e.restart)
+      e.malformed("updates of shape " + str(given) + " where the indices ask for " + str(wanted));
+    return;
+  }
+  if (llvm::is_contained(places, Size(0)))
+    return n.set(0, x);
+  std::optional<Size> slice = product(ArrayRef(sizes).drop_front(tuple));
+  if (slice && slice->isFixed()) { // one row, of slices
+    Operand flat = e.linear(indices, *lengths);
+    flat = flat ? joined(e, flat, 0, listed) : flat;
+    Operand y =
+        e.scatter(*kind, joined(e, x, 0, sizes.size()), flat, joined(e, updates, 0, given.size()), slice->getFixed());
+    n.set(0, y ? e.reshape(y, sizes) : y);
+    return;
+  }
+  // A row for each element of a slice, and in it the places.
+  Operand flat = e.linear(indices, *lengths), rows = toLast(e, joined(e, x, 0, tuple), 0);
+  flat = flat ? joined(e, flat, 0, listed) : flat;
+  Operand y = e.scatter(*kind, rows, flat, toLast(e, joined(e, updates, 0, listed), 0));
+  y = fromLast(e, y, 0);
+  n.set(0, y ? e.reshape(y, sizes) : y);
+}
+
+/// The first elements of each sequence backwards, as many as its length.
+void importReverseSequence(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), lengths = indicesIn(n, 1);
+  int64_t batchAxis = n.intAttr("batch_axis", 1), timeAxis = n.intAttr("time_axis", 0);
+  if (!x || !lengths)
+    return;
+  std::optional<int64_t> batch = n.axis(batchAxis, x.rank()), time = n.axis(timeAxis, x.rank());
+  if (!batch || !time)
+    return;
+  Sizes sizes = x.sizes();
+  if (*batch == *time || lengths.rank() != 1) {
+    e.malformed("batch axis " + Twine(batchAxis) + ", time axis " + Twine(timeAxis) + " and lengths " + lengths.str());
+    return;
+  }
+  if (!e.same(sizes[*batch], lengths.sizes()[0]))
+    return misfits(n, *batch, sizes[*batch], lengths.sizes()[0]);
+  if (!sizes[*time].isFixed()) {
+    e.unsupported("reverses dimension '" + sizes[*time].str() + "', which is known at a call only",
+                  "bind it to one value with --dim");
+    return;
+  }
+  SmallVector<int64_t> permutation{*batch, *time}, back(sizes.size());
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != *batch && i != *time)
+      permutation.push_back(i);
+  for (auto [i, from] : llvm::enumerate(permutation))
+    back[from] = i;
+  Operand wide = e.reshape(e.cast(lengths, IntegerType::get(&e.context, 64)), {sizes[*batch], Size(1)});
+  Operand steps = e.list(llvm::to_vector(llvm::seq<int64_t>(0, sizes[*time].getFixed())));
+  Operand mirrored = e.sub(e.sub(wide, e.scalar(1, steps)), steps);
+  Operand from = e.select(e.compare<GreaterOp>(wide, steps), mirrored, steps);
+  Operand y = e.gather(e.transpose(x, permutation), from, 1, 1);
+  n.set(0, y ? e.transpose(y, back) : y);
+}
+
+/// What depends on data for its size; `why` is the input that would have to be known.
+static void dependsOnData(Node &n, const Twine &why) {
+  n.emit.unsupported("the size of its output depends on " + why + ", which is computed from the model's inputs",
+                     "make that a constant of the graph, or write the model with a mask of a fixed size (Where)");
+}
+
+/// The elements, or slices along an axis, at which a known condition is true.
+void importCompress(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), condition = n.in(1);
+  if (!x || !condition)
+    return;
+  if (!condition.isConstant())
+    return dependsOnData(n, "its condition");
+  std::optional<int64_t> axis = 0;
+  if (n.hasAttr("axis"))
+    axis = n.axis(n.intAttr("axis", 0), x.rank());
+  else
+    x = joined(e, x, 0, x.rank());
+  if (!x || !axis)
+    return;
+  Size size = x.sizes()[*axis];
+  if (condition.rank() != 1 || !condition.element().isInteger(1) ||
+      (size.isFixed() && condition.constant().count() > size.getFixed())) {
+    e.malformed("a condition " + condition.str() + " for an axis of length " + size.str());
+    return;
+  }
+  SmallVector<int64_t> chosen;
+  for (auto [i, yes] : llvm::enumerate(toHost(condition.constant()).ints))
+    if (yes)
+      chosen.push_back(i);
+  n.set(0, e.gather(x, e.list(chosen), *axis));
+}
+
+void importNonZero(Node &n) {
+  Operand x = n.in(0);
+  if (!x)
+    return;
+  if (!x.isConstant())
+    return dependsOnData(n, "its input");
+  if (x.constant().count() > n.emit.budget) {
+    n.emit.unsupported("looks through " + Twine(x.constant().count()) + " elements");
+    return;
+  }
+  HostTensor host = toHost(x.constant());
+  n.emit.budget -= host.count();
+  SmallVector<int64_t> strides = host.strides(), found;
+  for (int64_t i = 0; i < host.count(); ++i)
+    if (host.isFloat() ? host.floats[i] != 0 : host.ints[i] != 0)
+      found.push_back(i);
+  HostTensor places = HostTensor::zeros(IntegerType::get(&n.emit.context, 64), {x.rank(), int64_t(found.size())});
+  auto next = places.ints.begin();
+  for (auto [stride, length] : llvm::zip_equal(strides, host.dims))
+    for (int64_t place : found)
+      *next++ = place / stride % length;
+  n.set(0, Operand(computedSource(places)));
+}
+
+} // namespace tutti

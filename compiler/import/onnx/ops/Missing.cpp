@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Why the ops of ONNX's default domain that have no import have none, and what to do.
+#include "compiler/import/onnx/ops/Ops.h"
+
+namespace tutti {
+namespace {
+
+struct Group {
+  const char *reason, *advice;
+  llvm::ArrayRef<const char *> ops;
+};
+
+constexpr const char *convolution[] = {"Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv"};
+constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
+                                   "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
+constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
+constexpr const char *attention[] = {"Attention", "CausalConvWithState", "LinearAttention", "RotaryEmbedding",
+                                     "TensorScatter"};
+constexpr const char *control[] = {"Loop", "Scan"};
+constexpr const char *sequences[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
+                                     "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
+                                     "SequenceEmpty",      "SequenceErase", "SequenceInsert",
+                                     "SequenceLength",     "SequenceMap",   "SplitToSequence"};
+constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
+                                   "TfIdfVectorizer"};
+constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder",
+                                  "Resize",     "RoiAlign",      "Upsample"};
+constexpr const char *random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                  "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+                                     "QLinearMatMul",    "QuantizeLinear",        "BitCast"};
+constexpr const char *signals[] = {"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "MelWeightMatrix", "STFT"};
+constexpr const char *training[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
+constexpr const char *dataDependent[] = {"NonMaxSuppression"};
+constexpr const char *algebra[] = {"Det"};
+
+const Group groups[] = {
+    {"convolutions are not supported yet", "a dense network of the same function can be compiled", convolution},
+    {"pooling over an image is not supported yet",
+     "write it with Reshape and a reduction where the windows do not overlap", pooling},
+    {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
+    {"it is not supported as one op yet", "export the model with its MatMuls and Softmax spelled out", attention},
+    {"control flow is not supported yet", "unroll the loop when exporting", control},
+    {"sequences and optionals are not supported", "export the model with tensors alone", sequences},
+    {"strings are not supported", "do it before the model, which then takes numbers", strings},
+    {"resampling of images is not supported yet", "do it before the model", images},
+    {"random numbers are not supported yet", "export the model for inference, or make them an input", random},
+    {"quantized tensors are not supported yet", "export the model in floats", quantized},
+    {"transforms of signals are not supported", "do it before the model, or write it as a MatMul with a constant",
+     signals},
+    {"it is an op of training", "export the model for inference", training},
+    {"the size of its output depends on data", "do it after the model", dataDependent},
+    {"linear algebra is not supported", "do it after the model", algebra},
+};
+
+} // namespace
+
+Why whyNot(llvm::StringRef name) {
+  for (const Group &group : groups)
+    if (llvm::is_contained(group.ops, name))
+      return {group.reason, group.advice};
+  return {"the op is not supported yet", "write the model without it"};
+}
+
+} // namespace tutti

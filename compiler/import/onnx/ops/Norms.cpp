@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of softmax and of norms, as the primitives that older exporters spell them with.
+#include "compiler/import/onnx/ops/Ops.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+/// What a softmax runs along: one axis from opset 13 on, before that all from `axis` on, as if they were one.
+struct SoftmaxRows {
+  Operand x;
+  int64_t axis = 0;
+};
+} // namespace
+
+static SoftmaxRows softmaxRows(Node &n) {
+  Operand x = n.in(0);
+  int64_t given = n.intAttr("axis", n.opset < 13 ? 1 : -1);
+  std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
+  if (!axis)
+    return {};
+  return {n.opset < 13 ? n.emit.flattenFrom(x, *axis) : x, *axis};
+}
+
+/// e^(x - max) / sum
+void importSoftmax(Node &n) {
+  Emit &e = n.emit;
+  if (auto [x, axis] = softmaxRows(n); x) {
+    Operand power = e.unary<ExpOp>(e.sub(x, e.reduce(ReduceKind::max, x, axis, true)));
+    n.set(0, e.reshape(e.div(power, e.reduce(ReduceKind::sum, power, axis, true)), n.in(0).sizes()));
+  }
+}
+
+/// x - max - ln sum e^(x - max)
+void importLogSoftmax(Node &n) {
+  Emit &e = n.emit;
+  if (auto [x, axis] = softmaxRows(n); x) {
+    Operand below = e.sub(x, e.reduce(ReduceKind::max, x, axis, true));
+    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(below), axis, true);
+    n.set(0, e.reshape(e.sub(below, e.unary<LogOp>(sum)), n.in(0).sizes()));
+  }
+}
+
+/// x in the type that statistics are made in: one that is wide enough already stays.
+static Operand widened(Emit &e, const Operand &x, Type wide) {
+  return x && x.element().getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth() ? e.cast(x, wide) : x;
+}
+/// The same, in float32 at least.
+static Operand widened(Emit &e, const Operand &x) { return widened(e, x, Float32Type::get(&e.context)); }
+
+/// The type of attribute `stash_type`; null and a problem if it is no float type.
+static Type stashType(Node &n) {
+  int64_t stash = n.intAttr("stash_type", 1);
+  Type wide = stash == static_cast<int32_t>(stash) ? elementOf(n.emit.context, static_cast<int32_t>(stash)) : Type();
+  if (wide && isa<FloatType>(wide))
+    return wide;
+  n.emit.malformed("attribute 'stash_type' is " + Twine(stash));
+  return nullptr;
+}
+
+static bool expectFloats(Node &n, const Operand &x) {
+  if (x && !x.isFloat())
+    n.emit.malformed("input 0 has elements of " + elementName(x.element()) + " where floats are due");
+  return x && x.isFloat();
+}
+
+/// A number for each element from `axis` of x on, as one for each column of `flattenFrom(x, axis)`.
+static Operand perColumn(Emit &e, const Operand &parameter, const Operand &x, int64_t axis) {
+  if (!parameter || !x)
+    return Operand();
+  Sizes all = x.sizes();
+  Operand whole =
+      parameter.rank() <= x.rank() - axis ? e.broadcast(parameter, ArrayRef(all).drop_front(axis)) : Operand();
+  if (!whole)
+    return e.malformed("a parameter of shape " + str(parameter.sizes()) + " for axes of shape " +
+                       str(ArrayRef(all).drop_front(axis)));
+  return e.flattenFrom(whole, 0);
+}
+
+namespace {
+struct Normal {
+  Operand mean, deviation, y;
+};
+} // namespace
+
+/// d = x - mean; y = d / sqrt(mean(d d) + epsilon), along an axis.
+static Normal normalise(Emit &e, const Operand &x, int64_t axis, double epsilon) {
+  Operand mean = e.reduce(ReduceKind::mean, x, axis, true);
+  Operand d = e.sub(x, mean);
+  Operand variance = e.reduce(ReduceKind::mean, e.mul(d, d), axis, true);
+  Operand deviation = e.unary<SqrtOp>(e.add(variance, e.scalar(epsilon, x)));
+  return {mean, deviation, e.div(d, deviation)};
+}
+
+/// normal scale + bias, over the axes from `axis` on.
+void importLayerNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  if (!expectFloats(n, x))
+    return;
+  std::optional<int64_t> axis = n.axis(n.intAttr("axis", -1), x.rank());
+  double epsilon = n.floatAttr("epsilon", 1e-5f);
+  Type given = x.element(), wide = stashType(n);
+  if (!axis || !wide)
+    return;
+  Normal normal = normalise(e, widened(e, e.flattenFrom(x, *axis), wide), *axis, epsilon);
+  Operand y = e.mul(e.cast(normal.y, given), perColumn(e, n.in(1), x, *axis));
+  if (n.has(2))
+    y = e.add(y, perColumn(e, n.in(2), x, *axis));
+  n.set(0, e.reshape(y, x.sizes()));
+  Sizes statistics = x.sizes();
+  std::fill(statistics.begin() + *axis, statistics.end(), Size(1));
+  if (n.wants(1))
+    n.set(1, e.reshape(normal.mean, statistics));
+  if (n.wants(2))
+    n.set(2, e.reshape(e.unary<ReciprocalOp>(normal.deviation), statistics));
+}
+
+/// x / sqrt(mean(x x) + epsilon) scale, over the axes from `axis` on.
+void importRMSNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  if (!expectFloats(n, given))
+    return;
+  std::optional<int64_t> axis = n.axis(n.intAttr("axis", -1), given.rank());
+  double epsilon = n.floatAttr("epsilon", 1e-5f);
+  Type wide = stashType(n);
+  if (!axis || !wide)
+    return;
+  Operand x = widened(e, e.flattenFrom(given, *axis), wide);
+  Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), *axis, true);
+  Operand y = e.div(x, e.unary<SqrtOp>(e.add(square, e.scalar(epsilon, x))));
+  y = e.mul(e.cast(y, given.element()), perColumn(e, n.in(1), given, *axis));
+  n.set(0, e.reshape(y, given.sizes()));
+}
+
+/// A number for each channel, axis 1 of x, as a tensor that broadcasts to a tensor of `rank` axes.
+static Operand perChannel(Emit &e, const Operand &parameter, const Operand &x, int64_t rank) {
+  if (!parameter || !x)
+    return Operand();
+  if (parameter.rank() != 1 || parameter.sizes()[0] != x.sizes()[1])
+    return e.malformed("a parameter of shape " + str(parameter.sizes()) + " for " + x.sizes()[1].str() + " channels");
+  Sizes sizes(rank - 1, Size(1));
+  sizes[0] = x.sizes()[1];
+  return e.reshape(parameter, sizes);
+}
+
+static bool expectRank(Node &n, const Operand &x, int64_t least) {
+  if (x && x.rank() < least)
+    n.emit.malformed("input 0 has rank " + Twine(x.rank()) + " where at least " + Twine(least) + " is due");
+  return x && x.rank() >= least;
+}
+
+/// (x - mean) (scale / sqrt(variance + epsilon)) + bias, with numbers of the model for each channel.
+void importBatchNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  double epsilon = n.floatAttr("epsilon", 1e-5f);
+  n.floatAttr("momentum", 0.9f);
+  bool perElement = n.opset < 9 && n.intAttr("spatial", 1) == 0;
+  bool training = n.opset >= 14 && n.intAttr("training_mode", 0) != 0;
+  if (!expectFloats(n, given) || !expectRank(n, given, 2))
+    return;
+  for (size_t i = 1; i < 5; ++i)
+    training |= n.wants(i);
+  if (training) {
+    e.unsupported("training mode", "export the model for inference");
+    return;
+  }
+  Operand x = widened(e, given);
+  auto number = [&](size_t i) {
+    Operand parameter = n.in(i);
+    parameter = parameter ? e.cast(parameter, x.element()) : parameter;
+    return perElement ? parameter : perChannel(e, parameter, x, x.rank());
+  };
+  Operand variance = number(4);
+  Operand factor = e.div(number(1), e.unary<SqrtOp>(e.add(variance, e.scalar(epsilon, x))));
+  n.set(0, e.cast(e.add(e.mul(e.sub(x, number(3)), factor), number(2)), given.element()));
+}
+
+/// Of each channel of each instance, over all axes behind it.
+void importInstanceNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  double epsilon = n.floatAttr("epsilon", 1e-5f);
+  if (!expectFloats(n, given) || !expectRank(n, given, 3))
+    return;
+  Operand x = widened(e, e.flattenFrom(given, 2));
+  auto number = [&](size_t i) { return perChannel(e, widened(e, n.in(i)), x, 3); };
+  Operand y = e.add(e.mul(normalise(e, x, 2, epsilon).y, number(1)), number(2));
+  n.set(0, e.reshape(e.cast(y, given.element()), given.sizes()));
+}
+
+/// Of groups of channels that are neighbours. A scale and a bias a group before opset 21, a channel from then on.
+void importGroupNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  double epsilon = n.floatAttr("epsilon", 1e-5f);
+  int64_t groups = n.intAttr("num_groups", 0);
+  Type wide = n.opset < 21 ? Type(Float32Type::get(&e.context)) : stashType(n);
+  if (!wide || !expectFloats(n, given) || !expectRank(n, given, 2))
+    return;
+  for (int64_t axis = 1; axis < given.rank(); ++axis)
+    if (!e.isKnown(given, axis, "normalises along"))
+      return;
+  Sizes before = given.sizes();
+  std::optional<Size> columns = product(ArrayRef(before).drop_front(1));
+  int64_t channels = before[1].getFixed();
+  if (groups < 1 || channels % groups != 0 || !columns || channels == 0) {
+    e.malformed(Twine(groups) + " groups of " + Twine(channels) + " channels");
+    return;
+  }
+  Operand x = widened(e, e.reshape(given, {before[0], Size(groups), Size(columns->getFixed() / groups)}), wide);
+  Operand y = e.cast(normalise(e, x, 2, epsilon).y, given.element());
+  bool perGroup = n.opset < 21;
+  if (perGroup) {
+    for (size_t i : {1, 2}) {
+      Operand parameter = perChannel(e, n.in(i), x, 3);
+      y = i == 1 ? e.mul(y, parameter) : e.add(y, parameter);
+    }
+  } else {
+    y = e.reshape(y, {before[0], before[1], Size(columns->getFixed() / channels)});
+    y = e.add(e.mul(y, perChannel(e, n.in(1), given, 3)), perChannel(e, n.in(2), given, 3));
+  }
+  n.set(0, e.reshape(y, before));
+}
+
+/// x / norm along an axis, 0 where the norm is.
+void importLpNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  int64_t p = n.intAttr("p", 2), at = n.intAttr("axis", -1);
+  std::optional<int64_t> axis = expectFloats(n, given) ? n.axis(at, given.rank()) : std::nullopt;
+  if (!axis)
+    return;
+  if (p != 1 && p != 2) {
+    e.malformed("attribute 'p' is " + Twine(p) + ", neither 1 nor 2");
+    return;
+  }
+  Operand x = widened(e, given);
+  Operand norm = e.reduce(ReduceKind::sum, p == 1 ? e.unary<AbsOp>(x) : e.mul(x, x), *axis, true);
+  norm = p == 1 ? norm : e.unary<SqrtOp>(norm);
+  Operand zero = e.scalar(0, x);
+  n.set(0, e.cast(e.select(e.compare<EqualOp>(norm, zero), zero, e.div(x, norm)), given.element()));
+}
+
+/// (x - mean) / (sqrt(mean (x - mean)^2) + 1e-9) over the axes.
+void importMeanVarianceNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  std::optional<SmallVector<int64_t>> listed = n.intsAttr("axes");
+  std::optional<SmallVector<int64_t>> axes =
+      expectFloats(n, given) ? n.axes(listed ? *listed : SmallVector<int64_t>{0, 2, 3}, given.rank()) : std::nullopt;
+  if (!axes)
+    return;
+  Operand x = widened(e, given);
+  Operand d = e.sub(x, e.reduce(ReduceKind::mean, x, *axes, true));
+  Operand deviation = e.unary<SqrtOp>(e.reduce(ReduceKind::mean, e.mul(d, d), *axes, true));
+  n.set(0, e.cast(e.div(d, e.add(deviation, e.scalar(1e-9, x))), given.element()));
+}
+
+/// x / (bias + alpha / size sum)^beta; the sum of the squares of `size` channels around each.
+void importLRN(Node &n) {
+  Emit &e = n.emit;
+  Operand given = n.in(0);
+  double alpha = n.floatAttr("alpha", 1e-4f), beta = n.floatAttr("beta", 0.75), bias = n.floatAttr("bias", 1);
+  int64_t size = n.intAttr("size", 0);
+  if (!expectFloats(n, given) || !expectRank(n, given, 3) || !e.isKnown(given, 1, "sums along"))
+    return;
+  Sizes sizes = given.sizes();
+  if (size < 1 || size > 1024) {
+    e.malformed("attribute 'size' is " + Twine(size) + " where 1 to 1024 are due");
+    return;
+  }
+  Operand x = widened(e, given), square = e.mul(x, x);
+  auto zeros = [&](int64_t channels) {
+    Sizes edge = sizes;
+    edge[1] = Size(channels);
+    return e.broadcast(e.scalar(0, x), edge);
+  };
+  int64_t before = (size - 1) / 2, after = size - 1 - before;
+  SmallVector<Operand> parts;
+  if (before > 0)
+    parts.push_back(zeros(before));
+  parts.push_back(square);
+  if (after > 0)
+    parts.push_back(zeros(after));
+  Operand padded = parts.size() == 1 ? square : e.concat(parts, 1), sum;
+  SmallVector<int64_t> starts(sizes.size(), 0), lengths(sizes.size(), -1), steps(sizes.size(), 1);
+  for (auto [length, known] : llvm::zip_equal(lengths, sizes))
+    length = known.isFixed() ? known.getFixed() : -1;
+  for (int64_t i = 0; i < size; ++i) {
+    starts[1] = i;
+    Operand part = size == 1 ? padded : e.slice(padded, starts, lengths, steps);
+    sum = i == 0 ? part : e.add(sum, part);
+  }
+  Operand base = e.add(e.mul(sum, e.scalar(alpha / double(size), x)), e.scalar(bias, x));
+  n.set(0, e.cast(e.div(x, e.pow(base, e.scalar(beta, x))), given.element()));
+}
+
+} // namespace tutti

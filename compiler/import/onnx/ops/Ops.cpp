@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of ONNX ops.
+#include "compiler/import/onnx/ops/Ops.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tutti {
+
+#define TUTTI_ENTRY(name, since) {#name, since, import##name},
+static constexpr OnnxOp ops[] = {TUTTI_ONNX_OPS(TUTTI_ENTRY)};
+#undef TUTTI_ENTRY
+
+const OnnxOp *findOp(llvm::StringRef name) {
+  const OnnxOp *found = llvm::find_if(ops, [&](const OnnxOp &op) { return op.name == name; });
+  return found == std::end(ops) ? nullptr : found;
+}
+
+} // namespace tutti

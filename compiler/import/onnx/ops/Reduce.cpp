@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of reductions, of the places of extremes, of sums so far, and of the largest elements.
+#include "compiler/import/onnx/ops/Ops.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace tutti {
+
+using Step = llvm::function_ref<Operand(const Operand &)>;
+
+/// Axes are an attribute before opset `since`, an input from then on; none means all. Where an empty list means none,
+/// what an op does beside the reduction is done all the same.
+static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>, bool keep)> reduce,
+                      int64_t since = 18) {
+  Operand x = n.in(0);
+  if (!x)
+    return;
+  bool given;
+  SmallVector<int64_t> listed = n.axesOf("axes", 1, since, given);
+  bool keep = n.intAttr("keepdims", 1) != 0;
+  bool emptyIsNone = n.opset >= since && n.intAttr("noop_with_empty_axes", 0) != 0;
+  if (n.emit.failed())
+    return;
+  std::optional<SmallVector<int64_t>> axes;
+  if (listed.empty() && !emptyIsNone)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  else
+    axes = n.axes(listed, x.rank());
+  if (axes)
+    n.set(0, reduce(x, *axes, keep));
+}
+
+/// The largest or smallest; of truth values as integers.
+static void extreme(Node &n, ReduceKind kind) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+    bool truths = x.element().isInteger(1);
+    Operand numbers = truths ? n.emit.cast(x, IntegerType::get(&n.emit.context, 8)) : x;
+    return n.emit.cast(n.emit.reduce(kind, numbers, axes, keep), x.element());
+  });
+}
+
+/// A sum of `term(x)` and what becomes of it. Integers go through float64 where `after` is no integer's business.
+static void sumOf(Node &n, Step term, Step after, bool asFloats) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+    Type element = x.element();
+    Operand numbers = asFloats && !x.isFloat() ? n.emit.cast(x, Float64Type::get(&n.emit.context)) : x;
+    return n.emit.cast(after(n.emit.reduce(ReduceKind::sum, term(numbers), axes, keep)), element);
+  });
+}
+
+static Operand same(const Operand &x) { return x; }
+
+void importReduceMax(Node &n) { extreme(n, ReduceKind::max); }
+void importReduceMin(Node &n) { extreme(n, ReduceKind::min); }
+void importReduceSum(Node &n) {
+  reduction(
+      n,
+      [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+        return n.emit.reduce(ReduceKind::sum, x, axes, keep);
+      },
+      13);
+}
+void importReduceProd(Node &n) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+    return n.emit.reduce(ReduceKind::prod, x, axes, keep);
+  });
+}
+
+/// Of integers the sum by their number, truncated.
+void importReduceMean(Node &n) {
+  reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
+    Emit &e = n.emit;
+    if (x.isFloat())
+      return e.reduce(ReduceKind::mean, x, axes, keep);
+    double count = 1;
+    for (int64_t axis : axes)
+      count *= x.sizes()[axis].isFixed() ? double(x.sizes()[axis].getFixed()) : 1;
+    Operand sum = e.reduce(ReduceKind::sum, x, axes, keep);
+    return axes.empty() ? sum : e.div(sum, e.scalar(count, sum));
+  });
+}
+
+void importReduceL1(Node &n) {
+  sumOf(n, [&](const Operand &x) { return n.emit.unary<AbsOp>(x); }, same, false);
+}
+void importReduceL2(Node &n) {
+  sumOf(
+      n, [&](const Operand &x) { return n.emit.mul(x, x); },
+      [&](const Operand &sum) { return n.emit.unary<SqrtOp>(sum); }, true);
+}
+void importReduceSumSquare(Node &n) {
+  sumOf(n, [&](const Operand &x) { return n.emit.mul(x, x); }, same, false);
+}
+void importReduceLogSum(Node &n) {
+  sumOf(n, same, [&](const Operand &sum) { return n.emit.unary<LogOp>(sum); }, true);
+}
+
+/// m + ln sum e^(x - m), where m is the largest x; 0 where that is infinite, so that x - m is no NaN.
+void importReduceLogSumExp(Node &n) {
+  reduction(n, [&](const Operand &given, ArrayRef<int64_t> axes, bool keep) {
+    Emit &e = n.emit;
+    Operand x = given.isFloat() ? given : e.cast(given, Float64Type::get(&e.context));
+    auto finite = [&](const Operand &most) {
+      Operand limit = e.scalar(std::numeric_limits<double>::infinity(), most);
+      return e.select(e.compare<EqualOp>(e.unary<AbsOp>(most), limit), e.scalar(0, most), most);
+    };
+    Operand most = finite(e.reduce(ReduceKind::max, x, axes, true));
+    Operand sum = e.reduce(ReduceKind::sum, e.unary<ExpOp>(e.sub(x, most)), axes, true);
+    Operand all = e.cast(e.add(most, e.unary<LogOp>(sum)), given.element());
+    return keep ? all : e.dropAxes(all, axes);
+  });
+}
+
+static void place(Node &n, ArgKind kind) {
+  Operand x = n.in(0);
+  bool keep = n.intAttr("keepdims", 1) != 0, last = n.intAttr("select_last_index", 0) != 0;
+  int64_t given = n.intAttr("axis", 0);
+  std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
+  if (axis)
+    n.set(0, n.emit.arg(kind, x, *axis, last, keep));
+}
+void importArgMax(Node &n) { place(n, ArgKind::max); }
+void importArgMin(Node &n) { place(n, ArgKind::min); }
+
+/// 1 at the first of the largest, 0 elsewhere. Before opset 13 all axes from `axis` on are one.
+void importHardmax(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  int64_t given = n.intAttr("axis", n.opset < 13 ? 1 : -1);
+  std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
+  if (!axis)
+    return;
+  Operand rows = n.opset < 13 ? e.flattenFrom(x, *axis) : x;
+  Operand most = e.arg(ArgKind::max, rows, *axis, false, true);
+  if (!most)
+    return;
+  if (int64_t length = rows.sizes()[*axis].getFixed(); length > 1 << 20) {
+    e.unsupported("compares along " + Twine(length) + " elements");
+    return;
+  }
+  ShapeValue places{{}, true, most.element()};
+  for (int64_t i = 0; i < rows.sizes()[*axis].getFixed(); ++i)
+    places.elements.push_back(Size(i));
+  Sizes along(rows.rank() - *axis, Size(1));
+  along[0] = rows.sizes()[*axis];
+  Operand chosen = e.compare<EqualOp>(most, e.reshape(e.shape(std::move(places)), along));
+  n.set(0, e.reshape(e.cast(chosen, x.element()), x.sizes()));
+}
+
+static void scan(Node &n, ScanKind kind) {
+  Operand x = n.in(0);
+  bool exclusive = n.intAttr("exclusive", 0) != 0, reverse = n.intAttr("reverse", 0) != 0;
+  std::optional<SmallVector<int64_t>> given = n.intsIn(1);
+  if (!x || !given)
+    return;
+  if (given->size() != 1) {
+    n.emit.malformed("input 1 has " + Twine(given->size()) + " elements where an axis is due");
+    return;
+  }
+  if (std::optional<int64_t> axis = n.axis(given->front(), x.rank()))
+    n.set(0, n.emit.scan(kind, x, *axis, exclusive, reverse));
+}
+void importCumSum(Node &n) { scan(n, ScanKind::sum); }
+void importCumProd(Node &n) { scan(n, ScanKind::prod); }
+
+/// The number of elements is an attribute before opset 10, an input from then on. What need not be sorted is.
+void importTopK(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0);
+  int64_t count = n.opset < 10 ? n.intAttr("k", 0) : 0, given = n.intAttr("axis", -1);
+  bool largest = n.opset < 11 || n.intAttr("largest", 1) != 0;
+  if (n.opset >= 11)
+    n.intAttr("sorted", 1);
+  if (n.opset >= 10) {
+    std::optional<SmallVector<int64_t>> k = n.intsIn(1);
+    if (!k)
+      return;
+    if (k->size() != 1) {
+      e.malformed("input 1 has " + Twine(k->size()) + " elements where a number is due");
+      return;
+    }
+    count = k->front();
+  }
+  std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
+  if (!axis)
+    return;
+  int64_t last = x.rank() - 1;
+  Operand rows = e.moveAxis(x, *axis, last), places = e.top(rows, count, !largest);
+  n.set(0, e.moveAxis(e.gather(rows, places, last, last), last, *axis));
+  n.set(1, e.moveAxis(places, last, *axis));
+}
+
+} // namespace tutti
