@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures the workloads: Tutti and its peers, in one run, by the rules of benchmarks/README.md.
 
-    ./dev bench [--quick] [--only NAME] [--no-peers]
+    ./dev bench [--quick] [--only NAME] [--no-peers | --all-peers]
 """
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")      # of the float64 referen
 
 import argparse
 import datetime
+import importlib
 import importlib.metadata
-import math
 import re
 import subprocess
 import sys
@@ -23,11 +23,37 @@ import extras
 import measure
 import ours
 import report
-from models import ROOT, madds, write_members
-from networks import NETWORKS, WORKLOADS, Workload, count, output_widths, weights
+from models import ROOT, write_members
+from networks import NETWORKS, WORKLOADS, Workload, call_bytes, madds, output_shapes, weights
 
 APART = .05               # two peaks further apart than this make a run void
 TRIES = 3
+
+
+MORE_PEERS = ("torch", "jax")      # with --all-peers; the modules of gpu/ run on a CPU as well
+
+
+def import_peer(name: str, threads: int):
+    if name == "jax":
+        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+        if threads == 1:                         # else as many as the affinity mask has
+            os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+    module = importlib.import_module(f"gpu.{name}_peer")
+    if name == "torch":
+        module.torch.set_num_threads(threads)
+    return module
+
+
+class Waiting:
+    """A contestant whose calls return before they are over."""
+
+    def __init__(self, contestant):
+        self.contestant, self.name = contestant, contestant.name
+        self.outputs, self.close = contestant.outputs, contestant.close
+
+    def run(self, i: int):
+        self.contestant.run(i)
+        self.contestant.wait()
 
 
 class Bench:
@@ -41,6 +67,14 @@ class Bench:
         self.artifacts: dict[str, ours.Compiled] = {}
         self.params: dict[tuple[str, int], list[dict]] = {}
         self.notes: list[str] = []
+
+        self.more_peers = {}
+        for name in MORE_PEERS if args.all_peers else ():
+            try:
+                self.more_peers[name] = import_peer(name, self.threads)
+            except Exception as error:           # a broken installation fails in ways of its own
+                self.notes.append(f"Without {name}: {type(error).__name__}: {error}.")
+                self.tell(self.notes[-1])
 
     def tell(self, text: str):
         print(text, file=sys.stderr, flush=True)
@@ -58,33 +92,26 @@ class Bench:
     def artifact(self, network: str, members: int, *flags: str, per_member: bool = False) -> ours.Compiled:
         """The ensemble of the first members, compiled in this run."""
         n = NETWORKS[network]
-        if per_member:
-            flags += ("--input", f"{n.input}=member")
+        for name in n.inputs if per_member else ():
+            flags += ("--input", f"{name}=member")
+        for x in n.inputs.values():
+            flags += ("--dim", f"{x.rows}=1..{x.max_rows}")
+        if n.unequal:
+            flags += ("--unequal",)
         key = " ".join([network, str(members), *flags])
         if key not in self.artifacts:
             path = self.folder / (re.sub(r"[^A-Za-z0-9]+", "-", key) + ".tutti")
-            self.artifacts[key] = ours.compile(self.build, self.members(network, members), path,
-                                               "--dim", f"batch=1..{n.max_rows}", *flags)
+            self.artifacts[key] = ours.compile(self.build, self.members(network, members), path, *flags)
         return self.artifacts[key]
 
-    def session(self, network: str, artifact: Path, inputs, members: int, rows: int, **more) -> ours.Ours:
+    def session(self, w: Workload, artifact: Path, inputs, **more) -> ours.Ours:
         """With the members' outputs bound."""
-        outs = [(n, "members", (members, rows, w)) for n, w in output_widths(NETWORKS[network]).items()]
-        return ours.Ours(self.library, artifact, NETWORKS[network].input, inputs, outs, more.pop("threads", self.threads), **more)
+        outs = [(n, "members", shape) for n, shape in output_shapes(w).items()]
+        return ours.Ours(self.library, artifact, list(NETWORKS[w.network].inputs), inputs, outs, more.pop("threads", self.threads), **more)
 
     def peaks(self, bytes: int) -> dict:
         """GFLOP/s of register FMAs, and GB/s of reading a buffer of that many bytes."""
         return ours.peaks(self.build, self.threads, bytes)
-
-
-def call_bytes(w: Workload) -> int:
-    """Weights, inputs and outputs of a call, once each, unpadded."""
-    network, counted = NETWORKS[w.network], count(NETWORKS[w.network])
-    sizes = {name: 4 * int(math.prod(shape)) for name, shape, _, _ in counted.params}
-    shared = sum(sizes[name] for name in counted.shared)
-    each = sum(sizes.values()) - shared
-    inputs = 4 * w.rows * network.width * (w.members if w.per_member_input else 1)
-    return w.members * (each + 4 * w.rows * sum(output_widths(network).values())) + shared + inputs
 
 
 def measure_workload(bench: Bench, w: Workload, with_peers: bool) -> dict:
@@ -93,12 +120,20 @@ def measure_workload(bench: Bench, w: Workload, with_peers: bool) -> dict:
     artifact = bench.artifact(w.network, w.members, per_member=w.per_member_input)
     params = bench.weights(w.network, w.members)
     truth = measure.Truth(w, network, params)
-    contestants = [bench.session(w.network, artifact.path, truth.inputs, w.members, w.rows, name="Tutti")]
+    contestants = [bench.session(w, artifact.path, truth.inputs, name="Tutti")]
     if with_peers:
         import peers
         for name, make in peers.makers(w, network, params, truth.inputs, bench.threads):
             bench.tell(f"  making {name}")
             contestants.append(make())
+        for module in bench.more_peers.values():
+            for name, make in module.makers(w, network, params, truth.inputs, "f32", None, True):
+                bench.tell(f"  making {name}")
+                try:
+                    contestants.append(Waiting(make()) if name.startswith("JAX") else make())
+                except Exception as error:               # a failure of theirs is a line in the result, not the end of it
+                    bench.notes.append(f"{w.name}: without {name}: {type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}")
+                    bench.tell("  " + bench.notes[-1])
     errors = {c.name: truth.error(c) for c in contestants}
     bytes = call_bytes(w)
     row = {}
@@ -135,13 +170,13 @@ def percent(x: float) -> str:
     return f"{100 * x:.1f} %"
 
 
-def about(args, library: ours.Library) -> dict:
+def about(args, bench: Bench) -> dict:
     info = Path("/proc/cpuinfo").read_text()
     cpu = re.search(r"model name\s*: (.*)", info).group(1)
     flags = set(re.search(r"flags\s*: (.*)", info).group(1).split())
     git = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     versions = {}
-    for package in ("onnxruntime", "openvino", "numpy"):
+    for package in ("onnxruntime", "openvino", *bench.more_peers, "numpy"):
         versions[package] = importlib.metadata.version(package)
     return {"date": datetime.date.today().isoformat(), "cpu": cpu, "slug": re.sub(r"[^a-z0-9]+", "-", cpu.lower()).strip("-"),
             "level": "AVX-512" if "avx512f" in flags else "AVX2", "threads": args.threads, "commit": git, "versions": versions,
@@ -156,6 +191,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="NAME", help="workloads whose name starts so (repeats); no extra numbers")
     parser.add_argument("--quick", action="store_true", help="fewer rounds; none of the ensembles of 500 and more, no extra numbers")
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--all-peers", action="store_true", help="also PyTorch (loop, vmap, compiled) and JAX, where they are installed")
     parser.add_argument("--extras", action="store_true", help="only the numbers beside the workloads")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     args = parser.parse_args()
@@ -167,7 +203,7 @@ def main() -> int:
     else:
         chosen = [w for w in WORKLOADS if not (args.quick and w.members >= 500)]
     bench = Bench(args)
-    result = {"about": about(args, bench.library), "workloads": [], "extras": [], "notes": bench.notes}
+    result = {"about": about(args, bench), "workloads": [], "extras": [], "notes": bench.notes}
     for w in [] if args.extras else chosen:
         bench.tell(f"{w.name}: {madds(w) / 1e6:.4g} million multiply-adds")
         start = time.perf_counter()

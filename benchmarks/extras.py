@@ -11,19 +11,23 @@ import numpy as np
 
 import measure
 import ours
-from networks import NETWORKS
+from networks import NETWORKS, Workload
 
 
 def line(what: str, measured: str, goal: str, met: bool | None) -> dict:
     return {"what": what, "measured": measured, "goal": goal, "met": met}
 
 
-def inputs(network: str, rows: int) -> list[np.ndarray]:
+def workload(network: str, members: int, rows: int) -> Workload:
+    return Workload("", network, members, rows, 0, 0)
+
+
+def inputs(network: str, rows: int) -> list[tuple[np.ndarray]]:
     rng = np.random.default_rng(3)
-    return [rng.standard_normal((rows, NETWORKS[network].width), np.float32) for _ in range(measure.SETS)]
+    return [tuple(rng.standard_normal((rows, x.width), np.float32) for x in NETWORKS[network].inputs.values()) for _ in range(measure.SETS)]
 
 
-def compare(sessions: list[ours.Ours], rounds: int) -> list[float]:
+def compare(sessions: list, rounds: int) -> list[float]:
     """Median seconds of each, alternating."""
     times = measure.alternate(sessions, None, rounds)
     for s in sessions:
@@ -33,8 +37,8 @@ def compare(sessions: list[ours.Ours], rounds: int) -> list[float]:
 
 def active_set(bench):
     path, xs = bench.artifact("redq", 10).path, inputs("redq", 256)
-    both = [bench.session("redq", path, xs, 10, 256, name="all"),
-            bench.session("redq", path, xs, 2, 256, name="two", active=[7, 2])]
+    both = [bench.session(workload("redq", 10, 256), path, xs, name="all"),
+            bench.session(workload("redq", 2, 256), path, xs, name="two", active=[7, 2])]
     everyone, two = compare(both, bench.rounds)
     return line("redq, 2 of 10 active, cost against all", f"{two / everyone:.3f}", "at most 0.22", two / everyone <= .22)
 
@@ -44,8 +48,8 @@ def heads(bench, network: str, rows: int, head_list: list[str], flat: int):
     plain, xs = bench.artifact(network, 10).path, inputs(network, rows)
     fused = bench.artifact(network, 10, "--output", "y=members," + ",".join(head_list)).path
     outs = [("y", "members", (10, rows, flat))] + [("y", h, (rows, flat)) for h in head_list]
-    alone = bench.session(network, plain, xs, 10, rows, name="members")
-    together = ours.Ours(bench.library, fused, NETWORKS[network].input, xs, outs, bench.threads, name="heads")
+    alone = bench.session(workload(network, 10, rows), plain, xs, name="members")
+    together = ours.Ours(bench.library, fused, list(NETWORKS[network].inputs), xs, outs, bench.threads, name="heads")
     a, b = compare([alone, together], bench.rounds)
     launches = ours.inspect(bench.build, fused)["programs"][0]["launches"]
     return line(f"{network} B={rows}, heads {', '.join(head_list)} fused, overhead", f"{100 * (b / a - 1):.1f} % ({launches} launches)",
@@ -54,7 +58,7 @@ def heads(bench, network: str, rows: int, head_list: list[str], flat: int):
 
 def flat_in_members(bench):
     xs, counts = inputs("mlp", 64), [10, 20, 50, 100]
-    sessions = [bench.session("mlp", bench.artifact("mlp", e).path, xs, e, 64, name=str(e)) for e in counts]
+    sessions = [bench.session(workload("mlp", e, 64), bench.artifact("mlp", e).path, xs, name=str(e)) for e in counts]
     each = [t / e for t, e in zip(compare(sessions, bench.rounds), counts)]
     text = ", ".join(f"E={e}: {1e6 * t:.1f} us" for e, t in zip(counts, each))
     return line("mlp B=64, cost per member", text, "flat within 10 %", max(each) / each[0] <= 1.10)
@@ -101,7 +105,7 @@ def cold_start(bench):
 def busy_machine(bench):
     path, xs = bench.artifact("mlp", 10).path, inputs("mlp", 64)
     def median(threads: int) -> float:
-        return compare([bench.session("mlp", path, xs, 10, 64, name=f"{threads}", threads=threads)], bench.rounds)[0]
+        return compare([bench.session(workload("mlp", 10, 64), path, xs, name=f"{threads}", threads=threads)], bench.rounds)[0]
     one = median(1)
     hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
     try:
@@ -113,6 +117,35 @@ def busy_machine(bench):
             hog.wait()
     return line("mlp E=10 B=64 beside two busy processes, 2 threads", f"{1e3 * two:.3f} ms = {two / one:.2f} x one thread undisturbed ({1e3 * one:.3f} ms; disturbed {1e3 * one_busy:.3f} ms)",
                 "at most 1.2 x", two <= 1.2 * one)
+
+
+class Loop:
+    """Sessions called one after another."""
+
+    def __init__(self, name: str, sessions: list[ours.Ours]):
+        self.name, self.sessions = name, sessions
+
+    def run(self, i: int):
+        for session in self.sessions:
+            session.run(i)
+
+    def close(self):
+        for session in self.sessions:
+            session.close()
+
+
+def unequal(bench):
+    """Members of unequal structure in one artifact, against an artifact for each."""
+    members, xs = 8, inputs("unequal", 64)
+    together = bench.session(workload("unequal", members, 64), bench.artifact("unequal", members).path, xs, name="together")
+    alone = []
+    for m, file in enumerate(bench.members("unequal", members)):
+        path = ours.compile(bench.build, [file], bench.folder / f"unequal-alone-{m}.tutti").path
+        alone.append(bench.session(workload("unequal", 1, 64), path, xs, name=str(m)))
+    a, b = compare([together, Loop("loop", alone)], bench.rounds)
+    launches = ours.inspect(bench.build, bench.artifact("unequal", members).path)["programs"][0]["launches"]
+    return line("8 MLPs of four structures by --unequal, against a loop over their own artifacts", f"{1e3 * a:.3f} ms = {a / b:.2f} x ({launches} launches)",
+                "under 1 x", a < b)
 
 
 def library_size(bench):
@@ -128,7 +161,7 @@ def measure_all(bench) -> list[dict]:
     out = []
     for name, make in (("active set", active_set), ("heads of redq", lambda b: heads(b, "redq", 256, ["min"], 1)),
                        ("heads of mlp", lambda b: heads(b, "mlp", 64, ["mean", "var"], 10)), ("growth", flat_in_members),
-                       ("a thousand members", growth), ("cold start", cold_start), ("busy machine", busy_machine),
+                       ("a thousand members", growth), ("cold start", cold_start), ("busy machine", busy_machine), ("unequal members", unequal),
                        ("library", library_size)):
         bench.tell(f"extra: {name}")
         try:

@@ -24,7 +24,7 @@ from gpu import report
 from gpu.cuda import Cuda, NoDevice, Smi
 from gpu.prepare import Artifacts, prepare
 from gpu.workloads import PRECISIONS, call_bytes, needed, workloads
-from networks import NETWORKS, output_widths, weights
+from networks import NETWORKS, output_shapes, weights
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = {"torch": ("torch", "gpu.torch_peer"), "jax": ("jax", "gpu.jax_peer"), "onnxruntime": ("onnxruntime", "gpu.ort_peer")}
@@ -60,10 +60,8 @@ class Bench:
 
     def ours(self, w, entry: dict, inputs):
         from gpu.tutti import Tutti
-        network = NETWORKS[w.network]
-        outs = {n: (w.members, w.rows, width) for n, width in output_widths(network).items()}
-        ours = Tutti(self.library, self.artifacts.folder / entry["file"], self.args.device, self.cuda, network.input, inputs, outs,
-                     self.args.threads)
+        ours = Tutti(self.library, self.artifacts.folder / entry["file"], self.args.device, self.cuda, list(NETWORKS[w.network].inputs),
+                     inputs, output_shapes(w), self.args.threads)
         if entry["bare"]:
             ours.fill(self.weights(w))
         return ours

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from networks import Network, Reference, Workload, reference
+from networks import Network, Reference, Workload, reference, row_counts
 
 SETS = 8                   # random input sets in rotation
 BLOCK_S = .08              # one contestant's turn, in seconds
@@ -33,16 +33,21 @@ class Truth:
 
     def __init__(self, workload: Workload, network: Network, params: list[dict], seed: int = 7, rows: np.ndarray | None = None,
                  plain=lambda params: Reference(params, np.float32)):
-        rng = np.random.default_rng([seed, workload.rows])
-        shape = ((workload.members,) if workload.per_member_input else ()) + (workload.rows, network.width)
-        self.inputs = [rng.standard_normal(shape, np.float32) for _ in range(SETS)]
+        counts = row_counts(workload)
+        rng = np.random.default_rng([seed, *counts])
+        front = (workload.members,) if workload.per_member_input else ()
+        shapes = [front + (r, x.width) for r, x in zip(counts, network.inputs.values())]
+        self.inputs = [tuple(rng.standard_normal(shape, np.float32) for shape in shapes) for _ in range(SETS)]
         self.network, self.params, self.per_member = network, params, workload.per_member_input
-        self.rows = np.arange(workload.rows) if rows is None else rows
-        self.outputs = [reference(network, params, x[..., self.rows, :], self.per_member) for x in self.inputs]
+        self.rows = slice(None) if rows is None else rows
+        self.outputs = [reference(network, params, self.checked(xs), self.per_member) for xs in self.inputs]
         self.bound = self.bound_of(plain)
 
+    def checked(self, xs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        return tuple(x[..., self.rows, :] for x in xs)
+
     def bound_of(self, plain) -> dict[str, float]:
-        got = reference(self.network, self.params, self.inputs[0][..., self.rows, :], self.per_member, np.float32, plain)
+        got = reference(self.network, self.params, self.checked(self.inputs[0]), self.per_member, np.float32, plain)
         eps, bound = np.finfo(np.float32).eps, {}
         for name, y in self.outputs[0].items():
             largest = max(np.abs(o[name]).max() for o in self.outputs)

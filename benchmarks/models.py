@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from networks import NETWORKS, WORKLOADS, Network, count, output_widths, weights
+from networks import NETWORKS, WORKLOADS, Network, count, madds, weights
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_OUT = ROOT / "build" / "bench"
@@ -66,6 +66,8 @@ class OnnxEmitter:
             return self.node("Mul", [x, self.node("Sigmoid", [x])])
         if kind == "softmax":
             return self.node("Softmax", [x], axis=-1)
+        if kind == "celu":
+            return self.node("Celu", [x], alpha=.1)
         if kind == "symexp":
             grown = self.node("Sub", [self.node("Exp", [self.node("Abs", [x])]), self.constant("one", np.array(1, np.float32))])
             return self.node("Mul", [self.node("Sign", [x]), grown])
@@ -103,11 +105,11 @@ class OnnxEmitter:
         return self.node("Where", [self.node("Greater", [x, limit]), x, self.node("Softplus", [x])])
 
 
-def model(emitters: list[OnnxEmitter], nodes, x: str, shape: list, outputs: dict[str, list]):
+def model(emitters: list[OnnxEmitter], nodes, inputs: dict[str, list], outputs: dict[str, list]):
     def info(name, dims):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
     tensors = [numpy_helper.from_array(a, n) for e in emitters for n, a in e.initializers.items()]
-    graph = helper.make_graph(nodes, "main_graph", [info(x, shape)], [info(n, d) for n, d in outputs.items()], tensors)
+    graph = helper.make_graph(nodes, "main_graph", [info(n, d) for n, d in inputs.items()], [info(n, d) for n, d in outputs.items()], tensors)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10, producer_name="tutti-benchmarks")
 
 
@@ -120,43 +122,49 @@ def rename(nodes, names: dict[str, str]):
                     field[i] = names[name]
 
 
-def member_model(network: Network, params: dict[str, np.ndarray]):
-    """One member; the batch is the dimension `batch`."""
+def member_model(network: Network, params: dict[str, np.ndarray], member: int = 0):
+    """One member; the rows of an input are a symbolic dimension."""
     e = OnnxEmitter("member", [params])
-    outs = network.emit(e, network.input)
+    outs = network.emit(e, *network.inputs, member=member)
     rename(e.nodes, {v: k for k, v in outs.items()})
-    return model([e], e.nodes, network.input, ["batch", network.width], {n: ["batch", w] for n, w in output_widths(network).items()})
+    inputs, dims = list(network.inputs.items()), count(network, member).widths
+    return model([e], e.nodes, {n: [x.rows, x.width] for n, x in inputs}, {n: [inputs[i][1].rows, w] for n, (i, w) in dims.items()})
 
 
-def merged_model(network: Network, params: list[dict], per_member: bool, rows: int):
+def merged_model(network: Network, params: list[dict], per_member: bool, rows: tuple[int, ...]):
     """All members by batched MatMul, as a vmapped function exports; outputs of [members, rows, width]."""
     e = OnnxEmitter("merged", params)
-    outs = network.emit(e, network.input)
+    outs = network.emit(e, *network.inputs)
     rename(e.nodes, {v: k for k, v in outs.items()})
-    shape = ([len(params)] if per_member else []) + [rows, network.width]
-    return model([e], e.nodes, network.input, shape, {n: [len(params), rows, w] for n, w in output_widths(network).items()})
+    return model([e], e.nodes, fixed_inputs(network, len(params), per_member, rows),
+                 {n: [len(params), rows[i], w] for n, (i, w) in count(network).widths.items()})
 
 
-def branch_model(network: Network, params: list[dict], per_member: bool, rows: int):
-    """All members as branches of one graph; an output is theirs one after another, [members * rows, width]."""
+def fixed_inputs(network: Network, members: int, per_member: bool, rows: tuple[int, ...]) -> dict[str, list]:
+    return {n: ([members] if per_member else []) + [r, x.width] for (n, x), r in zip(network.inputs.items(), rows)}
+
+
+def branch_model(network: Network, params: list[dict], per_member: bool, rows: tuple[int, ...], first: int = 0):
+    """Members from `first` on as branches of one graph; an output is theirs one after another, [members * rows, width]."""
     emitters, nodes, parts = [], [], {}
-    entry = [network.input] * len(params)
+    entries = [list(network.inputs)] * len(params)
     if per_member:
-        entry = [f"x_{m}" for m in range(len(params))]
+        entries = [[f"{n}_{m}" for n in network.inputs] for m in range(len(params))]
         axes = OnnxEmitter("branch", [])
         axes.constant("axes", np.array([0], np.int64))
         emitters.append(axes)
-        nodes.append(helper.make_node("Split", [network.input], [f"{n}_slice" for n in entry], axis=0, num_outputs=len(params)))
-        nodes += [helper.make_node("Squeeze", [f"{n}_slice", "axes"], [n]) for n in entry]
+        for i, name in enumerate(network.inputs):
+            nodes.append(helper.make_node("Split", [name], [f"{e[i]}_slice" for e in entries], axis=0, num_outputs=len(params)))
+            nodes += [helper.make_node("Squeeze", [f"{e[i]}_slice", "axes"], [e[i]]) for e in entries]
     for m, p in enumerate(params):
         e = OnnxEmitter("branch", [p], prefix=f"m{m}/")
-        for name, value in network.emit(e, entry[m]).items():
+        for name, value in network.emit(e, *entries[m], member=first + m).items():
             parts.setdefault(name, []).append(value)
         emitters.append(e)
         nodes += e.nodes
     nodes += [helper.make_node("Concat", values, [name], axis=0) for name, values in parts.items()]
-    shape = ([len(params)] if per_member else []) + [rows, network.width]
-    return model(emitters, nodes, network.input, shape, {n: [len(params) * rows, w] for n, w in output_widths(network).items()})
+    return model(emitters, nodes, fixed_inputs(network, len(params), per_member, rows),
+                 {n: [len(params) * rows[i], w] for n, (i, w) in count(network).widths.items()})
 
 
 def write_members(name: str, members: int, out: Path = DEFAULT_OUT) -> list[Path]:
@@ -165,16 +173,11 @@ def write_members(name: str, members: int, out: Path = DEFAULT_OUT) -> list[Path
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"member_{m:04}.onnx" for m in range(members)]
     if not all(p.exists() for p in paths):
-        for path, params in zip(paths, weights(network, members)):
+        for m, (path, params) in enumerate(zip(paths, weights(network, members))):
             part = path.with_suffix(".part")
-            part.write_bytes(member_model(network, params).SerializeToString())
+            part.write_bytes(member_model(network, params, m).SerializeToString())
             part.rename(path)
     return paths
-
-
-def madds(workload) -> float:
-    """Multiply-adds of one call of all members, counted from the network itself."""
-    return count(NETWORKS[workload.network]).madds * workload.rows * workload.members
 
 
 def main() -> int:

@@ -109,14 +109,9 @@ class OnnxRuntime:
 
 class Tutti:
     def __init__(self, library: ours.Library, artifact: Path, sets: list[list[np.ndarray]]):
-        self.session = ours.Ours(library, artifact, "x0", [arrays[0] for arrays in sets], [("y", "members", (1, *SHAPE))], 1)
-        self.more = [[ours.tensor(f"x{i}", a) for i, a in enumerate(arrays) if i] for arrays in sets]
-        self.name, self.sets = "Tutti", sets
-
-    def run(self, i: int):
-        for tensor in self.more[i]:
-            self.session.check(self.session.bind(self.session.session, ours.c.byref(tensor)))
-        self.session.run(i)
+        names = [f"x{i}" for i in range(len(sets[0]))]
+        self.session = ours.Ours(library, artifact, names, sets, [("y", "members", (1, *SHAPE))], 1)
+        self.name, self.run = "Tutti", self.session.run
 
     def result(self) -> np.ndarray:
         return self.session.results["y"][0]

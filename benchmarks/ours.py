@@ -65,7 +65,7 @@ def tensor(name: str, array: np.ndarray) -> Tensor:
 class Ours:
     """A session: `outs` are its float32 outputs as (name, head, shape)."""
 
-    def __init__(self, library: Library, artifact: Path, input: str, inputs: list[np.ndarray],
+    def __init__(self, library: Library, artifact: Path, names: list[str], inputs: list[tuple[np.ndarray, ...]],
                  outs: list[tuple[str, str, tuple[int, ...]]], threads: int, active: list[int] | None = None,
                  name: str = "Tutti", target: str | None = None):
         self.name, self.lib = name, library.lib
@@ -78,8 +78,8 @@ class Ours:
         if active is not None:
             self.check(self.lib.tutti_session_set_active(self.session, (c.c_uint32 * len(active))(*active), len(active)))
         self.inputs = inputs
-        self.tensors = [tensor(input, x) for x in inputs]
-        self.references = [c.byref(t) for t in self.tensors]
+        self.tensors = [[tensor(name, x) for name, x in zip(names, xs)] for xs in inputs]
+        self.references = [[c.byref(t) for t in tensors] for tensors in self.tensors]
         self.results = {}
         for out, head, shape in outs:
             array = np.full(shape, np.nan, np.float32)
@@ -92,7 +92,10 @@ class Ours:
             raise RuntimeError(f"{self.name}: {self.lib.tutti_session_message(self.session).decode()}")
 
     def run(self, i: int):
-        if self.bind(self.session, self.references[i]) or self.go(self.session):
+        for reference in self.references[i]:
+            if self.bind(self.session, reference):
+                self.check(1)
+        if self.go(self.session):
             self.check(1)
 
     def outputs(self, i: int) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ import openvino as ov
 from openvino._pyopenvino import InferRequest as PlainRequest   # `infer` without the Python around it
 
 from models import branch_model, member_model, merged_model
-from networks import Network, Workload
+from networks import Network, Workload, output_shapes, row_counts
 
 MAX_BRANCHES = 100        # members in one graph of branches; beyond it both peers plan for minutes
 MAX_LOOP = 100            # members that are called one by one
@@ -24,7 +24,7 @@ MAX_LOOP = 100            # members that are called one by one
 class OrtSession:
     """One model, its inputs and outputs bound once for each input set."""
 
-    def __init__(self, model: bytes, inputs: list[np.ndarray], threads: int, polite: bool = False):
+    def __init__(self, model: bytes, inputs: list[tuple[np.ndarray, ...]], threads: int, polite: bool = False):
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         if polite:                        # or the pools of many sessions spin against each other
@@ -32,16 +32,16 @@ class OrtSession:
         options.log_severity_level = 3
         self.session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self.outs = [o.name for o in self.session.get_outputs()]
-        name = self.session.get_inputs()[0].name
         self.bindings, self.keep = [], []
-        for x in inputs:
-            value = ort.OrtValue.ortvalue_from_numpy(x)
+        for xs in inputs:
+            values = [ort.OrtValue.ortvalue_from_numpy(x) for x in xs]
             binding = self.session.io_binding()
-            binding.bind_ortvalue_input(name, value)
+            for about, value in zip(self.session.get_inputs(), values):
+                binding.bind_ortvalue_input(about.name, value)
             for out in self.outs:
                 binding.bind_output(out, "cpu")
             self.bindings.append(binding)
-            self.keep.append(value)
+            self.keep.append(values)
 
     def run(self, i: int):
         self.session.run_with_iobinding(self.bindings[i])
@@ -52,20 +52,21 @@ class OrtSession:
 
 
 class OvRequest:
-    """One compiled model and one request, whose input tensor is changed from call to call."""
+    """One compiled model and one request, whose input tensors are changed from call to call."""
 
     core = ov.Core()
 
-    def __init__(self, model: bytes, inputs: list[np.ndarray], threads: int):
+    def __init__(self, model: bytes, inputs: list[tuple[np.ndarray, ...]], threads: int):
         self.compiled = self.core.compile_model(self.core.read_model(model), "CPU", {
             "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_PRECISION_HINT": "f32"})
         self.request = self.compiled.create_infer_request()
-        self.tensors = [ov.Tensor(x, shared_memory=True) for x in inputs]
+        self.tensors = [list(enumerate(ov.Tensor(x, shared_memory=True) for x in xs)) for xs in inputs]
         self.outs = [o.get_any_name() for o in self.compiled.outputs]
 
     def run(self, i: int):
-        self.request.set_input_tensor(self.tensors[i])
+        for place, tensor in self.tensors[i]:
+            self.request.set_input_tensor(place, tensor)
         PlainRequest.infer(self.request, {}, share_outputs=True, decode_strings=False)
 
     def outputs(self, i: int) -> list[np.ndarray]:
@@ -85,9 +86,8 @@ class Contestant:
 
     def outputs(self, i: int) -> dict[str, np.ndarray]:
         parts = [e.outputs(i) for e in self.engines]
-        shape = (self.workload.members, self.workload.rows, -1)
-        names = self.engines[0].outs
-        return {n: np.concatenate([p[k].reshape(-1, p[k].shape[-1]) for p in parts]).reshape(shape) for k, n in enumerate(names)}
+        shapes, names = output_shapes(self.workload), self.engines[0].outs
+        return {n: np.concatenate([p[k].reshape(-1, p[k].shape[-1]) for p in parts]).reshape(shapes[n]) for k, n in enumerate(names)}
 
     def close(self):
         self.engines = []
@@ -126,29 +126,30 @@ class TwoByOne(Contestant):
         super().close()
 
 
-def makers(workload: Workload, network: Network, params: list[dict], inputs: list[np.ndarray],
+def makers(workload: Workload, network: Network, params: list[dict], inputs: list[tuple[np.ndarray, ...]],
            threads: int) -> Iterator[tuple[str, Callable[[], Contestant]]]:
     """Name and maker of every way that makes sense at this size; models are built when a maker is called."""
-    rows, per_member, members = workload.rows, workload.per_member_input, len(params)
+    rows, per_member, members = row_counts(workload), workload.per_member_input, len(params)
 
-    def part(lo: int, hi: int) -> list[np.ndarray]:
-        return [np.ascontiguousarray(x[lo:hi]) for x in inputs] if per_member else inputs
+    def part(lo: int, hi: int) -> list[tuple[np.ndarray, ...]]:
+        return [tuple(np.ascontiguousarray(x[lo:hi]) for x in xs) for xs in inputs] if per_member else inputs
 
     def branches(pieces: int, engine, n: int):
         cuts = [members * k // pieces for k in range(pieces + 1)]
-        return [engine(branch_model(network, params[a:b], per_member, rows).SerializeToString(), part(a, b), n)
+        return [engine(branch_model(network, params[a:b], per_member, rows, a).SerializeToString(), part(a, b), n)
                 for a, b in zip(cuts, cuts[1:])]
 
     def loop(engine):
-        bare = [[x[m] for x in inputs] if per_member else inputs for m in range(members)]
+        bare = [[tuple(x[m] for x in xs) for xs in inputs] if per_member else inputs for m in range(members)]
         more = {"polite": True} if engine is OrtSession else {}
-        return [engine(member_model(network, p).SerializeToString(), xs, threads, **more) for p, xs in zip(params, bare)]
+        return [engine(member_model(network, p, m).SerializeToString(), xs, threads, **more) for m, (p, xs) in enumerate(zip(params, bare))]
 
     for name, engine in (("OpenVINO", OvRequest), ("ONNX Runtime", OrtSession)):
         def merged(engine=engine, name=name):
             model = merged_model(network, params, per_member, rows).SerializeToString()
             return Contestant(f"{name} merged", [engine(model, inputs, threads)], workload)
-        yield f"{name} merged", merged
+        if not network.unequal:
+            yield f"{name} merged", merged
         if members <= MAX_BRANCHES or (members <= 500 and name == "OpenVINO"):
             yield f"{name} branches", lambda engine=engine, name=name: Contestant(
                 f"{name} branches", branches(1, engine, threads), workload)
@@ -157,4 +158,3 @@ def makers(workload: Workload, network: Network, params: list[dict], inputs: lis
     if threads == 2 and members >= 2:
         pieces = 2 * max(1, -(-members // (2 * MAX_BRANCHES)))
         yield "ONNX Runtime 2x1", lambda: TwoByOne("ONNX Runtime 2x1", branches(pieces, OrtSession, 1), workload)
-

@@ -29,6 +29,8 @@ class Jax:
     def act(self, kind, x):
         if kind == "symexp":
             return jnp.sign(x) * jnp.expm1(jnp.abs(x))
+        if kind == "celu":
+            return jax.nn.celu(x, .1)
         if kind == "mish":
             return x * jnp.tanh(jax.nn.softplus(x))
         return {"relu": jax.nn.relu, "tanh": jnp.tanh, "silu": jax.nn.silu, "softmax": jax.nn.softmax}[kind](x)
@@ -70,7 +72,7 @@ class Contestant:
         self.wait()
 
     def run(self, i: int):
-        self.got = self.call(self.stacked, self.inputs[i])
+        self.got = self.call(self.stacked, *self.inputs[i])
 
     def wait(self):
         jax.block_until_ready(self.got)
@@ -83,13 +85,15 @@ class Contestant:
         self.stacked = self.inputs = self.got = None
 
 
-def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: str, cuda, compiled: bool):
+def makers(w, network, params: list[dict], inputs: list[tuple[np.ndarray, ...]], precision: str, cuda, compiled: bool):
     dtype, device = DTYPES[precision], jax.devices("cuda" if cuda else "cpu")[0]
     jax.config.update("jax_default_matmul_precision", "tensorfloat32" if precision == "tf32" else "highest" if precision == "f32" else "default")
 
     def make():
         stacked = {n: jax.device_put(jnp.asarray(np.stack([p[n] for p in params]), dtype), device) for n in params[0]}
-        xs = [jax.device_put(jnp.asarray(x, dtype), device) for x in inputs]
-        call = jax.jit(jax.vmap(lambda p, x: network.emit(Jax(p), x), in_axes=(0, 0 if w.per_member_input else None)))
+        xs = [tuple(jax.device_put(jnp.asarray(x, dtype), device) for x in xs) for xs in inputs]
+        axes = (0,) + (0 if w.per_member_input else None,) * len(network.inputs)
+        call = jax.jit(jax.vmap(lambda p, *xs: network.emit(Jax(p), *xs), in_axes=axes))
         return Contestant(call, stacked, xs, dtype != jnp.float32)
-    yield Contestant.name, make
+    if not network.unequal:                              # nothing to stack
+        yield Contestant.name, make

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 
-from networks import output_widths
+from networks import row_counts
 
 VERSION = ort.__version__
 MAX_LOOP = 100            # sessions
@@ -29,10 +29,11 @@ class Engine:
         self.options = ort.RunOptions()
         if cuda:
             self.options.add_run_config_entry("disable_synchronize_execution_providers", "1")
-        name, self.bindings = self.session.get_inputs()[0].name, []
-        for x in inputs:
+        self.bindings = []
+        for xs in inputs:
             binding = self.session.io_binding()
-            binding.bind_ortvalue_input(name, x)
+            for about, x in zip(self.session.get_inputs(), xs):
+                binding.bind_ortvalue_input(about.name, x)
             for out in self.outs:
                 binding.bind_output(out, "cuda" if cuda else "cpu", cuda.ordinal if cuda else 0)
             self.bindings.append(binding)
@@ -74,7 +75,7 @@ def value(array: np.ndarray, cuda):
     return ort.OrtValue.ortvalue_from_numpy(array, "cuda", cuda.ordinal) if cuda else ort.OrtValue.ortvalue_from_numpy(array)
 
 
-def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: str, cuda, compiled: bool, files: Path | None = None):
+def makers(w, network, params: list[dict], inputs: list[tuple[np.ndarray, ...]], precision: str, cuda, compiled: bool, files: Path | None = None):
     """Models are those in `files`, else made here, which takes the onnx package."""
     if precision != "f32":
         raise LookupError("measured at f32 only")
@@ -86,21 +87,21 @@ def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: 
         if path and path.exists():
             return str(path)
         from models import member_model
-        return member_model(network, params[m]).SerializeToString()
+        return member_model(network, params[m], m).SerializeToString()
 
     def loop():
         if w.per_member_input:
-            xs = [[value(x[m], cuda) for x in inputs] for m in range(w.members)]
+            each = [[[value(x[m], cuda) for x in xs] for xs in inputs] for m in range(w.members)]
         else:
-            xs = [[value(x, cuda) for x in inputs]] * w.members
-        return Contestant("ONNX Runtime loop", [Engine(member(m), xs[m], cuda) for m in range(w.members)], cuda)
+            each = [[[value(x, cuda) for x in xs] for xs in inputs]] * w.members
+        return Contestant("ONNX Runtime loop", [Engine(member(m), each[m], cuda) for m in range(w.members)], cuda)
 
     def merged():
         from models import merged_model
-        model = merged_model(network, params, w.per_member_input, w.rows).SerializeToString()
-        return Contestant("ONNX Runtime merged", [Engine(model, [value(x, cuda) for x in inputs], cuda)], cuda)
+        model = merged_model(network, params, w.per_member_input, row_counts(w)).SerializeToString()
+        return Contestant("ONNX Runtime merged", [Engine(model, [[value(x, cuda) for x in xs] for xs in inputs], cuda)], cuda)
 
     if w.members <= MAX_LOOP:
         yield "ONNX Runtime loop", loop
-    if sum(p.nbytes for p in params[0].values()) * w.members < MOST_BYTES:
+    if not network.unequal and sum(p.nbytes for p in params[0].values()) * w.members < MOST_BYTES:
         yield "ONNX Runtime merged", merged

@@ -42,9 +42,11 @@ def compile_one(build: Path, folder: Path, need, targets: str, bare: bool, tiny:
     network = NETWORKS[need.network]
     paths = write_members(need.network, min(need.members, BARE_MEMBERS) if bare else need.members, folder / "onnx")
     members = [paths[m % len(paths)] for m in range(need.members)]
-    flags = ["--target", targets, "--dim", f"batch=1..{8 if tiny else MAX_ROWS[need.network]}"]
-    if need.per_member:
-        flags += ["--input", f"{network.input}=member"]
+    flags = ["--target", targets]
+    for name, x in network.inputs.items():
+        flags += ["--dim", f"{x.rows}=1..{8 if tiny else MAX_ROWS[need.network]}"]
+        if need.per_member:
+            flags += ["--input", f"{name}=member"]
     if need.precision != "f32":
         flags += ["--precision", need.precision]
     path = folder / f"{need.key}.tutti"

@@ -29,6 +29,8 @@ class Torch:
             return torch.softmax(x, -1)
         if kind == "symexp":
             return torch.sign(x) * torch.expm1(torch.abs(x))
+        if kind == "celu":
+            return F.celu(x, .1)
         return {"relu": F.relu, "tanh": torch.tanh, "silu": F.silu, "mish": F.mish}[kind](x)
 
     def layer_norm(self, x, name, width):
@@ -59,7 +61,7 @@ class Torch:
 
 
 class Contestant:
-    """`call(x)` gives a dict of outputs, or a list of them, one a member."""
+    """`call(*xs)` gives a dict of outputs, or a list of them, one a member."""
 
     def __init__(self, name: str, call, inputs, stream, rounds_everything: bool, mark=lambda: None):
         self.name, self.call, self.inputs, self.stream, self.mark = name, call, inputs, stream, mark
@@ -72,7 +74,7 @@ class Contestant:
     def run(self, i: int):
         with torch.inference_mode(), torch.cuda.stream(self.stream) if self.stream else contextlib.nullcontext():
             self.mark()
-            self.got = self.call(self.inputs[i])
+            self.got = self.call(*self.inputs[i])
 
     def outputs(self, i: int) -> dict[str, np.ndarray]:
         self.run(i)
@@ -89,7 +91,7 @@ class Contestant:
             torch.cuda.empty_cache()
 
 
-def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: str, cuda, compiled: bool):
+def makers(w, network, params: list[dict], inputs: list[tuple[np.ndarray, ...]], precision: str, cuda, compiled: bool):
     """Name and maker of each way; `cuda` is None on a CPU."""
     device, dtype = "cuda" if cuda else "cpu", DTYPES[precision]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
@@ -103,27 +105,30 @@ def makers(w, network, params: list[dict], inputs: list[np.ndarray], precision: 
 
     def xs():
         if "xs" not in made:
-            made["xs"] = [on(x) for x in inputs]
+            made["xs"] = [tuple(on(x) for x in xs) for xs in inputs]
         return made["xs"]
 
     def loop():
         constants, members = {}, [{n: on(v) for n, v in p.items()} for p in params]
         nets = [Torch(p, constants) for p in members]
         per_member = w.per_member_input
-        return Contestant("torch loop", lambda x: [network.emit(n, x[m] if per_member else x) for m, n in enumerate(nets)],
+        return Contestant("torch loop", lambda *xs: [network.emit(n, *((x[m] for x in xs) if per_member else xs), member=m) for m, n in enumerate(nets)],
                           xs(), stream, rounds)
 
     def vmapped():
         stacked, constants = {n: on(np.stack([p[n] for p in params])) for n in params[0]}, {}
-        mapped = torch.func.vmap(lambda p, x: network.emit(Torch(p, constants), x), in_dims=(0, 0 if w.per_member_input else None))
-        mapped(stacked, xs()[0])                         # fills in the constants
-        return lambda x: mapped(stacked, x)
+        dims = (0,) + (0 if w.per_member_input else None,) * len(network.inputs)
+        mapped = torch.func.vmap(lambda p, *xs: network.emit(Torch(p, constants), *xs), in_dims=dims)
+        mapped(stacked, *xs()[0])                        # fills in the constants
+        return lambda *xs: mapped(stacked, *xs)
 
     def compile(name: str, mark=lambda: None, **options):
         torch._dynamo.reset()
         return Contestant(name, torch.compile(vmapped(), dynamic=False, fullgraph=True, **options), xs(), stream, rounds, mark)
 
     yield "torch loop", loop
+    if network.unequal:                                  # nothing to stack
+        return
     yield "torch vmap", lambda: Contestant("torch vmap", vmapped(), xs(), stream, rounds)
     if compiled:
         yield "torch vmap + compile", lambda: compile("torch vmap + compile")

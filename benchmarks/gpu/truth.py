@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from measure import SETS, Truth
-from networks import Network, Reference, Workload
+from networks import Network, Reference, Workload, row_counts
 
 CHECKED = 16_000          # at most so many rows of members are checked of one input set
 
@@ -55,8 +55,9 @@ class PreciseTruth(Truth):
 
     def __init__(self, workload: Workload, network: Network, params: list[dict], precision: str):
         rng = np.random.default_rng(5)
-        count = max(1, min(workload.rows, CHECKED // workload.members))
-        rows = np.sort(rng.choice(workload.rows, count, replace=False))
+        fewest = min(row_counts(workload))                   # of inputs with rows of their own, the same are checked of each
+        count = max(1, min(fewest, CHECKED // workload.members))
+        rows = np.sort(rng.choice(fewest, count, replace=False))
         round = ROUND[precision]
         super().__init__(workload, network, params, rows=rows, plain=lambda p: Operands(p, round))
         self.bounds = {False: self.bound, True: self.bound_of(lambda p: Everything(p, round))}

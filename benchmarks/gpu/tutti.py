@@ -22,7 +22,7 @@ class Tutti:
 
     name = "Tutti"
 
-    def __init__(self, library: Library, artifact: Path, device: str, cuda, input: str, inputs: list[np.ndarray],
+    def __init__(self, library: Library, artifact: Path, device: str, cuda, names: list[str], inputs: list[tuple[np.ndarray, ...]],
                  outs: dict[str, tuple[int, ...]], threads: int = 1):
         self.lib, self.cuda, self.outs = library.lib, cuda, outs
         self.artifact, self.session, self.memory = c.c_void_p(), c.c_void_p(), []
@@ -37,8 +37,8 @@ class Tutti:
         self.peaks = {"flops": about.flops, "bandwidth": about.bandwidth}
         memory = DEVICE if cuda else HOST
         self.keep = inputs if cuda is None else []
-        self.tensors = [tensor(input, x.shape, self.place(x), memory) for x in inputs]
-        self.references = [c.byref(t) for t in self.tensors]
+        self.tensors = [[tensor(name, x.shape, self.place(x), memory) for name, x in zip(names, xs)] for xs in inputs]
+        self.references = [[c.byref(t) for t in tensors] for tensors in self.tensors]
         self.results = {}
         for out, shape in outs.items():
             array = np.full(shape, np.nan, np.float32)
@@ -70,7 +70,10 @@ class Tutti:
             self.must(self.lib.tutti_artifact_swap_weights(self.artifact, m, tensors, len(arrays), c.byref(self.error)))
 
     def run(self, i: int):
-        if self.bind(self.session, self.references[i]) or self.go(self.session):
+        for reference in self.references[i]:
+            if self.bind(self.session, reference):
+                self.check(1)
+        if self.go(self.session):
             self.check(1)
 
     def outputs(self, i: int) -> dict[str, np.ndarray]:
