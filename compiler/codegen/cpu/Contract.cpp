@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight packed in panels, accumulators in registers.
 //
-// Blocks of columns follow runtime/schema/Layout.h. A panel's chunk of weights stays in the L1 cache while the rows of the tile
-// go by; sums of earlier chunks wait in the partials. docs/numerics.md fixes the order of every sum.
+// Blocks of columns follow runtime/schema/Layout.h. A panel's chunk of weights stays in the L1 cache while the rows of
+// the tile go by; sums of earlier chunks wait in the partials. docs/numerics.md fixes the order of every sum.
 #include "Emitters.h"
 #include "passes/analysis/Numerics.h"
 
@@ -16,7 +16,8 @@ namespace {
 
 class Contraction {
 public:
-  Contraction(StepEmitter &emitter, const Step &step) : e(emitter), code(emitter.code), step(step), op(step.contraction) {
+  Contraction(StepEmitter &emitter, const Step &step)
+      : e(emitter), code(emitter.code), step(step), op(step.contraction) {
     K = StepEmitter::typeOf(op.getLhs()).getShape().back();
     N = op.getType().getShape().back();
     chunk = numericsChunk(op);
@@ -46,6 +47,9 @@ public:
 private:
   // Tiles of so few rows take many panels at once: one row's chain of sums would leave the multipliers idle.
   static constexpr int64_t wideRows = 2;
+  // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
+  // over.
+  static constexpr int64_t bytesAhead = 16 << 10;
 
   StepEmitter &e;
   Code &code;
@@ -71,21 +75,29 @@ private:
   /// Sums of products over k in [from, to), one accumulator a row and column vector.
   SmallVector<Value> sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
     SmallVector<Value> zeros(rows * columns.size(), code.zero(code.vec(code.f32())));
-    // The next chunk, or panel, or layer lies right behind. Tile after tile asks for a part of it, a line at each k: faster than that
-    // the next cache would not answer, and the requests would hold up what is needed now.
+    // The next chunk, or panel, or layer lies right behind. Tile after tile asks for a part of it, a line at each k:
+    // faster than that the next cache would not answer, and the requests would hold up what is needed now. Where rows
+    // are too few for a full tile, weights go by faster than the processor itself looks ahead: the first tile asks for
+    // all that will be needed some pages later. Many panels side by side are streams enough.
+    bool full = rows == e.level.tileRows, few = !full && columns.size() <= size_t(e.level.tileVectors);
     Value ahead;
-    if (rows == e.level.tileRows) {
+    if (full) {
       Value tile = code.div(row, code.num(rows));
       Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
       ahead = code.at(columns[0].weights, code.add(code.mul(to, columns[0].width * 4), code.mul(lines, 64)));
+    } else if (few) {
+      ahead = code.select(code.compare(arith::CmpIPredicate::eq, row, code.num(0)), code.num(bytesAhead), code.num(0));
     }
     return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
       SmallVector<Value> panel, next;
       for (const Column &column : columns)
         panel.push_back(code.loadVector(code.f32(), code.at(column.weights, code.mul(k, column.width * 4)),
                                         column.width < lanes ? column.mask : Value()));
-      if (rows == e.level.tileRows)
+      if (full)
         code.prefetch(code.at(ahead, code.mul(k, 64)));
+      else if (few)
+        for (const Column &column : columns)
+          code.prefetch(code.at(column.weights, code.add(code.mul(k, column.width * 4), ahead)));
       for (int64_t i = 0; i < rows; ++i) {
         Value x = code.splat(leftAt(row, i, k));
         for (unsigned v = 0; v < columns.size(); ++v)
@@ -148,8 +160,8 @@ private:
 
   Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
 
-  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1. A tile of two rows takes as long as one
-  /// of four: where two would be left over, a full tile more is cut up, since 14 + 2 = 8 + 8.
+  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1. A tile of two rows takes
+  /// as long as one of four: where two would be left over, a full tile more is cut up, since 14 + 2 = 8 + 8.
   void overRows(int64_t most, llvm::function_ref<void(Value row, int64_t rows)> tile) {
     Value rows = e.rows();
     int64_t half = llvm::bit_floor(uint64_t(most - 1));
@@ -157,7 +169,8 @@ private:
     if (half >= 4 && half < most - 1) {
       Value rest = code.sub(rows, whole);
       Value twoLeft = arith::AndIOp::create(code.b, code.loc, rest, code.num(2));
-      Value cut = arith::SelectOp::create(code.b, code.loc, code.less(code.num(0), code.min(twoLeft, whole)), code.num(most), code.num(0));
+      Value cut = arith::SelectOp::create(code.b, code.loc, code.less(code.num(0), code.min(twoLeft, whole)),
+                                          code.num(most), code.num(0));
       whole = code.sub(whole, cut);
     }
     code.loop(code.num(0), whole, most, [&](Value row) { tile(row, most); });
@@ -192,7 +205,8 @@ private:
             for (int64_t i = 0; i < rows; ++i)
               for (unsigned c = 0; c < columns.size(); ++c) {
                 Value place = partialAt(row, i, columns[c]);
-                Value earlier = arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(code.f32(), place, {}));
+                Value earlier =
+                    arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(code.f32(), place, {}));
                 code.storeVector(plus(earlier, part[i * columns.size() + c]), place, {});
               }
           });
@@ -226,12 +240,16 @@ private:
       for (int64_t v = 0; v < count * 2; ++v) {
         Value panel = code.add(first, v / 2);
         columns.push_back({code.at(code.at(weights, code.mul(panel, K * 32 * 4)), v % 2 * lanes * 4),
-                           code.add(code.mul(panel, 32), v % 2 * lanes), 32, {}, 0});
+                           code.add(code.mul(panel, 32), v % 2 * lanes),
+                           32,
+                           {},
+                           0});
       }
       overRows(wideRows, [&](Value row, int64_t rows) {
         if (K <= chunk)
           return store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
-        SmallVector<Value> none(rows * columns.size(), code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)));
+        SmallVector<Value> none(rows * columns.size(),
+                                code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)));
         store(row, rows, columns, code.loop(code.num(0), code.num(K), chunk, none, [&](Value from, ValueRange earlier) {
           SmallVector<Value> part = sums(row, rows, columns, from, code.min(code.add(from, chunk), code.num(K)));
           for (auto [sum, before] : llvm::zip_equal(part, earlier))
@@ -266,7 +284,8 @@ private:
       };
       SmallVector<Value> sums(rows * block.cols, code.zero(code.vec(code.f32())));
       if (whole > 0)
-        sums = code.loop(code.num(0), code.num(whole), lanes, sums, [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
+        sums = code.loop(code.num(0), code.num(whole), lanes, sums,
+                         [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
       if (whole < K)
         sums = accumulate(code.num(whole), sums, code.firstLanes(K - whole));
       // One tree for all: a row's sums come to lie in the first lanes of its own part of a vector.
