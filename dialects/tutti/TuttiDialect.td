@@ -31,6 +31,17 @@ def Tutti_Tensor : RankedTensorOf<[AnyType]>;
 class Tutti_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tutti_Dialect, mnemonic, traits # [Pure,
         DeclareOpInterfaceMethods<LiftOpInterface>,
-        DeclareOpInterfaceMethods<EvaluateOpInterface>]>;
+        DeclareOpInterfaceMethods<EvaluateOpInterface>]> {
+  // For docs/reference, which says the rest by asking tutti-opt (docs/generate.py). The elements that the op takes; what it becomes
+  // over the member axis; examples: one op a line, whose operands have the types behind the colon, or a whole module.
+  string elements = "any";
+  string lifts = "";
+  list<string> examples = [];
+  // How far a float32 result may be from the exact one of its operands: in units of the last place (`ulps`; `ulps64` of float64),
+  // which the tests read, or as a formula. u is 2^-24.
+  string ulps = "0";
+  string ulps64 = ulps;
+  string bound = "";
+}
 
 #endif

@@ -6,6 +6,18 @@
 include "TuttiDialect.td"
 
 def Tutti_ContractOp : Tutti_Op<"contract", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let elements = "floats, signed integers; unsigned ones by way of signed ones";
+  let lifts = "A new label in front of the spec of each lifted operand and of the result: a batched product, or rows times the members' weights.";
+  let bound = "(min(K, 256) + ceil(K / 256)) u sum |a b|, K products a sum";
+  let examples = [
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, [\"batch\"]>, tensor<8x3xf32>",
+    [{tutti.param per_member @w : tensor<8x3xf32>
+func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<8x3xf32>
+  %y = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x3xf32>
+  return %y : tensor<?x3xf32, ["batch"]>
+}
+}]];
   let summary = "y = the sum over the labels that the result lacks of a times b";
   let description = [{
     An Einstein sum of two operands, each label a letter: `bk,kn->bn` is a matrix product. A label occurs at most

@@ -7,6 +7,8 @@ include "TuttiDialect.td"
 include "mlir/IR/EnumAttr.td"
 
 def Tutti_ParamOp : Op<Tutti_Dialect, "param", [Symbol]> {
+  list<string> examples = [[{tutti.param @trunk : tensor<8x4xf32>}],
+                          [{tutti.param per_member @w : tensor<4x2xf32>}]];
   let summary = "declares a weight: a symbol that stands for bytes outside of the IR";
   let description = [{
     `type` is the type of one member's copy. With `per_member` each member has its own; without it one copy serves
@@ -17,6 +19,13 @@ def Tutti_ParamOp : Op<Tutti_Dialect, "param", [Symbol]> {
 }
 
 def Tutti_GetOp : Tutti_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let lifts = "Of a per-member parameter: every active member's copy.";
+  let examples = [[{tutti.param per_member @w : tensor<4x2xf32>
+func.func @main() -> tensor<4x2xf32> {
+  %w = tutti.get @w : tensor<4x2xf32>
+  return %w : tensor<4x2xf32>
+}
+}]];
   let summary = "the value of a parameter";
   let description = [{Before the lift: one member's copy. After it, a per-member parameter has the member axis in front.}];
   let arguments = (ins FlatSymbolRefAttr:$param);
@@ -25,6 +34,8 @@ def Tutti_GetOp : Tutti_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 }
 
 def Tutti_ConstantOp : Tutti_Op<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let lifts = "Never: it is the same for all members.";
+  let examples = ["%y = tutti.constant dense<[1.0, 2.0]> : tensor<2xf32>"];
   let summary = "a small constant whose elements stand in the IR";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Tutti_Tensor:$result);
@@ -41,6 +52,13 @@ def Tutti_HeadKind : I32EnumAttr<"HeadKind", "how member outputs become one answ
 def Tutti_HeadKindAttr : EnumAttr<Tutti_Dialect, Tutti_HeadKind, "head_kind">;
 
 def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let elements = "floats, integers";
+  let lifts = "Of an ensemble in an ensemble: over the inner axis, for each index of the outer one.";
+  let bound = "mean: (A + 1) u sum |x| / A, A active members; var: (A + 4) u y, std: (A / 2 + 3) u y, where y is not below A u times the mean; quantile: 8 u times the larger neighbour; min, max, vote: exact";
+  let examples = [
+    "%y = tutti.head mean %x : tensor<?x?x3xf32, [\"active\", \"batch\"]>",
+    "%y = tutti.head quantile %x at 0.25 : tensor<?x?x3xf32, [\"active\", \"batch\"]>",
+    "%y = tutti.head vote %x : tensor<?x?x3xf32, [\"active\", \"batch\"]>"];
   let summary = "the members' values along dimension 0, the member axis, made one";
   let description = [{
     Over the active members in the order of the set. mean: their sum in that order divided by A; var: mean of squared
@@ -54,6 +72,8 @@ def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterf
 }
 
 def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {
+  let lifts = "A broadcast.";
+  let examples = ["%y = tutti.replicate %x : tensor<3xf32> -> tensor<?x3xf32, [\"active\"]>"];
   let summary = "a shared value given the member axis: the same for every member";
   let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
@@ -62,6 +82,7 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
 }
 
 def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure]> {
+  list<string> examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, [\"active\"]> -> tensor<?x3xf32, [\"active.1\"]>"];
   let summary = "of a value that all active members have, the part of one group's";
   let description = [{
     Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
@@ -74,6 +95,7 @@ def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure]> {
 }
 
 def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure]> {
+  list<string> examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, [\"active.0\"]>, tensor<?x3xf32, [\"active.1\"]> -> tensor<?x3xf32, [\"active\"]>"];
   let summary = "the groups' members side by side, in the order of the active set";
   let description = [{
     One operand a group, in order. Nothing is copied: kernels write their members' places of the result through a table.
@@ -85,6 +107,16 @@ def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure]> {
 }
 
 def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  string lifts = "It has gone by then: the callee is put in its place, lifted over the axis.";
+  list<string> examples = [[{func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %y = tutti.mul %x, %w : tensor<4xf32>, tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32>, %w: tensor<10x4xf32>) -> tensor<10x4xf32> {
+  %y = tutti.vmap @f(%x, %w) in [-1, 0] out [0] size 10 : (tensor<4xf32>, tensor<10x4xf32>) -> tensor<10x4xf32>
+  return %y : tensor<10x4xf32>
+}
+}]];
   let summary = "the function mapped over an axis of its operands, as torch.func.vmap";
   let description = [{
     `in_dims[i]` is the axis of operand i over which is mapped, -1 for none; `out_dims[j]` where the new axis stands in

@@ -7,6 +7,10 @@ include "TuttiDialect.td"
 include "mlir/IR/EnumAttr.td"
 
 def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The member axis is one more batch axis where both operands are lifted; of x alone, the axis is one further; of indices alone, the members' axis goes to the front.";
+  let examples = [
+    "%y = tutti.gather %x at %i axis 1 : tensor<?x8xf32, [\"batch\"]>, tensor<3xi64>",
+    "%y = tutti.gather %x at %i axis 1 batch 1 : tensor<?x8xf32, [\"batch\"]>, tensor<?x3xi64, [\"batch\"]>"];
   let summary = "y = x with the axis replaced by the axes of indices: the elements at those places";
   let description = [{
     ONNX Gather: y[o.., i.., r..] = x[o.., indices[i..], r..]. Indices are integers; a negative one counts from the end, one
@@ -28,6 +32,11 @@ def Tutti_ScatterKind : I32EnumAttr<"ScatterKind", "what an update makes of the 
 def Tutti_ScatterKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScatterKind, "scatter_kind">;
 
 def Tutti_ScatterOp : Tutti_Op<"scatter", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The same op, with what is not lifted repeated for each member.";
+  let bound = "set, min, max: exact; add: n u (|x| + sum |updates|), mul: n u |y|, for n updates of a place";
+  let examples = [
+    "%y = tutti.scatter set %x at %i with %u : tensor<?x8xf32, [\"batch\"]>, tensor<?x2xi64, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>",
+    "%y = tutti.scatter add %x at %i with %u width 4 : tensor<?x8xf32, [\"batch\"]>, tensor<?x1xi64, [\"batch\"]>, tensor<?x4xf32, [\"batch\"]>"];
   let summary = "y = x, into whose last axis updates are put at indices";
   let description = [{
     Row by row: y[r..] = x[r..], then for j = 0, 1, ... in this order y[r.., indices[r.., j]] becomes updates[r.., j] (`set`), or

@@ -6,6 +6,16 @@
 include "TuttiDialect.td"
 
 def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock]> {
+  list<string> examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+  %y = tutti.map %x, %b [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>]
+      : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.addf %a, %c : f32
+    tutti.yield %s : f32
+  }
+  return %y : tensor<?x3xf32, ["batch"]>
+}
+}]];
   let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";
   let description = [{
     The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map an operand, from
@@ -26,16 +36,19 @@ def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
 
 /// A function of a scalar, or of each lane of a vector, that the math dialect lacks. The targets' expansion of math ops
 /// writes it in IEEE operations (docs/numerics.md).
-class Tutti_Function<string mnemonic, string formula> : Op<Tutti_Dialect, mnemonic, [
+class Tutti_Function<string mnemonic, string formula, string most> : Op<Tutti_Dialect, mnemonic, [
     Pure, SameOperandsAndResultType, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
+  string ulps = most;
+  string ulps64 = most;
+  list<string> examples = ["%y = tutti." # mnemonic # " %x : f32"];
   let summary = formula;
   let arguments = (ins FloatLike:$x);
   let results = (outs FloatLike:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
   let hasFolder = 1;
 }
-def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)">;
-def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)">;
-def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))">;
+def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5">;
+def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;
+def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))", "3.5">;
 
 #endif

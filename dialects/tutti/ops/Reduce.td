@@ -15,6 +15,12 @@ def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its 
 def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kind">;
 
 def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let elements = "floats, integers";
+  let lifts = "The same op, its axes one further.";
+  let bound = "sum, mean: (max(N / 16 + 5, min(N, 256) + N / 256) + 1) u sum |x|, N elements a sum; prod: N u |y|; max, min: exact";
+  let examples = [
+    "%y = tutti.reduce mean %x [1] : tensor<?x8xf32, [\"batch\"]>",
+    "%y = tutti.reduce max %x [1, 2] : tensor<?x4x8xf32, [\"batch\"]>"];
   let summary = "y = the sum, mean, largest, smallest or product along axes, which stay with length 1";
   let description = [{
     `axes` are distinct and ascending. The largest and the smallest are NaN if any element is. Of no elements the sum is 0,
@@ -35,6 +41,11 @@ def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for",
 def Tutti_ArgKindAttr : EnumAttr<Tutti_Dialect, Tutti_ArgKind, "arg_kind">;
 
 def Tutti_ArgOp : Tutti_Op<"arg", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let elements = "floats, integers";
+  let lifts = "The same op, its axis one further.";
+  let examples = [
+    "%y = tutti.arg max %x axis 1 : tensor<?x8xf32, [\"batch\"]>",
+    "%y = tutti.arg min %x axis 1 last : tensor<?x8xf32, [\"batch\"]>"];
   let summary = "y = the place of the largest or smallest element along an axis, which stays with length 1";
   let description = [{
     As i64. Of equal elements (-0 and +0 are) the first one counts, with `last` the last one. A NaN is larger than any number

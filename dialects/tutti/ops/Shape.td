@@ -11,6 +11,10 @@ class Tutti_Layout<string mnemonic, list<Trait> traits = []>
 }
 
 def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
+  let lifts = "The same op on the elements of each member.";
+  let examples = [
+    "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x24xf32, [\"batch\"]>",
+    "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>"];
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
@@ -19,6 +23,8 @@ def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
 }
 
 def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
+  let lifts = "The same op; the operand gets axes of length 1 behind the member axis up to the result's rank.";
+  let examples = ["%y = tutti.broadcast %x : tensor<4x1xf32> -> tensor<2x4x3xf32>"];
   let summary = "axes of length 1, and missing leading axes, repeated to the result's shape";
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
@@ -27,6 +33,8 @@ def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
 }
 
 def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The same op: the member axis stays in front, the others are one further.";
+  let examples = ["%y = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, [\"batch\"]>"];
   let summary = "axis i of the result is axis permutation[i] of x";
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = "$x $permutation attr-dict `:` type($x)";
@@ -34,6 +42,8 @@ def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<Inf
 }
 
 def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The same op, the member axis taken whole.";
+  let examples = ["%y = tutti.slice %x from [0, 5] size [-1, 3] step [1, -2] : tensor<?x6xf32, [\"batch\"]>"];
   let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
   let description = [{
     `sizes[a]` elements from `starts[a]` with step `steps[a]`, which may be negative. Start 0, size -1,
@@ -45,6 +55,8 @@ def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOp
 }
 
 def Tutti_ConcatOp : Tutti_Op<"concat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
+  let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x5xf32, [\"batch\"]>"];
   let summary = "operands one after the other along an axis";
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tutti_Tensor:$result);

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes docs/reference: the ops, the passes and the tools' flags, from the td files and the tools themselves.
+
+    python3 docs/generate.py --build BUILD             writes the pages
+    python3 docs/generate.py --build BUILD --check     writes nothing and fails where a page is not fresh
+    python3 docs/generate.py --build BUILD --bounds F  writes the bounds of the ops' td entries to F, for tests to include
+
+Types of results, forms over the member axis and kernel families are what tutti-opt makes of the ops' examples.
+"""
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OPS = ROOT / "dialects" / "tutti" / "ops"
+PLAN = ROOT / "dialects" / "plan" / "PlanOps.td"
+PASSES = ROOT / "passes" / "Passes.td"
+TOOLS = ("tutti-compile", "tutti-run", "tutti-verify", "tutti-bench", "tutti-inspect")
+HEAD = "<!-- Written by docs/generate.py from {source}: change that, then run ./dev docs. -->"
+
+ATTRIBUTES = {
+    "StrAttr": "a string", "I64Attr": "an integer", "F64Attr": "a number", "UnitAttr": "a flag", "TypeAttr": "a type",
+    "DenseI64ArrayAttr": "a list of integers", "FlatSymbolRefAttr": "a symbol", "SymbolNameAttr": "a name",
+    "ElementsAttr": "elements", "AffineMapArrayAttr": "a list of affine maps, one an operand", "StrArrayAttr": "a list of strings",
+    "DictionaryAttr": "a dictionary",
+}
+
+
+class Tools:
+    """What is asked: llvm-tblgen, and the tools of the build."""
+
+    def __init__(self, build: Path):
+        self.bin = build.resolve() / "bin"
+        cache = (build / "CMakeCache.txt").read_text()
+        prefix = Path(re.search(r"^MLIR_DIR:.*=(.*)$", cache, re.M).group(1)).parents[2]
+        self.tblgen, self.include = prefix / "bin" / "llvm-tblgen", prefix / "include"
+
+    def records(self, td: Path) -> dict:
+        """Every record that a td file leads to."""
+        return json.loads(subprocess.check_output(
+            [self.tblgen, "--dump-json", "-I", ROOT, "-I", ROOT / "dialects" / "tutti", "-I", self.include, td]))
+
+    def opt(self, text: str, *flags: str) -> str:
+        run = subprocess.run([self.bin / "tutti-opt", *flags], input=text, capture_output=True, text=True)
+        if run.returncode:
+            raise SystemExit(f"tutti-opt {' '.join(flags)} refuses\n{text}\n{run.stderr}")
+        return run.stdout
+
+    def help(self, tool: str) -> str:
+        text = subprocess.run([self.bin / tool, "--help"], check=True, capture_output=True, text=True).stdout
+        return text.replace(f"{self.bin / tool}", tool)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Records
+# ---------------------------------------------------------------------------------------------------------------------
+
+def listed(found: dict, td: Path, kind: str) -> list[dict]:
+    """The definitions of a kind that stand in this very file, in its order."""
+    own = [found[name] for name in found["!instanceof"].get(kind, []) if found[name]["!locs"]]
+    own = [r for r in own if Path(r["!locs"][0].rsplit(":", 1)[0]).name == td.name]
+    return sorted(own, key=lambda r: int(r["!locs"][0].rsplit(":", 1)[1]))
+
+
+def prose(text: str) -> str:
+    """A description as paragraphs. Its example is shown, checked, elsewhere."""
+    paragraphs = re.split(r"\n\s*\n", textwrap.dedent(text.strip("\n")))
+    return "\n\n".join(" ".join(p.split()) for p in paragraphs if not p.startswith("Example:")).strip()
+
+
+def cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def kind_of(found: dict, name: str) -> str:
+    """What an argument is, in words."""
+    record = found[name]
+    classes = record["!superclasses"]
+    base = record.get("baseAttr") or {}
+    if "OptionalAttr" in classes:
+        return kind_of(found, base["def"]) + "; may be absent"
+    if "DefaultValuedAttr" in classes:
+        return kind_of(found, base["def"]) + f"; {record['defaultValue']} when absent"
+    if "EnumAttr" in classes:
+        cases = found[record["enum"]["def"]]["enumerants"]
+        return "one of " + ", ".join(f"`{found[case['def']]['str']}`" for case in cases)
+    if "Variadic" in classes:
+        return kind_of(found, record["baseType"]["def"]) + "s, any number"
+    if name in ATTRIBUTES:
+        return ATTRIBUTES[name]
+    if "TypeAttrBase" in classes or "TypeAttrOf" in classes:
+        return "a type"
+    if "Attr" in classes:
+        return record["summary"]
+    return {"Tutti_Tensor": "tensor", "Plan_Buffer": "buffer", "AnyType": "value", "FloatLike": "a float, or a vector or tensor of floats"}.get(name, record["summary"])
+
+
+def arguments(found: dict, op: dict) -> list[str]:
+    rows = [f"| `{name}` | {cell(kind_of(found, what['def']))} |" for what, name in op["arguments"]["args"]]
+    return ["| | |", "|---|---|", *rows, ""] if rows else []
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Examples
+# ---------------------------------------------------------------------------------------------------------------------
+
+def types_in(text: str) -> list[str]:
+    """Types at the top level of a list."""
+    parts, depth, at = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "<[(") - (char in ">])" and text[i - 1] != "-")
+        if char == "," and depth == 0:
+            parts.append(text[at:i])
+            at = i + 1
+    return [part.strip() for part in [*parts, text[at:]] if part.strip()]
+
+
+def module(example: str, members: str = "") -> str:
+    """An example as a module: one op gets a function around it, whose arguments are the op's operands."""
+    if "func.func" in example or example.startswith("tutti.param"):
+        return example
+    operands = list(dict.fromkeys(re.findall(r"%\w+", example.split("=", 1)[1])))
+    types = types_in(example.rsplit(" : ", 1)[1].split(" -> ")[0]) if operands else []
+    takes = ", ".join(f"{o}: {t}{members}" for o, t in zip(operands, types, strict=True))
+    return f"func.func @main({takes}) {{\n  {example}\n  return\n}}\n"
+
+
+def result_type(tools: Tools, example: str, op: str) -> str:
+    generic = tools.opt(module(example), "--mlir-print-op-generic")
+    line = next(line for line in generic.splitlines() if f'"tutti.{op}"' in line)
+    return line.rsplit(" -> ", 1)[1].strip()
+
+
+def whole(tools: Tools, example: str, op: str, members: str) -> str:
+    """The example as @main of a model of two members, its result the model's."""
+    text = module(example, members)
+    if "return\n" in text:
+        type_ = result_type(tools, example, op)
+        text = text.replace(") {\n", f") -> {type_} {{\n", 1).replace("return\n", f"return %y : {type_}\n")
+    return "module attributes {tutti.members = 2 : i64} {\n" + text + "\n}\n"
+
+
+def lifted(tools: Tools, example: str, op: str) -> list[str]:
+    """What the ops are over the member axis, every operand the members' own."""
+    text = tools.opt(whole(tools, example, op, " {tutti.per_member}"), "--tutti-vmap")
+    return [" ".join(line.split()) for line in text.splitlines() if "= tutti." in line]
+
+
+def families(tools: Tools, example: str, op: str) -> set[str]:
+    flags = ("--tutti-vmap", "--tutti-parallel", "--tutti-decompose", "--tutti-numerics", "--tutti-fuse")
+    return set(re.findall(r'plan\.kernel @\S+ "(\w+)"', tools.opt(whole(tools, example, op, " {tutti.per_member}"), *flags)))
+
+
+def check_round_trip(tools: Tools, example: str):
+    once = tools.opt(module(example))
+    if tools.opt(once) != once:
+        raise SystemExit(f"tutti-opt prints another text for what it printed:\n{once}")
+
+
+def mlir(lines: list[str]) -> list[str]:
+    return ["```mlir", *lines, "```", ""]
+
+
+def shown(tools: Tools, op: dict, example: str) -> list[str]:
+    check_round_trip(tools, example)
+    if "\n" in example or "=" not in example:
+        return example.splitlines()
+    type_ = result_type(tools, example, op["opName"])
+    return [example if type_ in example else f"{example}  // {type_}"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Pages
+# ---------------------------------------------------------------------------------------------------------------------
+
+def ulps(text: str) -> str:
+    return {"0": "exact", "0.5": "1/2 ULP"}.get(text, f"{text} ULP")
+
+
+def pointwise(tools: Tools, title: str, ops: list[dict]) -> list[str]:
+    """Ops that differ in their formula alone: a table, then how each is written."""
+    lines = [f"### {title}", "", "| op | | elements | float32 | float64 |", "|---|---|---|---|---|"]
+    for op in ops:
+        lines.append(f"| `tutti.{op['opName']}` | {cell(op['summary'])} | {cell(op.get('elements', 'floats'))} | {ulps(op['ulps'])} | {ulps(op['ulps64'])} |")
+    return [*lines, "", *mlir([line for op in ops for e in op["examples"] for line in shown(tools, op, e)])]
+
+
+def section(tools: Tools, found: dict, op: dict) -> list[str]:
+    name, examples = op["opName"], op.get("examples") or []
+    lines = [f"### `tutti.{name}`", "", f"*{op['summary']}*", ""]
+    if op.get("description"):
+        lines += [prose(op["description"]), ""]
+    lines += arguments(found, op)
+    if examples:
+        lines += mlir("\n\n".join("\n".join(shown(tools, op, e)) for e in examples).splitlines()
+                      if any("\n" in e for e in examples) else [line for e in examples for line in shown(tools, op, e)])
+    if "Tutti_Op" not in op["!superclasses"] and not op.get("lifts"):
+        return lines
+    kinds = sorted(set().union(*(families(tools, e, name) for e in examples if "=" in e)))
+    bound = op.get("bound") or ulps(op.get("ulps", "0"))
+    lines += ["| | |", "|---|---|", f"| elements | {cell(op.get('elements', 'any'))} |", f"| over the member axis | {cell(op['lifts'])} |",
+              f"| kernel families | {', '.join(kinds) if kinds else 'none: a view, or memory'} |", f"| bound | {cell(bound)} |", ""]
+    after = [line for e in examples if "=" in e for line in lifted(tools, e, name)] if name not in ("constant", "head", "replicate") else []
+    if after:
+        lines += ["Over the member axis, of members that differ in every operand:", "", *mlir(after)]
+    return lines
+
+
+INTRO = """# Ops of the tutti dialect
+
+```sh
+cat > model.mlir <<'END'
+func.func @main(%x: tensor<?x4xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]> {
+  %y = tutti.tanh %x : tensor<?x4xf32, ["batch"]>
+  return %y : tensor<?x4xf32, ["batch"]>
+}
+END
+tutti-opt model.mlir                             # parses, verifies, prints
+tutti-compile model.mlir -o model.tutti          # as a model of one member
+```
+
+What a member computes, in the stages `model` and `batched`, and inside kernels. One op stands for one function of whole tensors; a size
+that a call decides is `?`, and the tensor's encoding names it: `tensor<?x784xf32, ["batch"]>`. [DESIGN.md](../DESIGN.md), section 5, says why
+these ops and no others; [numerics.md](../numerics.md) fixes their bits.
+
+- **elements**: the element types taken. *Floats* are f32, f64, f16 and bf16; *integers* i8 to i64 and ui8 to ui64.
+- **over the member axis**: what the op becomes when its operands differ per member. The member axis is dimension 0, of size `active`.
+- **kernel families**: who computes the examples in a compiled program. *chain*: products of rows with weights, and what lies between them;
+  *row*: what goes along a row; *element*: anything else. In one kernel with others, an op joins their family.
+- **bound**: how far a float32 result may be from the exact one of its operands. A ULP is a unit in the last place of the exact result, u is 2^-24; results of
+  16-bit types are the float32 ones, rounded once; of sums in float64 u is 2^-53. The tests read the ULPs from where this page has them.
+
+A type behind `//` is the result's, where it is another than the operands'. Each example goes through `tutti-opt` and back when this page is written or checked.
+"""
+
+
+def ops_page(tools: Tools) -> str:
+    lines = [HEAD.format(source="dialects/tutti/ops/*.td and dialects/plan/PlanOps.td"), INTRO]
+    body = []
+    for td in sorted(OPS.glob("*.td")):
+        found = tools.records(td)
+        ops = listed(found, td, "Op")
+        plain = [op for op in ops if not {"Tutti_Unary", "Tutti_Binary", "Tutti_Function"} & set(op["!superclasses"])]
+        body += [f"## {td.stem}", "", td.read_text().splitlines()[1].removeprefix("// "), ""]
+        for title, kind in (("Of one operand", "Tutti_Unary"), ("Of two operands", "Tutti_Binary")):
+            if some := [op for op in ops if kind in op["!superclasses"]]:
+                body += pointwise(tools, title, some)
+        if td.stem == "Elementwise":
+            body += ["Operands broadcast as in NumPy. Over the member axis each is the same op; operands of lower rank get axes of length 1 behind the",
+                     "member axis. Kernel families: element, or in registers behind a product of a chain and between the phases of a row.", ""]
+        for op in plain:
+            body += section(tools, found, op)
+        if some := [op for op in ops if "Tutti_Function" in op["!superclasses"]]:
+            body += pointwise(tools, "Functions in a body", some)
+        lines.append(f"- **[{td.stem}](#{td.stem.lower()})**: " + ", ".join(f"`{op['opName']}`" for op in ops))
+    found = tools.records(PLAN)
+    ops = listed(found, PLAN, "Plan_Op")
+    lines.append("- **[Plan](#plan)**, the dialect of the stages `kernels` and `planned`: " + ", ".join(f"`{op['opName']}`" for op in ops))
+    body += ["## Plan", "", found["Plan_Dialect"]["summary"] + " What they look like: [passes.md](passes.md).", ""]
+    for op in ops:
+        body += [f"### `plan.{op['opName']}`", "", f"*{op['summary']}*", "", *([prose(op["description"]), ""] if op["description"] else []), *arguments(found, op)]
+    return "\n".join([*lines, "", *body])
+
+
+MODEL = """module attributes {tutti.members = 10 : i64} {
+  tutti.param @trunk : tensor<8x4xf32>
+  tutti.param per_member @w : tensor<4x2xf32>
+  func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"})
+      -> (tensor<?x2xf32, ["batch"]> {tutti.name = "y", tutti.heads = ["members", "mean"]}) {
+    %trunk = tutti.get @trunk : tensor<8x4xf32>
+    %t = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x4xf32>
+    %h = tutti.relu %t : tensor<?x4xf32, ["batch"]>
+    %w = tutti.get @w : tensor<4x2xf32>
+    %y = tutti.contract %h, %w "bk,kn->bn" : tensor<?x4xf32, ["batch"]>, tensor<4x2xf32>
+    return %y : tensor<?x2xf32, ["batch"]>
+  }
+}
+"""
+
+
+def passes_page(tools: Tools) -> str:
+    found = tools.records(PASSES)
+    passes = listed(found, PASSES, "PassBase")
+    lines = [HEAD.format(source="passes/Passes.td and tutti-opt"), "# Passes", "", "```sh", "cat > model.mlir <<'END'", *MODEL.splitlines(), "END",
+             "tutti-opt model.mlir --tutti-vmap", "```", "",
+             "In the order in which the compiler runs them; `tutti-opt` runs any of them by its flag, and `tutti-compile --dump-stages DIR` writes what it had",
+             "after each stage. Below, the model above (ten members, a trunk that they share, a layer of their own, the mean of their outputs) after each pass in turn,",
+             "as `tutti-opt` prints it. [DESIGN.md](../DESIGN.md), section 4, has the contract of each stage.", "",
+             *(f"- [`{one['argument']}`](#{one['argument']}): {cell(one['summary'])}" for one in passes), ""]
+    text = tools.opt(MODEL)
+    for one in passes:
+        before, text = text, tools.opt(text, f"--{one['argument']}")
+        lines += [f"## {one['argument']}", "", cell(one["summary"][0].upper() + one["summary"][1:]) + ".", ""]
+        if one.get("description"):
+            lines += [prose(one["description"]), ""]
+        lines += ["Nothing changes in this model: what it proves holds.", ""] if before == text else mlir(text.rstrip().splitlines())
+    return "\n".join(lines)
+
+
+def tools_page(tools: Tools) -> str:
+    lines = [HEAD.format(source="the tools' --help"), "# Tools", "", "```sh", "tutti-compile --help", "tutti help run        # the same as tutti-run --help", "```", "",
+             "Flags as the tools print them. Two more are MLIR's own, with this project's dialects and passes: `tutti-opt` ([passes.md](passes.md); its `--help` lists",
+             "MLIR's flags, too) and `tutti-lsp-server`, which an editor starts for `.mlir` files ([ops.md](ops.md)). Exit codes and messages: [errors.md](../errors.md).", ""]
+    for tool in TOOLS:
+        lines += [f"## {tool}", "", "```", *(line.rstrip() for line in tools.help(tool).strip().splitlines()), "```", ""]
+    return "\n".join(lines)
+
+
+def bounds(tools: Tools) -> str:
+    """One line an op: what a float32 and a float64 result may be off by, in units of the last place."""
+    lines = ["// Written by docs/generate.py from dialects/tutti/ops/*.td."]
+    for td in sorted(OPS.glob("*.td")):
+        lines += [f'{{"tutti.{op["opName"]}", {float(op["ulps"])}, {float(op["ulps64"])}}},'
+                  for op in listed(tools.records(td), td, "Op") if "ulps" in op]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bounds", type=Path)
+    args = parser.parse_args()
+    tools = Tools(args.build)
+    if args.bounds:
+        args.bounds.write_text(bounds(tools) + "\n")
+        return 0
+    pages = {"ops.md": ops_page(tools), "passes.md": passes_page(tools), "tools.md": tools_page(tools)}
+    stale = 0
+    for name, text in pages.items():
+        path, text = ROOT / "docs" / "reference" / name, text.rstrip() + "\n"
+        before = path.read_text() if path.exists() else ""
+        if args.check and before != text:
+            stale += 1
+            sys.stderr.writelines(difflib.unified_diff(before.splitlines(True), text.splitlines(True), str(path), "now", n=0))
+        elif not args.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+    if stale:
+        print(f"{stale} pages of docs/reference are not fresh: run ./dev docs", file=sys.stderr)
+    return stale > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
