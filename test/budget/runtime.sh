@@ -20,6 +20,12 @@ others=$(nm -D --defined-only "$library" | awk '{ print $NF }' | grep -v -E '^tu
 writable=$(size -A "$library" | awk '$1 == ".data" || $1 == ".bss" || $1 == ".tbss" || $1 == ".tdata" { n += $2 } END { print n + 0 }')
 [ "$writable" -le 16 ] || { echo "$writable bytes of global mutable state, expected none"; bad=1; }
 
+# The soname has the minor version, as the header has it.
+header=$(dirname "$0")/../../runtime/include/tutti/tutti.h
+number() { sed -n "s/^#define TUTTI_VERSION_$1 //p" "$header"; }
+soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ "$soname" = "libtutti.so.$(number MAJOR).$(number MINOR)" ] || { echo "soname $soname, expected libtutti.so.$(number MAJOR).$(number MINOR)"; bad=1; }
+
 needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 for need in $(needs "$library"); do
   case $need in

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-opt: reads, verifies and prints modules of the tutti and plan dialects and runs single passes on them; for tests and for debugging.
+#include "tools/opt/Dialects.h"
+
 #include "compiler/codegen/Math.h"
-#include "dialects/plan/Plan.h"
-#include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<tutti::TuttiDialect, tutti::plan::PlanDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
-                  mlir::math::MathDialect, mlir::vector::VectorDialect>();
+  tutti::insertDialects(registry);
   tutti::registerTuttiPasses();
   tutti::registerExpandMathPass();
   mlir::registerCanonicalizerPass();
