@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes docs/reference: the ops, the passes and the tools' flags, from the td files and the tools themselves.
+"""Writes docs/reference: the ops, the passes, the ONNX ops and the tools' flags, from td, the sources and the tools themselves.
 
     python3 docs/generate.py --build BUILD             writes the pages
     python3 docs/generate.py --build BUILD --check     writes nothing and fails where a page is not fresh
@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OPS = ROOT / "dialects" / "tutti" / "ops"
 PLAN = ROOT / "dialects" / "plan" / "PlanOps.td"
 PASSES = ROOT / "passes" / "Passes.td"
+ONNX = ROOT / "compiler" / "import" / "onnx" / "ops"
 TOOLS = ("tutti-compile", "tutti-run", "tutti-verify", "tutti-bench", "tutti-inspect")
 HEAD = "<!-- Written by docs/generate.py from {source}: change that, then run ./dev docs. -->"
 
@@ -132,17 +133,17 @@ def module(example: str, members: str = "") -> str:
     return f"func.func @main({takes}) {{\n  {example}\n  return\n}}\n"
 
 
-def result_type(tools: Tools, example: str, op: str) -> str:
-    generic = tools.opt(module(example), "--mlir-print-op-generic")
-    line = next(line for line in generic.splitlines() if f'"tutti.{op}"' in line)
-    return line.rsplit(" -> ", 1)[1].strip()
+def result_types(tools: Tools, text: str, ops: list[str]) -> list[str]:
+    """The types of the results of these ops, in their order."""
+    lines = [line for line in tools.opt(text, "--mlir-print-op-generic").splitlines() if '"tutti.' in line]
+    return [next(line for line in lines[i:] if f'"tutti.{op}"' in line).rsplit(" -> ", 1)[1].strip() for i, op in enumerate(ops)]
 
 
 def whole(tools: Tools, example: str, op: str, members: str) -> str:
     """The example as @main of a model of two members, its result the model's."""
     text = module(example, members)
     if "return\n" in text:
-        type_ = result_type(tools, example, op)
+        [type_] = result_types(tools, text, [op])
         text = text.replace(") {\n", f") -> {type_} {{\n", 1).replace("return\n", f"return %y : {type_}\n")
     return "module attributes {tutti.members = 2 : i64} {\n" + text + "\n}\n"
 
@@ -158,8 +159,8 @@ def families(tools: Tools, example: str, op: str) -> set[str]:
     return set(re.findall(r'plan\.kernel @\S+ "(\w+)"', tools.opt(whole(tools, example, op, " {tutti.per_member}"), *flags)))
 
 
-def check_round_trip(tools: Tools, example: str):
-    once = tools.opt(module(example))
+def check_round_trip(tools: Tools, text: str):
+    once = tools.opt(text)
     if tools.opt(once) != once:
         raise SystemExit(f"tutti-opt prints another text for what it printed:\n{once}")
 
@@ -168,12 +169,20 @@ def mlir(lines: list[str]) -> list[str]:
     return ["```mlir", *lines, "```", ""]
 
 
-def shown(tools: Tools, op: dict, example: str) -> list[str]:
-    check_round_trip(tools, example)
-    if "\n" in example or "=" not in example:
-        return example.splitlines()
-    type_ = result_type(tools, example, op["opName"])
-    return [example if type_ in example else f"{example}  // {type_}"]
+def shown(tools: Tools, examples: list[tuple[str, str]]) -> list[str]:
+    """Examples, each with its op's name, as the page has them. Those of one line are checked in one module."""
+    wholes = [e for _, e in examples if "\n" in e or "=" not in e]
+    for example in wholes:
+        check_round_trip(tools, example)
+    singles = [(op, e) for op, e in examples if e not in wholes]
+    text = "".join(module(e).replace("@main", f"@f{i}") for i, (_, e) in enumerate(singles))
+    check_round_trip(tools, text)
+    types = result_types(tools, text, [op for op, _ in singles])
+    noted = {e: e if type_ in e else f"{e}  // {type_}" for (_, e), type_ in zip(singles, types, strict=True)}
+    lines = []
+    for _, example in examples:
+        lines += ["", *example.splitlines()] if "\n" in example and lines else noted.get(example, example).splitlines()
+    return lines
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -189,18 +198,19 @@ def pointwise(tools: Tools, title: str, ops: list[dict]) -> list[str]:
     lines = [f"### {title}", "", "| op | | elements | float32 | float64 |", "|---|---|---|---|---|"]
     for op in ops:
         lines.append(f"| `tutti.{op['opName']}` | {cell(op['summary'])} | {cell(op.get('elements', 'floats'))} | {ulps(op['ulps'])} | {ulps(op['ulps64'])} |")
-    return [*lines, "", *mlir([line for op in ops for e in op["examples"] for line in shown(tools, op, e)])]
+    return [*lines, "", *mlir(shown(tools, [(op["opName"], e) for op in ops for e in op["examples"]]))]
 
 
 def section(tools: Tools, found: dict, op: dict) -> list[str]:
     name, examples = op["opName"], op.get("examples") or []
+    if name != "yield" and not examples or "Tutti_Op" in op["!superclasses"] and not op["lifts"]:
+        raise SystemExit(f"the td entry of tutti.{name} lacks `lifts` or `examples` (TuttiDialect.td says what they are)")
     lines = [f"### `tutti.{name}`", "", f"*{op['summary']}*", ""]
     if op.get("description"):
         lines += [prose(op["description"]), ""]
     lines += arguments(found, op)
     if examples:
-        lines += mlir("\n\n".join("\n".join(shown(tools, op, e)) for e in examples).splitlines()
-                      if any("\n" in e for e in examples) else [line for e in examples for line in shown(tools, op, e)])
+        lines += mlir(shown(tools, [(name, e) for e in examples]))
     if "Tutti_Op" not in op["!superclasses"] and not op.get("lifts"):
         return lines
     kinds = sorted(set().union(*(families(tools, e, name) for e in examples if "=" in e)))
@@ -313,6 +323,34 @@ def tools_page(tools: Tools) -> str:
     return "\n".join(lines)
 
 
+def onnx_page() -> str:
+    """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
+    table = (ONNX / "Ops.h").read_text()
+    known = {name: int(since) for name, since in re.findall(r"X\((\w+), (\d+)\)", table)}
+    oldest, newest = re.search(r"oldestOpset = (\d+), newestOpset = (\d+)", table).groups()
+    lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",
+             f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(known)} of them; where an op is newer, the opset that brought it stands behind its name. Each becomes ops of the",
+             "[tutti dialect](ops.md), by rules that see one member alone. Beside them: functions of the model, put in where they are used, and the branch of an `If` whose condition is",
+             "known. An attribute or a form that is not taken is said when the model is compiled, together with all others: [errors.md](../errors.md#4-not-supported).", ""]
+    left = set(known)
+    for file in sorted(ONNX.glob("*.cpp")):
+        text = file.read_text()
+        own = sorted(n for n in left if re.search(rf"\bimport{n}\b|\b[A-Z_]+\({n}[,)]", text))
+        left -= set(own)
+        if own and file.stem != "Ops":
+            purpose = re.sub(r"(,| and) of ", r"\1 ", text.splitlines()[1].removeprefix("// Import of "))
+            names = [f"`{n}`" + (f" ({known[n]})" if known[n] > int(oldest) else "") for n in own]
+            lines += [f"**{file.stem}**: {purpose}", "", ", ".join(names), ""]
+    if left:
+        raise SystemExit(f"these ONNX ops are in the table and in no file: {sorted(left)}")
+    missing = (ONNX / "Missing.cpp").read_text()
+    groups = {name: re.findall(r'"(\w+)"', body) for name, body in re.findall(r"constexpr const char \*(\w+)\[\] = \{(.*?)\};", missing, re.S)}
+    lines += ["## Not taken", "", "| ops | why | what to do |", "|---|---|---|"]
+    for reason, advice, name in re.findall(r'\{"([^"]*)",\s*"([^"]*)",\s*(\w+)\}', missing):
+        lines.append(f"| {', '.join(f'`{op}`' for op in groups[name])} | {reason} | {advice} |")
+    return "\n".join(lines)
+
+
 def bounds(tools: Tools) -> str:
     """One line an op: what a float32 and a float64 result may be off by, in units of the last place."""
     lines = ["// Written by docs/generate.py from dialects/tutti/ops/*.td."]
@@ -332,7 +370,7 @@ def main() -> int:
     if args.bounds:
         args.bounds.write_text(bounds(tools) + "\n")
         return 0
-    pages = {"ops.md": ops_page(tools), "passes.md": passes_page(tools), "tools.md": tools_page(tools)}
+    pages = {"ops.md": ops_page(tools), "passes.md": passes_page(tools), "tools.md": tools_page(tools), "onnx.md": onnx_page()}
     stale = 0
     for name, text in pages.items():
         path, text = ROOT / "docs" / "reference" / name, text.rstrip() + "\n"
