@@ -93,7 +93,7 @@ static std::string join(llvm::ArrayRef<EmulatedUnit> units) {
 llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, const EmulatedOptions &options) {
   const char *named = std::getenv("TUTTI_CLANG");
   auto clang = llvm::sys::findProgramByName(named ? named : TUTTI_CLANG);
-  if (!clang)
+  if (!clang || !llvm::sys::fs::can_execute(*clang)) // a path is taken as it is
     return fail(ExitCode::device, llvm::Twine("the emulated device needs clang++ to compile kernels, and '") +
                                       (named ? named : TUTTI_CLANG) + "' is not there: set TUTTI_CLANG");
 
