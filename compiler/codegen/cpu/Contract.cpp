@@ -47,6 +47,8 @@ public:
 private:
   // Tiles of so few rows take many panels at once: one row's chain of sums would leave the multipliers idle.
   static constexpr int64_t wideRows = 2;
+  // There is a tile for each number of rows up to this.
+  static constexpr int64_t fewRows = 8;
   // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
@@ -137,53 +139,75 @@ private:
     }
   }
 
-  /// The same for sums that are too many to stay in registers beside what long maps need.
-  void storeInGroups(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> sums) {
+  /// Long maps need the registers that sums would lie in: these wait in the partials, rows from `from` on, and maps
+  /// take as many vectors at a time as the level likes.
+  void storeWaiting(Value from, Value count, ArrayRef<Column> columns) {
     int64_t group = std::max<int64_t>(1, e.level.mathVectors / columns.size());
-    if (!step.longMaps || rows <= group)
-      return store(row, rows, columns, sums);
-    for (int64_t i = 0; i < rows; ++i)
-      for (unsigned v = 0; v < columns.size(); ++v)
-        code.storeVector(sums[i * columns.size() + v], partialAt(row, i, columns[v]), {});
-    auto storeGroup = [&](Value first, int64_t count) {
+    auto storeGroup = [&](Value first, int64_t rows) {
       SmallVector<Value> waiting;
-      for (int64_t i = 0; i < count; ++i)
+      for (int64_t i = 0; i < rows; ++i)
         for (const Column &column : columns)
           waiting.push_back(code.loadVector(code.f32(), partialAt(first, i, column), {}));
-      store(first, count, columns, waiting);
+      store(first, rows, columns, waiting);
     };
-    int64_t whole = rows / group * group;
-    code.loop(row, code.add(row, whole), group, [&](Value first) { storeGroup(first, group); });
-    if (whole < rows)
-      storeGroup(code.add(row, whole), rows - whole);
+    Value done = code.add(from, code.mul(code.div(count, code.num(group)), group));
+    code.loop(from, done, group, [&](Value first) { storeGroup(first, group); });
+    for (int64_t now = group / 2; now >= 1; now /= 2) {
+      Value bit = arith::AndIOp::create(code.b, code.loc, count, code.num(now));
+      code.when(code.less(code.num(0), bit), [&] { storeGroup(done, now); });
+      done = code.add(done, bit);
+    }
   }
 
   Value plus(Value a, Value c) { return arith::AddFOp::create(code.b, code.loc, a, c); }
 
-  /// Calls `tile(row, rows)` for full tiles, then for what is left in tiles of 8, 4, 2 and 1. A tile of two rows takes
-  /// as long as one of four: where two would be left over, a full tile more is cut up, since 14 + 2 = 8 + 8.
+  /// Calls `tile(row, rows)` for all rows, `most` at a time, then for what is left in powers of two.
   void overRows(int64_t most, llvm::function_ref<void(Value row, int64_t rows)> tile) {
-    Value rows = e.rows();
-    int64_t half = llvm::bit_floor(uint64_t(most - 1));
-    Value whole = code.mul(code.div(rows, code.num(most)), most);
-    if (half >= 4 && half < most - 1) {
-      Value rest = code.sub(rows, whole);
-      Value twoLeft = arith::AndIOp::create(code.b, code.loc, rest, code.num(2));
-      Value cut = arith::SelectOp::create(code.b, code.loc, code.less(code.num(0), code.min(twoLeft, whole)),
-                                          code.num(most), code.num(0));
-      whole = code.sub(whole, cut);
-    }
-    code.loop(code.num(0), whole, most, [&](Value row) { tile(row, most); });
-    Value row = whole;
-    for (int64_t few = half; few >= 1; few /= 2) {
-      Value end = code.add(row, code.mul(code.div(code.sub(rows, row), code.num(few)), few));
-      if (few == half) {
-        code.loop(row, end, few, [&](Value row) { tile(row, few); });
-      } else {
-        code.when(code.less(row, end), [&] { tile(row, few); });
-      }
+    Value rows = e.rows(), row = code.num(0);
+    for (int64_t now = most; now >= 1; now = llvm::bit_floor(uint64_t(now - 1))) {
+      Value end = code.add(row, code.mul(code.div(code.sub(rows, row), code.num(now)), now));
+      if (now == most || now == int64_t(llvm::bit_floor(uint64_t(most - 1))))
+        code.loop(row, end, now, [&](Value row) { tile(row, now); });
+      else
+        code.when(code.less(row, end), [&] { tile(row, now); });
       row = end;
+      if (now == 1)
+        break;
     }
+  }
+
+  /// How many of `left` rows the next tile takes. A tile of fewer than four takes as long as one of four, as sums wait
+  /// for themselves: what full tiles leave over is cut evenly, with one of the full tiles if it is so little.
+  Value tileOf(Value left) {
+    int64_t most = e.level.tileRows, few = std::min(most - 1, fewRows);
+    auto part = [&](int64_t parts) { return code.div(code.add(left, parts - 1), code.num(parts)); };
+    auto upTo = [&](int64_t rows) { return code.less(left, code.num(rows + 1)); };
+    Value cut = code.select(upTo(few), left, code.select(upTo(2 * few), part(2), part(3)));
+    Value full = code.compare(arith::CmpIPredicate::eq, left, code.num(most));
+    return code.select(full, left, code.select(upTo(most + 3), cut, code.num(most)));
+  }
+
+  /// Calls `tile(row, rows)` for the tiles of all rows, and `after(row, rows)`, rows a value, behind each.
+  void overTiles(
+      llvm::function_ref<void(Value row, int64_t rows)> tile,
+      llvm::function_ref<void(Value row, Value rows)> after = [](Value, Value) {}) {
+    int64_t most = e.level.tileRows;
+    code.loopWhile(
+        {code.num(0)}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], e.rows()), at[0]}; },
+        [&](ValueRange at) {
+          Value row = at[0], now = tileOf(code.sub(e.rows(), row));
+          std::function<void(int64_t, int64_t)> choose = [&](int64_t least, int64_t largest) {
+            if (least == largest)
+              return tile(row, least);
+            int64_t middle = (least + largest) / 2;
+            code.when(
+                code.less(code.num(middle), now), [&] { choose(middle + 1, largest); }, [&] { choose(least, middle); });
+          };
+          int64_t few = std::min(most - 1, fewRows);
+          code.when(code.less(code.num(few), now), [&] { tile(row, most); }, [&] { choose(1, few); });
+          after(row, now);
+          return SmallVector<Value>{code.add(row, now)};
+        });
   }
 
   /// All rows times one panel, `level.tileVectors` vectors of columns at a time.
@@ -199,7 +223,7 @@ private:
         int64_t before = llvm::alignDown(K - 1, chunk);
         code.loop(code.num(0), code.num(before), chunk, [&](Value from) {
           Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, from, code.num(0));
-          overRows(e.level.tileRows, [&](Value row, int64_t rows) {
+          overTiles([&](Value row, int64_t rows) {
             SmallVector<Value> part = sums(row, rows, columns, from, code.add(from, chunk));
             Value none = code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
             for (int64_t i = 0; i < rows; ++i)
@@ -213,16 +237,23 @@ private:
         });
         last = code.num(before);
       }
-      overRows(e.level.tileRows, [&](Value row, int64_t rows) {
+      auto finish = [&](Value row, int64_t rows) {
         SmallVector<Value> total = sums(row, rows, columns, last, code.num(K));
-        if (K > chunk)
-          for (int64_t i = 0; i < rows; ++i)
-            for (unsigned c = 0; c < columns.size(); ++c) {
-              Value &sum = total[i * columns.size() + c];
-              sum = plus(code.loadVector(code.f32(), partialAt(row, i, columns[c]), {}), sum);
-            }
-        storeInGroups(row, rows, columns, total);
-      });
+        for (int64_t i = 0; partials && i < rows; ++i)
+          for (unsigned c = 0; c < columns.size(); ++c) {
+            Value &sum = total[i * columns.size() + c], place = partialAt(row, i, columns[c]);
+            if (K > chunk)
+              sum = plus(code.loadVector(code.f32(), place, {}), sum);
+            if (step.longMaps)
+              code.storeVector(sum, place, {});
+          }
+        if (!step.longMaps)
+          store(row, rows, columns, total);
+      };
+      if (step.longMaps)
+        overTiles(finish, [&](Value row, Value rows) { storeWaiting(row, rows, columns); });
+      else
+        overTiles(finish);
     }
   }
 
