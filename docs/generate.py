@@ -214,7 +214,7 @@ def section(tools: Tools, found: dict, op: dict) -> list[str]:
     if "Tutti_Op" not in op["!superclasses"] and not op.get("lifts"):
         return lines
     kinds = sorted(set().union(*(families(tools, e, name) for e in examples if "=" in e)))
-    bound = op.get("bound") or ulps(op.get("ulps", "0"))
+    bound = op.get("bound", "").replace("TERMS", f"({op.get('terms')})") or ulps(op.get("ulps", "0"))
     lines += ["| | |", "|---|---|", f"| elements | {cell(op.get('elements', 'any'))} |", f"| over the member axis | {cell(op['lifts'])} |",
               f"| kernel families | {', '.join(kinds) if kinds else 'none: a view, or memory'} |", f"| bound | {cell(bound)} |", ""]
     after = [line for e in examples if "=" in e for line in lifted(tools, e, name)] if name not in ("constant", "head", "replicate") else []
@@ -355,8 +355,12 @@ def bounds(tools: Tools) -> str:
     """One line an op: what a float32 and a float64 result may be off by, in units of the last place."""
     lines = ["// Written by docs/generate.py from dialects/tutti/ops/*.td."]
     for td in sorted(OPS.glob("*.td")):
-        lines += [f'{{"tutti.{op["opName"]}", {float(op["ulps"])}, {float(op["ulps64"])}}},'
-                  for op in listed(tools.records(td), td, "Op") if "ulps" in op]
+        for op in listed(tools.records(td), td, "Op"):
+            if "ulps" in op:
+                # The same text is a formula on the page and an expression here.
+                terms = re.sub(r"\b\d+\b", r"\g<0>.", op.get("terms", ""))
+                terms = f"[](double n) {{ return {terms}; }}" if terms else "nullptr"
+                lines.append(f'{{"tutti.{op["opName"]}", {float(op["ulps"])}, {float(op["ulps64"])}, {terms}}},')
     return "\n".join(lines)
 
 

@@ -37,10 +37,12 @@ class Tutti_Op<string mnemonic, list<Trait> traits = []>
   string elements = "any";
   string lifts = "";
   list<string> examples = [];
-  // How far a float32 result may be from the exact one of its operands: in units of the last place (`ulps`; `ulps64` of float64),
-  // which the tests read, or as a formula. u is 2^-24.
+  // How far a float32 result may be from the exact one of its operands: in units of the last place (`ulps`; `ulps64` of float64), or
+  // as a formula, u = 2^-24, in which TERMS stands for `terms`: so many u of the sum of absolute values, of a sum of n. The tests
+  // read the numbers and compile the terms.
   string ulps = "0";
   string ulps64 = ulps;
+  string terms = "";
   string bound = "";
 }
 

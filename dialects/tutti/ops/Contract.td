@@ -8,7 +8,8 @@ include "TuttiDialect.td"
 def Tutti_ContractOp : Tutti_Op<"contract", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let elements = "floats, signed integers; unsigned ones by way of signed ones";
   let lifts = "A new label in front of the spec of each lifted operand and of the result: a batched product, or rows times the members' weights.";
-  let bound = "(min(K, 256) + ceil(K / 256)) u sum |a b|, K products a sum";
+  let terms = "min(n, 256) + ceil(n / 256)";
+  let bound = "TERMS u sum |a b|, of n products";
   let examples = [
     "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, [\"batch\"]>, tensor<8x3xf32>",
     [{tutti.param per_member @w : tensor<8x3xf32>

@@ -17,7 +17,8 @@ def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kin
 def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let elements = "floats, integers";
   let lifts = "The same op, its axes one further.";
-  let bound = "sum, mean: (max(N / 16 + 5, min(N, 256) + N / 256) + 1) u sum |x|, N elements a sum; prod: N u |y|; max, min: exact";
+  let terms = "max(n / 16 + 5, min(n, 256) + n / 256) + 1";
+  let bound = "sum, mean: TERMS u sum |x|, of n elements (mean: / n); prod: n u |y|; max, min: exact";
   let examples = [
     "%y = tutti.reduce mean %x [1] : tensor<?x8xf32, [\"batch\"]>",
     "%y = tutti.reduce max %x [1, 2] : tensor<?x4x8xf32, [\"batch\"]>"];

@@ -16,7 +16,8 @@ def Tutti_ScanKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScanKind, "scan_kind">;
 def Tutti_ScanOp : Tutti_Op<"scan", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let elements = "floats, integers";
   let lifts = "The same op: rows of each member.";
-  let bound = "sum: (N / 16 + 6) u sum |x|, of N elements so far; with a step N u sum |x|; prod: N u |y|";
+  let terms = "n / 16 + 6";
+  let bound = "sum: TERMS u sum |x|, of n elements so far; with a step n u sum |x|; prod: n u |y|";
   let examples = [
     "%y = tutti.scan sum %x : tensor<?x8xf32, [\"batch\"]>",
     "%y = tutti.scan prod %x exclusive reverse : tensor<?x8xf32, [\"batch\"]>",
