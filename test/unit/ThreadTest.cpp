@@ -117,7 +117,7 @@ TEST(Pool, runsEveryTaskOnce) {
               for (int64_t t = begin; t < end; ++t)
                 ++(*static_cast<std::vector<std::atomic<int>> *>(context))[t];
             },
-            &seen);
+            &seen, round % 2 == 0);
         for (int64_t t = 0; t < tasks; ++t)
           ASSERT_EQ(seen[t], 1) << "task " << t << " of " << tasks << " on " << threads;
       }

@@ -214,7 +214,7 @@ template <typename Takes> void CpuEngine::runLaunches(Takes takes, bool ofLastPi
         [](void *context, uint32_t thread, int64_t begin, int64_t end) {
           static_cast<const Job *>(context)->run(thread, begin, end);
         },
-        &job);
+        &job, job.last - job.first == 1);
   }
 }
 

@@ -165,8 +165,8 @@ bool Pool::take(Share &share, bool own, int64_t &begin, int64_t &end) {
 
 void Pool::takeAll(uint32_t self) {
   int64_t begin, end;
-  if (self < sharers)
-    while (take(shares[self], true, begin, end))
+  if (sharers == 1 || self < sharers)
+    while (take(shares[sharers == 1 ? 0 : self], true, begin, end))
       work(context, self, begin, end);
   for (uint32_t other = 1; other < threads; ++other)
     if (uint32_t victim = (self + other) % threads; victim < sharers)
@@ -187,7 +187,7 @@ void Pool::join() {
   callerWaits.store(0, std::memory_order_relaxed);
 }
 
-void Pool::run(int64_t tasks, Work newWork, void *newContext) {
+void Pool::run(int64_t tasks, Work newWork, void *newContext, bool even) {
   if (threads < 2 || tasks < 2) {
     if (tasks > 0)
       newWork(newContext, 0, 0, tasks);
@@ -195,7 +195,8 @@ void Pool::run(int64_t tasks, Work newWork, void *newContext) {
   }
   work = newWork;
   context = newContext;
-  sharers = uint32_t(std::min<int64_t>(threads, tasks));
+  uint32_t most = uint32_t(std::min<int64_t>(threads, tasks));
+  sharers = even ? most : 1;
   for (uint32_t i = 0; i < sharers; ++i) {
     uint64_t first = uint64_t(tasks) * i / sharers, last = uint64_t(tasks) * (i + 1) / sharers;
     shares[i].range.store(last << 32 | first, std::memory_order_relaxed);
@@ -203,7 +204,7 @@ void Pool::run(int64_t tasks, Work newWork, void *newContext) {
   uint64_t number = (gate.load(std::memory_order_relaxed) >> 33) + 1;
   gate.store(number << 33 | kOpen, std::memory_order_seq_cst);
   if (uint32_t sleeping = parked.load(std::memory_order_seq_cst))
-    futexWake(halfOf(gate, 1), std::min(sleeping, sharers - 1));
+    futexWake(halfOf(gate, 1), std::min(sleeping, most - 1));
   takeAll(0);
   join();
 }

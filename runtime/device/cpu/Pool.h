@@ -10,9 +10,9 @@
 
 namespace tutti::rt {
 
-/// Each thread starts on a fixed share of the tasks, so that the same thread meets the same data call after call, and then
-/// takes from the end of the others' shares. The caller is thread 0. A worker that does not come in time is not waited
-/// for: the caller then does its share. Idle workers spin for a while before they sleep.
+/// Each thread starts on a fixed share of the tasks, so that the same thread meets the same data call after call, and
+/// then takes from the end of the others' shares. The caller is thread 0. A worker that does not come in time is not
+/// waited for: the caller then does its share. Idle workers spin for a while before they sleep.
 class Pool {
 public:
   /// Runs tasks begin .. end-1. Called by several threads at once, with disjoint ranges.
@@ -27,8 +27,10 @@ public:
   /// Starts threads - 1 workers; false, with errno set, when one could not be started. Once only.
   [[nodiscard]] bool start(uint32_t threads);
 
-  /// Runs `tasks` <= kMaxTasks tasks and returns when all are done. One caller at a time.
-  void run(int64_t tasks, Work work, void *context);
+  /// Runs `tasks` <= kMaxTasks tasks and returns when all are done. One caller at a time. Each thread has a share of
+  /// its own, the same in each call, so that what its tasks read stays in its caches; but tasks of unequal length
+  /// (`even` is false) are one list, which all threads go through from the front.
+  void run(int64_t tasks, Work work, void *context, bool even = true);
 
   /// In a child of fork() there are no workers to wait for: forgets them.
   void abandon() { started = 0; }
