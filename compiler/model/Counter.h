@@ -76,14 +76,17 @@ private:
   Reading computing(mlir::Value value);
   Reading element(mlir::Value value); ///< that is to be stored: its computing, from nothing
   /// A map of a contraction's sums is computed from them, whether it is stored or not; `sums` themselves cost nothing.
-  Reading throughRegisters(mlir::Value value, mlir::Value sums);
+  /// What all rows of a column share goes to `ofColumn`. `access`: of the kernel's space.
+  Reading throughRegisters(mlir::Value value, mlir::Value sums, mlir::AffineMap access, Reading &ofColumn);
   void add(double elements, const Reading &one);
   /// `elements` of a value, computed and stored, by all threads.
   void countElements(double elements, const Reading &one, mlir::Value stored);
 
   // Contractions, in Products.cpp.
   struct Share {
-    double panels = 0, tiles = 0;
+    double panels = 0, tiles = 0; ///< of a block
+    double visits = 0;            ///< of warps that read its rows: one for all panels that a warp has in a pass
+    double uneven = 1;            ///< the busiest of the processor's four parts has so many times its share
   };
   Share shareOf(Contraction c);
   void countContraction(const Step &of);

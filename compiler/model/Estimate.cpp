@@ -33,12 +33,16 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
 static LaunchEstimate estimateOn(const DeviceModel &device, plan::KernelOp kernel, const CallSizes &sizes,
                                  KnownRegisters registers) {
   LaunchEstimate result{&device, {}, {}, {}};
-  // As the runtime takes them: the largest tile that gives every processor a block, else the smallest.
+  // As the runtime takes them: the largest tile that gives every second processor a block and is not half empty, else
+  // the smallest.
   CudaGeometry taken;
-  for (const CudaGeometry &geometry : cudaGeometries(kernel, device.limits())) {
-    taken = geometry;
-    result.work = countKernel(kernel, geometry, sizes);
-    if (2 * result.work.blocks >= device.processors)
+  std::vector<CudaGeometry> geometries = cudaGeometries(kernel, device.limits());
+  for (size_t i = 0; i < geometries.size(); ++i) {
+    taken = geometries[i];
+    result.work = countKernel(kernel, taken, sizes);
+    bool last = i + 1 == geometries.size();
+    if (last || (2 * result.work.blocks >= device.processors &&
+                 countKernel(kernel, geometries[i + 1], sizes).blocks > result.work.blocks))
       break;
   }
   if (result.work.steps.empty()) // not even a row has room

@@ -21,7 +21,7 @@ Pipes busyOf(const StepWork &step, const DeviceModel &device) {
   // An mma.sync of a warp does 16 x 8 x 8 products, of 16-bit operands 16 x 8 x 16.
   double mma = tensor ? products / (half ? 2048 : 1024) * 32 : 0;
   Pipes busy{};
-  busy[unsigned(Bound::tensor)] = tensor ? products / (half ? device.half : device.tf32) : 0;
+  busy[unsigned(Bound::tensor)] = tensor ? products * step.uneven / (half ? device.half : device.tf32) : 0;
   busy[unsigned(Bound::fp32)] = (fma + step.fp32) / device.fp32;
   busy[unsigned(Bound::integer)] = step.integer / DeviceModel::integer;
   busy[unsigned(Bound::fp64)] = step.fp64 / device.fp64;
@@ -44,19 +44,24 @@ double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
 struct Way {
   double busy = 0;   ///< of the busiest pipe of each step: what another block on the processor adds
   double alone = 0;  ///< when nobody else is there: where a step's chain is longer than its busiest pipe, the chain
+  double later = 0;  ///< the same for those after the first: what blocks share is in the L2 cache by then
   double layers = 0; ///< the chains
   Pipes pipes{};
 
   Way(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
+    double all = work.total(&StepWork::l2Bytes), fromDram = work.dramBytes < all ? work.dramBytes / all : 1,
+           seldom = work.warm ? 1 : fromDram + (1 - fromDram) * device.l2Latency / device.dramLatency;
     for (const StepWork &step : steps) {
       Pipes own = busyOf(step, device);
       double most = *std::max_element(own.begin(), own.end()), chain = lengthOf(step.chain, device, work.threads),
              stream = 0;
       // So many bytes are on their way, and each takes a latency.
-      if (work.inFlight > 0)
-        stream = step.l2Bytes * (work.warm ? device.l2Latency : device.dramLatency) / work.inFlight;
+      double inFlight = step.inFlight > 0 ? step.inFlight : work.inFlight;
+      if (inFlight > 0)
+        stream = step.l2Bytes * (work.warm ? device.l2Latency : device.dramLatency) / inFlight;
       busy += most;
       alone += std::max({most, chain, stream});
+      later += std::max({most, chain, stream * seldom});
       layers += chain;
       for (unsigned i = 0; i < own.size(); ++i)
         this->pipes[i] += own[i];
@@ -65,8 +70,9 @@ struct Way {
 
   /// Clocks of a processor that has `blocks` of them to run, `resident` at a time.
   double of(int64_t blocks, int resident) const {
-    double rounds = double(blocks / resident), rest = double(blocks % resident);
-    return rounds * std::max(resident * busy, alone) + (rest > 0 ? std::max(rest * busy, alone) : 0);
+    auto round = [&](int64_t count, double length) { return count ? std::max(double(count) * busy, length) : 0; };
+    int64_t first = std::min<int64_t>(blocks, resident), rest = blocks - first;
+    return round(first, alone) + double(rest / resident) * round(resident, later) + round(rest % resident, later);
   }
 };
 

@@ -28,13 +28,15 @@ struct StepWork {
   std::string what;
   Product product = Product::none;
   double products = 0; ///< multiply-adds of whole tiles, so with their padding; tf32x3 does three for each
+  double uneven = 1;   ///< of them the busiest of the processor's four parts has so many times its share
   double fp32 = 0;     ///< other floating-point instructions
   double integer = 0;  ///< integers, comparisons, selections, conversions: addresses and loops among them
   double special = 0, fp64 = 0;
   double moves = 0; ///< loads and stores of a word
   double sharedBytes =
       0; ///< over the path to shared memory and L1: 128 a warp's access, also where its lanes read one word
-  double l2Bytes = 0; ///< between the processor and the L2 cache
+  double l2Bytes = 0;  ///< between the processor and the L2 cache
+  double inFlight = 0; ///< of these, that can have been asked for and not be there; 0: the kernel's
   Chain chain = {};
 };
 

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace tutti {
@@ -45,12 +47,25 @@ static bool dependsOn(Value value, Value other) {
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
 Counter::Share Counter::shareOf(Contraction c) {
   Share share;
+  const CudaGeometry &g = geometry;
   std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
-  for (int64_t i = 0; i < int64_t(panels.size()); ++i)
-    if (i / geometry.warpColumns % geometry.cluster == 0) {
+  int64_t passPanels = g.warpColumns * g.warpPanels, count = int64_t(panels.size());
+  int warpRows = int(std::min<double>(g.warpRows, std::ceil(rows / (16 * g.rowTiles))));
+  double parts[4] = {}, all = 0;
+  for (int64_t from = 0; from < count; from += passPanels * g.cluster)
+    for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
+      double tiles = double(panels[from + i].tiles);
       share.panels += 1;
-      share.tiles += double(panels[i].tiles);
+      share.tiles += tiles;
+      share.visits += i < g.warpColumns;
+      // device/shape.cuh: the warps that have this panel, one of each row and slice; warp w is on part w % 4.
+      for (int row = 0; row < warpRows; ++row)
+        for (int slice = 0; slice < g.slices; ++slice) {
+          int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
+          parts[((row * g.warpColumns + column) * g.slices + slice) % 4] += tiles, all += tiles;
+        }
     }
+  share.uneven = *std::max_element(parts, parts + 4) * 4 / all;
   return share;
 }
 
@@ -122,17 +137,18 @@ void Counter::countFragments(Contraction c, Share own) {
     each.left = {};
   bool streams = c.streamsRows(steps), chunks = step->product == Product::tf32x3;
 
-  // Each row of warps reads all weights, and each panel's warp all of its rows.
+  // Each row of warps reads all weights, and each warp that has panels all of its rows.
   double visits = warpRows * groups * 32; // lanes, in a group of 16 k
   step->products += warpRows * 16 * m * groups * 16 * own.tiles * 8;
-  step->moves += visits * own.panels * (2 * m + words);
-  step->sharedBytes += visits * (own.panels * 2 * m * (left.narrow.empty() ? 16 : 8) + own.tiles * words * 4);
-  double rowElements = visits * own.panels * 8 * m, weightElements = visits * own.tiles * 4;
+  step->uneven = own.uneven;
+  step->moves += visits * (own.visits * 2 * m + own.panels * words);
+  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow.empty() ? 16 : 8) + own.tiles * words * 4);
+  double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.tiles * 4;
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
-  step->integer += visits * own.panels * (2 * m + words); // addresses
-  if (chunks)                                             // a group is added up by itself, and then the pair of groups
-    step->fp32 += visits * 4 * m * own.tiles * 1.5;
+  step->integer += visits * (own.visits * 2 * m + own.panels * words); // addresses
+  if (chunks) // a group is added up by itself, and then the pair of groups
+    step->fp32 += visits * 4 * m * own.panels * 4 * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
   // next; copies in bulk bring a panel or a row, by the first warp.
@@ -140,6 +156,7 @@ void Counter::countFragments(Contraction c, Share own) {
   double streamed = streams ? stages / std::ceil(double(c.K) / (32 * geometry.slices)) * rows * double(c.K) * 4 : 0;
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
+  step->inFlight = double(geometry.stages - 1) * (weights + streamed) / stages;
   if (geometry.bulkCopies) {
     step->integer += stages * (32 * 60 + double(geometry.threads) * 12);
     step->chain.shared += stages;
@@ -162,7 +179,7 @@ void Counter::countFragments(Contraction c, Share own) {
     step->moves += lanes * 2 * m * others;
     step->sharedBytes += lanes * 2 * m * 16 * others;
     step->fp32 += lanes * 4 * m;
-    step->chain.barriers += stages * 2;
+    step->chain.barriers += stages * 2 - 1; // the last time the layer's end follows
     step->chain.shared += stages;
     step->chain.fp32 += stages * geometry.slices;
   }
@@ -174,36 +191,48 @@ void Counter::countEnd(const Step &of, double columns) {
   double elements = rows * columns;
   for (Value value : of.stores) {
     known.clear();
-    Reading one = throughRegisters(value, op.getResult());
+    Reading ofColumn, one = throughRegisters(value, op.getResult(),
+                                             ownRow(RowForm::of(typeOf(value)), kernel.getContext()), ofColumn);
     Place place = steps.places.lookup(value);
+    bool fragments = step->product != Product::fma;
+    // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
+    // (device/store.cuh). Of fragments each 16 rows are two of a lane.
+    double atOnce = !fragments ? std::min(8.0, rows) : geometry.slices > 1 ? 2 : 2 * geometry.rowTilesAtOnce();
+    step->chain.fp32 += one.depth + ofColumn.depth + 4; // a lane's sums are independent of each other
+    step->chain.shared += std::max(one.waits, ofColumn.waits);
+    one += ofColumn.times(ofColumn.moves <= 2 ? 1 / atOnce : 1);
     // On tensor cores a lane's columns are neighbours and go out four at a time; all blocks of a cluster are given the
     // activations.
-    double each = step->product != Product::fma ? 4 : 1;
+    double each = fragments ? 4 : 1;
     double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, geometry) : 1;
     add(elements, one);
     step->integer += elements * 4 / each; // row, column and bounds
     step->moves += elements * copies / each;
+    if (fragments && geometry.slices == 1) // the next rows' sums go to the same registers
+      step->moves += elements * (geometry.rowTiles * geometry.warpPanels / geometry.rowTilesAtOnce() - 1);
     step->sharedBytes += elements * (place.narrow.empty() ? 4 : 2) * copies;
     step->sharedBytes += elements * 4 * one.moves;
-    // A lane's sums are independent of each other.
-    step->chain.fp32 += one.depth + 4;
-    step->chain.shared += one.waits;
     if (place.kind == Place::result)
       step->l2Bytes += bytesOfBlock(value);
   }
 }
 
-Reading Counter::throughRegisters(Value value, Value sums) {
+Reading Counter::throughRegisters(Value value, Value sums, AffineMap access, Reading &ofColumn) {
   if (value == sums)
     return {};
   auto map = value.getDefiningOp<MapOp>();
-  if (!map || !dependsOn(value, sums))
-    return reading(value);
+  if (!map || !dependsOn(value, sums)) {
+    Reading one = reading(value);
+    if (!isOfColumn(access))
+      return one;
+    ofColumn += one;
+    return {};
+  }
   if (!known.insert(value).second)
     return {};
   Reading all;
-  for (Value input : map.getInputs())
-    all += throughRegisters(input, sums);
+  for (auto [i, input] : llvm::enumerate(map.getInputs()))
+    all += throughRegisters(input, sums, operandAccess(map, i, access), ofColumn);
   all += Reading::of(scalarOf(map));
   return all;
 }

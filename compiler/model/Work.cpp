@@ -33,8 +33,6 @@ KernelWork Counter::count() {
   work.registers =
       int(std::min<int64_t>(Architecture::registersPerThread,
                             Architecture::registersPerBlock / (geometry.residentBlocks * geometry.threads)));
-  if (geometry.stages)
-    work.inFlight = double((geometry.stages - 1) * geometry.stageBytes);
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);

@@ -49,6 +49,14 @@ func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> (tensor<?x5xf32, ["batch"]> 
 )";
 const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
     {"w0", {72, 104}}, {"w1", {104, 40}}, {"w2", {40, 5}}};
+/// More panels than a cluster has blocks: it makes a second pass.
+const char passes[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x168xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<72x168xf32>
+  %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x168xf32>
+  return %0 : tensor<?x168xf32, ["batch"]>
+}
+)";
 const char softmax[] = R"(
 func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> {
   %s = tutti.get @s : tensor<37xf32>
@@ -67,6 +75,7 @@ const Shape shapes[] = {
     {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
     {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
+    {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
 };
 constexpr int64_t members = 2;
 constexpr int seeds = 6;

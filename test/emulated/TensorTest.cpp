@@ -19,6 +19,7 @@ struct Shape {
 struct Way {
   int rowTiles, warpRows, warpColumns, slices, depth;
   std::string ring;
+  int warpPanels = 1;
 };
 
 std::string number(int64_t value) { return std::to_string(value); }
@@ -37,7 +38,8 @@ struct Params {
 };
 extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__ Params p) {
   using T = Tile<)" +
-         number(w.rowTiles) + ", " + number(w.warpRows) + ", " + number(w.warpColumns) + ", " + number(w.slices) + R"(>;
+         number(w.rowTiles) + ", " + number(w.warpRows) + ", " + number(w.warpColumns) + ", " + number(w.slices) +
+         ", 1, " + number(w.warpPanels) + R"(>;
   using P = Product<)" +
          s.math + ", " + K + ", " + N + R"(>;
   const int64_t total = p.sizes[0], first = int64_t(blockIdx.x) * T::rows;
@@ -47,27 +49,35 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const Global<const uint32_t> weights(p.args[1], P::words);
   const Global<float> y(p.args[2], total * )" +
          N + R"();
-  using Left = StreamedRows<)" +
-         K + R"(, T::rows, T::stageK, Global<const float>>;
-  const Left left{x.slice(first * )" +
-         K + ", int64_t(rows) * " + K + R"()};
-  const auto stageOf = [&](int n, auto visit) { visit(n, P(), left, weights); };
-  constexpr int stageBytes = P::weightBytes<T> + T::rows * Left::pitch * 4, offset = 128;
+  using L = Layers<)" +
+         s.math + ", T, streamed, (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 != 0, 128 + " + stages +
+         R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4)>;
+  const auto stageOf = [&](int n) { return stageOfProduct<P, T>(n, weights, x.slice(first * P::K, int64_t(rows) * P::K)); };
+  constexpr int stageBytes = T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4;
   )" + w.ring +
-         "Ring<T, " + stages + R"(, stageBytes, offset, decltype(stageOf)> ring(P::stages<T>, rows, stageOf);
-  multiply<P, T, offset + )" +
-         stages + R"( * stageBytes>(rows, ring, left, [&](int row, int column, const auto &sums) {
-    storeNeighbours<)" +
+         "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
+         (w.ring == "Bulk" ? ""
+          : s.K % 4        ? "1, "
+                           : "4, ") +
+         R"(decltype(stageOf)> ring(P::stages<T>, rows, stageOf);
+  const Layer layer = layerOfProduct<P>(streamed, 0, 0);
+  for (int pass = 0; pass < layer.passes<T>(); ++pass) {
+    L::Sums sums;
+    multiply<L>(layer, pass, rows, ring, sums);
+    storeSums<P, L>(sums, pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
+      storeNeighbours<)" +
          (s.N % 4 ? "false" : "true") + R"(>(y, (first + row) * )" + N +
          R"( + column, sums, [&](int i) { return sums.sum[i]; });
-  });
+    });
+  }
 }
 )";
 }
 
 unsigned sharedBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
-  int stage = w.warpColumns * 32 * w.slices * 32 * wordBytes + 16 * w.rowTiles * w.warpRows * (32 * w.slices + 16) * 4;
+  int stage = w.warpColumns * w.warpPanels * 32 * w.slices * 32 * wordBytes +
+              16 * w.rowTiles * w.warpRows * (32 * w.slices + 16) * 4;
   return 128 + w.depth * stage + (w.slices > 1 ? 256 * w.rowTiles * 64 : 0);
 }
 
@@ -139,14 +149,18 @@ TEST_P(Tensor, EveryWayGivesTheSameBits) {
 }
 
 TEST_P(Tensor, ProductsOfFewerBits) {
-  const Way way{2, 2, 2, 1, 3, "Async"}, other{1, 1, 4, 1, 2, "Bulk"};
+  const Way way{2, 2, 2, 1, 3, "Async"},
+      others[] = {{1, 1, 4, 1, 2, "Bulk"}, {1, 2, 2, 1, 2, "Bulk", 2}, {2, 1, 1, 1, 3, "Async", 3}};
   for (auto [math, bound] : {std::pair("Tf32", 5500.0), {"Bf16", 44000.0}, {"F16", 5500.0}}) {
     Shape s{math, 100, 76, 37};
-    std::vector<float> y = compute(s, way), again = compute(s, other);
+    std::vector<float> y = compute(s, way);
     double error = errorOf(s, y);
     EXPECT_LT(error, bound) << math;
     EXPECT_GT(error, bound / 2) << math << ": more exact than its operands";
-    EXPECT_EQ(memcmp(y.data(), again.data(), y.size() * 4), 0) << math;
+    for (const Way &other : others) {
+      std::vector<float> again = compute(s, other);
+      EXPECT_EQ(memcmp(y.data(), again.data(), y.size() * 4), 0) << math << " by " << other.ring << other.warpPanels;
+    }
   }
 }
 

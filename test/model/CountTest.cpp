@@ -117,7 +117,7 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(work.steps[0].chain.barriers, 1);
   EXPECT_EQ(work.steps[1].chain.barriers, 0); // the heads' follows
   EXPECT_EQ(work.steps[1].chain.shared, 2 * 2);
-  EXPECT_EQ(work.inFlight, double((geometry.stages - 1) * geometry.stageBytes));
+  EXPECT_EQ(work.steps[1].inFlight, double(geometry.stages - 1) * 48 * 16 * 4 / 2); // of its two stages
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.steps[0].chain.barriers, 1); // the next layer's first stage is waited for anyway
   EXPECT_EQ(work.steps[1].chain.barriers, 2);

@@ -6,7 +6,10 @@
 
 #include "Layout.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+
+#include <set>
 
 using namespace mlir;
 using llvm::formatv;
@@ -41,7 +44,7 @@ int64_t Contraction::panels() const {
 }
 
 int64_t Contraction::stages(const CudaGeometry &g) const {
-  return llvm::divideCeil(panels(), g.warpColumns * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
+  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
 }
 
 int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
@@ -55,40 +58,75 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
   return std::min<int64_t>(most, geometry.cluster);
 }
 
-/// The function that takes sums on: computes what is stored of them, and stores it.
-static std::string storeFunction(KernelText &k, const Step &step) {
+bool isOfColumn(AffineMap access) {
+  for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
+    if (access.isFunctionOfDim(row))
+      return false;
+  return true;
+}
+
+namespace {
+
+/// What follows a contraction's sums, as text: `columns` reads what all rows share of a column, `store` computes what
+/// is stored of the sums, and stores it.
+struct Ending {
+  std::string fields, makes, stores; ///< the last with "@0" and so on for the views that it stores to
+  std::vector<std::string> values, views, viewTypes;
+
+  Ending(KernelText &k, const Step &step);
+  /// The same code, but for what it reads and where it stores.
+  bool isLike(const Ending &other) const {
+    return fields == other.fields && makes == other.makes && stores == other.stores && viewTypes == other.viewTypes;
+  }
+};
+
+} // namespace
+
+Ending::Ending(KernelText &k, const Step &step) {
   ContractOp op = step.contraction;
   bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
-  std::string makes, stores, place;
+  std::map<std::string, std::string> shared; ///< fields by what they are read from
+  std::string place;
   std::vector<std::string> outer = k.space(place);
   bool toMemory = false;
   for (Value stored : step.stores) {
     std::string own, lines;
     std::vector<std::string> dims = k.space(own);
     std::map<std::pair<void *, std::string>, std::string> known;
+    unsigned computed = 0;
+    auto field = [&](Value value, const std::string &index) {
+      std::string from = "t." + k.at(value, index);
+      std::string &name = shared[from];
+      if (name.empty()) {
+        name = "c" + std::to_string(shared.size() - 1);
+        fields += (fields.empty() ? "" : " ") + k.elementOf(value) + " " + name + ";";
+        values.push_back(from);
+      }
+      return "of." + name;
+    };
     // A map of the sums is computed from them; everything else is read.
     std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
       if (value == op.getResult())
         return "sum";
       auto map = value.getDefiningOp<MapOp>();
       if (!map || !dependsOn(value, op.getResult()))
-        return "t." + k.at(value, k.text(access, dims));
+        return isOfColumn(access) ? field(value, k.text(access, dims)) : "t." + k.at(value, k.text(access, dims));
       std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
       if (name.empty()) {
         std::string made =
             k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
-        name = "v" + std::to_string(k.numberOf(value)) + (known.size() > 1 ? "_" + std::to_string(known.size()) : "");
+        name = "v" + std::to_string(computed++);
         lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
       }
       return name;
     };
-    unsigned number = k.numberOf(stored);
+    size_t number = views.size();
     std::string data = read(stored, k.own(stored));
     lines += "    return " + data + ";\n";
     bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
                                  [&](const std::string &row) { return llvm::StringRef(lines).contains(row); });
-    makes += formatv("  const auto make{0} = [&](int row, int column, float sum) {{\n{1}{2}  };\n", number,
-                     readsRow ? own : "", lines)
+    makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
+                     number, readsRow ? own : "", lines)
                  .str();
     // Rows of an output are aligned if they are multiples of 16 bytes.
     const Place &where = k.steps.places.find(stored)->second;
@@ -98,17 +136,59 @@ static std::string storeFunction(KernelText &k, const Step &step) {
     std::string function = cluster && tensor && inScratch
                                ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
                                : formatv("storeNeighbours<{0}>", aligned).str();
-    stores += formatv("    {0}{1}(t.{2}, {3}, sums, [&](int i) {{ return make{4}(row, column + i, sums.sum[i]); });\n",
-                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function,
-                      k.view(stored), k.placeOf(stored, outer), number)
-                  .str();
+    stores +=
+        formatv("    {0}{1}(@{2}, {3}, sums, [&](int i) {{ return make{2}(row, column + i, sums.sum[i], of[i]); });\n",
+                cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
+                k.placeOf(stored, outer))
+            .str();
+    views.push_back("t." + k.view(stored));
+    viewTypes.push_back(llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str());
   }
-  return makes + formatv("  const auto store{0} = [&](int row, int column, const auto &sums) {{\n{1}{2}  };\n",
-                         k.numberOf(op.getResult()), toMemory ? place : "", stores)
-                     .str();
+  if (toMemory)
+    stores = place + stores;
 }
 
-/// The left operand, in memory or coming through the ring.
+/// The text of the endings of layers first, first + 1 and so on, which are alike.
+static std::string endingText(unsigned first, ArrayRef<Ending> alike) {
+  const Ending &one = alike.front();
+  // n == 1 ? a : n == 2 ? b : c
+  auto chosen = [&](auto valueOf) {
+    std::string all;
+    bool same = llvm::all_of(alike, [&](const Ending &e) { return valueOf(e) == valueOf(one); });
+    for (size_t i = 0; !same && i + 1 < alike.size(); ++i)
+      all += formatv("n == {0} ? {1} : ", first + i, valueOf(alike[i])).str();
+    return all + valueOf(alike.back());
+  };
+  std::string values, views, stores = one.stores;
+  for (size_t i = 0; i < one.values.size(); ++i)
+    values += (i ? ", " : "") + chosen([&](const Ending &e) { return e.values[i]; });
+  for (size_t i = 0; i < one.views.size(); ++i) {
+    std::string view = chosen([&](const Ending &e) { return e.views[i]; }), name = "@" + std::to_string(i);
+    if (view.find('?') != std::string::npos) {
+      views += formatv("  const {0} to{1} = {2};\n", one.viewTypes[i], i, view).str();
+      view = "to" + std::to_string(i);
+    }
+    for (size_t at; (at = stores.find(name + ",")) != std::string::npos;)
+      stores.replace(at, name.size(), view);
+  }
+  return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n{3}{4}  const "
+                 "auto "
+                 "store = [&](int row, int column, const auto &sums, const auto &of) {{\n{5}  };\n",
+                 values.empty() ? "" : " column", one.fields.empty() ? "" : " " + one.fields + " ",
+                 values.empty() ? "" : "{" + values + "}", one.makes, views, stores)
+      .str();
+}
+
+/// The left operand's rows of the tile in an argument or a result.
+static std::string globalRows(KernelText &k, Contraction c) {
+  Value left = c.op.getLhs();
+  std::string row = "t.firstRow", view = k.view(left);
+  if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
+    row = "t.member * totalRows + " + row;
+  return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, c.K);
+}
+
+/// The left operand, read by whoever multiplies.
 static std::string leftOperand(KernelText &k, Contraction c) {
   Value left = c.op.getLhs();
   const Place &place = k.steps.places.find(left)->second;
@@ -120,15 +200,8 @@ static std::string leftOperand(KernelText &k, Contraction c) {
                    : place.narrow == "bf16" ? "__nv_bfloat16"
                                             : "__half",
                    number, k.view(left));
-  std::string row = "t.firstRow", view = k.view(left);
-  if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
-    row = "t.member * totalRows + " + row;
-  std::string type = place.kind == Place::argument ? "Global<const float>" : "Global<float>";
-  type = c.streamsRows(k.steps) && k.geometry.warpRows
-             ? formatv("StreamedRows<{0}, {1}, {2}, {3}>", c.K, k.geometry.rows, 32 * k.geometry.slices, type).str()
-             : formatv("Rows<{0}, {0}, {1}>", c.K, type).str();
-  return formatv("  const {0} left{1}{{t.{2}.slice(({3}) * {4}, int64_t(t.rows) * {4})};\n", type, number, view, row,
-                 c.K);
+  return formatv("  const Rows<{0}, {0}, Global<{1}float>> left{2}{{{3}};\n", c.K,
+                 place.kind == Place::argument ? "const " : "", number, globalRows(k, c));
 }
 
 /// One call for each run of equal blocks of the weight.
@@ -144,7 +217,7 @@ static std::string panelCalls(KernelText &k, Contraction c) {
     std::string shape = first.lanes
                             ? formatv("multiplyLanes<{0}, {1}>", c.K, first.cols).str()
                             : formatv("multiplyPanels<{0}, {1}, {2}>", c.K, first.width, numericsChunk(c.op)).str();
-    all += formatv("  {0}(t.rows, left{1}, t.{2}, {3}, {4}, {5}store{1});\n", shape, k.numberOf(c.op.getResult()),
+    all += formatv("  {0}(t.rows, left{1}, t.{2}, {3}, {4}, {5}columns, store);\n", shape, k.numberOf(c.op.getResult()),
                    k.view(c.op.getRhs()), first.offset, first.col, first.lanes ? "" : std::to_string(columns) + ", ")
                .str();
     i = next;
@@ -152,30 +225,63 @@ static std::string panelCalls(KernelText &k, Contraction c) {
   return all;
 }
 
-std::string emitRing(KernelText &k) {
-  if (!k.geometry.warpRows) // an architecture without these products: no ring
-    return "";
-  std::string lefts, cases;
-  int64_t stages = 0;
-  for (const Step &step : k.steps.steps) {
-    if (!step.contraction || !Contraction(step.contraction).onTensorCores())
-      continue;
-    Contraction c(step.contraction);
-    lefts += leftOperand(k, c);
-    int64_t own = c.stages(k.geometry);
-    cases += formatv("    if (n < {0})\n      return visit(n{1}, Product{2}(), left{2}, t.{3});\n", stages + own,
-                     stages ? " - " + std::to_string(stages) : "", k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
-                 .str();
-    stages += own;
-  }
+static std::string indented(StringRef text) {
+  std::string all;
+  for (StringRef line : llvm::split(text.rtrim('\n'), '\n'))
+    all += (line.starts_with("#") ? "" : "  ") + line.str() + "\n";
+  return all;
+}
+
+/// if (n < 3) return one; ...; return the last.
+static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
+  std::string all;
+  for (const auto &[end, value] : upTo.drop_back())
+    all += formatv("    if (n < {0})\n      return {1};\n", end, value).str();
+  return all + "    return " + upTo.back().second + ";\n";
+}
+
+/// What all contractions on tensor cores share: the ring that brings their weights, and the layers in numbers.
+static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
-  if (!stages)
-    return "";
-  return formatv(
-      "{0}  // What the stages of the ring hold, from the first contraction to the last.\n  const auto stageOf = "
-      "[&](int n, auto visit) {{\n{1}  };\n  {2}Ring<BlockTile, {3}, {4}, {5}, decltype(stageOf)> ring({6}, "
-      "t.rows, stageOf);\n",
-      lefts, cases, g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset, stages);
+  std::vector<std::pair<int64_t, std::string>> stages, inNumbers;
+  std::set<llvm::StringRef> lefts;
+  int64_t count = 0, widths = 0, rowUnit = 4;
+  bool ragged = false;
+  for (Contraction c : layers) {
+    unsigned number = k.numberOf(c.op.getResult());
+    const Place &place = k.steps.places.find(c.op.getLhs())->second;
+    bool streams = c.streamsRows(k.steps);
+    std::string rows = streams || place.kind == Place::result ? globalRows(k, c) : "";
+    llvm::StringRef left = streams                       ? "streamed"
+                           : place.kind == Place::result ? "inGlobal"
+                           : place.narrow.empty()        ? "floats"
+                                                         : "halves";
+    stages.push_back({count + c.stages(g), formatv("stageOfProduct<Product{0}, BlockTile>(n{1}, t.{2}{3})", number,
+                                                   count ? " - " + std::to_string(count) : "", k.view(c.op.getRhs()),
+                                                   streams ? ", " + rows : "")});
+    inNumbers.push_back(
+        {inNumbers.size() + 1, left == "inGlobal" ? formatv("layerOfProduct<Product{0}>({1})", number, rows).str()
+                               : streams          ? formatv("layerOfProduct<Product{0}>(streamed, 0, 0)", number).str()
+                                                  : formatv("layerOfProduct<Product{0}>({1}, {2}, {3})", number, left,
+                                                            place.offset * g.rows, place.stride)
+                                                        .str()});
+    lefts.insert(left);
+    int64_t tiles = llvm::divideCeil(c.N, 8);
+    widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
+    ragged |= c.K % 16 != 0;
+    if (streams && c.K % 4)
+      rowUnit = 1;
+    count += c.stages(g);
+  }
+  return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
+                 "  // What the stages of the ring hold, from the first contraction to the last.\n"
+                 "  const auto stageOf = [&](int n) {{\n{5}  };\n"
+                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(stageOf)> ring({11}, t.rows, stageOf);\n"
+                 "  const auto layerOf = [&](int n) {{\n{12}  };\n",
+                 layers.front().math, llvm::join(lefts, " | "), widths, ragged ? "true" : "false",
+                 g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(stages),
+                 g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
+                 g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", count, llvm::StringRef(chosen(inNumbers)));
 }
 
 std::string emitProducts(KernelText &k) {
@@ -187,25 +293,82 @@ std::string emitProducts(KernelText &k) {
           formatv("using Product{0} = Product<{1}, {2}, {3}>;\n", k.numberOf(c.op.getResult()), c.math, c.K, c.N).str();
     }
   if (!all.empty() && k.geometry.warpRows)
-    all += formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
-                   k.geometry.warpColumns, k.geometry.slices, k.geometry.cluster);
+    all += formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
+                   k.geometry.warpColumns, k.geometry.slices, k.geometry.cluster, k.geometry.warpPanels);
   return all;
 }
 
-std::string emitContraction(KernelText &k, const Step &step) {
+static std::string emitStep(KernelText &k, const Step &step) {
+  if (!step.contraction)
+    return emitRows(k, step);
   Contraction c(step.contraction);
-  unsigned number = k.numberOf(c.op.getResult());
-  std::string all = formatv("  // {0} x {1}\n", c.K, c.N);
-  if (!c.onTensorCores())
-    return all + leftOperand(k, c) + storeFunction(k, step) + panelCalls(k, c);
-  if (!k.geometry.warpRows)
-    return all + leftOperand(k, c) + storeFunction(k, step) +
-           formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, store{0});\n", number, k.view(c.op.getRhs()))
-               .str();
-  return all + storeFunction(k, step) +
-         formatv("  multiply<Product{0}, BlockTile{1}>(t.rows, ring, left{0}, store{0});\n", number,
-                 k.geometry.slices > 1 ? ", " + std::to_string(k.geometry.exchangeOffset) : "")
-             .str();
+  std::string multiply = c.onTensorCores()
+                             ? formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, columns, store);\n",
+                                       k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
+                                   .str()
+                             : panelCalls(k, c);
+  return formatv("  {{ // {0} x {1}\n{2}  }\n", c.K, c.N,
+                 indented(leftOperand(k, c) + endingText(0, Ending(k, step)) + multiply));
+}
+
+/// One loop goes through all contractions on tensor cores: what multiplies is one piece of code. So is what follows the
+/// sums of layers that are alike.
+static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                             ArrayRef<std::string> others, StringRef meet) {
+  std::string stores;
+  for (size_t i = 0; i < layers.size();) {
+    size_t end = i + 1;
+    while (end < layers.size() && layers[end].N == layers[i].N && endings[end].isLike(endings[i]))
+      ++end;
+    StringRef otherwise = i ? "else " : "";
+    stores +=
+        formatv(
+            "  {0}{{ // {1}{2} x {3}\n{4}    storeSums<Product{5}, Contractions>(sums, pass, t.rows, columns, store);\n"
+            "  }\n",
+            end < layers.size() ? formatv("{0}if (n < {1}) ", otherwise, end).str() : otherwise, layers[i].K,
+            end - i > 1 ? ", ..." : "", layers[i].N, indented(endingText(i, endings.slice(i, end - i))),
+            k.numberOf(ContractOp(layers[i].op).getResult()))
+            .str();
+    i = end;
+  }
+  std::string all =
+      formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
+              "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
+              "      Contractions::Sums sums;\n"
+              "      multiply<Contractions>(layer, pass, t.rows, ring, sums);\n{1}    }\n",
+              layers.size(), indented(indented(stores)));
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (!others[i].empty())
+      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i]))).str();
+  if (layers.size() > 1 && !meet.empty())
+    all += formatv("    if (n < {0}) {{\n    {1}    }\n", layers.size() - 1, meet).str();
+  return all + "  }\n";
+}
+
+std::string emitSteps(KernelText &k) {
+  const CudaGeometry &g = k.geometry;
+  // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
+  std::vector<Contraction> layers;
+  std::vector<Ending> endings;
+  std::vector<std::string> others(1);
+  std::string meet = g.cluster > 1 ? "  clusterSync();\n" : "  __syncthreads();\n";
+  for (const Step &step : k.steps.steps)
+    if (step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores()) {
+      layers.emplace_back(step.contraction);
+      endings.emplace_back(k, step);
+      others.emplace_back();
+    } else { // between two steps all meet
+      others.back() += (others.back().empty() && layers.empty() ? "" : meet) + emitStep(k, step);
+    }
+  if (layers.empty())
+    return others.front();
+  std::string all = emitRing(k, layers);
+  if (llvm::any_of(endings, [](const Ending &e) { return StringRef(e.stores).contains("giveAll"); }))
+    all += "  clusterSync(); // all blocks are there to be given activations\n";
+  // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
+  std::string between = g.bulkCopies || g.cluster > 1 ? meet : "";
+  all += others.front() + (others.front().empty() ? "" : between);
+  return all + layerLoop(k, layers, endings, ArrayRef(others).drop_front(), between);
 }
 
 } // namespace tutti

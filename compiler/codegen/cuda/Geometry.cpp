@@ -3,6 +3,13 @@
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
 namespace tutti {
 
 namespace {
@@ -35,20 +42,39 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
 /// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
 /// each column.
 struct WarpGrid {
-  int rowTiles, rows, columns, slices, cluster;
+  int rowTiles, rows, columns, slices, cluster, panels = 1;
 };
-// Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows.
+// Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
+// two panels of columns.
 constexpr WarpGrid
     splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
-    pairGrids[] = {{4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
+    pairGrids[] = {{4, 2, 4, 1, 1, 2}, {4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
     // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
     narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
+
+/// Of a member in a call.
+int64_t mostRowsOf(plan::KernelOp kernel, const Steps &steps) {
+  auto programs = kernel->getParentOfType<ModuleOp>().getOps<plan::ProgramOp>();
+  Size all(1);
+  for (const Size &size : steps.form.rows)
+    if (auto product = all.times(size))
+      all = *product;
+  int64_t most = all.getFactor();
+  for (const std::string &symbol : all.getSymbols()) {
+    auto range =
+        programs.empty() ? DenseI64ArrayAttr() : (*programs.begin()).getSizes().getAs<DenseI64ArrayAttr>(symbol);
+    if (!range || llvm::MulOverflow(most, range.asArrayRef().back(), most))
+      return std::numeric_limits<int64_t>::max();
+  }
+  return most;
+}
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
   g.rowTiles = grid.rowTiles;
   g.warpRows = grid.rows;
   g.warpColumns = grid.columns;
+  g.warpPanels = grid.panels;
   g.slices = grid.slices;
   g.cluster = grid.cluster;
   g.threads = 32 * grid.rows * grid.columns * grid.slices;
@@ -62,7 +88,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
       int64_t rowBytes = (stageK + 16) * 4; // device/rows.cuh
-      int64_t bytes = grid.columns * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
+      int64_t bytes =
+          grid.columns * grid.panels * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
       g.stageBytes = std::max(g.stageBytes, bytes);
       g.bulkCopies &= !c.streamsRows(steps) || c.K % 4 == 0; // in units of 16 bytes
     }
@@ -95,16 +122,23 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     }
   if (!tensor || architecture.capability < 80)
     return plainGeometries(steps, architecture);
+  int64_t mostRows = mostRowsOf(kernel, steps);
   std::vector<CudaGeometry> fitting;
-  for (WarpGrid grid : pairs ? pairGrids : splitGrids)
+  for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids))
     if (auto g = tensorGeometry(steps, grid, architecture))
       fitting.push_back(*g);
   for (WarpGrid grid : narrowGrids)
     if (fitting.empty())
       if (auto g = tensorGeometry(steps, grid, architecture))
         fitting.push_back(*g);
-  if (fitting.size() > 2) // the largest, for calls that fill the device with it, and the smallest
-    fitting.erase(fitting.begin() + 1);
+  // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
+  fitting.erase(llvm::remove_if(fitting,
+                                [&](const CudaGeometry &g) {
+                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64;
+                                }),
+                fitting.end());
+  while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty
+    fitting.erase(fitting.begin());
   if (architecture.capability >= 90 && !fitting.empty() && splits)
     if (auto g = tensorGeometry(steps, {2, 1, 1, 8, int(std::min<int64_t>(8, llvm::bit_floor(uint64_t(panels))))},
                                 architecture);

@@ -37,18 +37,7 @@ llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, ArrayRef<std::
   KernelText text(kernel, sizes, geometry);
   std::string products = emitProducts(text);
   bool cluster = geometry.cluster > 1;
-  std::string steps = emitRing(text), meet = cluster ? "  clusterSync();\n" : "  __syncthreads();\n";
-  if (cluster)
-    steps += "  clusterSync(); // all blocks are there to be given activations\n";
-  for (const Step &step : text.steps.steps) {
-    steps += step.contraction ? emitContraction(text, step) : emitRows(text, step);
-    // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
-    const Step *next = &step == &text.steps.steps.back() ? nullptr : &step + 1;
-    bool begins = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
-                  !geometry.bulkCopies;
-    if (next && (cluster || !begins))
-      steps += meet;
-  }
+  std::string steps = emitSteps(text);
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);

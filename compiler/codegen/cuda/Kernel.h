@@ -17,8 +17,9 @@ struct CudaGeometry {
   int residentBlocks = 2; ///< on a multiprocessor, that the registers of a thread leave room for
 
   /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns x
-  /// slices, each with 16 rowTiles rows. No warps: weights are read from memory by whoever multiplies.
-  int rowTiles = 0, warpRows = 0, warpColumns = 0, slices = 1;
+  /// slices, each with 16 rowTiles rows and warpPanels panels. No warps: weights are read from memory by whoever
+  /// multiplies.
+  int rowTiles = 0, warpRows = 0, warpColumns = 0, slices = 1, warpPanels = 1;
   int cluster = 1; ///< blocks that share a tile's columns
   /// The ring of weights in shared memory.
   int64_t stages = 0, stageBytes = 0, ringOffset = 0;
@@ -26,6 +27,8 @@ struct CudaGeometry {
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
   int64_t exchangeOffset = 0; ///< where slices meet
 
+  /// Tiles of 16 rows that one piece of code stores (device/shape.cuh).
+  int rowTilesAtOnce() const { return warpPanels > 1 || rowTiles < 2 ? rowTiles : 2; }
   bool operator==(const CudaGeometry &) const = default;
 };
 

@@ -36,6 +36,10 @@ unsigned KernelText::argumentCount() {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   return kernel.getBody().getNumArguments() + yield.getValues().size() + !steps.heads.empty();
 }
+bool KernelText::isRingWeight(Value value) {
+  ContractOp contraction = geometry.warpRows ? readAsWeight(value) : ContractOp();
+  return contraction && Contraction(contraction).onTensorCores();
+}
 ContractOp KernelText::readAsWeight(Value value) {
   for (OpOperand &use : value.getUses())
     if (auto op = dyn_cast<ContractOp>(use.getOwner());
@@ -93,7 +97,7 @@ std::string KernelText::view(Value value) {
     broken = "a value that no step stores is read from memory";
   else if (!members.contains(numbers.lookup(value)))
     defineView(value, place->second);
-  return "m" + std::to_string(numbers.lookup(value));
+  return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
@@ -146,6 +150,12 @@ void KernelText::defineView(Value value, const Place &place) {
                               : std::to_string(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
+  if (isRingWeight(value)) {
+    members[own] = ""; // only the ring reads it, and looks up its place for each stage
+    methods[own] = formatv("  __device__ __forceinline__ Global<const {0}> {1}() const {{ return {{{2}, {3}}; }\n",
+                           element, name, address, count);
+    return;
+  }
   members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
   initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
   std::string linear;

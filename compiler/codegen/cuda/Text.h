@@ -80,7 +80,11 @@ public:
 
 private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
+  std::map<std::string, unsigned> bodies; ///< functions by their text
+  std::map<unsigned, unsigned> functionOf; ///< the function of a value
 
+  /// A weight that comes through the ring: no thread keeps its address.
+  bool isRingWeight(mlir::Value value);
   /// The contraction by the panels rule that has it on its right, if one has.
   ContractOp readAsWeight(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
@@ -89,7 +93,7 @@ private:
   static std::string parameters(unsigned rank);
   void defineView(mlir::Value value, const Place &place);
   std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
-  void defineFunction(MapOp map, unsigned number);
+  unsigned functionFor(MapOp map, unsigned number);
   std::string concatBody(ConcatOp op);
   std::string gatherBody(GatherOp op);
   std::string contractBody(ContractOp op);
@@ -121,12 +125,13 @@ int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
 /// A format of the key by which an ArgOp or TopOp chooses, of the element.
 std::string keyText(mlir::Operation *op);
 
+/// Whether an access of a kernel's space is of no row: all rows of a column read the same.
+bool isOfColumn(mlir::AffineMap access);
+
 /// Aliases for the shapes of the kernel's products on tensor cores.
 std::string emitProducts(KernelText &text);
-/// Their left operands, and the ring that brings the weights.
-std::string emitRing(KernelText &text);
-// The statements of a step, and of all heads; a file each.
-std::string emitContraction(KernelText &text, const Step &step);
+/// The statements of all steps and the barriers between them, of a step by rows, and of all heads; a file each.
+std::string emitSteps(KernelText &text);
 std::string emitRows(KernelText &text, const Step &step);
 std::string emitHeads(KernelText &text);
 

@@ -58,26 +58,32 @@ std::string KernelText::call(MapOp map, llvm::function_ref<std::string(unsigned)
   std::string all;
   for (unsigned i = 0; i < map.getInputs().size(); ++i)
     all += (i ? ", " : "") + operand(i);
-  unsigned number = numbers.lookup(map.getResult());
-  if (!functions.contains(number))
-    defineFunction(map, number);
-  return formatv("f{0}({1})", number, all).str();
+  return formatv("f{0}({1})", functionFor(map, numbers.lookup(map.getResult())), all).str();
 }
 
-void KernelText::defineFunction(MapOp map, unsigned number) {
-  llvm::Expected<std::string> function =
-      cudaFunction(map, "f" + std::to_string(number), precisionOf(kernel->getParentOfType<ModuleOp>()));
-  if (function)
-    functions[number] = *function;
-  else
-    broken = llvm::toString(function.takeError());
+unsigned KernelText::functionFor(MapOp map, unsigned number) {
+  auto [known, isNew] = functionOf.try_emplace(number, number);
+  if (!isNew)
+    return known->second;
+  llvm::Expected<std::string> text = cudaFunction(map, "f", precisionOf(kernel->getParentOfType<ModuleOp>()));
+  if (!text) {
+    broken = llvm::toString(text.takeError());
+    return number;
+  }
+  // The same code, of the next layer for one, is the same function.
+  known->second = bodies.try_emplace(*text, number).first->second;
+  if (known->second == number) {
+    size_t name = text->find(" f(") + 2;
+    functions[number] = text->substr(0, name) + std::to_string(number) + text->substr(name);
+  }
+  return known->second;
 }
 
 std::string KernelText::combine(ScatterOp op) {
   if (op.getKind() == ScatterKind::set)
     return "";
   unsigned number = numbers.lookup(op.getResult());
-  if (!functions.contains(number)) {
+  if (!functionOf.contains(number)) {
     // As the map of two scalars that it is.
     Type element = op.getType().getElementType();
     OpBuilder builder(kernel.getContext());
@@ -91,9 +97,9 @@ std::string KernelText::combine(ScatterOp op) {
     Block *body = builder.createBlock(&map.getBody());
     body->addArguments({element, element}, {op.getLoc(), op.getLoc()});
     YieldOp::create(builder, op.getLoc(), op.buildCombine(builder, body->getArgument(0), body->getArgument(1)));
-    defineFunction(map, number);
+    functionFor(map, number);
   }
-  return "f" + std::to_string(number);
+  return "f" + std::to_string(functionOf[number]);
 }
 
 std::string KernelText::concatBody(ConcatOp op) {

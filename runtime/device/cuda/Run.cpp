@@ -32,13 +32,16 @@ bool CudaEngine::size(uint32_t index, uint32_t members) {
   uint32_t most = numGeometries(launch);
   for (uint32_t g = 0; g < most; ++g) {
     Geometry geometry = geometryOf(launch, g);
-    auto extent = [&](uint32_t d) { return unsigned(valueOf(geometry.grid->Get(d), sizes)); };
-    what.gridDimX = extent(0);
-    what.gridDimY = extent(1);
-    what.gridDimZ = extent(2);
+    auto extent = [&](const Geometry &of, uint32_t d) { return unsigned(valueOf(of.grid->Get(d), sizes)); };
     // Each is below 2^31, 2^16, 2^16.
-    if (2 * uint64_t(what.gridDimX) * what.gridDimY * what.gridDimZ < on->target.multiprocessors && g + 1 < most)
+    auto blocks = [&](const Geometry &of) { return uint64_t(extent(of, 0)) * extent(of, 1) * extent(of, 2); };
+    // The largest tile that fills the device; but where a smaller one makes as few blocks, this one is half empty.
+    if (g + 1 < most &&
+        (2 * blocks(geometry) < on->target.multiprocessors || blocks(geometryOf(launch, g + 1)) <= blocks(geometry)))
       continue;
+    what.gridDimX = extent(geometry, 0);
+    what.gridDimY = extent(geometry, 1);
+    what.gridDimZ = extent(geometry, 2);
     what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
     choose(launches[index], geometry);
     break;

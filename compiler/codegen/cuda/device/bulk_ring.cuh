@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-/// By bulk copies: the first warp asks for whole panels and rows as soon as all warps have left a stage; the others only wait for
-/// what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
-template <class Tile, int depth, int stageBytes, int offset, class Stages> class BulkRing {
+/// By bulk copies: the first warp asks for whole panels and rows as soon as all warps have left a stage; the others
+/// only wait for what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
+template <class Math, class Tile, int depth, int stageBytes, int offset, class Stages> class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
@@ -26,6 +26,7 @@ public:
     }
     __syncthreads();
     if (threadIdx.x < 32)
+#pragma unroll 1
       for (; begun < depth && begun < count; ++begun)
         begin(begun);
   }
@@ -50,26 +51,24 @@ public:
   }
 
 private:
-  /// All lanes of the first warp.
+  /// All lanes of the first warp: each asks for a panel, and for rows.
   __device__ __forceinline__ void begin(int slot) {
-    stageOf(begun, [&](int n, auto product, const auto &left, Global<const uint32_t> weights) {
-      using P = decltype(product);
-      StageOf<P, Tile> stage(n);
-      int at = offset + slot * stageBytes;
-      if (threadIdx.x == 0) {
-        int bytes = left.bytes(stage.k, rows);
-        for (int panel = stage.first; panel < stage.last; ++panel)
-          bytes += stage.words(panel) * 4;
-        mbarrierExpect(&barriers[slot], bytes);
-        constexpr int panelWords = P::template panelWords<Tile>;
-        const Shared<uint32_t> to = shared<uint32_t>(at, Tile::warpColumns * panelWords);
-        for (int panel = stage.first; panel < stage.last; ++panel)
-          bulkCopy(&to[(panel - stage.first) * panelWords], &weights[stage.wordsFrom(panel)], stage.words(panel) * 4,
-                   &barriers[slot]);
-      }
-      // Rows may land before thread 0 expects them: until its arrival the phase cannot end.
-      left.bringInBulk(at + P::template weightBytes<Tile>, stage.k, rows, &barriers[slot]);
-    });
+    const Stage stage = stageOf(begun);
+    constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
+    static_assert(Tile::passPanels <= 32, "a lane has one panel at most");
+    int at = offset + slot * stageBytes, lane = threadIdx.x;
+    // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
+    if (lane == 0)
+      mbarrierExpect(&barriers[slot], stage.bytes(rows));
+    if (lane < stage.panels)
+      bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords],
+               &stage.weights[stage.panelFrom(lane)], stage.panelWords(lane) * 4, &barriers[slot]);
+    if (stage.columns == 0)
+      return;
+    const Shared<float> beside = shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch);
+#pragma unroll 1
+    for (int row = lane; row < rows; row += 32)
+      bulkCopy(&beside[row * pitch], &stage.rows[row * stage.pitch + stage.column], stage.columns * 4, &barriers[slot]);
   }
   const Stages &stageOf;
   Shared<uint64_t> barriers;

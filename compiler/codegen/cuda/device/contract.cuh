@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight that lies in panels (runtime/schema/Layout.h), sums in registers.
 //
-// A warp takes a panel and eight rows: a lane is a column, and each weight that it loads meets eight elements of the tile, which all
-// lanes read at the same address. docs/numerics.md fixes the order of every sum; rows, warps and lanes decide none.
+// A warp takes a panel and eight rows: a lane is a column, and each weight that it loads meets eight elements of the
+// tile, which all lanes read at the same address. docs/numerics.md fixes the order of every sum; rows, warps and lanes
+// decide none.
 #pragma once
 
 #include "tutti/rows.cuh"
@@ -11,14 +12,15 @@
 
 namespace tutti {
 
-/// store(row, column, sums of neighbouring columns) for every element of left [rows, K] times `columns` columns of a weight, from `column` on, that lie in
-/// panels of `width` columns from `offset` on. All threads of the block come here.
-template <int K, int width, int chunk, class Left, class Store>
-__device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset, int column,
-                                               int columns, Store store) {
+/// store(row, column, sums of neighbouring columns, what columns(column) reads) for every element of left [rows, K]
+/// times `count` columns of a weight, from `first` on, that lie in panels of `width` columns from `offset` on. All
+/// threads of the block come here.
+template <int K, int width, int chunk, class Left, class Columns, class Store>
+__device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset,
+                                               int first, int count, Columns columns, Store store) {
   constexpr int rowsAtOnce = 8;
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (columns + width - 1) / width;
+  int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (count + width - 1) / width;
   for (int unit = warp; unit < panels * groups; unit += warps) {
     int panel = unit / groups, row = unit % groups * rowsAtOnce;
     // Lanes beyond the panel compute its last column again.
@@ -44,10 +46,14 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
       for (int i = 0; i < rowsAtOnce; ++i)
         total[i] = total[i] + sum[i];
     }
+    if (lane >= width || panel * width + lane >= count)
+      continue;
+    int column = first + panel * width + lane;
+    const auto shared = readColumns<1>(columns, column, 1);
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
-      if (row + i < rows && lane < width && panel * width + lane < columns)
-        store(row + i, column + panel * width + lane, alone(total[i]));
+      if (row + i < rows)
+        store(row + i, column, alone(total[i]), shared);
   }
 }
 
@@ -68,17 +74,17 @@ __device__ __forceinline__ float laneSum(const Left &left, int row, Global<const
 }
 
 /// The same for the one to eight columns that lie one behind the other, a column's K elements together.
-template <int K, int columns, class Left, class Store>
-__device__ __forceinline__ void multiplyLanes(int rows, const Left &left, Global<const float> weights, int offset, int column,
-                                              Store store) {
+template <int K, int count, class Left, class Columns, class Store>
+__device__ __forceinline__ void multiplyLanes(int rows, const Left &left, Global<const float> weights, int offset,
+                                              int first, Columns columns, Store store) {
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  for (int pair = warp; pair * 2 < rows * columns; pair += warps) {
+  for (int pair = warp; pair * 2 < rows * count; pair += warps) {
     int unit = pair * 2 + lane / 16;
-    bool inside = unit < rows * columns;
-    int row = inside ? unit / columns : 0, n = inside ? unit % columns : 0;
+    bool inside = unit < rows * count;
+    int row = inside ? unit / count : 0, n = inside ? unit % count : 0;
     float sum = laneSum<K>(left, row, weights, offset + n * K, lane % 16);
     if (inside && lane % 16 == 0)
-      store(row, column + n, alone(sum));
+      store(row, first + n, alone(sum), readColumns<1>(columns, first + n, 1));
   }
 }
 

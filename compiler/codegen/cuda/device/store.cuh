@@ -14,6 +14,30 @@ template <int n> struct Neighbours {
 };
 __device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
 
+/// What columns(column) reads for all rows, of the first `count` of n neighbouring columns: read once, if registers
+/// have room for it, else where it is needed.
+template <int n, class Columns> __device__ __forceinline__ auto readColumns(Columns columns, int column, int count) {
+  using One = decltype(columns(0));
+  if constexpr (sizeof(One) <= 8) {
+    struct {
+      One of[n];
+      __device__ __forceinline__ const One &operator[](int i) const { return of[i]; }
+    } all;
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      if (i < count)
+        all.of[i] = columns(column + i);
+    return all;
+  } else {
+    struct {
+      Columns columns;
+      int column;
+      __device__ __forceinline__ One operator[](int i) const { return columns(column + i); }
+    } all{columns, column};
+    return all;
+  }
+}
+
 /// A value as memory holds it.
 template <class To, class T> __device__ __forceinline__ To stored(T value) { return value; }
 template <> __device__ __forceinline__ __nv_bfloat16 stored(float value) { return __float2bfloat16_rn(value); }
@@ -22,7 +46,8 @@ template <> __device__ __forceinline__ __half stored(float value) { return __flo
 __device__ __forceinline__ uint32_t pairOf(__nv_bfloat16, float low, float high) { return packBfloat16(low, high); }
 __device__ __forceinline__ uint32_t pairOf(__half, float low, float high) { return packHalf(low, high); }
 
-/// make(i), for each of the neighbours, to the elements from `at` on. `aligned`: where n of them would start at a multiple of n.
+/// make(i), for each of the neighbours, to the elements from `at` on. `aligned`: where n of them would start at a
+/// multiple of n.
 template <bool aligned, int n, class View, class Index, class Make>
 __device__ __forceinline__ void storeNeighbours(const View &view, Index at, const Neighbours<n> &sums, Make make) {
   using T = typename View::Element;

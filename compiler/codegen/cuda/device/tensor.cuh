@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h). Weights, and
-// rows that are not in shared memory, come through a ring of stages of 32 k; sums stay in registers.
+// The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
+// Weights, and rows that are not in shared memory, come through a ring of stages of 32 k; sums stay in registers.
 //
-// The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32 columns, and the
-// block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile decides none.
+// The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32
+// columns, and the block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile
+// decides none.
 #pragma once
 
 #include "tutti/barrier.cuh"
+#include "tutti/layer.cuh"
 #include "tutti/product.cuh"
-#include "tutti/shape.cuh"
 #include "tutti/rows.cuh"
 #include "tutti/store.cuh"
 
@@ -42,36 +43,28 @@ __device__ __forceinline__ void multiplyFrom(float (&sum)[rowTiles][4][4], const
     multiplyFrom<Math, step + 1>(sum, left, right);
 }
 
-/// sum += the products of the group of 16 k from `k` on, for a warp's rows from `first` on and a panel of `tiles` tiles whose words
-/// of it lie from `at` on in a stage. Rows past the last are the last once more.
-template <class P, int tiles, int rowTiles, class Left>
-__device__ __forceinline__ void multiplyGroup(float (&sum)[rowTiles][4][4], const Shared<uint32_t> &words, int at, const Left &left,
-                                              int leftStage, int first, int rows, int k) {
-  using Math = typename P::Math;
-  int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  typename Math::Left a[rowTiles];
-#pragma unroll
-  for (int m = 0; m < rowTiles; ++m) {
-    int row = first + m * 16 + g, upper = row < rows ? row : rows - 1, lower = row + 8 < rows ? row + 8 : rows - 1;
-    a[m] = Math::left(left.four(leftStage, upper, k + t * 4), left.four(leftStage, lower, k + t * 4));
-  }
+/// sum += a warp's rows times the 16 k of a panel of `tiles` tiles, whose words of them lie from `at` on in a stage.
+template <class Math, int tiles, int rowTiles>
+__device__ __forceinline__ void multiplyGroup(float (&sum)[rowTiles][4][4], const typename Math::Left (&left)[rowTiles],
+                                              const Shared<uint32_t> &words, int at) {
   uint32_t word[Math::words][tiles];
 #pragma unroll
   for (int i = 0; i < Math::words; ++i)
-    loadWords<tiles>(word[i], words, at + (i * 32 + lane) * tiles);
-  typename Math::Right b[tiles];
+    loadWords<tiles>(word[i], words, at + (i * 32 + int(threadIdx.x) % 32) * tiles);
+  typename Math::Right right[tiles];
 #pragma unroll
   for (int j = 0; j < tiles; ++j) {
     uint32_t own[Math::words];
 #pragma unroll
     for (int i = 0; i < Math::words; ++i)
       own[i] = word[i][j];
-    b[j] = Math::right(own);
+    right[j] = Math::right(own);
   }
-  multiplyFrom<Math, 0>(sum, a, b);
+  multiplyFrom<Math, 0>(sum, left, right);
 }
 
-template <int rowTiles, int tiles> __device__ __forceinline__ void fill(float (&sums)[rowTiles][tiles][4], float value) {
+template <int rowTiles, int tiles>
+__device__ __forceinline__ void fill(float (&sums)[rowTiles][tiles][4], float value) {
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
@@ -81,29 +74,30 @@ template <int rowTiles, int tiles> __device__ __forceinline__ void fill(float (&
         sums[m][j][i] = value;
 }
 
-template <int tiles, int rowTiles>
+template <int rowTiles>
 __device__ __forceinline__ void addTo(float (&total)[rowTiles][4][4], const float (&sum)[rowTiles][4][4]) {
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
-    for (int j = 0; j < tiles; ++j)
+    for (int j = 0; j < 4; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         total[m][j][i] = total[m][j][i] + sum[m][j][i];
 }
 
-/// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order. Of the 4 rowTiles
-/// pieces of 16 rows and 8 columns, each warp takes `own` one after the other, its sums of them from its registers.
-template <class Tile, int exchange, int tiles, int own>
-__device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4], int slice,
-                                          int count) {
+/// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order.
+/// Of the 4 rowTiles pieces of 16 rows and 8 columns, each warp takes `own` one after the other, its sums of them from
+/// its registers. `again`: they will meet once more before all of the block meet.
+template <class Tile, int exchange, int own>
+__device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4],
+                                          int tiles, int count, bool again) {
   constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, words = rowTiles * 4 * 32 * 4;
-  int lane = threadIdx.x % 32, group = threadIdx.x / 32 / slices;
+  int lane = threadIdx.x % 32, slice = Tile::slice(), group = threadIdx.x / 32 / slices;
   const Shared<float> sums = shared<float>(exchange + group * slices * words * 4, slices * words);
   float4 mine[own] = {};
 #pragma unroll
   for (int piece = 0; piece < rowTiles * 4; ++piece) {
-    const float(&s)[4] = sum[piece / 4][piece % 4];
+    const float (&s)[4] = sum[piece / 4][piece % 4];
     if (piece / own == slice)
       mine[piece % own] = make_float4(s[0], s[1], s[2], s[3]);
     else if (piece % 4 < tiles && slice < count)
@@ -116,120 +110,193 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
       if ((slice * own + piece) % 4 >= tiles)
         continue;
       float4 s = i == slice ? mine[piece] : sums.load4(i * words + ((slice * own + piece) * 32 + lane) * 4);
-      float(&t)[4] = total[piece][0];
+      float (&t)[4] = total[piece][0];
       t[0] += s.x, t[1] += s.y, t[2] += s.z, t[3] += s.w;
     }
-  barrierSync(1 + group, slices * 32); // and read
+  if (again) {
+    barrierSync(1 + group, slices * 32); // and read, before they are overwritten
+  }
 }
 
-/// store(row, column, sums) for the tiles from `firstTile` on of a panel of `tiles`. A lane's columns of the tiles are neighbours.
-template <class P, int tiles, int rowTiles, int own, class Store>
-__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][own][4], int firstTile, int first, int rows, int column,
-                                            Store store) {
+/// store(row, column, sums, columns(column) and so on) for the tiles from `firstTile` on of a panel of `tiles`. A
+/// lane's columns of the tiles are neighbours.
+template <class P, int tiles, int rowTiles, int own, class Columns, class Store>
+__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][own][4], int firstTile, int first, int rows,
+                                            int column, Columns columns, Store store) {
   int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   constexpr int inRow = own == 4 ? tiles : own, runs = own == 4 ? 1 : 2, n = own == 4 ? tiles * 2 : own;
+  if (own < 4 && firstTile >= tiles)
+    return;
 #pragma unroll
-  for (int m = 0; m < rowTiles; ++m)
+  for (int run = 0; run < runs; ++run) {
+    int mine = column + (t * 2 + run) * tiles + firstTile,
+        count = own < 4 && tiles - firstTile < n ? tiles - firstTile : n;
+    constexpr int last = P::tiles % 2   ? 1
+                         : P::tiles % 4 ? 2
+                                        : 4; // tiles of the last panel, whose columns may be more than the matrix'
+    if (P::N % 8 && tiles == last && mine + count > P::N)
+      count = P::N - mine;
+    const auto shared = readColumns<n>(columns, mine, count);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int m = 0; m < rowTiles; ++m)
 #pragma unroll
-      for (int run = 0; run < runs; ++run) {
-        int row = first + m * 16 + half * 8 + g, mine = column + (t * 2 + run) * tiles + firstTile;
-        if (row >= rows || (own < 4 && firstTile >= tiles))
+      for (int half = 0; half < 2; ++half) {
+        int row = first + m * 16 + half * 8 + g;
+        if (row >= rows)
           continue;
         Neighbours<n> sums;
-        sums.count = own < 4 && tiles - firstTile < n ? tiles - firstTile : n;
-        if (P::N % 32 && mine + sums.count > P::N)
-          sums.count = P::N - mine;
+        sums.count = count;
 #pragma unroll
         for (int i = 0; i < n; ++i)
           sums.sum[i] = total[m][i % inRow][half * 2 + run + i / inRow];
-        store(row, mine, sums);
+        store(row, mine, sums, shared);
       }
+  }
 }
 
-/// Calls f(the number of tiles) with a constant, for those that a panel of the product may have; 0 tiles: nothing.
+/// Calls f(the number of tiles) with a constant, one of `widths`; 0 tiles: nothing.
 template <int tiles> struct Tiles {
   static constexpr int value = tiles;
 };
-template <class P, class F> __device__ __forceinline__ void withTiles(int tiles, F f) {
-  if (P::wide && tiles == 4)
+template <int widths, class F> __device__ __forceinline__ void withTiles(int tiles, F f) {
+  if (widths & 4 && tiles == 4)
     f(Tiles<4>());
-  else if (P::tiles % 4 >= 2 && tiles == 2)
+  else if (widths & 2 && tiles == 2)
     f(Tiles<2>());
-  else if (P::tiles % 2 && tiles == 1)
+  else if (widths & 1 && tiles == 1)
     f(Tiles<1>());
 }
 
-/// store(row, column, sums) for every element of left [rows, K] times a weight, or of this block's panels of it. All threads of the
-/// block come here. `exchange`: where the slices of a tile meet in shared memory.
-template <class P, class Tile, int exchange = 0, class Ring, class Left, class Store>
-__device__ __forceinline__ void multiply(int rows, Ring &ring, const Left &left, Store store) {
-  constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, panelWords = P::template panelWords<Tile>;
-  constexpr int pieces = slices == 1 ? rowTiles : rowTiles * 4 / slices, own = slices == 1 ? 4 : 1;
-  static_assert(slices == 1 || P::Math::chunked, "one chain cannot be cut");
-  int warp = threadIdx.x / 32, slice = warp % slices, column = warp / slices % Tile::warpColumns;
-  int first = warp / slices / Tile::warpColumns * rowTiles * 16;
-  for (int pass = 0; pass < P::template passes<Tile>; ++pass) {
-    int panel = P::template firstPanel<Tile>(pass) + column;
-    int tiles = panel < P::panels && first < rows ? P::tilesOf(panel) : 0; // 0: this warp has nothing to do
-    float total[pieces][own][4];
-    fill(total, P::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
-    for (int from = 0; from < P::K; from += Tile::stageK) {
-      int stage = ring.next(), leftStage = stage + P::template weightBytes<Tile>, k = from + slice * 32;
-      withTiles<P>(tiles, [&](auto n) {
-        constexpr int groupWords = P::groupWords * n.value;
-        const Shared<uint32_t> words = shared<uint32_t>(stage + (column * panelWords + slice * 2 * groupWords) * 4, 2 * groupWords);
-        float pair[rowTiles][4][4]; // of chunks: their sums are added first
-        fill(pair, -0.0f);
-#pragma unroll(P::Math::chunked ? 2 : 1)
-        for (int group = 0; group < 2; ++group) {
-          int at = k + group * 16;
-          if ((slices > 1 || P::groups % 2) && at >= P::K)
-            break;
-          if constexpr (!P::Math::chunked) {
-            multiplyGroup<P, n.value>(total, words, group * groupWords, left, leftStage, first, rows, at);
-          } else {
-            float sum[rowTiles][4][4];
-            fill(sum, 0.0f);
-            multiplyGroup<P, n.value>(sum, words, group * groupWords, left, leftStage, first, rows, at);
-            addTo<n.value>(pair, sum);
-          }
-        }
-        if constexpr (P::Math::chunked && slices == 1)
-          addTo<n.value>(total, pair);
-        else if constexpr (slices > 1)
-          addSlices<Tile, exchange, n.value>(total, pair, slice, slices < (P::K - from + 31) / 32 ? slices : (P::K - from + 31) / 32);
-      });
-    }
-    withTiles<P>(tiles, [&](auto n) {
-      if constexpr (slices == 1) {
-        storeTotals<P, n.value>(total, 0, first, rows, P::firstTile(panel) * 8, store);
-      } else {
+/// The sums of a pass: of a layer's rows [rows, K] times this block's panels of its weight. All threads of the block
+/// come here.
+template <class L, class Ring>
+__device__ __forceinline__ void multiply(const Layer &layer, int pass, int rows, Ring &ring, typename L::Sums &sums) {
+  using Math = typename L::Math;
+  using Tile = typename L::Tile;
+  constexpr int rowTiles = Tile::rowTiles, panels = Tile::warpPanels, groupWords = Math::words * 32;
+  int lane = threadIdx.x % 32, first = Tile::firstRow(), column = Tile::column(), all = panelsOf(layer.tiles);
+  int tiles[panels]; // 0: this warp has nothing to do
 #pragma unroll
-        for (int i = 0; i < pieces; ++i) {
-          int piece = slice * pieces + i;
-          const float one[1][1][4] = {{{total[i][0][0], total[i][0][1], total[i][0][2], total[i][0][3]}}};
-          storeTotals<P, n.value>(one, piece % 4, first + piece / 4 * 16, rows, P::firstTile(panel) * 8, store);
-        }
+  for (int i = 0; i < panels; ++i) {
+    int panel = Tile::firstPanel(pass) + column + i * Tile::warpColumns;
+    tiles[i] = panel < all && first < rows ? tilesOf(layer.tiles, panel) : 0;
+    fill(sums.of[i], Math::chunked ? -0.0f : 0.0f); // -0 + s is s
+  }
+#pragma unroll 1
+  for (int from = 0; from < layer.K; from += Tile::stageK) {
+    int stage = ring.next(), begin = from + Tile::slice() * 32;
+    if (tiles[0] == 0) // and no other panel, and no slice
+      continue;
+    float pair[rowTiles][4][4]; // of chunks: their sums are added first
+    if (Math::chunked)
+      fill(pair, -0.0f);
+#pragma unroll 1
+    for (int group = 0; group < 2; ++group) {
+      int k = begin + group * 16;
+      if (k >= layer.K)
+        break;
+      // Rows past the last are the last once more.
+      typename Math::Left left[rowTiles];
+#pragma unroll
+      for (int m = 0; m < rowTiles; ++m) {
+        int row = first + m * 16 + lane / 4, upper = row < rows ? row : rows - 1,
+            lower = row + 8 < rows ? row + 8 : rows - 1;
+        left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, from, upper, lower, k + lane % 4 * 4);
+      }
+      float sum[rowTiles][4][4];
+      if (Math::chunked)
+        fill(sum, 0.0f);
+#pragma unroll
+      for (int i = 0; i < panels; ++i)
+        withTiles<L::widths>(tiles[i], [&](auto n) {
+          constexpr int panelWords = Tile::template panelWords<Math>;
+          const Shared<uint32_t> words =
+              shared<uint32_t>(stage + (column + i * Tile::warpColumns) * panelWords * 4, panelWords);
+          int at = (Tile::slice() * 2 + group) * groupWords * n.value;
+          if constexpr (Math::chunked)
+            multiplyGroup<Math, n.value>(sum, left, words, at);
+          else
+            multiplyGroup<Math, n.value>(sums.of[i], left, words, at);
+        });
+      if constexpr (Math::chunked)
+        addTo(pair, sum);
+    }
+    int slices = Tile::slices < (layer.K - from + 31) / 32 ? Tile::slices : (layer.K - from + 31) / 32;
+    if constexpr (Tile::slices > 1)
+      addSlices<Tile, L::exchange>(sums.of[0], pair, tiles[0], slices,
+                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
+    else if constexpr (Math::chunked)
+      addTo(sums.of[0], pair);
+  }
+}
+
+/// store(row, column, sums, columns(column) and so on) for the sums of a pass, of the product P.
+template <class P, class L, class Columns, class Store>
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, int pass, int rows, Columns columns,
+                                          Store store) {
+  using Tile = typename L::Tile;
+  constexpr int widths = (P::tiles >= 4 ? 4 : 0) | P::tiles % 4;
+  int first = Tile::firstRow(), panel = Tile::firstPanel(pass) + Tile::column();
+  const auto tilesOfPanel = [&] { return panel < P::panels && first < rows ? tilesOf(P::tiles, panel) : 0; };
+  if constexpr (Tile::slices > 1) {
+    withTiles<widths>(tilesOfPanel(), [&](auto n) {
+#pragma unroll
+      for (int i = 0; i < L::pieces; ++i) {
+        int piece = Tile::slice() * L::pieces + i;
+        const float (&s)[4] = sums.of[0][i][0];
+        const float one[1][1][4] = {{{s[0], s[1], s[2], s[3]}}};
+        storeTotals<P, n.value>(one, piece % 4, first + piece / 4 * 16, rows, firstTileOf(P::tiles, panel) * 8, columns,
+                                store);
       }
     });
+  } else {
+    // A few rows at a time; the next ones' sums go where theirs were. So one piece of code stores all.
+    constexpr int rowTiles = Tile::rowTiles, some = Tile::rowTilesAtOnce, all = Tile::warpPanels * rowTiles;
+    float queue[all][4][4];
+#pragma unroll
+    for (int m = 0; m < all; ++m)
+#pragma unroll
+      for (int e = 0; e < 16; ++e)
+        queue[m][e / 4][e % 4] = sums.of[m / rowTiles][m % rowTiles][e / 4][e % 4];
+    int m = 0;
+#pragma unroll 1
+    for (int i = 0; i < all; i += some) {
+      withTiles<widths>(tilesOfPanel(), [&](auto n) {
+        float now[some][4][4];
+#pragma unroll
+        for (int e = 0; e < some * 16; ++e)
+          now[e / 16][e / 4 % 4][e % 4] = queue[e / 16][e / 4 % 4][e % 4];
+        storeTotals<P, n.value>(now, 0, first + m * 16, rows, firstTileOf(P::tiles, panel) * 8, columns, store);
+      });
+      m += some;
+      if (m == rowTiles)
+        m = 0, panel += Tile::warpColumns;
+#pragma unroll
+      for (int j = 0; j + some < all; ++j)
+#pragma unroll
+        for (int e = 0; e < 16; ++e)
+          queue[j][e / 4][e % 4] = queue[j + some][e / 4][e % 4];
+    }
   }
 }
 
 #endif
 
 /// The same by fma, weights straight from global memory: a warp takes 32 columns and eight rows, a lane is a column.
-template <class P, class Left, class Store>
-__device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights, Store store) {
+template <class P, class Left, class Columns, class Store>
+__device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights,
+                                              Columns columns, Store store) {
   using Math = typename P::Math;
   constexpr int rowsAtOnce = 8;
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
   int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (P::N + 31) / 32;
   for (int unit = warp; unit < panels * groups; unit += warps) {
-    int row = unit % groups * rowsAtOnce, column = unit / groups * 32 + lane, inside = column < P::N ? column : P::N - 1;
-    int panel = inside / 32 < P::wide ? inside / 32 : P::tiles % 4 >= 2 && inside / 8 >= P::wide * 4 + 2 ? P::wide + 1 : P::wide;
-    int tiles = P::tilesOf(panel), place = inside - P::firstTile(panel) * 8, g = place / tiles, j = place % tiles;
+    int row = unit % groups * rowsAtOnce, column = unit / groups * 32 + lane,
+        inside = column < P::N ? column : P::N - 1;
+    constexpr int wide = P::tiles / 4;
+    int panel = inside / 32 < wide ? inside / 32 : P::tiles % 4 >= 2 && inside / 8 >= wide * 4 + 2 ? wide + 1 : wide;
+    int tiles = tilesOf(P::tiles, panel), begin = firstTileOf(P::tiles, panel), place = inside - begin * 8,
+        g = place / tiles, j = place % tiles;
     float total[rowsAtOnce];
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
@@ -245,7 +312,7 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
 #pragma unroll 4
         for (int k = start; k < start + chunk && k < P::K; ++k) {
           int word = (k / 16 * Math::words + k % 4 / Math::parts) * 32 + g * 4 + k % 16 / 4;
-          float w = Math::weight(weights[P::firstTile(panel) * P::groups * P::groupWords + word * tiles + j], k % Math::parts);
+          float w = Math::weight(weights[begin * P::groups * P::groupWords + word * tiles + j], k % Math::parts);
 #pragma unroll
           for (int i = 0; i < rowsAtOnce; ++i)
             sum[i] = __fmaf_rn(Math::rounded(left.at(row + i < rows ? row + i : rows - 1, k)), w, sum[i]);
@@ -258,10 +325,13 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
       for (int i = 0; i < rowsAtOnce; ++i)
         total[i] = total[i] + both[i];
     }
+    if (column >= P::N)
+      continue;
+    const auto shared = readColumns<1>(columns, column, 1);
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
-      if (row + i < rows && column < P::N)
-        store(row + i, column, alone(total[i]));
+      if (row + i < rows)
+        store(row + i, column, alone(total[i]), shared);
   }
 }
 

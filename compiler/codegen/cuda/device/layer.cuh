@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A contraction on tensor cores in numbers: one piece of code multiplies for all layers of a kernel.
+#pragma once
+
+#include "tutti/half.cuh"
+#include "tutti/memory.cuh"
+#include "tutti/shape.cuh"
+
+namespace tutti {
+
+/// Where a contraction's rows lie.
+enum Lefts : int {
+  streamed = 1, ///< in an input: pieces of them come with the weights
+  floats = 2,   ///< in shared memory
+  halves = 4,   ///< the same as 16-bit floats, which the product takes as they are
+  inGlobal = 8, ///< in global memory, where this block has written them
+};
+
+struct Layer {
+  int K, tiles; ///< elements of a row; columns in tiles of eight
+  Lefts left;
+  int at, stride;     ///< where the rows begin in shared memory, and elements from one to the next
+  Global<float> rows; ///< in global memory, of the tile
+
+  template <class Tile> __device__ __forceinline__ int passes() const {
+    return (panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / (Tile::passPanels * Tile::blocks);
+  }
+};
+template <class P> __device__ __forceinline__ Layer layerOfProduct(Lefts left, int at, int stride) {
+  return {P::K, P::tiles, left, at, stride, Global<float>(0, 0)};
+}
+template <class P> __device__ __forceinline__ Layer layerOfProduct(Global<float> rows) {
+  return {P::K, P::tiles, inGlobal, 0, P::K, rows};
+}
+
+/// Where a stage has `columns` of each row, rows lie an odd number of 16 floats apart: lanes that read four neighbours
+/// in each of two rows meet different banks.
+__device__ constexpr int rowPitch(int columns) { return columns + 16; }
+
+/// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
+/// panel may have (4 | 2 | 1), whether a K is no multiple of 16, and where in shared memory the slices of a tile meet.
+template <class Math_, class Tile_, int lefts_, int widths_, bool ragged_, int exchange_ = 0> struct Layers {
+  using Math = Math_;
+  using Tile = Tile_;
+  static constexpr int lefts = lefts_, widths = widths_, exchange = exchange_;
+  static constexpr bool ragged = ragged_;
+
+  /// What a warp has of a pass: sums of own tiles of 16 rows, its panels' one after the other; or of slices, single
+  /// tiles.
+  static constexpr int own = Tile::slices == 1 ? 4 : 1,
+                       pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
+  static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
+  static_assert(Tile::warpPanels == 1 || !Math::chunked, "chunks of several panels would need too many registers");
+  struct Sums {
+    float of[Tile::warpPanels][pieces][own][4];
+  };
+
+  /// The elements k to k + 3 of the rows `upper` and `lower`, k a multiple of four, as a fragment; those past K are 0.
+  /// What is streamed lies from byte `stage` on, and begins with the element `from`.
+  __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int upper,
+                                                             int lower, int k) {
+    if constexpr (lefts & halves)
+      if (lefts == halves || layer.left == halves) {
+        const Shared<unsigned short> rows = shared<unsigned short>(layer.at, Tile::rows * layer.stride);
+        return Math::left(pairs(rows, layer, upper, k), pairs(rows, layer, lower, k));
+      }
+    if constexpr (lefts & inGlobal)
+      if (lefts == inGlobal || layer.left == inGlobal)
+        return Math::left(four(layer.rows, layer, upper * layer.stride, k, layer.stride % 4 == 0),
+                          four(layer.rows, layer, lower * layer.stride, k, layer.stride % 4 == 0));
+    bool inStage = !(lefts & floats) || (lefts & streamed && layer.left == streamed);
+    int at = inStage ? stage : layer.at, stride = inStage ? rowPitch(Tile::stageK) : layer.stride,
+        skipped = inStage ? from : 0;
+    const Shared<float> rows = shared<float>(at, Tile::rows * stride);
+    return Math::left(four(rows, layer, upper * stride - skipped, k, true),
+                      four(rows, layer, lower * stride - skipped, k, true));
+  }
+
+private:
+  template <class View>
+  __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int row, int k, bool aligned) {
+    if (aligned && (!ragged || k + 4 <= layer.K))
+      return rows.load4(row + k);
+    float4 v = make_float4(0, 0, 0, 0);
+    if (k < layer.K)
+      v.x = rows[row + k];
+    if (k + 1 < layer.K)
+      v.y = rows[row + k + 1];
+    if (k + 2 < layer.K)
+      v.z = rows[row + k + 2];
+    if (k + 3 < layer.K)
+      v.w = rows[row + k + 3];
+    return v;
+  }
+  __device__ __forceinline__ static uint2 pairs(const Shared<unsigned short> &rows, const Layer &layer, int row,
+                                                int k) {
+    int at = row * layer.stride + k;
+    if (!ragged || k + 4 <= layer.K)
+      return rows.template load<uint2>(at);
+    uint2 v = make_uint2(0, 0);
+    if (k < layer.K)
+      v.x = rows[at];
+    if (k + 1 < layer.K)
+      v.x |= uint32_t(rows[at + 1]) << 16;
+    if (k + 2 < layer.K)
+      v.y = rows[at + 2];
+    return v;
+  }
+};
+
+} // namespace tutti
