@@ -157,7 +157,7 @@ WORKLOADS = [
     Workload("fbpinn E=1000 B=60", "fbpinn", 1000, 60, 2.88, .80, per_member_input=True),
     Workload("ani E=8, 25 atoms", "ani", 8, (12, 8, 3, 2), 61.43, .80),
     Workload("ani E=8, 2560 atoms", "ani", 8, (1229, 819, 307, 205), 6290, .80),
-    Workload("unequal MLPs E=8 B=64", "unequal", 8, 64, 142.1, .90),
+    Workload("unequal MLPs E=8 B=64", "unequal", 8, 64, 142.1, .80),
 ]
 
 
