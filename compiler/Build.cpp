@@ -5,7 +5,6 @@
 #include "compiler/codegen/cpu/Emitters.h"
 #include "compiler/codegen/cpu/Image.h"
 #include "compiler/codegen/cuda/Image.h"
-#include "compiler/codegen/cuda/Kernel.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,6 +13,7 @@
 #include <deque>
 #include <future>
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -21,8 +21,13 @@ namespace tutti {
 
 plan::ProgramOp programOf(ModuleOp planned) { return *planned.getOps<plan::ProgramOp>().begin(); }
 
-CudaLaunch launchOf(const CudaGeometry &geometry) {
-  return {geometry.rows, geometry.threads, geometry.sharedBytes, geometry.cluster};
+CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
+  CudaLaunch launch{{}, parts.front().threads, 0, parts.front().cluster};
+  for (const CudaGeometry &geometry : parts) {
+    launch.rows.push_back(geometry.rows);
+    launch.sharedBytes = std::max(launch.sharedBytes, geometry.sharedBytes);
+  }
+  return launch;
 }
 
 /// The symbols of the call's sizes, in the order in which kernels get them.
@@ -110,7 +115,7 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
     llvm::raw_string_ostream(texts[m]) << each.module;
     programs.push_back({each.module, each.ensemble, {}, {}, {}});
     for (auto [k, kernel] : llvm::enumerate(set.ofModule[m]))
-      programs.back().kernels.push_back({unsigned(k), set.kernels[kernel].name, {}});
+      programs.back().kernels.push_back({{unsigned(k)}, set.kernels[kernel].name, {}});
   }
   std::vector<const CpuLevel *> building;
   std::vector<std::future<llvm::Expected<CpuImage>>> running;
@@ -140,28 +145,85 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
 }
 
 namespace {
-/// Architectures whose lists of geometries agree, kernel by kernel.
+/// Architectures that have the same launches, and the same ways for each.
 struct CudaClass {
-  std::vector<std::vector<CudaGeometry>> geometries;
+  std::vector<DeviceLaunch> launches;
+  std::vector<std::vector<LaunchWay>> ways;
   std::vector<const Architecture *> architectures;
+};
+
+/// Names for what is launched at once: "k0_k1", of many parts "k0_to_k17".
+class LaunchNames {
+public:
+  explicit LaunchNames(const KernelSet &set) : set(set) {}
+
+  std::string of(const std::vector<unsigned> &kernels) {
+    std::string &name = names[kernels];
+    if (!name.empty())
+      return name;
+    auto own = [&](unsigned kernel) { return set.kernels[kernel].name; };
+    name = llvm::join(llvm::map_range(kernels, own), "_");
+    if (kernels.size() > mostListed)
+      name = own(kernels.front()) + "_to_" + own(kernels.back());
+    std::string first = name;
+    for (unsigned i = 2; !used.insert(name).second; ++i)
+      name = first + "b" + std::to_string(i);
+    return name;
+  }
+
+private:
+  static constexpr size_t mostListed = 6;
+  const KernelSet &set;
+  std::map<std::vector<unsigned>, std::string> names;
+  llvm::StringSet<> used;
+};
+
+/// The texts of kernels, each once.
+class CudaTexts {
+public:
+  using Dump = llvm::function_ref<llvm::Error(const std::string &, const std::string &)>;
+  explicit CudaTexts(Dump dump) : dump(dump) {}
+
+  llvm::Expected<const CudaText *> of(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
+                                      const std::string &name, const LaunchWay &way, StringRef architecture) {
+    auto &same = known[name];
+    auto text = llvm::find_if(same, [&](auto &entry) { return entry.first == way; });
+    if (text != same.end())
+      return text->second;
+    llvm::Expected<std::string> fresh = emitCudaKernel(parts, symbols, name, way.geometries);
+    if (!fresh)
+      return fresh.takeError();
+    if (llvm::Error error = dump(name + (same.empty() ? "" : "." + architecture.str()) + ".cu", *fresh))
+      return std::move(error);
+    CudaLaunch launch = launchOf(way.geometries);
+    texts.push_back({name, std::move(*fresh), {unsigned(launch.threads), unsigned(launch.sharedBytes)}});
+    same.push_back({way, &texts.back()});
+    return &texts.back();
+  }
+
+private:
+  Dump dump;
+  std::deque<CudaText> texts;
+  std::map<std::string, std::vector<std::pair<LaunchWay, const CudaText *>>> known; ///< by name
 };
 } // namespace
 
-static llvm::Expected<std::vector<CudaClass>> classesOf(ModuleOp planned,
+static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
                                                         ArrayRef<const Architecture *> architectures) {
   std::vector<CudaClass> classes;
   for (const Architecture *architecture : architectures) {
-    std::vector<std::vector<CudaGeometry>> geometries;
-    for (auto kernel : planned.getOps<plan::KernelOp>()) {
-      geometries.push_back(cudaGeometries(kernel, *architecture));
-      if (geometries.back().empty())
-        return fail(ExitCode::unsupported, "kernel " + kernel.getSymName() +
+    std::vector<DeviceLaunch> launches = deviceLaunches(program, *architecture);
+    std::vector<std::vector<LaunchWay>> ways;
+    for (const DeviceLaunch &launch : launches) {
+      ways.push_back(launchWays(kernelsOf(launch), *architecture));
+      if (ways.back().empty())
+        return fail(ExitCode::unsupported, "kernel " + kernelsOf(launch).front().getSymName() +
                                                " needs more shared memory for a row than a block of " +
                                                architecture->name + " has");
     }
-    auto known = llvm::find_if(classes, [&](const CudaClass &c) { return c.geometries == geometries; });
+    auto known = llvm::find_if(classes, [&](const CudaClass &c) { return c.launches == launches && c.ways == ways; });
     if (known == classes.end())
-      known = classes.insert(known, {std::move(geometries), {}});
+      known = classes.insert(known, {std::move(launches), std::move(ways), {}});
     known->architectures.push_back(architecture);
   }
   return classes;
@@ -171,6 +233,8 @@ llvm::Expected<std::vector<ProgramCode>>
 buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> architectures, unsigned jobs,
           llvm::function_ref<llvm::Error(const std::string &, const std::string &)> dump) {
   KernelSet set(planned);
+  LaunchNames names(set);
+  CudaTexts texts(dump);
   std::vector<ProgramCode> programs;
   std::vector<CudaSource> sources; // one an architecture, for all programs
   for (const Architecture *architecture : architectures)
@@ -178,37 +242,36 @@ buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> archit
   auto sourceOf = [&](StringRef architecture) -> CudaSource & {
     return *llvm::find_if(sources, [&](const CudaSource &source) { return source.architecture->name == architecture; });
   };
-  std::deque<CudaText> texts;
-  std::map<std::string, std::vector<std::pair<CudaGeometry, const CudaText *>>> known; // by name
   std::vector<std::vector<const CudaText *>> ofProgram;
   for (auto [m, each] : llvm::enumerate(planned)) {
-    auto classes = classesOf(each.module, architectures);
+    auto classes = classesOf(programOf(each.module), architectures);
     if (!classes)
       return classes.takeError();
     std::vector<std::string> symbols = symbolsOf(programOf(each.module));
+    auto kernels = llvm::to_vector(ModuleOp(each.module).getOps<plan::KernelOp>());
     for (const CudaClass &alike : *classes) {
       ProgramCode code{each.module, each.ensemble, {}, {}, {}};
       std::vector<const CudaText *> &own = ofProgram.emplace_back();
-      for (auto [i, kernel] : llvm::enumerate(ModuleOp(each.module).getOps<plan::KernelOp>())) {
-        for (const CudaGeometry &geometry : alike.geometries[i]) {
-          std::string name = set.kernels[set.ofModule[m][i]].name + "_" + std::to_string(geometry.rows);
-          if (geometry.cluster > 1)
-            name += "x" + std::to_string(geometry.cluster);
-          code.kernels.push_back({unsigned(i), name, launchOf(geometry)});
-          auto &same = known[name];
-          auto text = llvm::find_if(same, [&](auto &entry) { return entry.first == geometry; });
-          if (text == same.end()) {
-            llvm::Expected<std::string> fresh = emitCudaKernel(kernel, symbols, name, geometry);
-            if (!fresh)
-              return fresh.takeError();
-            if (llvm::Error error =
-                    dump(name + (same.empty() ? "" : "." + alike.architectures.front()->name.str()) + ".cu", *fresh))
-              return std::move(error);
-            texts.push_back({name, std::move(*fresh), {unsigned(geometry.threads), unsigned(geometry.sharedBytes)}});
-            same.push_back({geometry, &texts.back()});
-            text = std::prev(same.end());
-          }
-          own.push_back(text->second);
+      std::set<std::vector<unsigned>> done;
+      for (auto [launch, ways] : llvm::zip_equal(alike.launches, alike.ways)) {
+        llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch);
+        std::vector<unsigned> inModule, inSet;
+        for (plan::KernelOp kernel : parts) {
+          inModule.push_back(llvm::find(kernels, kernel) - kernels.begin());
+          inSet.push_back(set.ofModule[m][inModule.back()]);
+        }
+        if (!done.insert(inModule).second)
+          continue;
+        for (const LaunchWay &way : ways) {
+          std::string name = names.of(inSet) + "_" + std::to_string(way.rows);
+          CudaLaunch how = launchOf(way.geometries);
+          if (how.cluster > 1)
+            name += "x" + std::to_string(how.cluster);
+          auto text = texts.of(parts, symbols, name, way, alike.architectures.front()->name);
+          if (!text)
+            return text.takeError();
+          code.kernels.push_back({inModule, name, how});
+          own.push_back(*text);
         }
       }
       for (const Architecture *architecture : alike.architectures) {

@@ -4,14 +4,14 @@
 #define TUTTI_COMPILER_BUILD_H
 
 #include "compiler/artifact/Writer.h"
-#include "compiler/codegen/cuda/Kernel.h"
+#include "compiler/codegen/cuda/Launches.h"
 #include "dialects/plan/Plan.h"
 
 namespace tutti {
 
 plan::ProgramOp programOf(mlir::ModuleOp planned);
-/// What of a geometry whoever launches the kernel has to know.
-CudaLaunch launchOf(const CudaGeometry &geometry);
+/// What of the parts' geometries whoever launches them has to know.
+CudaLaunch launchOf(llvm::ArrayRef<CudaGeometry> parts);
 
 /// A planned module, and the ensemble whose weights it names.
 struct PlannedModule {

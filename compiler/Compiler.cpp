@@ -37,23 +37,24 @@ const DialectRegistry &registry() {
   return registry;
 }
 
-/// Registers of a kernel as its cubin has them, if there is one for the architecture.
+/// Registers of what is launched at once as its cubin has them, if there is one for the architecture.
 struct RegistersOf {
   ArrayRef<ProgramCode> programs;
 
-  std::optional<unsigned> operator()(StringRef architecture, plan::KernelOp kernel,
-                                     const CudaGeometry &geometry) const {
+  std::optional<unsigned> operator()(StringRef architecture, ArrayRef<plan::KernelOp> parts,
+                                     ArrayRef<CudaGeometry> geometries) const {
     for (const ProgramCode &code : programs)
       for (const TargetImage &image : code.images)
         if (image.target == architecture)
           for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
-            if (which.launch == launchOf(geometry) && isKernel(code.planned, which.kernel, kernel))
+            if (which.launch == launchOf(geometries) && areKernels(code.planned, which.kernels, parts))
               return built.registers;
     return std::nullopt;
   }
 
-  static bool isKernel(ModuleOp planned, unsigned index, plan::KernelOp kernel) {
-    return *std::next(planned.getOps<plan::KernelOp>().begin(), index) == kernel;
+  static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<plan::KernelOp> parts) {
+    auto kernels = llvm::to_vector(planned.getOps<plan::KernelOp>());
+    return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
   }
 };
 
@@ -267,6 +268,9 @@ private:
     plan::ProgramOp program = programOf(module);
     ProgramReport whole{targetOf(module).str(), sizesOf(unit), 0, int64_t(program.getArena()),
                         int64_t(program.getChunk().value_or(0))};
+    std::vector<DeviceLaunch> launches;
+    if (whole.target == "cuda")
+      launches = deviceLaunches(program, *request.cudaTargets.front());
     size_t first = result.kernels.size();
     for (auto kernel : module.getOps<plan::KernelOp>()) {
       KernelReport report{whole.target,
@@ -296,10 +300,17 @@ private:
           report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
                              (numericsProduct(op) == "fma" ? numericsRule(op) : numericsProduct(op)).str();
       });
+      for (const DeviceLaunch &launch : launches)
+        if (llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch); llvm::is_contained(parts, kernel))
+          for (plan::KernelOp part : parts)
+            if (part != kernel)
+              report.with += (report.with.empty() ? "" : ", ") + part.getSymName().str();
       result.kernels.push_back(report);
     }
-    for (Operation &op : program.getBody().front())
-      whole.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
+    whole.launches = launches.size();
+    if (whole.target != "cuda")
+      for (Operation &op : program.getBody().front())
+        whole.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
     MutableArrayRef<KernelReport> own = MutableArrayRef(result.kernels).drop_front(first);
     for (Attribute flops : program.getFlops())
       for (KernelReport &report : own)

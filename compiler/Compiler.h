@@ -49,6 +49,7 @@ struct KernelReport {
   int64_t tile, scratch;
   unsigned launches, heads;
   std::string flops; ///< two a multiply-add, as a sum of sizes
+  std::string with = {}; ///< on the first CUDA target, the kernels in whose launch it is: "k1, k2"
 };
 
 /// What runs on a class of targets.

@@ -2,7 +2,7 @@
 // The plan's words into the schema's.
 #include "Metadata.h"
 #include "Footprint.h"
-#include "compiler/codegen/cuda/Kernel.h"
+#include "compiler/codegen/cuda/Launches.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Target.h"
 
@@ -46,8 +46,9 @@ private:
   // Of the program that is being filled in.
   plan::ProgramOp program;
   std::vector<std::string> symbols;
-  /// Its kernels by the module's name: the number in the artifact of each way to launch one.
-  llvm::StringMap<SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
+  /// By what is launched at once, kernels of the module: the number in the artifact of each way to launch it.
+  std::map<std::vector<unsigned>, SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
+  SmallVector<plan::KernelOp> ofModule;
 
   std::unique_ptr<fb::ExtentT> extent(const Size &size) {
     auto extent = std::make_unique<fb::ExtentT>();
@@ -136,20 +137,21 @@ private:
     root.segments.push_back(std::move(segment));
   }
 
-  unsigned kernelOf(const ProgramCode &code, const KernelCode &which, plan::KernelOp kernel) {
+  unsigned kernelOf(const ProgramCode &code, const KernelCode &which) {
     auto &same = known[{targetOf(code.planned), which.name}];
     auto *entry = llvm::find_if(same, [&](auto &entry) { return entry.first == which.launch; });
     if (entry != same.end())
       return entry->second;
     auto table = std::make_unique<fb::KernelT>();
     table->name = which.name;
-    table->family = kernel.getFamily().str();
-    kernel.walk([&](Operation *op) {
-      if (auto numerics = op->getAttrOfType<DictionaryAttr>("numerics")) {
-        llvm::raw_string_ostream stream(table->numerics);
-        stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " " << numerics;
-      }
-    });
+    table->family = ofModule[which.kernels.front()].getFamily().str();
+    for (unsigned kernel : which.kernels)
+      ofModule[kernel].walk([&](Operation *op) {
+        if (auto numerics = op->getAttrOfType<DictionaryAttr>("numerics")) {
+          llvm::raw_string_ostream stream(table->numerics);
+          stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " " << numerics;
+        }
+      });
     same.push_back({which.launch, unsigned(root.kernels.size())});
     root.kernels.push_back(std::move(table));
     return same.back().second;
@@ -157,9 +159,9 @@ private:
 
   void fillKernels(const ProgramCode &code) {
     kernels.clear();
-    auto ops = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
+    ofModule = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
     for (auto [place, which] : llvm::enumerate(code.kernels)) {
-      unsigned number = kernelOf(code, which, ops[which.kernel]);
+      unsigned number = kernelOf(code, which);
       for (const TargetImage &image : code.images) {
         if (llvm::any_of(root.kernels[number]->images,
                          [&](const auto &known) { return known->target == image.target; }))
@@ -179,7 +181,7 @@ private:
         entry->max_threads = kernel.maxThreads;
         root.kernels[number]->images.push_back(std::move(entry));
       }
-      kernels[ops[which.kernel].getSymName()].push_back({which.launch, number});
+      kernels[which.kernels].push_back({which.launch, number});
     }
   }
 
@@ -211,7 +213,7 @@ private:
       addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
     table->arena.push_back(extent(Size(program.getArena())));
     table->chunk = program.getChunk().value_or(0);
-    if (table->chunk && root.required_features.empty())
+    if (table->chunk && !llvm::is_contained(root.required_features, "pieces"))
       root.required_features.push_back("pieces");
     if (std::optional<Footprint> bytes = footprintOf(program, weights, codes.front().ensemble->members.size())) {
       table->memory = std::make_unique<fb::MemoryT>();
@@ -225,16 +227,30 @@ private:
     }
 
     llvm::DenseMap<Value, unsigned> indices;
+    for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
+      indices[buffer.getResult()] = table->buffers.size();
+      addBuffer(*table, buffer);
+    }
+    // On a CPU, launches side by side are one list of tasks as they are.
+    std::map<Operation *, std::vector<std::unique_ptr<fb::LaunchT>>> ofStep;
+    std::vector<DeviceLaunch> launches;
+    if (program.getTarget() == "cuda")
+      launches = deviceLaunches(program, *findArchitecture(code.architectures.front()));
+    else
+      program.walk([&](plan::LaunchOp launch) { launches.push_back({launch}); });
+    for (const DeviceLaunch &parts : launches) {
+      Operation *parent = parts.front()->getParentOp();
+      ofStep[isa<plan::ParallelOp>(parent) ? parent : parts.front()].push_back(launchTable(parts, indices));
+    }
     for (Operation &op : program.getBody().front()) {
-      if (auto buffer = dyn_cast<plan::BufferOp>(op)) {
-        indices[buffer.getResult()] = table->buffers.size();
-        addBuffer(*table, buffer);
-      } else if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-        addStep(*table, std::move(*launchTable(launch, indices)));
-      } else if (auto parallel = dyn_cast<plan::ParallelOp>(op)) {
+      auto step = ofStep.find(&op);
+      if (step == ofStep.end())
+        continue;
+      if (step->second.size() == 1) {
+        addStep(*table, std::move(*step->second.front()));
+      } else {
         fb::ParallelT together;
-        for (auto launch : parallel.getBody().getOps<plan::LaunchOp>())
-          together.launches.push_back(launchTable(launch, indices));
+        together.launches = std::move(step->second);
         addStep(*table, std::move(together));
       }
     }
@@ -281,13 +297,46 @@ private:
     return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
   }
 
+  template <typename Blocks> void addGrid(Blocks &blocks, ArrayRef<plan::LaunchOp> parts, const CudaLaunch &how) {
+    blocks.block = {uint32_t(how.threads), 1, 1};
+    blocks.dynamic_shared = extent(Size(how.sharedBytes));
+    if (parts.size() == 1)
+      return addGrid(blocks, parts.front(), how);
+    // A block a tile and member, of one part after the other (device/tasks.cuh).
+    auto all = std::make_unique<fb::ExtentT>();
+    for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
+      plan::LaunchOp part = each;
+      std::unique_ptr<fb::ExtentT> own = tiles(*Size::parse(part.getRows()), rows);
+      if (part.getLifted())
+        multiply(*own, part.getOver().value_or("active"));
+      all->base += own->base;
+      llvm::move(own->terms, std::back_inserter(all->terms));
+    }
+    blocks.grid.push_back(std::move(all));
+    blocks.grid.push_back(extent(Size(1)));
+    blocks.grid.push_back(extent(Size(1)));
+  }
+
+  void multiply(fb::ExtentT &extent, StringRef symbol) {
+    uint32_t index = llvm::find(symbols, symbol) - symbols.begin();
+    if (extent.base) {
+      extent.terms.push_back(std::make_unique<fb::TermT>());
+      extent.terms.back()->coef = std::exchange(extent.base, 0);
+    }
+    for (auto &term : extent.terms) {
+      term->sizes.push_back(index);
+      if (!term->divs.empty())
+        term->divs.push_back(1);
+    }
+  }
+
   /// Position in the active set: y, and where that does not suffice z (codegen/cuda/Kernel.h).
   template <typename Blocks> void addGrid(Blocks &blocks, plan::LaunchOp op, const CudaLaunch &how) {
     bool lifted = op.getLifted();
     StringRef over = op.getOver().value_or("active");
     Size members = Size::symbol(over);
     bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get(over))[1] <= mostPlaneMembers;
-    blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows));
+    blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows.front()));
     if (how.cluster > 1) {
       blocks.cluster = {uint32_t(how.cluster), 1, 1};
       for (auto &term : blocks.grid.back()->terms)
@@ -296,8 +345,6 @@ private:
     }
     blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? members : Size(membersInPlane)));
     blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(members, membersInPlane));
-    blocks.block = {uint32_t(how.threads), 1, 1};
-    blocks.dynamic_shared = extent(Size(how.sharedBytes));
   }
 
   template <typename Command> static void addStep(fb::ProgramT &table, Command command) {
@@ -306,35 +353,50 @@ private:
     table.steps.push_back(std::move(step));
   }
 
-  std::unique_ptr<fb::LaunchT> launchTable(plan::LaunchOp op, const llvm::DenseMap<Value, unsigned> &indices) {
+  std::unique_ptr<fb::LaunchT> launchTable(const DeviceLaunch &parts, const llvm::DenseMap<Value, unsigned> &indices) {
     auto table = std::make_unique<fb::LaunchT>();
     fb::LaunchT &launch = *table;
-    launch.set = setOf(op.getOver().value_or("active"));
-    ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
-    for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
-      auto arg = std::make_unique<fb::ArgT>();
-      arg->buffer = indices.lookup(buffer);
-      arg->set = llvm::is_contained(placed, int64_t(index)) ? int(launch.set) : -1;
-      launch.args.push_back(std::move(arg));
+    std::vector<unsigned> numbers;
+    for (plan::LaunchOp op : parts) {
+      unsigned set = setOf(op.getOver().value_or("active"));
+      ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
+      for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
+        auto arg = std::make_unique<fb::ArgT>();
+        arg->buffer = indices.lookup(buffer);
+        arg->set = llvm::is_contained(placed, int64_t(index)) ? int(set) : -1;
+        launch.args.push_back(std::move(arg));
+      }
+      launch.lifted |= op.getLifted();
+      numbers.push_back(llvm::find(ofModule, kernelsOf(op).front()) - ofModule.begin());
+      if (parts.size() == 1) {
+        launch.set = set;
+        launch.rows = extent(*Size::parse(op.getRows()));
+        continue;
+      }
+      auto part = std::make_unique<fb::PartT>();
+      part->args = op.getBuffers().size();
+      part->set = set;
+      launch.parts.push_back(std::move(part));
     }
-    launch.lifted = op.getLifted();
-    launch.whole = op.getWhole();
-    launch.rows = extent(*Size::parse(op.getRows()));
-    ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[op.getKernel()];
+    plan::LaunchOp first = parts.front();
+    launch.whole = first.getWhole();
+    if (!launch.parts.empty() && !llvm::is_contained(root.required_features, "parts"))
+      root.required_features.push_back("parts");
+    ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
     launch.kernel = ways.front().second;
     if (program.getTarget() == "cuda") {
-      addGrid(launch, op, ways.front().first);
+      addGrid(launch, parts, ways.front().first);
       for (auto [how, kernel] : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
         alternative->kernel = kernel;
-        addGrid(*alternative, op, how);
+        addGrid(*alternative, parts, how);
         launch.alternatives.push_back(std::move(alternative));
       }
     } else {
-      launch.row_tile_max = op.getTile();
-      launch.row_quantum = op.getQuantum();
-      launch.row_overhead = op.getOverhead();
-      launch.scratch = op.getScratch();
+      launch.row_tile_max = first.getTile();
+      launch.row_quantum = first.getQuantum();
+      launch.row_overhead = first.getOverhead();
+      launch.scratch = first.getScratch();
     }
     return table;
   }

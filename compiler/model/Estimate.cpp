@@ -2,6 +2,7 @@
 // Every launch of a program on every device.
 #include "Estimate.h"
 #include "compiler/Error.h"
+#include "compiler/codegen/cuda/Launches.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -30,30 +31,37 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
   return sizes;
 }
 
-static LaunchEstimate estimateOn(const DeviceModel &device, plan::KernelOp kernel, const CallSizes &sizes,
+static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::KernelOp> parts, const CallSizes &sizes,
                                  KnownRegisters registers) {
   LaunchEstimate result{&device, {}, {}, {}};
+  auto count = [&](const LaunchWay &way) {
+    std::vector<KernelWork> works;
+    for (auto [kernel, geometry] : llvm::zip_equal(parts, way.geometries))
+      works.push_back(countKernel(kernel, geometry, sizes));
+    return together(std::move(works));
+  };
   // As the runtime takes them: the largest tile that gives every second processor a block and is not half empty, else
   // the smallest.
-  CudaGeometry taken;
-  std::vector<CudaGeometry> geometries = cudaGeometries(kernel, device.limits());
-  for (size_t i = 0; i < geometries.size(); ++i) {
-    taken = geometries[i];
-    result.work = countKernel(kernel, taken, sizes);
-    bool last = i + 1 == geometries.size();
-    if (last || (2 * result.work.blocks >= device.processors &&
-                 countKernel(kernel, geometries[i + 1], sizes).blocks > result.work.blocks))
+  std::vector<LaunchWay> ways = launchWays(parts, device.limits());
+  size_t taken = 0;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    taken = i;
+    result.work = count(ways[i]);
+    bool last = i + 1 == ways.size();
+    if (last || (2 * result.work.blocks >= device.processors && count(ways[i + 1]).blocks > result.work.blocks))
       break;
   }
-  if (result.work.steps.empty()) // not even a row has room
+  if (result.work.layers() == 0) // not even a row has room
     return result;
-  if (auto known = registers(device.architecture, kernel, taken)) {
+  if (auto known = registers(device.architecture, parts, ways[taken].geometries)) {
     result.work.registers = int(*known);
     result.work.registersEstimated = false;
   }
   result.cold = predict(result.work, device);
   KernelWork warm = result.work;
   warm.warm = true;
+  for (KernelWork &part : warm.parts)
+    part.warm = true;
   result.warm = predict(warm, device);
   return result;
 }
@@ -67,24 +75,29 @@ llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, 
   all.sizes = std::move(*sizes);
   llvm::ArrayRef<DeviceModel> devices = deviceModels();
   all.times.resize(devices.size());
-  program.walk([&](plan::LaunchOp launch) {
-    auto kernel = planned.lookupSymbol<plan::KernelOp>(launch.getKernel());
-    all.kernels.push_back(kernel.getSymName().str());
-    std::vector<LaunchEstimate> &own = all.launches.emplace_back();
-    for (const DeviceModel &device : devices)
-      own.push_back(estimateOn(device, kernel, all.sizes, registers));
-  });
-  for (size_t i = 0; i < devices.size(); ++i) {
+  std::map<std::vector<Operation *>, size_t> known; // launches by their parts
+  for (auto [time, device] : llvm::zip_equal(all.times, devices)) {
     double bytes = 0;
-    for (const std::vector<LaunchEstimate> &launch : all.launches) {
-      bytes += launch[i].work.dramBytes;
-      all.times[i].cold += launch[i].cold.seconds;
-      all.times[i].warm += launch[i].warm.seconds;
+    bool room = true;
+    for (const DeviceLaunch &launch : deviceLaunches(program, device.limits())) {
+      llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch);
+      auto [place, fresh] = known.try_emplace({launch.begin(), launch.end()}, all.kernels.size());
+      if (fresh) {
+        all.launches.emplace_back();
+        std::string &name = all.kernels.emplace_back();
+        for (plan::KernelOp kernel : parts)
+          name += (name.empty() ? "" : " + ") + kernel.getSymName().str();
+      }
+      LaunchEstimate own = estimateOn(device, parts, all.sizes, registers);
+      bytes += own.work.dramBytes;
+      time.cold += own.cold.seconds;
+      time.warm += own.warm.seconds;
+      room &= own.cold.resident > 0;
+      all.launches[place->second].push_back(std::move(own));
     }
-    bool room = llvm::all_of(all.launches, [&](const auto &launch) { return launch[i].cold.resident > 0; });
     if (!room)
-      all.times[i] = {-1, -1, false};
-    all.times[i].fits = room && bytes <= double(devices[i].l2Size);
+      time = {-1, -1, false};
+    time.fits = room && bytes <= double(device.l2Size);
   }
   return all;
 }

@@ -17,8 +17,10 @@ struct LaunchEstimate {
 /// A call of a program.
 struct ProgramEstimate {
   CallSizes sizes;
-  std::vector<std::string> kernels;                  ///< of each launch
-  std::vector<std::vector<LaunchEstimate>> launches; ///< by launch, and by device as `deviceModels` has them
+  std::vector<std::string> kernels; ///< of each launch: "k0", or "k0 + k1" of parts
+  /// By launch, on the devices that have it, as `deviceModels` lists them: which kernels are one depends on the
+  /// architecture.
+  std::vector<std::vector<LaunchEstimate>> launches;
 
   struct Time {
     double cold = 0, warm = 0; ///< seconds
@@ -28,8 +30,8 @@ struct ProgramEstimate {
 };
 
 /// Registers of a thread, as the code for an architecture has them; nothing if there is no such code.
-using KnownRegisters =
-    llvm::function_ref<std::optional<unsigned>(llvm::StringRef architecture, plan::KernelOp, const CudaGeometry &)>;
+using KnownRegisters = llvm::function_ref<std::optional<unsigned>(
+    llvm::StringRef architecture, llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry>)>;
 
 /// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside
 /// its range, is an error.

@@ -67,14 +67,38 @@ struct Way {
         this->pipes[i] += own[i];
     }
   }
-
-  /// Clocks of a processor that has `blocks` of them to run, `resident` at a time.
-  double of(int64_t blocks, int resident) const {
-    auto round = [&](int64_t count, double length) { return count ? std::max(double(count) * busy, length) : 0; };
-    int64_t first = std::min<int64_t>(blocks, resident), rest = blocks - first;
-    return round(first, alone) + double(rest / resident) * round(resident, later) + round(rest % resident, later);
-  }
 };
+
+/// Clocks of a processor that has so many blocks of each way to run, one way after the other, `resident` at a time.
+double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) {
+  double clocks = 0, busy = 0, longest = 0;
+  int64_t together = 0;
+  bool first = true;
+  auto end = [&] {
+    clocks += std::max(busy, longest);
+    busy = longest = 0;
+    together = 0;
+    first = false;
+  };
+  for (const auto &[way, blocks] : ways)
+    for (int64_t left = blocks; left;) {
+      if (!first && !together && left >= resident) { // many rounds of the same
+        clocks += double(left / resident) * std::max(double(resident) * way.busy, way.later);
+        left %= resident;
+        continue;
+      }
+      int64_t taken = std::min<int64_t>(left, resident - together);
+      busy += double(taken) * way.busy;
+      longest = std::max(longest, first ? way.alone : way.later);
+      together += taken;
+      left -= taken;
+      if (together == resident)
+        end();
+    }
+  if (together)
+    end();
+  return clocks;
+}
 
 } // namespace
 
@@ -87,10 +111,37 @@ llvm::StringRef boundName(Bound bound) {
 
 double KernelWork::total(double StepWork::*count) const {
   double all = 0;
+  for (const KernelWork &part : parts)
+    all += part.total(count);
   for (const StepWork &step : steps)
     all += step.*count * double(blocks);
   for (const StepWork &step : last)
     all += step.*count * double(tiles);
+  return all;
+}
+
+size_t KernelWork::layers() const {
+  size_t most = 0;
+  for (const KernelWork &part : each())
+    most = std::max(most, part.steps.size() + part.last.size());
+  return most;
+}
+
+KernelWork together(std::vector<KernelWork> parts) {
+  if (parts.size() == 1)
+    return std::move(parts.front());
+  KernelWork all;
+  all.blocks = 0;
+  for (const KernelWork &part : parts) {
+    all.name += (all.name.empty() ? "" : " + ") + part.name;
+    all.blocks += part.blocks;
+    all.threads = std::max(all.threads, part.threads);
+    all.registers = std::max(all.registers, part.registers);
+    all.sharedBytes = std::max(all.sharedBytes, part.sharedBytes);
+    all.flops += part.flops;
+    all.dramBytes += part.dramBytes;
+  }
+  all.parts = std::move(parts);
   return all;
 }
 
@@ -119,20 +170,30 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
 
   p.launch = device.launch;
   p.firstByte = seconds(work.warm ? device.l2Latency : device.dramLatency);
-  Way block(work.steps, work, device), last(work.last, work, device);
-  p.layers = seconds(block.layers + last.layers);
-
-  // The processor with the most blocks decides, unless the memory that all share is slower.
-  int64_t most = llvm::divideCeil(work.blocks, device.processors),
-          lastOnes = llvm::divideCeil(work.tiles, device.processors);
-  double processor = seconds(block.of(most, p.resident));
+  // The processor with the most blocks decides, unless the memory that all share is slower. Blocks of a part come
+  // behind those of the parts before it.
+  std::vector<std::pair<Way, int64_t>> ways, lasts;
+  int64_t blocks = 0, tiles = 0;
+  auto share = [&](int64_t &before, int64_t more) {
+    int64_t own = llvm::divideCeil(before + more, device.processors) - llvm::divideCeil(before, device.processors);
+    before += more;
+    return own;
+  };
+  for (const KernelWork &part : work.each()) {
+    ways.push_back({Way(part.steps, part, device), share(blocks, part.blocks)});
+    lasts.push_back({Way(part.last, part, device), share(tiles, part.tiles)});
+    p.layers = std::max(p.layers, seconds(ways.back().first.layers + lasts.back().first.layers));
+  }
+  double processor = seconds(clocksOf(ways, p.resident));
   p.dram = work.warm ? 0 : work.dramBytes / device.dram;
   p.l2 = seconds(work.total(&StepWork::l2Bytes) / device.l2);
-  double body = std::max({processor, p.dram, p.l2}), heads = lastOnes ? seconds(last.of(lastOnes, p.resident)) : 0;
+  double body = std::max({processor, p.dram, p.l2}), heads = seconds(clocksOf(lasts, p.resident));
   p.seconds = std::max(p.launch + p.firstByte + body + heads, p.launch + p.firstByte + p.layers);
 
-  for (unsigned i = 0; i < pipes; ++i)
-    p.busy[i] = seconds(block.pipes[i] * double(most) + last.pipes[i] * double(lastOnes));
+  for (const auto *of : {&ways, &lasts})
+    for (const auto &[way, count] : *of)
+      for (unsigned i = 0; i < pipes; ++i)
+        p.busy[i] += seconds(way.pipes[i] * double(count));
   // What takes the largest part of the time: a pipe, the memory, or what no pipe is busy with.
   unsigned pipe = unsigned(std::max_element(p.busy.begin(), p.busy.end()) - p.busy.begin());
   double largest = p.busy[pipe];

@@ -40,7 +40,7 @@ struct StepWork {
   Chain chain = {};
 };
 
-/// A kernel's launch.
+/// A kernel's launch, or that of several in one: then the sums and the largest of its `parts`, which have the steps.
 struct KernelWork {
   std::string name;
   int64_t blocks = 1;
@@ -55,9 +55,14 @@ struct KernelWork {
   /// What the last block of a tile does for all: heads. `tiles` blocks do it.
   std::vector<StepWork> last;
   int64_t tiles = 0;
+  std::vector<KernelWork> parts; ///< in the order of their blocks
 
   double total(double StepWork::*count) const; ///< over all blocks
+  size_t layers() const;                       ///< of the longest part: steps that wait for each other
+  llvm::ArrayRef<KernelWork> each() const { return parts.empty() ? llvm::ArrayRef(*this) : llvm::ArrayRef(parts); }
 };
+/// The launch of these at once.
+KernelWork together(std::vector<KernelWork> parts);
 
 /// What a time is made of. The pipes come in the order of a processor's.
 enum class Bound { tensor, fp32, integer, fp64, special, issue, shared, l2, dram, latency, launch };

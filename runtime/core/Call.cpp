@@ -49,8 +49,8 @@ bool Call::build(const tutti_program_t &description) {
     *next = {&launch, step, nextArg, count(launch.args()), nextWord};
     for (uint32_t a = 0; a < next->numArgs; ++a, ++nextArg) {
       args[nextArg].buffer = uint32_t(launch.args()->Get(a)->buffer());
-      if (launch.args()->Get(a)->set() >= 0)
-        *table++ = {launch.set(), args[nextArg].buffer, -1, nextArg, nullptr};
+      if (int32_t set = launch.args()->Get(a)->set(); set >= 0)
+        *table++ = {uint32_t(set), args[nextArg].buffer, -1, nextArg, nullptr};
     }
     nextWord += next++->numArgs + numSizes;
     return false;

@@ -55,7 +55,7 @@ public:
       return fail(error, TUTTI_NEWER_FORMAT, "the metadata has format %u, this runtime reads up to %u", root.format(),
                   kFormatVersion);
     for (uint32_t i = 0; i < count(root.required_features()); ++i)
-      if (view(root.required_features()->Get(i)) != "pieces")
+      if (std::string_view feature = view(root.required_features()->Get(i)); feature != "pieces" && feature != "parts")
         return fail(error, TUTTI_UNSUPPORTED, "the artifact needs the feature '%.80s', which this runtime has not",
                     text(root.required_features()->Get(i)));
     if (count(root.members()) < 1 || count(root.members()) > kMaxMembers)

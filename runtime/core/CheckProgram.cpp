@@ -197,8 +197,16 @@ private:
         return bad("step", i, "launches kernel %u of %u", kernel, count(root.kernels()));
     if (count(l.args()) > kMaxArgs)
       return bad("step", i, "has %u arguments, expected at most %u", count(l.args()), kMaxArgs);
+    if (auto status = parts(l, i))
+      return status;
+    uint32_t part = 0, ends = count(l.parts()) ? l.parts()->Get(0)->args() : 0, set = l.set();
     for (uint32_t a = 0; a < count(l.args()); ++a) {
       const fb::Arg &arg = *l.args()->Get(a);
+      if (count(l.parts())) {
+        while (a >= ends)
+          ends += l.parts()->Get(++part)->args();
+        set = l.parts()->Get(part)->set();
+      }
       if (arg.buffer() < -1 || arg.buffer() >= int64_t(count(program.buffers())))
         return bad("step", i, "has argument %u in buffer %d of %u", a, arg.buffer(), count(program.buffers()));
       if (arg.size() < -1 || arg.size() >= int64_t(numSizes))
@@ -213,7 +221,7 @@ private:
       }
       if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
-      if (auto status = table(l, arg, i, a))
+      if (auto status = table(set, arg, i, a))
         return status;
     }
     if (!isForCuda(program))
@@ -227,14 +235,31 @@ private:
     return TUTTI_OK;
   }
 
-  /// A table has an address for each member of the launch's set.
-  tutti_status_t table(const fb::Launch &l, const fb::Arg &arg, uint32_t i, uint32_t a) {
+  /// The parts of a launch share out its arguments.
+  tutti_status_t parts(const fb::Launch &l, uint32_t i) {
+    if (!count(l.parts()))
+      return TUTTI_OK;
+    if (!isForCuda(program) || l.set())
+      return bad("step", i, "has parts on a CPU, or over set %u", l.set());
+    uint64_t args = 0;
+    for (uint32_t part = 0; part < count(l.parts()); ++part) {
+      args += l.parts()->Get(part)->args();
+      if (uint32_t set = l.parts()->Get(part)->set(); set >= numSets(program))
+        return bad("step", i, "has a part over set %u of %u", set, numSets(program));
+    }
+    if (args != count(l.args()))
+      return bad("step", i, "has parts of %llu arguments in all, expected %u", ull(args), count(l.args()));
+    return TUTTI_OK;
+  }
+
+  /// A table has an address for each member of the set that a launch, or its part, runs over.
+  tutti_status_t table(uint32_t set, const fb::Arg &arg, uint32_t i, uint32_t a) {
     const fb::Buffer *b = arg.buffer() < 0 ? nullptr : program.buffers()->Get(uint32_t(arg.buffer()));
     const fb::Slot *slot = b && b->space() == fb::Space::constant ? root.slots()->Get(uint32_t(b->slot())) : nullptr;
-    if (arg.set() >= 0 && (uint32_t(arg.set()) != l.set() || slot || arg.offset()))
+    if (arg.set() >= 0 && (uint32_t(arg.set()) != set || slot || arg.offset()))
       return bad("step", i, "has argument %u over set %d, which it cannot be", a, arg.set());
-    if (slot && slot->per_member() && setOf(program, *slot) != l.set())
-      return bad("step", i, "runs over set %u, but the members of its argument %u are set %u", l.set(), a,
+    if (slot && slot->per_member() && setOf(program, *slot) != set)
+      return bad("step", i, "runs over set %u, but the members of its argument %u are set %u", set, a,
                  setOf(program, *slot));
     return TUTTI_OK;
   }

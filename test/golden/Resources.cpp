@@ -24,7 +24,7 @@ using llvm::formatv;
 
 namespace {
 
-/// One for each family; the heads are the element family's last block.
+/// One for each family; the heads are the element family's last block, the parts two chains in one launch.
 struct Family {
   const char *name, *precision, *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
@@ -85,6 +85,24 @@ func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> (tensor<?x33xf32, ["batch"]>
 }
 )",
      {{"s", {33}}}},
+    {"parts",
+     "f32",
+     R"(
+func.func @main(%x: tensor<?x64xf32, ["batch"]>, %z: tensor<?x48xf32, ["2*batch"]>) -> (tensor<?x10xf32, ["batch"]>, tensor<?x96xf32, ["2*batch"]>) {
+  %w0 = tutti.get @w0 : tensor<64x128xf32>
+  %b0 = tutti.get @b0 : tensor<128xf32>
+  %w1 = tutti.get @w1 : tensor<128x10xf32>
+  %w2 = tutti.get @w2 : tensor<48x96xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x128xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x128xf32, ["batch"]>, tensor<128xf32>
+  %2 = tutti.relu %1 : tensor<?x128xf32, ["batch"]>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x128xf32, ["batch"]>, tensor<128x10xf32>
+  %4 = tutti.contract %z, %w2 "bk,kn->bn" : tensor<?x48xf32, ["2*batch"]>, tensor<48x96xf32>
+  %5 = tutti.tanh %4 : tensor<?x96xf32, ["2*batch"]>
+  return %3, %5 : tensor<?x10xf32, ["batch"]>, tensor<?x96xf32, ["2*batch"]>
+}
+)",
+     {{"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 10}}, {"w2", {48, 96}}}},
 };
 
 [[noreturn]] void stop(const llvm::Twine &message) {

@@ -39,13 +39,16 @@ class Preparer:
         return None if ran.returncode == 0 else f"exit {ran.returncode}: {ran.stderr.strip()}"
 
     def sets(self):
-        """Name, members, and what --dim says."""
+        """Name, members, and more of the command line."""
         folders = [p.parent for root in [ROOT / "test" / "models", *self.args.models] for p in sorted(root.glob("*/set.json"))]
         for folder in folders:
             about = json.loads((folder / "set.json").read_text())
             if not about["exit"]:
-                yield about["name"], [folder / m for m in about["members"]], [f"{n}={v}" for n, v in about["dims"].items()]
+                yield about["name"], [folder / m for m in about["members"]], [f"--dim={n}={v}" for n, v in about["dims"].items()]
         yield "digits", sorted((ROOT / "examples" / "digits" / "models").glob("*.onnx")), []
+        unequal = self.folder / "onnx" / "unequal"
+        subprocess.run([sys.executable, ROOT / "test" / "tools" / "unequal-models.py", "groups", unequal], check=True)
+        yield "unequal", sorted(unequal.glob("*.onnx")), ["--unequal"]
         if not self.args.alone and all(importlib.util.find_spec(n) for n in ("numpy", "onnx")):
             sys.path.insert(0, str(ROOT / "benchmarks"))
             from models import write_members
@@ -54,8 +57,8 @@ class Preparer:
         elif not self.args.alone:
             tell("without the benchmarks' networks: this Python has no numpy or onnx")
 
-    def prepare_set(self, name: str, members: list[Path], dims: list[str]) -> dict | None:
-        flags = [f"--dim={d}" for d in dims or [f"batch=1..{ROWS}"]]
+    def prepare_set(self, name: str, members: list[Path], flags: list[str]) -> dict | None:
+        flags = flags if any(f.startswith("--dim") for f in flags) else flags + [f"--dim=batch=1..{ROWS}"]
         if why := self.compile(f"{name}-cpu.tutti", members, "--target", "cpu", *flags):
             tell(f"{name}: skipped: {why}")
             return None
@@ -86,19 +89,20 @@ class Preparer:
         return made if made["artifacts"] else None
 
     def run(self) -> int:
-        made, members = [], []                          # the first set's files serve the tests of the device itself
-        for name, files, dims in self.sets():
+        made, members, own = [], [], []                 # the first set's files serve the tests of the device itself
+        for name, files, flags in self.sets():
             if self.args.only and name not in self.args.only:
                 continue
-            if found := self.prepare_set(name, files, dims):
+            if found := self.prepare_set(name, files, flags):
                 made.append(found)
-                members = members or files
+                if not members:
+                    members, own = files, [f for f in flags if not f.startswith("--dim")]
         if not made:
             tell("./dev test --gpu: no set could be prepared")
             return 1
         for file, target, most in (("first.tutti", self.args.targets, ROWS), ("first-cpu.tutti", f"cpu,{self.args.targets}", ROWS),
                                    ("huge.tutti", self.args.targets, 2_000_000_000)):
-            if why := self.compile(file, members, "--target", target, "--dim", f"batch=1..{most}"):
+            if why := self.compile(file, members, *own, "--target", target, "--dim", f"batch=1..{most}"):
                 raise SystemExit(f"{file}: {why}")
         (self.folder / "manifest.json").write_text(json.dumps({"targets": self.args.targets, "sets": made}, indent=1) + "\n")
         tell(f"{len(made)} sets in {self.folder}")

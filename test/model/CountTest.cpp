@@ -188,8 +188,9 @@ TEST_F(Count, NeverBelowLaunchFirstByteAndLayers) {
   for (StringRef product : {"fma", "tf32x3", "f16"}) {
     kernel(product);
     for (int64_t batch : {1, 64, 4096}) {
-      auto all = estimate(*modules.back(), {{"batch", batch}, {"active", 10}},
-                          [](StringRef, plan::KernelOp, const CudaGeometry &) { return std::nullopt; });
+      auto all = estimate(
+          *modules.back(), {{"batch", batch}, {"active", 10}},
+          [](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) { return std::nullopt; });
       ASSERT_TRUE(bool(all));
       for (const LaunchEstimate &launch : all->launches.front()) {
         EXPECT_GE(launch.cold.seconds, launch.cold.launch + launch.cold.firstByte + launch.cold.layers);
@@ -204,9 +205,10 @@ TEST_F(Count, NeverBelowLaunchFirstByteAndLayers) {
 
 TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
   kernel("fma");
-  auto all = estimate(*modules.back(), {}, [](StringRef architecture, plan::KernelOp, const CudaGeometry &) {
-    return architecture == "sm_89" ? std::optional<unsigned>(72) : std::nullopt;
-  });
+  auto all = estimate(*modules.back(), {},
+                      [](StringRef architecture, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
+                        return architecture == "sm_89" ? std::optional<unsigned>(72) : std::nullopt;
+                      });
   ASSERT_TRUE(bool(all));
   EXPECT_EQ(all->sizes.at("batch"), 4096); // the largest
   EXPECT_EQ(all->sizes.at("active"), 1000);
@@ -219,7 +221,7 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
 
 TEST_F(Count, SizesThatDoNotFitAreErrors) {
   kernel("fma");
-  auto none = [](StringRef, plan::KernelOp, const CudaGeometry &) { return std::nullopt; };
+  auto none = [](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) { return std::nullopt; };
   auto message = [&](const CallSizes &at) {
     auto all = estimate(*modules.back(), at, none);
     return all ? std::string() : llvm::toString(all.takeError());

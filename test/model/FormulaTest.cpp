@@ -53,6 +53,23 @@ TEST(Formula, MoreBlocksNeverTakeLess) {
   }
 }
 
+TEST(Formula, PartsOfALaunch) {
+  for (const DeviceModel &device : deviceModels())
+    for (int64_t blocks : {2, 60, 1000}) {
+      double whole = predict(layers(blocks, 3), device).seconds;
+      double halves = predict(together({layers(blocks / 2, 3), layers(blocks / 2, 3)}), device).seconds;
+      EXPECT_NEAR(halves, whole, 1e-9 * whole) << "parts that are alike are one";
+      KernelWork shallow = layers(blocks, 3), deep = layers(blocks / 2, 9), both = together({deep, shallow});
+      double a = predict(shallow, device).seconds, b = predict(deep, device).seconds,
+             now = predict(both, device).seconds;
+      EXPECT_GE(now, std::max(a, b));
+      EXPECT_LE(now, a + b - device.launch) << "one launch less";
+      EXPECT_EQ(both.blocks, blocks + blocks / 2);
+      EXPECT_EQ(both.total(&StepWork::products), shallow.total(&StepWork::products) + deep.total(&StepWork::products));
+      EXPECT_EQ(both.layers(), 9u);
+    }
+}
+
 TEST(Formula, MoreWorkNeverTakesLess) {
   const DeviceModel &device = *findDeviceModel("H200");
   KernelWork w = layers(500, 3);

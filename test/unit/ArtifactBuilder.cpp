@@ -94,9 +94,14 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     }
     if (cuda)
       own = grid(spec.alternatives ? 8 : 4);
+    std::vector<Offset<fb::Part>> parts;
+    if (cuda && lifted)
+      for (auto [numArgs, set] : spec.parts)
+        parts.push_back(fb::CreatePart(b, numArgs, set));
     auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &own : nullptr, cuda ? &block : nullptr,
                                     cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
-                                    batch(), spec.rowTileMax, 4, 2, scratch, &alternatives);
+                                    batch(), spec.rowTileMax, 4, 2, scratch, &alternatives,
+                                    /*whole=*/false, &parts);
     return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
   };
   std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};

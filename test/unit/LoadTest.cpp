@@ -197,12 +197,12 @@ TEST_F(Cuda, hostileLaunches) {
   refused([](Spec &s) { s.blockThreads = 1025; });
   refused([](Spec &s) { s.shared = (227 << 10) + 1; });
   refused([](Spec &s) { s.shared = -1; });
-  refused([](Spec &s) { s.cluster = {2, 1, 1}; });  // its grid is not made of twos
+  refused([](Spec &s) { s.cluster = {2, 1, 1}; }); // its grid is not made of twos
   refused([](Spec &s) { s.cluster = {1, 0, 1}; });
   refused([](Spec &s) { s.cluster = {1}; });
-  refused([](Spec &s) { s.members = 70000; });      // grid.y
+  refused([](Spec &s) { s.members = 70000; });            // grid.y
   refused([](Spec &s) { s.batchHi = int64_t(1) << 34; }); // grid.x
-  auto refusedBehind = [&](auto change) { // the same of an alternative
+  auto refusedBehind = [&](auto change) {                 // the same of an alternative
     refused([&](Spec &s) {
       s.alternatives = true;
       change(s);
@@ -212,7 +212,14 @@ TEST_F(Cuda, hostileLaunches) {
   refusedBehind([](Spec &s) { s.alternativeShared = (227 << 10) + 1; });
   refusedBehind([](Spec &s) { s.alternativeCluster = {2, 1, 1}; });
   refusedBehind([](Spec &s) { s.batchHi = int64_t(3) << 32; }); // grid.x, of 8 rows a block it is enough
-  refused([](Spec &s) { s.extraArgs = 507; });      // and 4 and 2 words, one more than fit
+  refused([](Spec &s) { s.extraArgs = 507; });                  // and 4 and 2 words, one more than fit
+  refused([](Spec &s) { s.parts = {{3, 0}}; });                 // of 4 arguments
+  refused([](Spec &s) { s.parts = {{2, 0}, {3, 0}}; });
+  refused([](Spec &s) { s.parts = {{UINT32_MAX, 0}, {5, 0}}; });
+  refused([](Spec &s) { s.parts = {{2, 0}, {2, 1}}; }); // of one set
+  Spec whole = cudaSpec();
+  whole.parts = {{0, 0}, {3, 0}, {0, 0}, {1, 0}};
+  EXPECT_FALSE(open(buildArtifact(whole)));
 }
 
 TEST(Load, hostileHeader) {

@@ -16,10 +16,11 @@ void print(const KernelReport &kernel) {
   std::string rows;
   for (const std::string &size : kernel.rows)
     rows += (rows.empty() ? "" : " x ") + size;
-  std::printf("  %s: %s%s, %u %s, rows %s, up to %lld a task, %lld bytes of scratch%s%s\n", kernel.name.c_str(),
+  std::printf("  %s: %s%s, %u %s%s, rows %s, up to %lld a task, %lld bytes of scratch%s%s\n", kernel.name.c_str(),
               kernel.family == "element" ? "general family, element" : kernel.family.c_str(),
               kernel.lifted ? ", per member" : ", shared", kernel.launches,
-              kernel.launches == 1 ? "launch" : "launches", rows.empty() ? "1" : rows.c_str(),
+              kernel.launches == 1 ? "launch" : "launches",
+              kernel.with.empty() ? "" : (" in one with " + kernel.with).c_str(), rows.empty() ? "1" : rows.c_str(),
               static_cast<long long>(kernel.tile), static_cast<long long>(kernel.scratch),
               kernel.heads ? ", with heads" : "", kernel.numerics.empty() ? "" : (", " + kernel.numerics).c_str());
   if (!kernel.flops.empty())
@@ -67,7 +68,7 @@ void print(const std::string &kernel, const LaunchEstimate &launch) {
               special.c_str());
   std::printf("      predicted %s, bound: %s; launch %s, first byte %s, %zu dependent layers %s\n",
               microseconds(p.seconds).c_str(), boundName(p.bound).str().c_str(), microseconds(p.launch).c_str(),
-              microseconds(p.firstByte).c_str(), work.steps.size() + work.last.size(), microseconds(p.layers).c_str());
+              microseconds(p.firstByte).c_str(), work.layers(), microseconds(p.layers).c_str());
 }
 
 void print(const ProgramEstimate &estimate, const DeviceModel *device) {
@@ -75,9 +76,11 @@ void print(const ProgramEstimate &estimate, const DeviceModel *device) {
   for (const auto &[name, value] : estimate.sizes)
     sizes += (sizes.empty() ? "" : ", ") + name + " " + std::to_string(value);
   std::printf("predicted for cuda (%s), in detail on %s:\n", sizes.c_str(), device->name.data());
-  size_t own = size_t(device - deviceModels().begin());
   for (auto [kernel, launches] : llvm::zip_equal(estimate.kernels, estimate.launches)) {
-    print(kernel, launches[own]);
+    auto own = llvm::find_if(launches, [&](const LaunchEstimate &launch) { return launch.device == device; });
+    if (own == launches.end())
+      continue;
+    print(kernel, *own);
     std::string all;
     for (const LaunchEstimate &launch : launches)
       all += (all.empty() ? "" : ", ") + launch.device->name.str() + " " +
@@ -101,9 +104,10 @@ json toJson(const LaunchEstimate &launch) {
   json pipes, steps = json::array();
   for (unsigned i = 0; i < p.busy.size(); ++i)
     pipes[boundName(Bound(i)).str()] = p.busy[i];
-  for (const auto *of : {&work.steps, &work.last})
-    for (const StepWork &step : *of)
-      steps.push_back(step.what);
+  for (const KernelWork &part : work.each())
+    for (const auto *of : {&part.steps, &part.last})
+      for (const StepWork &step : *of)
+        steps.push_back(step.what);
   all.update({{"blocks", work.blocks},
               {"threads", work.threads},
               {"registers", work.registers},
@@ -160,6 +164,7 @@ void printJson(const CompileResult &result) {
                        {"tile", kernel.tile},
                        {"scratch_bytes", kernel.scratch},
                        {"launches", kernel.launches},
+                       {"in_one_with", kernel.with},
                        {"heads", kernel.heads},
                        {"numerics", kernel.numerics},
                        {"flops", kernel.flops}});

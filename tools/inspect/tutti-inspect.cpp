@@ -99,6 +99,7 @@ Json launchesOf(const fb::Root &root, const fb::Program &program) {
   Json out = Json::array();
   rt::forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
     out.push_back(geometryOf(root, rt::geometryOf(launch, 0), most));
+    out.back()["parts"] = std::max(rt::count(launch.parts()), 1u);
     out.back()["alternatives"] = Json::array();
     for (uint32_t g = 1; g < rt::numGeometries(launch); ++g)
       out.back()["alternatives"].push_back(geometryOf(root, rt::geometryOf(launch, g), most));
@@ -248,10 +249,12 @@ void printPorts(const char *title, std::span<const tutti_port_t> ports) {
 }
 
 void printGeometry(const char *before, const Json &launch) {
+  std::string parts = launch.value("parts", 1) == 1 ? "" : ", " + launch["parts"].dump() + " kernels at once";
   std::printf(
-      "  %-24s grid %s, block %s%s%s, %lld bytes shared\n", (before + launch["kernel"].get<std::string>()).c_str(),
+      "  %-24s grid %s, block %s%s%s, %lld bytes shared%s\n", (before + launch["kernel"].get<std::string>()).c_str(),
       launch["grid"].dump().c_str(), launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
-      launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>());
+      launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>(),
+      parts.c_str());
 }
 
 void print(const Artifact &artifact, const Json &all) {

@@ -31,6 +31,56 @@ static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::String
   return llvm::Error::success();
 }
 
+/// The text with all registers for one block on a processor; empty where it does not ask for room for more.
+static std::string forOneBlock(llvm::StringRef text) {
+  llvm::StringRef before = text.take_front(text.find("__launch_bounds__(")), rest = text.drop_front(before.size());
+  auto [threads, behind] = rest.split(", ");
+  auto [blocks, after] = behind.split(')');
+  return rest.empty() || blocks == "1" ? "" : (before + threads + ", 1)" + after).str();
+}
+
+/// Compiles once more what spills with the registers that two blocks leave each other; PTX too, whose registers nobody
+/// knows.
+static llvm::Error compileSpilling(const Nvrtc &nvrtc, llvm::ArrayRef<KernelUnit> units,
+                                   std::vector<std::string> &compiled, unsigned jobs) {
+  auto spills = [&](size_t i) -> llvm::Expected<bool> {
+    if (units[i].architecture->code != Architecture::Code::cubin)
+      return false;
+    auto kernels = readCubin(compiled[i]);
+    if (!kernels)
+      return kernels.takeError();
+    return llvm::any_of(*kernels, [](const KernelResources &r) { return r.stack != 0; });
+  };
+  std::map<std::string, std::string> looser;
+  std::vector<bool> spilled;
+  for (size_t i = 0; i < units.size(); ++i) {
+    auto own = spills(i);
+    if (!own)
+      return own.takeError();
+    spilled.push_back(*own);
+    if (*own)
+      looser[units[i].text] = forOneBlock(units[i].text);
+  }
+  std::vector<size_t> places;
+  std::vector<KernelUnit> again;
+  for (size_t i = 0; i < units.size(); ++i) {
+    auto text = looser.find(units[i].text);
+    if (text == looser.end() || text->second.empty() ||
+        (!spilled[i] && units[i].architecture->code != Architecture::Code::ptx))
+      continue;
+    places.push_back(i);
+    again.push_back({units[i].name, text->second, units[i].architecture});
+  }
+  if (again.empty())
+    return llvm::Error::success();
+  auto results = nvrtc.compile(again, jobs);
+  if (!results)
+    return results.takeError();
+  for (auto [place, code] : llvm::zip_equal(places, *results))
+    compiled[place] = std::move(code);
+  return llvm::Error::success();
+}
+
 /// All kernels in one file: the host's compiler reads the headers once. The same kernels are compiled once in a
 /// process, as for an ensemble and then for its members alone.
 static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText *> kernels) {
@@ -76,6 +126,8 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
     if (!results)
       return results.takeError();
     compiled = std::move(*results);
+    if (llvm::Error error = compileSpilling(*nvrtc, units, compiled, jobs))
+      return error;
     for (CudaImage &image : images)
       if (image.architecture->code != Architecture::Code::emulated)
         image.minDriver = nvrtc->minDriver(*image.architecture);

@@ -32,8 +32,9 @@ struct CudaSource {
   std::vector<const CudaText *> kernels;
 };
 
-/// Compiles the kernels of all images, `jobs` at a time. A cubin whose kernel spills, or that cannot be launched as it
-/// will be, is our own mistake: an error (internal).
+/// Compiles the kernels of all images, `jobs` at a time. A kernel whose launch bounds ask for two blocks on a
+/// processor, and that spills then, is compiled for one. A cubin whose kernel spills all the same, or that cannot be
+/// launched as it will be, is our own mistake: an error (internal).
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 } // namespace tutti

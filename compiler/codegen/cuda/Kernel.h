@@ -39,11 +39,13 @@ constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 /// single row does not fit into shared memory.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
 
-/// The kernel's translation unit, its entry called `name`. Its one parameter is a struct of the launch's arguments as
-/// addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile of
-/// rows. Rows are counted in 31 bits.
-llvm::Expected<std::string> emitCudaKernel(plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes,
-                                           llvm::StringRef name, const CudaGeometry &geometry);
+/// The translation unit of a kernel, its entry called `name`. Its one parameter is a struct of the launch's arguments
+/// as addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile
+/// of rows. Rows are counted in 31 bits. Of several kernels, each with its geometry, all of so many threads and without
+/// clusters: one entry that has the parts' arguments one after the other, and a grid of their tiles times members,
+/// summed up (device/tasks.cuh).
+llvm::Expected<std::string> emitCudaKernel(llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<std::string> sizes,
+                                           llvm::StringRef name, llvm::ArrayRef<CudaGeometry> geometries);
 
 } // namespace tutti
 

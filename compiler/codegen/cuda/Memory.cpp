@@ -10,8 +10,14 @@ using llvm::formatv;
 
 namespace tutti {
 
-KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, CudaGeometry geometry)
+KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, CudaGeometry geometry, bool isPart)
     : kernel(kernel), symbols(symbols), geometry(geometry), steps(Steps::of(kernel)) {
+  if (isPart)
+    told[kernel.membersSize().str()] = "p.members";
+  if (isPart && steps.form.rows.size() == 1 && steps.form.rows[0].getSymbols().size() == 1 &&
+      steps.form.rows[0].getFactor() == 1)
+    told[steps.form.rows[0].getSymbols()[0]] = "p.rows";
+
   unsigned count = 0;
   for (BlockArgument argument : kernel.getBody().getArguments())
     numbers[argument] = count++;
@@ -50,10 +56,14 @@ ContractOp KernelText::readAsWeight(Value value) {
 
 // Sizes and indices as text.
 
-std::string KernelText::sizeText(const Size &size) {
+std::string sizeText(const Size &size, ArrayRef<std::string> symbols,
+                     const std::map<std::string, const char *> &named) {
   std::string text = std::to_string(size.getFactor());
   for (const std::string &symbol : size.getSymbols()) {
-    std::string one = "p.sizes[" + std::to_string(llvm::find(symbols, symbol) - symbols.begin()) + "]";
+    auto known = named.find(symbol);
+    std::string one = known != named.end()
+                          ? known->second
+                          : "p.sizes[" + std::to_string(llvm::find(symbols, symbol) - symbols.begin()) + "]";
     text = text == "1" ? one : text + " * " + one;
   }
   return text;

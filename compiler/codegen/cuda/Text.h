@@ -13,16 +13,21 @@
 
 namespace tutti {
 
+/// A size of the call, whose `symbols` come in the order of the launch's parameters, but for those that have a name.
+std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
+                     const std::map<std::string, const char *> &named = {});
+
 /// A value that lies in memory is a view, a member of the kernel's `Task`; every other one is a member function of its
 /// own index that computes it. Both come into the text when they are first asked for. Maps' scalar bodies are
 /// functions.
 class KernelText {
 public:
-  KernelText(plan::KernelOp kernel, llvm::ArrayRef<std::string> symbols, CudaGeometry geometry);
+  KernelText(plan::KernelOp kernel, llvm::ArrayRef<std::string> symbols, CudaGeometry geometry, bool isPart);
 
   plan::KernelOp kernel;
   llvm::ArrayRef<std::string> symbols;
   CudaGeometry geometry;
+  std::map<std::string, const char *> told; ///< sizes that a part of a launch is told
   Steps steps;
   /// What of the text belongs to a value, by its number.
   std::map<unsigned, std::string> functions, members, initializers, methods;
@@ -38,7 +43,7 @@ public:
   /// Of the launch: the body's, its results, and the tickets of heads.
   unsigned argumentCount();
 
-  std::string sizeText(const Size &size);
+  std::string sizeText(const Size &size) { return tutti::sizeText(size, symbols, told); }
   std::string product(llvm::ArrayRef<Size> sizes);
   std::string totalRows() { return product(steps.form.rows); }
   /// An access of the kernel's index space, or of a value's own, whose dimensions are called `dims`.
@@ -80,7 +85,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
-  std::map<std::string, unsigned> bodies; ///< functions by their text
+  std::map<std::string, unsigned> bodies;  ///< functions by their text
   std::map<unsigned, unsigned> functionOf; ///< the function of a value
 
   /// A weight that comes through the ring: no thread keeps its address.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which launches are one, and how their geometries go together.
+#include "Launches.h"
+#include "Text.h"
+#include "passes/analysis/Numerics.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// Of a launch's parameters, 8 bytes each: what every driver takes (CUDA C++ Programming Guide, "Function Parameters").
+constexpr int64_t mostWords = 4096 / 8;
+
+plan::KernelOp kernelOf(plan::LaunchOp launch) {
+  return SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
+}
+
+std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architecture &architecture) {
+  std::vector<CudaGeometry> geometries = cudaGeometries(kernel, architecture);
+  llvm::erase_if(geometries, [](const CudaGeometry &g) { return g.cluster > 1; });
+  return geometries;
+}
+
+/// Of a block; 0: not the same for all tiles, or it does not run there.
+int64_t threadsOf(plan::KernelOp kernel, const Architecture &architecture) {
+  std::vector<CudaGeometry> ways = withoutClusters(kernel, architecture);
+  bool equal =
+      !ways.empty() && llvm::all_of(ways, [&](const CudaGeometry &g) { return g.threads == ways.front().threads; });
+  return equal ? ways.front().threads : 0;
+}
+
+/// Multiply-adds of a row: how long a task is, compared with another's.
+int64_t workOf(plan::KernelOp kernel) {
+  int64_t all = 0;
+  kernel.walk([&](ContractOp op) {
+    if (numericsRule(op) == "panels")
+      all += Contraction(op).K * Contraction(op).N;
+  });
+  return all;
+}
+
+/// Launches that are becoming one.
+class Together {
+public:
+  Together(plan::ProgramOp program, const Architecture &architecture, plan::LaunchOp first)
+      : program(program), architecture(architecture), kernel(kernelOf(first)), threads(threadsOf(kernel, architecture)),
+        words(int64_t(program.getSizes().size())) {
+    add(first);
+  }
+
+  bool takes(plan::LaunchOp launch) {
+    plan::KernelOp other = kernelOf(launch);
+    plan::LaunchOp first = parts.front();
+    // A piece has the lifted launches alone.
+    bool atOnce =
+        launch.getWhole() == first.getWhole() && (!program.getChunk() || launch.getLifted() == first.getLifted());
+    return atOnce && other.getFamily() == kernel.getFamily() && threads && threadsOf(other, architecture) == threads &&
+           words + int64_t(launch.getBuffers().size()) <= mostWords && blocks + blocksOf(launch) <= INT32_MAX;
+  }
+  void add(plan::LaunchOp launch) {
+    parts.push_back(launch);
+    words += int64_t(launch.getBuffers().size());
+    blocks += blocksOf(launch);
+  }
+  DeviceLaunch take() {
+    SmallVector<std::pair<int64_t, size_t>> order;
+    for (auto [i, part] : llvm::enumerate(parts))
+      order.push_back({-workOf(kernelOf(part)), i});
+    llvm::sort(order);
+    return llvm::map_to_vector(order, [&](auto &at) { return parts[at.second]; });
+  }
+
+private:
+  plan::ProgramOp program;
+  const Architecture &architecture;
+  plan::KernelOp kernel;
+  int64_t threads;
+  DeviceLaunch parts;
+  int64_t words, blocks = 0;
+
+  /// Never fewer than there are: a tile has at least a row.
+  int64_t blocksOf(plan::LaunchOp launch) {
+    std::optional<Size> rows = Size::parse(launch.getRows());
+    int64_t most = rows->getFactor();
+    auto times = [&](StringRef symbol) {
+      if (llvm::MulOverflow(most, cast<DenseI64ArrayAttr>(program.getSizes().get(symbol))[1], most))
+        most = INT32_MAX;
+      most = std::min<int64_t>(most, INT32_MAX);
+    };
+    for (const std::string &symbol : rows->getSymbols())
+      times(symbol);
+    if (launch.getLifted())
+      times(launch.getOver().value_or("active"));
+    return most;
+  }
+};
+
+} // namespace
+
+std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architecture &architecture) {
+  std::vector<DeviceLaunch> launches;
+  for (Operation &op : program.getBody().front()) {
+    if (auto launch = dyn_cast<plan::LaunchOp>(op))
+      launches.push_back({launch});
+    auto parallel = dyn_cast<plan::ParallelOp>(op);
+    if (!parallel)
+      continue;
+    std::vector<Together> sets;
+    for (auto launch : parallel.getBody().getOps<plan::LaunchOp>()) {
+      auto set = llvm::find_if(sets, [&](Together &set) { return set.takes(launch); });
+      if (set == sets.end())
+        sets.emplace_back(program, architecture, launch);
+      else
+        set->add(launch);
+    }
+    for (Together &set : sets)
+      launches.push_back(set.take());
+  }
+  return launches;
+}
+
+llvm::SmallVector<plan::KernelOp> kernelsOf(ArrayRef<plan::LaunchOp> parts) {
+  return llvm::map_to_vector(parts, kernelOf);
+}
+
+std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architecture &architecture) {
+  std::vector<LaunchWay> ways;
+  if (parts.size() == 1) {
+    for (const CudaGeometry &geometry : cudaGeometries(parts.front(), architecture))
+      ways.push_back({geometry.rows, {geometry}});
+    return ways;
+  }
+  std::vector<std::vector<CudaGeometry>> own;
+  for (plan::KernelOp kernel : parts) {
+    own.push_back(withoutClusters(kernel, architecture));
+    if (own.back().empty())
+      return {};
+  }
+  // The part with the longest tasks leads.
+  for (const CudaGeometry &first : own.front()) {
+    LaunchWay way{first.rows, {}};
+    for (const std::vector<CudaGeometry> &geometries : own) {
+      auto fits = llvm::find_if(geometries, [&](const CudaGeometry &g) { return g.rows <= first.rows; });
+      way.geometries.push_back(fits == geometries.end() ? geometries.back() : *fits);
+    }
+    ways.push_back(std::move(way));
+  }
+  return ways;
+}
+
+} // namespace tutti

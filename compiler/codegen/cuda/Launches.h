@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a CUDA device launches at once: launches of a plan that need nothing of each other are the parts of one.
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
+
+#include "Kernel.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tutti {
+
+/// A launch of the plan, or several of one plan.parallel, those with the longest tasks first.
+using DeviceLaunch = llvm::SmallVector<plan::LaunchOp>;
+
+/// The program's launches on an architecture, in its order. Those of a plan.parallel are one where their kernels are of
+/// one family and have blocks of as many threads, and their arguments go into one launch.
+std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architecture &architecture);
+
+/// The kernels of the parts.
+llvm::SmallVector<plan::KernelOp> kernelsOf(llvm::ArrayRef<plan::LaunchOp> parts);
+
+/// One way to launch these kernels at once: a geometry for each, of `rows` rows the first, of the others the largest
+/// that has no more, or their smallest.
+struct LaunchWay {
+  int64_t rows;
+  llvm::SmallVector<CudaGeometry> geometries;
+  bool operator==(const LaunchWay &) const = default;
+};
+/// From the largest tiles to the smallest, as `cudaGeometries`; of several kernels without clusters. None if a row of
+/// one of them does not fit.
+std::vector<LaunchWay> launchWays(llvm::ArrayRef<plan::KernelOp> parts, const Architecture &architecture);
+
+} // namespace tutti
+
+#endif
