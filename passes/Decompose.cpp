@@ -3,6 +3,7 @@
 // reshapes sink and stay views.
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Views.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -80,7 +81,7 @@ Value identityMap(OpBuilder &builder, Location loc, Value x, RankedTensorType re
 struct LayoutToMap : OpInterfaceRewritePattern<LayoutOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(LayoutOpInterface op, PatternRewriter &rewriter) const override {
-    if (isa<ReshapeOp>(op))
+    if (viewed(op))
       return failure();
     FailureOr<AffineMap> access = op.operandMap();
     if (failed(access))
@@ -239,8 +240,8 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
     for (OpOperand *each : results) {
       OpOperand &operand = *each;
       Value source = operand.get();
-      while (auto reshape = source.getDefiningOp<ReshapeOp>())
-        source = reshape.getX();
+      while (Value whole = viewed(source.getDefiningOp()))
+        source = whole;
       Operation *producer = source.getDefiningOp();
       if (producer && !isa<GetOp, ConstantOp, PartOp, JoinOp>(producer) && taken.insert(source).second)
         continue;

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Steps.h"
+#include "passes/analysis/Views.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "llvm/ADT/BitVector.h"
@@ -222,8 +223,8 @@ private:
     SmallVector<int64_t> weights;
     for (auto [index, input] : llvm::enumerate(inputs)) {
       Value source = input;
-      while (auto reshape = source.getDefiningOp<ReshapeOp>())
-        source = reshape.getX();
+      while (Value whole = viewed(source.getDefiningOp()))
+        source = whole;
       if (source.getDefiningOp<GetOp>())
         weights.push_back(index);
     }
@@ -232,13 +233,13 @@ private:
 
   /// Whether a value lies among those of other groups' members: it is a part of one, or becomes a part of one.
   static bool isAmongOthers(Value value) {
-    while (auto reshape = value.getDefiningOp<ReshapeOp>())
-      value = reshape.getX();
+    while (Value whole = viewed(value.getDefiningOp()))
+      value = whole;
     return value.getDefiningOp<PartOp>() || isJoined(value);
   }
   static bool isJoined(Value value) {
     return llvm::any_of(value.getUsers(), [](Operation *user) {
-      return isa<JoinOp>(user) || (isa<ReshapeOp>(user) && isJoined(user->getResult(0)));
+      return isa<JoinOp>(user) || (viewed(user) && isJoined(user->getResult(0)));
     });
   }
 

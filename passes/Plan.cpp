@@ -6,6 +6,7 @@
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Steps.h"
 #include "passes/analysis/Target.h"
+#include "passes/analysis/Views.h"
 
 using namespace mlir;
 
@@ -50,8 +51,8 @@ private:
   /// Where a value lies: a view is the whole, and so is the part of a group, which its kernel finds through a table.
   static Value throughViews(Value value) {
     while (true)
-      if (auto reshape = value.getDefiningOp<ReshapeOp>())
-        value = reshape.getX();
+      if (Value whole = viewed(value.getDefiningOp()))
+        value = whole;
       else if (auto part = value.getDefiningOp<PartOp>())
         value = part.getX();
       else
@@ -81,7 +82,7 @@ private:
   /// Whether a value of the members is read when all pieces have run.
   bool isWhole(Value value) {
     return chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
-             if (isa<ReshapeOp>(user))
+             if (viewed(user))
                return isWhole(user->getResult(0));
              auto dispatch = dyn_cast<plan::DispatchOp>(user);
              return dispatch && hasHeads(kernelOf(dispatch));
@@ -157,7 +158,7 @@ private:
   unsigned lastUse(Value value, llvm::DenseMap<Operation *, unsigned> &times) {
     unsigned last = 0;
     for (Operation *user : value.getUsers())
-      last = std::max(last, isa<ReshapeOp>(user) ? lastUse(user->getResult(0), times) : times[user]);
+      last = std::max(last, viewed(user) ? lastUse(user->getResult(0), times) : times[user]);
     return last;
   }
 

@@ -117,3 +117,39 @@ module attributes {tutti.target = "cuda", tutti.precision = "f16", tutti.members
     return %0 : tensor<2x4xf32>
   }
 }
+
+// -----
+
+// What all members share is computed once, and copied for each of them ...
+module attributes {tutti.members = 2 : i64} {
+  // CHECK: plan.program
+  // CHECK: %[[ONCE:.*]] = plan.buffer "arena" : tensor<8x8xf32>
+  // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ONCE]]) rows
+  // CHECK: plan.launch @{{.*}}(%[[ONCE]], %{{.*}}) lifted rows
+  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, ["active"]> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.exp %x : tensor<8x8xf32>
+    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
+    return %1 : tensor<?x8x8xf32, ["active"]>
+  }
+}
+
+// -----
+
+// ... unless there is one: then it is made where the output lies. An output that is an input is still a copy.
+module attributes {tutti.members = 1 : i64} {
+  // CHECK: plan.program {{.*}} arena 0
+  // CHECK: %[[X:.*]] = plan.buffer "input"
+  // CHECK: %[[Y:.*]] = plan.buffer "output" : tensor<?x8x8xf32, ["active"]> {{.*}}name = "y"
+  // CHECK: %[[Z:.*]] = plan.buffer "output" : tensor<?x8x8xf32, ["active"]> {{.*}}name = "z"
+  // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Y]]) rows
+  // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Z]]) lifted rows
+  // CHECK-NOT: plan.launch
+  // CHECK: plan.kernel
+  func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, ["active"]> {tutti.name = "y", tutti.head = "members"},
+                                                              tensor<?x8x8xf32, ["active"]> {tutti.name = "z", tutti.head = "members"}) {
+    %0 = tutti.exp %x : tensor<8x8xf32>
+    %1 = tutti.replicate %0 : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
+    %2 = tutti.replicate %x : tensor<8x8xf32> -> tensor<?x8x8xf32, ["active"]>
+    return %1, %2 : tensor<?x8x8xf32, ["active"]>, tensor<?x8x8xf32, ["active"]>
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops that compute nothing: their result is the same bytes under another shape.
+#ifndef TUTTI_PASSES_ANALYSIS_VIEWS_H
+#define TUTTI_PASSES_ANALYSIS_VIEWS_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// What an op is a view of: a reshape's operand, and what is replicated where the model has one member. Null for any other op.
+inline mlir::Value viewed(mlir::Operation *op) {
+  if (auto reshape = llvm::dyn_cast_or_null<ReshapeOp>(op))
+    return reshape.getX();
+  auto replicate = llvm::dyn_cast_or_null<ReplicateOp>(op);
+  if (!replicate || getSizes(replicate.getResult().getType()).front() != activeSize())
+    return nullptr;
+  auto members = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>("tutti.members");
+  return members && members.getInt() == 1 ? replicate.getX() : nullptr;
+}
+
+} // namespace tutti
+
+#endif
