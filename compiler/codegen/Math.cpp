@@ -3,6 +3,8 @@
 #include "compiler/codegen/Math.h"
 #include "compiler/codegen/MathFunctions.h"
 #include "dialects/tutti/Tutti.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
@@ -12,6 +14,35 @@
 using namespace mlir;
 
 namespace tutti {
+namespace {} // namespace
+
+llvm::SmallVector<Expr> whereAny(Expr rare, ArrayRef<Expr> usual, llvm::function_ref<SmallVector<Expr>()> make) {
+  ImplicitLocOpBuilder &b = rare.builder();
+  Value any = rare;
+  if (auto vector = dyn_cast<VectorType>(any.getType())) {
+    auto bits = b.getIntegerType(vector.getNumElements());
+    any = LLVM::BitcastOp::create(b, bits, any);
+    any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, any,
+                                arith::ConstantOp::create(b, b.getIntegerAttr(bits, 0)));
+  }
+  SmallVector<Value> kept(usual);
+  auto branch = scf::IfOp::create(b, TypeRange(ValueRange(kept)), any, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    SmallVector<Value> made;
+    for (auto [other, own] : llvm::zip_equal(make(), usual))
+      made.push_back(select(rare, other, own));
+    scf::YieldOp::create(b, made);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, kept);
+  }
+  SmallVector<Expr> results;
+  for (Value result : branch.getResults())
+    results.emplace_back(b, result);
+  return results;
+}
+
 namespace {
 
 Expr rsqrt(Expr x) { return x.like(1) / x.make<math::SqrtOp>(); }
@@ -22,22 +53,30 @@ Expr round(Expr x) {
 }
 
 /// x - n y with n = x / y rounded towards zero, exactly. Long division: the quotient's bits, some at a time, as many as
-/// a float counts with the last of them in doubt; each remainder is a float.
+/// a float counts with the last of them in doubt; each remainder is a float. Most quotients have no more than that.
 Expr remainder(Expr x, Expr y) {
   Format f(x);
   int bits = f.isDouble ? 50 : 21,
       range = f.isDouble ? 2098 : 277; // of exponents, from the largest to the smallest number
-  Expr rest = abs(x), divisor = abs(y);
-  for (int shift = range / bits * bits; shift >= 0; shift -= bits) {
+  Expr divisor = abs(y);
+  auto divide = [&](Expr rest, int shift) {
     Expr d = divisor;
     for (int left = shift, most = f.isDouble ? 1000 : 100; left > 0; left -= most)
       d = d * std::ldexp(1.0, std::min(left, most));
     Expr n = (rest / d).make<math::TruncOp>();
     Expr less = fma(-n, d, rest);
     less = select(less < 0, less + d, less);
-    rest = select(rest.compare(arith::CmpFPredicate::ULT, d), rest, less);
-  }
-  Expr result = select(divisor < kInf, rest, select(abs(x) < kInf, abs(x), x.like(kNaN)));
+    return select(rest.compare(arith::CmpFPredicate::ULT, d), rest, less);
+  };
+  Expr whole = abs(x), isLong = whole.compare(arith::CmpFPredicate::OGE, divisor * std::ldexp(1.0, bits));
+  Expr rest = whereAny(isLong, whole, [&]() -> SmallVector<Expr> {
+    Expr rest = whole;
+    for (int shift = range / bits * bits; shift > 0; shift -= bits)
+      rest = divide(rest, shift);
+    return {rest};
+  })[0];
+  rest = divide(rest, 0);
+  Expr result = select(divisor < kInf, rest, select(whole < kInf, whole, x.like(kNaN)));
   return copySign(select(equal(y, y), result, y), x);
 }
 
@@ -188,7 +227,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
     return "writes math ops as IEEE operations, by the rules of docs/numerics.md";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect>();
+    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
   }
   void runOnOperation() override { expandMath(getOperation()); }
 };

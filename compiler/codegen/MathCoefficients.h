@@ -99,6 +99,8 @@ inline constexpr double kPowLog[] = {-0x1.00000001ab6ebp-1, 0x1.555554dd6661ep-2
 inline constexpr double kPowExp[] = {0x1.0000003a71249p-1, 0x1.55555181f3151p-3,  0x1.55548889a8f4ep-5,
                                      0x1.1113f92397e8dp-7, 0x1.6d96abdcad447p-10, 0x1.9f77af529dab8p-13};
 
+/// pi / 2 as a sum of floats.
+inline constexpr double kHalfPiOfFloats[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
 /// 2 / pi, cut so that a float times each piece but the last is exact in double: 26 bits each.
 inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27, 0x1.4a7f09p-54,
                                         0x1.abe8fa8p-79, 0x1.a6ee06p-107, 0x1.b6295993cp-132};

@@ -37,6 +37,11 @@ inline Expr powerOfTwo(Expr biased, Format f) { return (biased.bits() << f.manti
 /// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
 Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f);
 
+/// What `make` makes where `rare` is true, `usual` elsewhere: a branch, not taken when no lane asks for it. So a lane's
+/// bits still depend on its own argument alone.
+llvm::SmallVector<Expr> whereAny(Expr rare, llvm::ArrayRef<Expr> usual,
+                                 llvm::function_ref<llvm::SmallVector<Expr>()> make);
+
 /// A number as the sum of two floats, the second far below the first's last bit.
 struct Pair {
   Expr high, low;

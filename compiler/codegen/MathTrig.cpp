@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// What is left of an angle, from -pi / 4 to pi / 4, of doubles in two parts, and the number of quadrants, of which the
+/// What is left of an angle, from -pi / 4 to pi / 4, in two parts, and the number of quadrants, of which the
 /// low two bits count.
 struct Reduced {
   Expr angle, low, quadrant;
@@ -22,8 +22,18 @@ struct Reduced {
 };
 } // namespace
 
+/// Of a float below 2^16, after Cody and Waite, with pi / 2 in three floats. What the first leaves is exact, as it is a
+/// multiple of x's last bit or of the constant's; so is the rounding error of what the second leaves, as Dekker has it.
+static Reduced reduceFew(Expr x) {
+  Expr biased = fma(x, 0x1.45f306p-1, Format(x).magic()), n = biased - Format(x).magic();
+  Expr rest = fma(n, -kHalfPiOfFloats[0], x), second = n * kHalfPiOfFloats[1];
+  Expr r = rest - second, low = (rest - r) - second;
+  low = fma(n, -kHalfPiOfFloats[2], low + fma(n, -kHalfPiOfFloats[1], second));
+  return {r, low, biased.bits()};
+}
+
 /// Of a float, whatever it is, as if in exact arithmetic.
-static Reduced reduceFloat(Expr x) {
+static Reduced reduceMany(Expr x) {
   Expr d = x.toF64();
   Expr rest = d.like(0), turns = d.like(0);
   // Each product is exact, so is what is left of it modulo 4, and, as the pieces fall by 2^26 and 50 bits are taken by
@@ -35,7 +45,18 @@ static Reduced reduceFloat(Expr x) {
     rest = sum - n;
     turns = turns + n;
   }
-  return {(rest * kHalfPi).toF32(), x.like(0), (turns.toF32() + Format(x).magic()).bits()};
+  Expr angle = rest * kHalfPi, high = angle.toF32();
+  return {high, (angle - high.toF64()).toF32(), (turns.toF32() + Format(x).magic()).bits()};
+}
+
+/// Most numbers are small: the long way is taken where one of a vector's is not.
+static Reduced reduceFloat(Expr x) {
+  Reduced few = reduceFew(x);
+  SmallVector<Expr> all = whereAny(abs(x) >= 0x1p16, {few.angle, few.low, few.quadrant}, [&]() -> SmallVector<Expr> {
+    Reduced many = reduceMany(x);
+    return {many.angle, many.low, many.quadrant};
+  });
+  return {all[0], all[1], all[2]};
 }
 
 /// Of a double. Each half of it, of 27 and of 26 bits, times a piece is exact, and the rest is a pair that is made anew
@@ -81,7 +102,7 @@ static Expr sinOrCos(Expr x, int quarter) {
   Reduced q = reduce(x);
   q.quadrant = q.quadrant + q.quadrant.likeInt(quarter);
   Expr r = q.angle, s = r * r;
-  Expr tail = horner(s, f.pick(kSin, kSin64)), sine = f.isDouble ? r + fma(tail, s * r, q.low) : fma(tail, s * r, r);
+  Expr tail = horner(s, f.pick(kSin, kSin64)), sine = r + fma(tail, s * r, q.low);
   Expr cosine = fma(horner(s, f.pick(kCos, kCos64)), s, f.isDouble ? fma(-r, q.low, 1.0) : x.like(1));
   Expr sign = (q.quadrant & q.quadrant.likeInt(2)) << (x.width() - 2);
   return (select(q.isOdd(), cosine, sine).bits() ^ sign).asFloat();
@@ -95,8 +116,7 @@ Expr tan(Expr x) {
   Reduced q = reduce(x);
   Expr r = q.angle, s = r * r;
   Expr t = fma(horner(s, f.pick(kTan32, kTan64)), s * r, r);
-  if (f.isDouble)
-    t = fma(fma(t, t, 1.0), q.low, t);
+  t = fma(fma(t, t, 1.0), q.low, t);
   return select(tiny(x), x, select(q.isOdd(), x.like(-1) / t, t));
 }
 

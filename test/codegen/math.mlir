@@ -1,9 +1,9 @@
 // RUN: tutti-opt %s --tutti-expand-math | FileCheck %s
 // RUN: tutti-opt %s --tutti-expand-math --mlir-print-op-generic | FileCheck %s --check-prefix=NONE
 
-// Nothing is left but what one instruction does, and nothing that branches or calls.
+// Nothing is left but what one instruction does, and nothing that loops or calls.
 // NONE-NOT: "math.{{(exp|log|tanh|erf|sin|cos|pow|ipowi|rsqrt|round"|exp2|expm1|log1p|log2|log10)}}
-// NONE-NOT: "{{(scf|cf|func.call|memref)}}
+// NONE-NOT: "{{(scf.for|scf.while|cf|func.call|memref)}}
 
 // CHECK-LABEL: func.func @exp(
 // CHECK-SAME: %[[X:.*]]: vector<16xf32>
@@ -35,10 +35,15 @@ func.func @half(%x: vector<8xf16>) -> vector<8xf16> {
   return %y : vector<8xf16>
 }
 
-// Whatever the float, its multiple of 2 / pi is exact in double.
+// Whatever the float, its multiple of 2 / pi is exact in double: a way that is gone where one of the lanes is large.
 // CHECK-LABEL: func.func @sin(
+// CHECK: %[[LARGE:.*]] = arith.cmpf oge, {{.*}} : vector<16xf32>
+// CHECK: %[[LANES:.*]] = llvm.bitcast %[[LARGE]] : vector<16xi1> to i16
+// CHECK: %[[ANY:.*]] = arith.cmpi ne, %[[LANES]]
+// CHECK: scf.if %[[ANY]]
 // CHECK: arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
 // CHECK-COUNT-6: math.roundeven {{.*}} : vector<16xf64>
+// CHECK: arith.select %[[LARGE]]
 func.func @sin(%x: vector<16xf32>) -> vector<16xf32> {
   %y = math.sin %x : vector<16xf32>
   return %y : vector<16xf32>

@@ -4,6 +4,7 @@
 #include "Scalar.h"
 #include "compiler/codegen/Math.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -85,10 +86,26 @@ namespace {
 
 class Printer {
 public:
-  /// The statements of a block, up to its terminator; `names` has those of its arguments.
+  /// The statements of a function's block; `names` has those of its arguments.
   llvm::Expected<std::string> print(Block &block) {
     std::string text;
+    if (llvm::Error error = statements(block, "  ", text))
+      return error;
+    text += "  return " + names[block.getTerminator()->getOperand(0)] + ";\n";
+    return text;
+  }
+  llvm::DenseMap<Value, std::string> names;
+
+private:
+  unsigned count = 0;
+
+  llvm::Error statements(Block &block, const std::string &indent, std::string &text) {
     for (Operation &op : block.without_terminator()) {
+      if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        if (llvm::Error error = print(branch, indent, text))
+          return error;
+        continue;
+      }
       std::string value = expression(&op);
       if (value.empty())
         return llvm::createStringError("no CUDA spelling of " + op.getName().getStringRef().str() + " on " +
@@ -97,17 +114,30 @@ public:
         names[op.getResult(0)] = value;
         continue;
       }
-      std::string name = "t" + std::to_string(count++);
-      text += formatv("  const {0} {1} = {2};\n", cudaType(op.getResult(0).getType()), name, value).str();
-      names[op.getResult(0)] = name;
+      text += indent + "const " + declared(op.getResult(0)) + " = " + value + ";\n";
     }
-    text += "  return " + names[block.getTerminator()->getOperand(0)] + ";\n";
-    return text;
+    return llvm::Error::success();
   }
-  llvm::DenseMap<Value, std::string> names;
-
-private:
-  unsigned count = 0;
+  /// Its type and a name of its own.
+  std::string declared(Value value) {
+    std::string name = names[value] = "t" + std::to_string(count++);
+    return cudaType(value.getType()) + " " + name;
+  }
+  llvm::Error print(scf::IfOp branch, const std::string &indent, std::string &text) {
+    for (Value result : branch.getResults())
+      text += indent + declared(result) + ";\n";
+    text += indent + "if (" + names[branch.getCondition()] + ") {\n";
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      if (block == branch.elseBlock())
+        text += indent + "} else {\n";
+      if (llvm::Error error = statements(*block, indent + "  ", text))
+        return error;
+      for (auto [result, value] : llvm::zip_equal(branch.getResults(), block->getTerminator()->getOperands()))
+        text += indent + "  " + names[result] + " = " + names[value] + ";\n";
+    }
+    text += indent + "}\n";
+    return llvm::Error::success();
+  }
 
   static std::string text_(Type type) {
     std::string text;
