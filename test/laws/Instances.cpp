@@ -20,6 +20,7 @@ static std::vector<Instance> table() {
     all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text, refused});
   };
   pointwise(all);
+  typed(all);
   add("contract", "%a: tensor<?x4xf32, [\"batch\"]>, %b: tensor<4x3xf32>",
       "%a, %b \"bk,kn->bn\" : tensor<?x4xf32, [\"batch\"]>, tensor<4x3xf32>");
   add("contract", "%a: tensor<2x3x4xf32>, %b: tensor<2x4x5xf32>",

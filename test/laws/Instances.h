@@ -27,6 +27,8 @@ inline void PrintTo(const Instance &instance, std::ostream *os) { *os << instanc
 
 /// The pointwise ops' instances (PointwiseInstances.cpp).
 void pointwise(std::vector<Instance> &all);
+/// Those of other ops by element type (TypeInstances.cpp).
+void typed(std::vector<Instance> &all);
 
 /// Every instance of the tables in Instances.cpp.
 const std::vector<Instance> &instances();
