@@ -1,29 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every pointwise op on a million elements, one thread, beside PyTorch's own, or ONNX Runtime's where there is no PyTorch."""
+"""Single ops on a million elements, one thread, beside PyTorch's own, or ONNX Runtime's where there is no PyTorch.
+
+Inputs and the output are the caller's for both: PyTorch writes into a tensor that is there already (`out=`), where the op has that
+form, and is called through its dispatcher; Tutti into a bound buffer, through its C interface."""
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper, save
+from onnx import helper, numpy_helper, save
 
 import measure
 import ours
 
 ROOT = Path(__file__).resolve().parent.parent
 SHAPE = (1000, 1000)
+ROWS = np.random.default_rng(2).permutation(1000)
+MASK = np.random.default_rng(3).random(SHAPE) < .5
 
 
 @dataclass
 class Op:
-    """An ONNX op of float32 tensors, and torch's `aten.<torch>.out` with the arguments behind the tensors."""
+    """An ONNX op of float32 tensors, and torch's `aten.<torch>.out` with the arguments behind the tensors, or what to call with
+    torch, the tensors and the result."""
     onnx: str
-    torch: str
+    torch: str | Callable
     low: float = -4
     high: float = 4
     inputs: int = 1
@@ -32,10 +39,20 @@ class Op:
     scalars: tuple = ()                # further inputs of the ONNX op: constants
     keywords: dict = field(default_factory=dict)
     opset: int = 24
+    shape: tuple = SHAPE               # of every input
+    out: tuple = SHAPE
+    type: type = np.float32            # of the result
+    title: str = ""
+    atol: float = 1e-5
+    order: tuple = ()                  # of the ONNX op's operands: inputs, then constants
 
     @property
     def name(self) -> str:
-        return self.onnx + "".join(f" {k}={v}" for k, v in self.attributes.items())
+        return self.title or self.onnx + "".join(f" {k}={v}" for k, v in self.attributes.items())
+
+    @property
+    def file(self) -> str:
+        return re.sub(r"\W+", "-", self.name)
 
 
 OPS = [
@@ -54,12 +71,59 @@ OPS = [
 ]
 
 
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def ones(n):
+    return np.ones(n, np.float32)
+
+
+def reduction(onnx: str, torch: str, axis: int, **more) -> Op:
+    call = lambda t, x, y: getattr(t, torch)(x, dim=axis, out=y)
+    return Op(onnx, call, attributes={"keepdims": 0}, scalars=(ints(axis),), out=(1000,), title=f"{onnx} axis {axis}", atol=1e-3, **more)
+
+
+# What goes by rows, or only moves elements.
+OPS += [
+    Op("Softmax", lambda t, x, y: t.softmax(x, 1, out=y)), Op("Softmax", lambda t, x, y: t.softmax(x, 0, out=y), attributes={"axis": 0}),
+    Op("LogSoftmax", lambda t, x, y: t.log_softmax(x, 1, out=y)),
+    *[reduction(*op, axis) for op in [("ReduceSum", "sum"), ("ReduceMean", "mean"), ("ReduceMax", "amax"), ("ReduceMin", "amin")] for axis in (0, 1)],
+    reduction("ReduceL2", "norm", 1), reduction("ReduceLogSumExp", "logsumexp", 1), reduction("ReduceProd", "prod", 1, low=.99, high=1.01),
+    Op("ArgMax", lambda t, x, y: t.argmax(x, 1, out=y), attributes={"axis": 1, "keepdims": 0}, out=(1000,), type=np.int64),
+    Op("CumSum", lambda t, x, y: t.cumsum(x, 1, out=y), scalars=(np.int64(1),), title="CumSum axis 1", atol=1e-3),
+    Op("CumSum", lambda t, x, y: t.cumsum(x, 0, out=y), scalars=(np.int64(0),), title="CumSum axis 0", atol=1e-3),
+    *[Op("TopK", lambda t, x, y, k=k: t.topk(x, k, 1)[0], scalars=(ints(k),), out=(1000, k), title=f"TopK {k}") for k in (10, 512)],
+    Op("LayerNormalization", lambda t, x, y: t.layer_norm(x, (1000,), t.ones(1000), t.zeros(1000)), scalars=(ones(1000), 0 * ones(1000))),
+    Op("RMSNormalization", lambda t, x, y: t.rms_norm(x, (1000,), t.ones(1000), 1e-5), scalars=(ones(1000),)),
+    Op("GroupNormalization", lambda t, x, y: t.group_norm(x, 4, t.ones(40), t.zeros(40)), attributes={"num_groups": 4},
+       scalars=(ones(40), 0 * ones(40)), shape=(100, 40, 250), out=(100, 40, 250)),
+    Op("BatchNormalization", lambda t, x, y: t.batch_norm(x, t.ones(1000), t.zeros(1000), t.zeros(1000), t.ones(1000), False, 0, 1e-5, False),
+       scalars=(ones(1000), 0 * ones(1000), 0 * ones(1000), ones(1000))),
+    Op("Transpose", lambda t, x, y: y.copy_(x.t()), attributes={"perm": [1, 0]}),
+    Op("Transpose", lambda t, x, y: y.copy_(x.permute(1, 0, 2)), attributes={"perm": [1, 0, 2]}, shape=(100, 100, 100), out=(100, 100, 100)),
+    Op("Transpose", lambda t, x, y: y.copy_(x.permute(0, 2, 1)), attributes={"perm": [0, 2, 1]}, shape=(100, 100, 100), out=(100, 100, 100)),
+    Op("Pad", lambda t, x, y: t.nn.functional.pad(x, (3, 5, 2, 4)), scalars=(ints(2, 3, 4, 5),), out=(1006, 1008)),
+    Op("Tile", lambda t, x, y: x.repeat(2, 2), scalars=(ints(2, 2),), shape=(500, 500)),
+    Op("Expand", lambda t, x, y: y.copy_(x.expand(1000, 1000)), scalars=(ints(1000, 1000),), shape=(1, 1000)),
+    Op("Concat", lambda t, x, z, y: t.cat([x, z], 1, out=y), inputs=2, attributes={"axis": 1}, shape=(1000, 500)),
+    Op("Slice", lambda t, x, y: y.copy_(x[:, 100:900]), scalars=(ints(100), ints(900), ints(1)), out=(1000, 800)),
+    Op("Slice", lambda t, x, y: y.copy_(x[:, ::2]), scalars=(ints(0), ints(1000), ints(1), ints(2)), out=(1000, 500), title="Slice step 2"),
+    Op("Gather", lambda t, x, y, i=ROWS: t.index_select(x, 0, t.from_numpy(i), out=y), scalars=(ROWS,), attributes={"axis": 0}),
+    Op("Gather", lambda t, x, y, i=ROWS: t.index_select(x, 1, t.from_numpy(i), out=y), scalars=(ROWS,), attributes={"axis": 1}),
+    Op("Where", lambda t, x, z, y: t.where(t.from_numpy(MASK), x, z, out=y), inputs=2, scalars=(MASK,), order=(2, 0, 1)),
+    Op("Trilu", lambda t, x, y: t.triu(x, out=y)),
+]
+
+
 def model(op: Op, path: Path):
     names = [f"x{i}" for i in range(op.inputs)]
-    constants = [numpy_helper.from_array(np.float32(v), f"c{i}") for i, v in enumerate(op.scalars)]
-    node = helper.make_node(op.onnx, names + [c.name for c in constants], ["y"], **op.attributes)
-    value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPE)
-    graph = helper.make_graph([node], op.onnx, [value(n) for n in names], [value("y")], constants)
+    constants = [numpy_helper.from_array(np.asarray(v) if hasattr(v, "dtype") else np.float32(v), f"c{i}")
+                 for i, v in enumerate(op.scalars)]
+    operands = names + [c.name for c in constants]
+    node = helper.make_node(op.onnx, [operands[i] for i in op.order] if op.order else operands, ["y", "places"] if op.onnx == "TopK" else ["y"], **op.attributes)
+    value = lambda name, shape, kind=np.float32: helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
+    graph = helper.make_graph([node], op.onnx, [value(n, op.shape) for n in names], [value("y", op.out, op.type)], constants)
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", op.opset)], ir_version=10), path)
 
 
@@ -67,9 +131,12 @@ class Torch:
     def __init__(self, op: Op, path: Path, sets: list[list[np.ndarray]]):
         import torch
         torch.set_num_threads(1)
-        packet = getattr(torch.ops.aten, op.torch)
         self.name, self.sets = "torch", [[torch.from_numpy(a) for a in arrays] for arrays in sets]
-        self.y = torch.empty(SHAPE)
+        self.y = torch.empty(op.out, dtype=torch.from_numpy(np.empty(0, op.type)).dtype)
+        if callable(op.torch):
+            self.call = lambda *x: setattr(self, "y", op.torch(torch, *x, self.y))
+            return
+        packet = getattr(torch.ops.aten, op.torch)
         overloads = [getattr(packet, o) for o in packet.overloads() if o == "out" or o.endswith("_out")]
         keywords = dict(op.keywords)
         self.call = None
@@ -108,9 +175,9 @@ class OnnxRuntime:
 
 
 class Tutti:
-    def __init__(self, library: ours.Library, artifact: Path, sets: list[list[np.ndarray]]):
+    def __init__(self, library: ours.Library, op: Op, artifact: Path, sets: list[list[np.ndarray]]):
         names = [f"x{i}" for i in range(len(sets[0]))]
-        self.session = ours.Ours(library, artifact, names, sets, [("y", "members", (1, *SHAPE))], 1)
+        self.session = ours.Ours(library, artifact, names, sets, [("y", "members", (1, *op.out))], 1, dtype=op.type)
         self.name, self.run = "Tutti", self.session.run
 
     def result(self) -> np.ndarray:
@@ -131,7 +198,8 @@ def main() -> int:
                                      epilog="PYTHON=... ./dev bench --ops --only Tan takes another Python, one with PyTorch, say")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="build folder")
     parser.add_argument("--only", action="append", metavar="NAME", help="ops whose name starts so (repeats)")
-    parser.add_argument("--rounds", type=int, default=6, help="turns of each contestant")
+    parser.add_argument("--rounds", type=int, default=6, help="turns of each contestant; 0: only compile")
+    parser.add_argument("--keep", action="store_true", help="artifacts that are there already stay as they are")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
     args = parser.parse_args()
     args.build = args.build.resolve()
@@ -140,18 +208,22 @@ def main() -> int:
         parser.error(f"no op starts with {args.only}; there are: {', '.join(op.name for op in OPS)}")
     folder = args.build / "bench" / "ops"
     folder.mkdir(parents=True, exist_ok=True)
+    for op in chosen:
+        model(op, folder / f"{op.file}.onnx")
+        if not args.keep or not (folder / f"{op.file}.tutti").exists():
+            ours.compile(args.build, [folder / f"{op.file}.onnx"], folder / f"{op.file}.tutti")
+    if args.rounds == 0:
+        return 0
     library, rows, slower = ours.Library(args.build), [], []
     print("| op | Tutti, us | peer, us | peer | Tutti takes |\n|---|--:|--:|---|--:|")
     for op in chosen:
         rng = np.random.default_rng(1)
-        sets = [[rng.uniform(op.low, op.high, SHAPE).astype(np.float32) for _ in range(op.inputs)] for _ in range(measure.SETS)]
-        path = folder / f"{op.torch}{len(op.attributes)}.onnx"
-        model(op, path)
-        artifact = ours.compile(args.build, [path], path.with_suffix(".tutti"))
-        mine, other = Tutti(library, artifact.path, sets), peer(op, path, sets)
+        sets = [[rng.uniform(op.low, op.high, op.shape).astype(np.float32) for _ in range(op.inputs)] for _ in range(measure.SETS)]
+        path = folder / f"{op.file}.onnx"
+        mine, other = Tutti(library, op, path.with_suffix(".tutti"), sets), peer(op, path, sets)
         for contestant in (mine, other):
             contestant.run(0)
-        if not np.allclose(mine.result(), other.result(), rtol=1e-4, atol=1e-5):
+        if not np.allclose(mine.result(), other.result(), rtol=1e-4, atol=op.atol):
             raise RuntimeError(f"{op.name}: Tutti and {other.name} differ")
         times = measure.alternate([mine, other], "Tutti", args.rounds)
         # The best block of each: what shares the machine with us only ever adds.
