@@ -156,8 +156,16 @@ private:
     if (isa<ContractOp, ReduceOp, ArgOp>(op) && !isPanels(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
-    return map && readers > 1 && isExpensive(map) && !registers.contains(value) &&
+    return map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map) && !registers.contains(value) &&
            RowForm::of(map.getResult().getType()).sameRows(result.form);
+  }
+
+  /// Whether one number of a row is read at each of its columns, which would compute it again.
+  bool isReadAlongRow(MapOp map) {
+    auto columnsOf = [](Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())).columns; };
+    return !onCuda && columnsOf(map.getResult()) == Size(1) && llvm::any_of(map->getUsers(), [&](Operation *user) {
+      return user->getNumResults() == 1 && columnsOf(user->getResult(0)) != Size(1);
+    });
   }
 
   /// Rows steps come as early as they can: right after the last contraction that they read.

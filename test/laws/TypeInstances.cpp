@@ -5,7 +5,8 @@
 namespace tutti::laws {
 
 void typed(std::vector<Instance> &all) {
-  auto add = [&](const std::string &op, const std::string &arguments, const std::string &text, const char *refused = "") {
+  auto add = [&](const std::string &op, const std::string &arguments, const std::string &text,
+                 const char *refused = "") {
     all.push_back({"tutti." + op, arguments, "tutti." + op + " " + text, refused});
   };
   auto of = [](const char *dims, const std::string &e) { return "tensor<" + std::string(dims) + "x" + e + ">"; };
@@ -13,7 +14,9 @@ void typed(std::vector<Instance> &all) {
 
   for (std::string e : numbers) {
     std::string x = of("3x20", e), u = of("3x9", e), i = "tensor<3x9xi64>";
-    for (std::string kind : {"set", "add", "mul", "min", "max"})
+    bool combines = e[0] != 'u'; // updates of unsigned integers are set, not combined
+    for (std::string kind :
+         combines ? std::vector<std::string>{"set", "add", "mul", "min", "max"} : std::vector<std::string>{"set"})
       add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u, kind + " %a at %i with %u : " + x + ", " + i + ", " + u);
     add("select", "%c: tensor<3x9xi1>, %a: " + u + ", %b: " + u, "%c, %a, %b : tensor<3x9xi1>, " + u + ", " + u);
     for (std::string way : {"sum %a", "prod %a reverse", "sum %a step 4 exclusive"})
@@ -54,7 +57,8 @@ void typed(std::vector<Instance> &all) {
   for (std::string e : {"f64", "f16", "bf16", "i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64"}) {
     std::string x = of("4x3x2", e);
     for (std::string kind : {"var", "std", "min", "quantile"})
-      add("head", "%a: " + x, kind + " %a " + (kind == "quantile" ? "at 0.25 : " : ": ") + x, "expected the member axis in front");
+      add("head", "%a: " + x, kind + " %a " + (kind == "quantile" ? "at 0.25 : " : ": ") + x,
+          "expected the member axis in front");
   }
 }
 

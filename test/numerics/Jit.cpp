@@ -2,6 +2,7 @@
 // The way from a math op to native code: parse, expand, lower, optimise, link.
 #include "Jit.h"
 #include "compiler/codegen/Math.h"
+#include "compiler/codegen/cpu/Image.h"
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -36,6 +37,9 @@ static std::string source(const MathLoop::Options &o) {
   if (!o.constant.empty())
     second = llvm::formatv(o.lanes == 1 ? "%y = arith.constant {0} : {1}" : "%y = arith.constant dense<{0}> : {1}",
                            o.constant, type);
+  else if (o.one)
+    second = llvm::formatv("%one = llvm.load %ys : !llvm.ptr -> {0} %y = vector.broadcast %one : {0} to {1}", o.element,
+                           type);
   else if (o.operands == 2)
     second = llvm::formatv("%y = llvm.load %py {{alignment = {0}} : !llvm.ptr -> {1}", bytes, type);
   return llvm::formatv(R"(
@@ -72,9 +76,12 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
   if (!module)
     llvm::report_fatal_error("the source of a math loop does not parse");
   expandMath(*module);
+  if (options.one)
+    divideByOne(*module);
   PassManager pm(&context);
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());

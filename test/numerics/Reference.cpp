@@ -3,6 +3,7 @@
 // for AVX2, which the code under test takes too.
 #include "Reference.h"
 
+#include <cmath>
 #include <cstring>
 #include <dlfcn.h>
 #include <immintrin.h>
@@ -68,6 +69,8 @@ std::vector<int64_t> suspects(const std::string &op, const float *x, const float
     Doubles error = absolute(mine - exact) * (Doubles)((2 * 1023 + 23 - exponent) << 52);
     Words fine = (error <= limit) & (exact != 0) & (absolute(exact) < 0x1.ffffffp127);
     fine |= (exact != exact) & (mine != mine);
+    fine |= (Words)exact == (Words)mine; // zeros and infinities
+    fine |= (absolute(exact) >= 0x1p128) & (mine == (exact > 0 ? Doubles{} + INFINITY : Doubles{} - INFINITY));
     if (_mm256_movemask_pd((__m256d)fine) != 15)
       for (int lane = 0; lane < 4; ++lane)
         if (!fine[lane])

@@ -14,8 +14,9 @@ void emitContraction(StepEmitter &emitter, const Step &step);
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 
 // The phases of a row that are more than one element after the other; each makes one row of its op's result.
-/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp).
-void emitReduction(StepEmitter &emitter, ReduceOp op, mlir::Value row);
+/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp). Of several rows alike, since each
+/// addition waits for the one before.
+void emitReduction(StepEmitter &emitter, ReduceOp op, llvm::ArrayRef<mlir::Value> rows);
 void emitArg(StepEmitter &emitter, ArgOp op, mlir::Value row);
 /// Sums of 16 neighbours and of what came before (Scan.cpp).
 void emitScan(StepEmitter &emitter, ScanOp op, mlir::Value row);

@@ -47,6 +47,8 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
     return internalError("canonicalization");
   batchMath(module, level.mathVectors);
   expandMath(module);
+  if (level.vectorBits == 512) // half as long a division costs a third
+    divideByOne(module);
   PassManager lowering(module.getContext());
   lowering.addPass(createSCFToControlFlowPass());
   lowering.addPass(createConvertMathToLLVMPass());

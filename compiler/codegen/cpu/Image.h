@@ -22,6 +22,9 @@ llvm::Expected<CpuImage> buildCpuImage(mlir::ModuleOp module, const CpuLevel &le
 /// Makes up to `most` (a power of two) neighbouring math functions one on a longer vector. Changes no bit.
 void batchMath(mlir::ModuleOp module, unsigned most);
 
+/// Divides vectors of floats by one number as multiplications and fma. Changes no bit.
+void divideByOne(mlir::ModuleOp module);
+
 } // namespace tutti
 
 #endif

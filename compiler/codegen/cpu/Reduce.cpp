@@ -26,7 +26,7 @@ Value combined(Code &code, ReduceKind kind, Value a, Value c) {
   llvm_unreachable("every kind is listed");
 }
 
-void emitReduction(StepEmitter &e, ReduceOp op, Value row) {
+void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   Code &code = e.code;
   RankedTensorType type = StepEmitter::typeOf(op.getX());
   Type element = type.getElementType();
@@ -34,38 +34,38 @@ void emitReduction(StepEmitter &e, ReduceOp op, Value row) {
   auto combine = [&](Value a, Value c) { return combined(code, op.getKind(), a, c); };
   Value neutral = code.constant(code.vec(element), neutralOf(op.getKind(), element));
   AffineMap own = e.own(op.getX());
-  auto at = [&](Value column, Value mask) {
+  auto at = [&](Value row, Value column, Value mask) {
     Point point(row, column, mask);
     Value value = code.splat(e.read(op.getX(), own, point));
     return mask ? code.select(mask, value, neutral) : value;
   };
-  Value all = neutral;
   int64_t whole = llvm::alignDown(count, lanes);
   // Of extremes any order gives the same bits, so that one need not wait for the other.
   bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
-  int64_t ways = free && count >= 8 * lanes ? 4 : 1, done = llvm::alignDown(count, ways * lanes);
-  if (done > 0) {
-    SmallVector<Value> parts = code.loop(code.num(0), code.num(done), ways * lanes, SmallVector<Value>(ways, neutral),
-                                         [&](Value column, ValueRange sofar) {
-                                           SmallVector<Value> next;
-                                           for (auto [way, part] : llvm::enumerate(sofar))
-                                             next.push_back(combine(part, at(code.add(column, int64_t(way) * lanes), {})));
-                                           return next;
-                                         });
-    all = parts[0];
-    for (Value part : ArrayRef(parts).drop_front())
-      all = combine(all, part);
+  int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? 4 : 1, done = llvm::alignDown(count, ways * lanes);
+  SmallVector<Value> all(rows.size() * ways, neutral); // of each row its ways
+  if (done > 0)
+    all = code.loop(code.num(0), code.num(done), ways * lanes, all, [&](Value column, ValueRange sofar) {
+      SmallVector<Value> next;
+      for (auto [i, part] : llvm::enumerate(sofar))
+        next.push_back(combine(part, at(rows[i / ways], code.add(column, int64_t(i % ways) * lanes), {})));
+      return next;
+    });
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    Value sum = all[i * ways];
+    for (int64_t way = 1; way < ways; ++way)
+      sum = combine(sum, all[i * ways + way]);
+    for (int64_t column = done; column < whole; column += lanes)
+      sum = combine(sum, at(row, code.num(column), {}));
+    if (whole < count)
+      sum = combine(sum, at(row, code.num(whole), code.firstLanes(count - whole)));
+    Value result = code.tree(sum, combine);
+    if (op.getKind() == ReduceKind::mean)
+      result = arith::DivFOp::create(code.b, code.loc, result,
+                                     code.constant(element, code.b.getFloatAttr(element, double(count))));
+    Point point(row, code.num(0));
+    e.write(op.getResult(), result, point);
   }
-  for (; done < whole; done += lanes)
-    all = combine(all, at(code.num(done), {}));
-  if (whole < count)
-    all = combine(all, at(code.num(whole), code.firstLanes(count - whole)));
-  Value result = code.tree(all, combine);
-  if (op.getKind() == ReduceKind::mean)
-    result = arith::DivFOp::create(code.b, code.loc, result,
-                                   code.constant(element, code.b.getFloatAttr(element, double(count))));
-  Point point(row, code.num(0));
-  e.write(op.getResult(), result, point);
 }
 
 /// Each lane has the first of the largest keys of its elements, and the column where its vector began.

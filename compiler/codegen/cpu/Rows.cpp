@@ -7,6 +7,20 @@ using namespace mlir;
 
 namespace tutti {
 
+/// Half a page, which is where a processor's own prefetching ends.
+constexpr int64_t aheadBytes = 2048;
+
+/// Asks for the lines of a result that will be written soon.
+static void askAhead(StepEmitter &e, Value value, Point &point) {
+  if (e.steps.places.find(value)->second.kind != Place::result)
+    return;
+  Code &code = e.code;
+  int64_t bytes = storageBytes(StepEmitter::elementOf(value));
+  Value place = code.mul(code.add(code.mul(point.row, e.rowStride(value)), point.column), bytes);
+  Value pointer = code.at(code.at(e.rowPointer(value), place), aheadBytes);
+  LLVM::Prefetch::create(code.b, code.loc, pointer, /*rw=*/1, /*hint=*/3, /*cache=*/1);
+}
+
 void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   Code &code = e.code;
   auto emit = [&](MutableArrayRef<Point> points) {
@@ -18,6 +32,8 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
         points.emplace_back(row, code.add(column, v * lanes));
+      for (Point &point : points)
+        askAhead(e, value, point);
       emit(points);
     });
   };
@@ -47,25 +63,55 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   }
 }
 
+static void emitRow(StepEmitter &e, Value value, Value row) {
+  Operation *op = value.getDefiningOp();
+  if (!isRowPhase(op))
+    emitElements(e, value, row, [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
+  else if (auto reduce = dyn_cast<ReduceOp>(op))
+    emitReduction(e, reduce, row);
+  else if (auto arg = dyn_cast<ArgOp>(op))
+    emitArg(e, arg, row);
+  else if (auto scan = dyn_cast<ScanOp>(op))
+    emitScan(e, scan, row);
+  else if (auto scatter = dyn_cast<ScatterOp>(op))
+    emitScatter(e, scatter, row);
+  else
+    emitTop(e, cast<TopOp>(op), row);
+}
+
+/// How many rows go through the steps together: where sums are long enough to wait for and the rows stay in the first
+/// cache, four.
+static int64_t rowsTogether(ArrayRef<Step> steps) {
+  int64_t longest = 0;
+  for (const Step &step : steps)
+    for (Value value : step.stores)
+      if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce))
+        longest = std::max(longest, RowForm::of(StepEmitter::typeOf(reduce.getX())).columns.getFixed());
+  return longest < 4 * lanes ? 1 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
+}
+
 void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
   Code &code = e.code;
-  code.loop(code.num(0), e.rows(), 1, [&](Value row) {
+  int64_t together = rowsTogether(steps);
+  Value whole = together == 1 ? code.num(0) : code.mul(code.div(e.rows(), code.num(together)), together);
+  if (together > 1)
+    code.loop(code.num(0), whole, together, [&](Value first) {
+      for (const Step &step : steps)
+        for (Value value : step.stores) {
+          if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce)) {
+            SmallVector<Value> rows;
+            for (int64_t i = 0; i < together; ++i)
+              rows.push_back(code.add(first, i));
+            emitReduction(e, reduce, rows);
+          } else {
+            code.loop(first, code.add(first, together), 1, [&](Value row) { emitRow(e, value, row); });
+          }
+        }
+    });
+  code.loop(whole, e.rows(), 1, [&](Value row) {
     for (const Step &step : steps)
-      for (Value value : step.stores) {
-        Operation *op = value.getDefiningOp();
-        if (!isRowPhase(op))
-          emitElements(e, value, row, [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
-        else if (auto reduce = dyn_cast<ReduceOp>(op))
-          emitReduction(e, reduce, row);
-        else if (auto arg = dyn_cast<ArgOp>(op))
-          emitArg(e, arg, row);
-        else if (auto scan = dyn_cast<ScanOp>(op))
-          emitScan(e, scan, row);
-        else if (auto scatter = dyn_cast<ScatterOp>(op))
-          emitScatter(e, scatter, row);
-        else
-          emitTop(e, cast<TopOp>(op), row);
-      }
+      for (Value value : step.stores)
+        emitRow(e, value, row);
   });
 }
 
