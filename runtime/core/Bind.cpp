@@ -194,7 +194,7 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
   int64_t strides[TUTTI_MAX_RANK];
   if (from.strides && from.ndim >= 0 && from.ndim <= TUTTI_MAX_RANK) {
     for (int32_t d = 0; d < from.ndim; ++d)
-      strides[d] = from.strides[d] * (from.dtype.bits / 8);
+      strides[d] = int64_t(uint64_t(from.strides[d]) * (from.dtype.bits / 8));
     tensor.strides = strides;
   }
   return bindTo(tensor, head, input, managed);

@@ -22,7 +22,9 @@ bool Call::build(const tutti_program_t &description) {
       !sets.allocate(rt::numSets(*program)) || !positions.allocate(members * (1 + (sets.size() > 1))) ||
       !groupOf.allocate(sets.size() > 1 ? members : 0) || !ports.allocate(numInputs + description.num_outputs) ||
       !buffers.allocate(count(program->buffers())) || !strides.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
-      !args.allocate(numArgs) || !words.allocate(numArgs + size_t(numLaunches) * numSizes))
+      !args.allocate(numArgs) ||
+      // A driver reads as many bytes of parameters as a kernel has, not as many as there are here.
+      !words.allocate(numArgs + size_t(numLaunches) * numSizes + kMaxParameterBytes / sizeof(uint64_t)))
     return false;
 
   numActive = uint32_t(program->sizes()->Get(0)->hi());
@@ -63,14 +65,21 @@ bool Call::build(const tutti_program_t &description) {
 }
 
 void Call::updateSets() {
-  uint32_t next = 0;
-  for (uint32_t s = 0; s < sets.size(); ++s) {
-    sets[s].first = next;
-    for (uint32_t p = 0; p < numActive; ++p)
-      if (s == 0 || groupOf[active[p]] + 1 == s)
-        positions[next++] = p;
-    sets[s].count = next - sets[s].first;
+  std::fill(sets.begin(), sets.end(), Set{});
+  sets[0].count = numActive;
+  bool grouped = sets.size() > 1;
+  for (uint32_t p = 0; p < numActive; ++p) {
+    positions[p] = p;
+    if (grouped)
+      ++sets[1 + groupOf[active[p]]].count;
   }
+  for (uint32_t s = 1; s < sets.size(); ++s)
+    sets[s].first = sets[s - 1].first + sets[s - 1].count;
+  // In the order of the active set: each group's next place is counted up, and back afterwards.
+  for (uint32_t p = 0; grouped && p < numActive; ++p)
+    positions[sets[1 + groupOf[active[p]]].first++] = p;
+  for (uint32_t s = 1; s < sets.size(); ++s)
+    sets[s].first -= sets[s].count;
 }
 
 void Call::placeTable(uint32_t index, const void **entries, char *there) {
@@ -117,7 +126,7 @@ void Call::selectPiece(uint32_t piece) {
 }
 
 void Call::updateOffsets() {
-  if (program->chunk()) {
+  if (numPieces() > 1) {
     int64_t at[kMaxSizes];
     std::copy(sizes.begin(), sizes.end(), at);
     for (uint32_t i = 0; i < buffers.size(); ++i) {

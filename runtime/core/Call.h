@@ -105,6 +105,8 @@ struct Call {
       }
     }
   }
+  /// Of all tables, each as long as there are members.
+  uint64_t tableBytes() const { return uint64_t(tables.size()) * active.size() * sizeof(void *); }
   int64_t bytesOf(uint32_t buffer) const { return valueOf(program->buffers()->Get(buffer)->bytes(), sizes.data()); }
 
   uint64_t *wordsOf(const Launch &launch) const { return words.data() + launch.firstWord; }

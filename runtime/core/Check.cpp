@@ -40,7 +40,7 @@ uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers) {
     return numMembers;
   uint32_t copies = 0;
   for (uint32_t i : *slot.index())
-    copies = std::max(copies, i == UINT32_MAX ? i : i + 1);
+    copies = std::max(copies, i + 1);
   return copies;
 }
 
@@ -97,6 +97,10 @@ private:
         s.bytes() > header.fileBytes - s.offset())
       return bad("segment", i, "is %llu bytes at %llu, in a file of %llu bytes and pages of %llu", ull(s.bytes()),
                  ull(s.offset()), ull(header.fileBytes), ull(kPageBytes));
+    // They lie side by side; else their digests could be of any number of bytes.
+    if ((segmentBytes += s.bytes()) > header.fileBytes)
+      return bad("segment", i, "has %llu bytes, which with those before it are more than the file's %llu", ull(s.bytes()),
+                 ull(header.fileBytes));
     bool inside = s.offset() >= header.codeOffset && s.offset() - header.codeOffset <= header.codeBytes &&
                   s.bytes() <= header.codeBytes - (s.offset() - header.codeOffset);
     if (s.kind() == fb::SegmentKind::code && !inside)
@@ -105,6 +109,8 @@ private:
   }
 
   tutti_status_t kernel(const fb::Kernel &k, uint32_t i) {
+    if (count(k.images()) > kMaxImages)
+      return bad("kernel", i, "has %u images, expected at most %u", count(k.images()), kMaxImages);
     for (uint32_t j = 0; j < count(k.images()); ++j) {
       const fb::Image &image = *k.images()->Get(j);
       if (image.segment() >= count(root.segments()))
@@ -157,6 +163,11 @@ private:
                   text(s.layout()));
     if (count(s.index()) && count(s.index()) != members)
       return bad("slot", i, "has an index of %u entries for %u members", count(s.index()), members);
+    if ((indexBytes += 4 * uint64_t(count(s.index()))) > header.metadataBytes)
+      return bad("slot", i, "has an index, which with those before it is longer than the metadata");
+    for (uint32_t m = 0; m < count(s.index()); ++m)
+      if (s.index()->Get(m) >= members)
+        return bad("slot", i, "has copy %u for a member of %u", s.index()->Get(m), members);
     if (s.group() < -1 || s.group() >= int64_t(count(root.groups())))
       return bad("slot", i, "is of group %d of %u", s.group(), count(root.groups()));
     if (s.base() % kAlign || s.stride() % kAlign)
@@ -181,8 +192,8 @@ private:
   /// The tensor of the model file, where the slot still has one.
   tutti_status_t raw(const fb::Slot &s, uint32_t i, const int64_t *dims, uint32_t rank, uint64_t dense) {
     uint32_t rawRank = count(s.raw_dims());
-    if (rawRank > TUTTI_MAX_RANK)
-      return bad("slot", i, "has a raw tensor of rank %u", rawRank);
+    if (rawRank > TUTTI_MAX_RANK || !isAligned(s.raw_dims()))
+      return bad("slot", i, "has a raw tensor of rank %u, or its dims are not where 8 bytes may lie", rawRank);
     uint64_t rawBytes;
     bool named = count(s.raw_dims()) || s.swappable();
     if (named && (!denseBytes(s.type()->dtype(), rawRank ? s.raw_dims()->data() : dims, rawRank, rawBytes) ||
@@ -205,6 +216,7 @@ private:
   const fb::Root &root;
   const FileHeader &header;
   tutti_error_t *error;
+  uint64_t segmentBytes = 0, indexBytes = 0; ///< of all so far
 };
 } // namespace
 

@@ -10,8 +10,8 @@ namespace tutti::rt {
 
 /// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
 inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096,
-                          kMaxAlternatives = 16;
-inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28;
+                          kMaxAlternatives = 16, kMaxImages = 256;
+inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
 inline constexpr uint64_t kAlign = 64;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the first
 /// two, what the driver takes.
@@ -29,13 +29,13 @@ bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &b
 uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
 /// Whether all members use one stored copy.
 inline bool isShared(const fb::Slot &slot) { return !slot.per_member() || slot.stride() == 0; }
-/// The stored copy that member `m` uses.
 /// The sets that launches run over: the active set, and of several groups the members of each that are in it.
 inline uint32_t numSets(const fb::Program &program) { return std::max(program.sets(), 1u); }
 /// The set whose members a per-member slot has copies of.
 inline uint32_t setOf(const fb::Program &program, const fb::Slot &slot) {
   return numSets(program) > 1 ? uint32_t(slot.group() + 1) : 0;
 }
+/// The stored copy that member `m` uses.
 inline uint32_t copyOf(const fb::Slot &slot, uint32_t m) { return count(slot.index()) ? slot.index()->Get(m) : m; }
 
 /// Checks every index, offset, size and launch dimension, so that nothing that the runtime itself computes from the

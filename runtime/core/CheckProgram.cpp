@@ -2,6 +2,7 @@
 // Checks one program: sizes, ports, buffers and launches.
 #include "Check.h"
 #include "Geometry.h"
+#include "Memory.h"
 
 #include "../device/cpu/Pool.h"
 
@@ -16,6 +17,8 @@ public:
       : root(root), program(program), index(index), error(error) {}
 
   tutti_status_t run() {
+    if (count(program.targets()) > kMaxImages)
+      return bad("targets", 0, "are %u, expected at most %u", count(program.targets()), kMaxImages);
     if (auto status = sets())
       return status;
     if (auto status = sizes())
@@ -29,6 +32,8 @@ public:
         return status;
     if (count(program.ports()) > kMaxPorts)
       return bad("ports", 0, "are %u, expected at most %u", count(program.ports()), kMaxPorts);
+    if (!names.allocate(count(program.ports())))
+      return outOfMemory(error, "a list of ports", count(program.ports()) * sizeof(uint64_t));
     for (uint32_t i = 0; i < count(program.ports()); ++i)
       if (auto status = port(*program.ports()->Get(i), i))
         return status;
@@ -55,6 +60,8 @@ private:
 
   /// The active members, and of several groups each one's.
   tutti_status_t sets() {
+    if (program.chunk() > count(root.members()))
+      return bad("sets", 0, "run in pieces of %u members of %u", program.chunk(), count(root.members()));
     if (numSets(program) == 1)
       return TUTTI_OK;
     if (program.chunk())
@@ -62,12 +69,15 @@ private:
     if (program.sets() != 1 + count(root.groups()))
       return bad("sets", 0, "are %u for %u groups", program.sets(), count(root.groups()));
     uint32_t members = count(root.members()), seen = 0;
+    Array<bool> grouped;
+    if (!grouped.allocate(members))
+      return outOfMemory(error, "a list of members", members);
     for (uint32_t g = 0; g < count(root.groups()); ++g) {
       int64_t before = -1;
       for (uint32_t i = 0; i < count(root.groups()->Get(g)->members()); ++i, ++seen) {
         int64_t member = root.groups()->Get(g)->members()->Get(i);
-        if (member <= before || member >= members || seen >= members)
-          return bad("set", g + 1, "has members that are not ascending, or more than there are");
+        if (member <= before || member >= members || std::exchange(grouped[size_t(member)], true))
+          return bad("set", g + 1, "has members that are not ascending, or are another's, or are not there");
         before = member;
       }
     }
@@ -177,7 +187,16 @@ private:
     evaluate(b.bytes(), hi, bytes);
     if (b.bytes() && uint64_t(bytes) != dense)
       return bad("port", i, "has %llu bytes and a buffer of %lld", ull(dense), (long long)bytes);
+    // By digests: to compare long names with each other would take forever.
+    Digest digest;
+    digest.update(view(p.name()).data(), view(p.name()).size());
+    digest.update(input ? "<" : ">", 1);
+    if (!input)
+      digest.update(view(p.head()).data(), view(p.head()).size());
+    names[i] = digest.finish();
     for (uint32_t j = 0; j < i; ++j) {
+      if (names[j] != names[i])
+        continue;
       const fb::Port &other = *program.ports()->Get(j);
       bool otherInput = program.buffers()->Get(other.buffer())->space() == fb::Space::input;
       if (otherInput == input && view(other.name()) == view(p.name()) &&
@@ -317,6 +336,7 @@ private:
   uint32_t numSizes = 0;
   int64_t lo[kMaxSizes] = {}, hi[kMaxSizes] = {};
   int64_t arena = 0;
+  Array<uint64_t> names; ///< digests of the ports'
   int64_t tasksSoFar = 0; ///< of the launches of step `tasksOf`
   uint32_t tasksOf = 0;
 };

@@ -16,10 +16,18 @@ inline bool checkedMul(int64_t a, int64_t b, int64_t &product) { return !__built
 /// Entries of a FlatBuffers vector that may be missing.
 template <typename Vector> uint32_t count(const Vector *vector) { return vector ? vector->size() : 0; }
 
+/// What FlatBuffers' verifier leaves open: it looks at the length's alignment.
+inline bool isAligned(const flatbuffers::Vector<int64_t> *vector) {
+  return !count(vector) || reinterpret_cast<uintptr_t>(vector->data()) % alignof(int64_t) == 0;
+}
+
 inline const char *text(const flatbuffers::String *string) { return string ? string->c_str() : ""; }
 inline std::string_view view(const flatbuffers::String *string) {
   return string ? std::string_view(string->c_str(), string->size()) : std::string_view();
 }
+
+/// Of a term; more are refused, since terms may share them.
+inline constexpr uint32_t kMaxFactors = 64;
 
 /// The value of `extent` (none: 0) at `sizes`; false on overflow. The extent has passed isSound.
 inline bool evaluate(const fb::Extent *extent, const int64_t *sizes, int64_t &value) {
@@ -59,7 +67,8 @@ inline bool isSound(const fb::Extent *extent, uint32_t numSizes) {
     if (!term || term->coef() < 0)
       return false;
     uint32_t divs = count(term->divs());
-    if (divs && divs != count(term->sizes()))
+    if (count(term->sizes()) > kMaxFactors || (divs && divs != count(term->sizes())) ||
+        !isAligned(term->divs()))
       return false;
     for (uint32_t i = 0; i < count(term->sizes()); ++i)
       if (term->sizes()->Get(i) >= numSizes || (divs && term->divs()->Get(i) < 1))

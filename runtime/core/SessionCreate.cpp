@@ -75,22 +75,22 @@ bool differInDimensions(const tutti_info_t &info) {
   return false;
 }
 
-/// Some program has to take the inputs.
-tutti_status_t checkTaken(const tutti_info_t &info, const tutti_tensor_t *inputs, size_t numInputs,
+/// Some program, from `first` on, has to take the inputs.
+tutti_status_t checkTaken(const tutti_info_t &info, uint32_t first, const tutti_tensor_t *inputs, size_t numInputs,
                           tutti_error_t *error) {
   if (!numInputs)
     return TUTTI_OK;
   Line<400> given, known;
-  for (uint32_t p = 0; p < info.num_programs; ++p) {
+  for (uint32_t p = first; p < info.num_programs; ++p) {
     const tutti_program_t &program = info.programs[p];
     if (takes(program, inputs, numInputs))
       return TUTTI_OK;
     bool listed = false;
-    for (uint32_t q = 0; q < p; ++q)
+    for (uint32_t q = first; q < p; ++q)
       listed = listed || hasSameDimensions(info.programs[q], program);
     for (uint32_t i = 0; !listed && i < program.num_dimensions; ++i) {
       const tutti_dimension_t &d = program.dimensions[i];
-      const char *glue = i ? ", " : p ? "; " : "";
+      const char *glue = i ? ", " : p > first ? "; " : "";
       if (d.lo == d.hi)
         known.append("%s%.40s=%lld", glue, d.name, (long long)d.lo);
       else
@@ -129,7 +129,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
                 info.num_programs);
   if (!differInDimensions(info))
     numInputs = 0; // what does not fit, binding says best
-  if (auto status = checkTaken(info, inputs, numInputs, error))
+  if (auto status = checkTaken(info, options.program, inputs, numInputs, error))
     return status;
   tutti_status_t first = TUTTI_OK; // what the first device says that has code and cannot run it
   constexpr tutti_device_t order[] = {TUTTI_DEVICE_CUDA, TUTTI_DEVICE_CPU, TUTTI_DEVICE_EMULATED};
@@ -221,7 +221,7 @@ tutti_status_t Session::build(const tutti_session_options_t &options, tutti_erro
       return status;
   if (!guard.build() || !call.build(description) || !chosen.allocate(call.sizes.size()) ||
       !marks.allocate(call.active.size()))
-    return outOfMemory(error, "a session's tables", call.program->steps()->size() * sizeof(Call::Launch));
+    return outOfMemory(error, "a session's tables", count(call.program->steps()) * sizeof(Call::Launch));
   engine = description.device == TUTTI_DEVICE_CPU ? makeCpuEngine(call) : makeCudaEngine(call);
   if (!engine)
     return outOfMemory(error, "a session's engine", sizeof(Session));

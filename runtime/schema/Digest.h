@@ -16,7 +16,7 @@ public:
   void update(const void *data, size_t bytes) {
     const auto *p = static_cast<const unsigned char *>(data);
     total += bytes;
-    if (held) {
+    if (held && bytes) {
       size_t take = std::min(bytes, sizeof(hold) - held);
       std::memcpy(hold + held, p, take);
       held += take, p += take, bytes -= take;

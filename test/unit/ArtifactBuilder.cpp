@@ -201,8 +201,11 @@ File File::copy() const {
 
 void File::redigest() {
   FileHeader &h = header();
-  h.metadataDigest = xxh64(data() + h.metadataOffset, h.metadataBytes);
-  h.codeDigest = xxh64(data() + h.codeOffset, h.codeBytes);
+  auto digest = [&](uint64_t offset, uint64_t bytes) {
+    return offset <= length && bytes <= length - offset ? xxh64(data() + offset, bytes) : 0;
+  };
+  h.metadataDigest = digest(h.metadataOffset, h.metadataBytes);
+  h.codeDigest = digest(h.codeOffset, h.codeBytes);
   h.headerDigest = digestOf(h);
 }
 

@@ -49,7 +49,7 @@ public:
   const char *data() const { return const_cast<File *>(this)->data(); }
   size_t size() const { return length; }
   FileHeader &header() { return *reinterpret_cast<FileHeader *>(data()); }
-  /// Makes all digests right again after a change.
+  /// Makes all digests right again after a change, of the regions that are inside the file.
   void redigest();
   void write(const std::string &path) const;
   File copy() const;

@@ -29,6 +29,8 @@ struct FakeDriver {
   int modules = 0, streams = 0, events = 0, graphs = 0, pinned = 0;
   CUresult lost = CUDA_SUCCESS;
   uint64_t blocks = 0; ///< that have run
+  /// Called in place of each kernel that runs, once for all its blocks.
+  void (*probe)(const void *parameters) = nullptr;
 
   /// How often a function was called since the last reset; kernels that ran, as "kernel".
   int (*calls)(const char *function) = nullptr;

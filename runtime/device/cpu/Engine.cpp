@@ -109,8 +109,9 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
 tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
   const fb::Program &program = *call.program;
   Array<int64_t> most;
-  if (!call.largestSizes(most) || !tableEntries.allocate(call.tables.size() * call.active.size()))
-    return outOfMemory(error, "a session's tables", call.tables.size() * call.active.size() * sizeof(void *));
+  if (!call.largestSizes(most) || call.tableBytes() > kMaxTables ||
+      !tableEntries.allocate(call.tables.size() * call.active.size()))
+    return outOfMemory(error, "a session's tables", call.tableBytes());
   uint64_t total = 0;
   bool fits = true;
   auto place = [&](uint64_t bytes) {
@@ -165,18 +166,21 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
 }
 
 void CpuEngine::resize() {
+  int64_t sizes[kMaxSizes];
+  std::copy(call.sizes.begin(), call.sizes.end(), sizes);
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
-    int64_t rows = valueOf(launch.rows(), call.sizes.data());
-    auto choose = [&](auto &work, uint32_t members) {
+    // Pieces are of the whole active set: a program in pieces has one set.
+    bool inPieces = call.numPieces() > 1 && !launch.whole();
+    auto choose = [&](auto &work, uint32_t piece) {
+      uint32_t members = inPieces ? call.pieceLength(piece) : call.sets[launch.set()].count;
+      sizes[0] = inPieces ? members : call.numActive;
+      int64_t rows = valueOf(launch.rows(), sizes);
       work.tile = chooseTile(launch, rows, members, threads);
       work.tasks = (launch.lifted() ? members : 1) * ((rows + work.tile - 1) / work.tile);
     };
-    // Pieces are of the whole active set: a program in pieces has one set.
-    uint32_t all = call.sets[launch.set()].count;
-    bool inPieces = call.numPieces() > 1 && !launch.whole();
-    choose(launches[i].full, inPieces ? call.pieceLength(0) : all);
-    choose(launches[i].last, inPieces ? call.pieceLength(call.numPieces() - 1) : all);
+    choose(launches[i].full, 0);
+    choose(launches[i].last, call.numPieces() - 1);
   }
 }
 

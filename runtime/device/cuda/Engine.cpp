@@ -108,7 +108,8 @@ CudaEngine::Memory CudaEngine::layout(const int64_t *sizes) const {
   m.outputs = at;
   placePorts(call.numInputs, uint32_t(call.ports.size()));
   m.tables = at;
-  place(call.tables.size() * call.active.size() * sizeof(void *));
+  m.fits = m.fits && call.tableBytes() <= kMaxTables;
+  place(call.tableBytes());
   m.pinned = m.arena = at;
   int64_t arena = call.arenaBytes(sizes);
   m.fits = m.fits && arena >= 0;

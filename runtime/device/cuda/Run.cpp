@@ -159,7 +159,7 @@ tutti_status_t CudaEngine::pinWeights() {
   call.fillTables([&](uint32_t slot, uint32_t member) {
     return reinterpret_cast<const void *>(on->locate(*version, slot, member));
   });
-  uint64_t bytes = call.tables.size() * call.active.size() * sizeof(void *);
+  uint64_t bytes = call.tableBytes();
   if (bytes)
     if (CUresult result = driver->cuMemcpyHtoDAsync(block + memory.tables, pinned + memory.tables, bytes, stream))
       return failed(result, "copying the tables of weights");

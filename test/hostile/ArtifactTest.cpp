@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Artifacts that somebody has changed: as they are, they are refused; with the digests made right again, they are refused or
+// run, and nothing leaves a buffer. `./dev test --sanitize address` shows what no fault shows.
+#include "CudaFixture.h"
+#include "Probe.h"
+#include "Seeds.h"
+
+using namespace tutti::rt;
+using namespace tutti::rt::test;
+
+namespace {
+tutti_status_t statusOf(const File &file, size_t bytes = SIZE_MAX) {
+  return tutti::Artifact::open(std::as_bytes(std::span(file.data(), std::min(bytes, file.size())))).error().status();
+}
+
+/// What a byte, or the eight from it on, become.
+using Change = void (*)(char *at, size_t room);
+template <typename T, T value> void put(char *at, size_t room) {
+  T to = value;
+  std::memcpy(at, &to, std::min(room, sizeof(to)));
+}
+constexpr Change kChanges[] = {
+    [](char *at, size_t) { *at ^= 0x01; },
+    [](char *at, size_t) { *at ^= char(0x80); },
+    [](char *at, size_t) { *at = char(*at + 1); },
+    [](char *at, size_t) { *at = char(*at - 1); },
+    put<uint8_t, 0>,
+    put<uint8_t, 0xff>,
+    put<int32_t, INT32_MAX>,
+    put<int64_t, INT64_MAX>,
+    put<int64_t, INT64_MIN>,
+    put<int64_t, -1>,
+    put<int64_t, 0>,
+    put<int64_t, (int64_t(1) << 32)>,
+};
+
+struct Tally {
+  int refused = 0, runs = 0;
+};
+
+/// Every byte of the head with every `stride`-th change, the digests right again.
+Tally changeEveryByte(std::string_view head, size_t stride, std::string_view code = {},
+                      tutti_device_t device = TUTTI_DEVICE_CPU) {
+  Tally tally;
+  for (size_t at = 0; at < head.size(); ++at)
+    for (size_t c = at % stride; c < std::size(kChanges); c += stride) {
+      std::string changed(head);
+      kChanges[c](changed.data() + at, changed.size() - at);
+      if (changed == head)
+        continue;
+      File file = expand(changed, code);
+      if (file.size() < sizeof(FileHeader))
+        continue;
+      file.redigest();
+      SCOPED_TRACE("byte " + std::to_string(at) + ", change " + std::to_string(c));
+      Outcome outcome = exercise(file, device);
+      tally.refused += outcome.opened != TUTTI_OK;
+      tally.runs += outcome.runs > 0;
+    }
+  return tally;
+}
+
+Spec everything() {
+  Spec spec;
+  spec.second = "fragments.bf16";
+  return spec;
+}
+} // namespace
+
+TEST(Hostile, everyByteAsItIs) {
+  for (const auto &[name, head] : seeds()) {
+    File file = expand(head);
+    file.redigest();
+    ASSERT_EQ(statusOf(file), TUTTI_OK) << name;
+    for (size_t at = 0; at < head.size(); ++at)
+      for (char change : {char(1), char(0x80), char(0xff), char(1 << at % 8)}) {
+        file.data()[at] ^= change;
+        tutti_status_t status = statusOf(file);
+        EXPECT_TRUE(status >> 8 == 3 || status == TUTTI_NEWER_FORMAT) << name << ", byte " << at << ": " << status;
+        file.data()[at] ^= change;
+      }
+  }
+}
+
+TEST(Hostile, everyCut) {
+  for (const auto &[name, head] : seeds()) {
+    File file = expand(head);
+    file.redigest();
+    for (size_t bytes = 0; bytes < file.size(); bytes += bytes < head.size() ? 1 : 509)
+      EXPECT_EQ(statusOf(file, bytes) >> 8, 3) << name << ", " << bytes << " bytes";
+    // The header says so, too, and its digest is right; then the metadata's length as well.
+    for (size_t bytes = sizeof(FileHeader); bytes < head.size(); ++bytes)
+      for (bool metadata : {false, true}) {
+        std::string cut = head.substr(0, bytes);
+        auto *header = reinterpret_cast<FileHeader *>(cut.data());
+        (metadata ? header->metadataBytes : header->fileBytes) = metadata ? bytes - header->metadataOffset : bytes;
+        File small = expand(cut);
+        small.redigest();
+        EXPECT_EQ(exercise(small).opened >> 8, 3) << name << ", " << bytes << " bytes";
+      }
+  }
+}
+
+TEST(Hostile, everyByteWithItsDigests) {
+  File file = buildArtifact(everything());
+  Tally tally = changeEveryByte(headOf(file), 1);
+  EXPECT_GT(tally.refused, 2000);
+  EXPECT_GT(tally.runs, 2000);
+}
+
+TEST(Hostile, everyByteOfWhatTheCompilerMakes) {
+  for (const auto &[name, head] : seeds()) {
+    SCOPED_TRACE(name);
+    File file = expand(head);
+    file.redigest();
+    EXPECT_GT(exercise(file).runs, 0);
+    Tally tally = changeEveryByte(head, 6);
+    EXPECT_GT(tally.refused, 500);
+    EXPECT_GT(tally.runs, 500);
+  }
+}
+
+TEST_F(Cuda, everyByteWithItsDigests) {
+  fake.memory = uint64_t(64) << 20;
+  fake.probe = probeOnDevice;
+  Spec spec = cudaSpec();
+  spec.alternatives = true;
+  File file = buildArtifact(spec);
+  Tally tally = changeEveryByte(headOf(file), 4, codeOf(file), TUTTI_DEVICE_CUDA);
+  EXPECT_GT(tally.refused, 500);
+  EXPECT_GT(tally.runs, 500);
+}

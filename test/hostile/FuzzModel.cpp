@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fuzzes import: TUTTI_FUZZ says what the bytes are, an .onnx, an .mlir or a .safetensors file.
+#include "compiler/Error.h"
+#include "compiler/import/Importer.h"
+#include "compiler/import/MlirFile.h"
+#include "compiler/import/Safetensors.h"
+
+#include <cstdlib>
+#include <memory>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace tutti;
+
+/// Any error is as good as none, if a file can be the cause of it.
+static void check(llvm::Error error) {
+  llvm::handleAllErrors(std::move(error), [](const CompileError &e) {
+    if (e.message.empty() || !llvm::is_contained({2, 3, 4, 6, 7}, static_cast<int>(e.code)))
+      llvm::errs() << "code " << static_cast<int>(e.code) << ": " << e.message << "\n", std::abort();
+  });
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  // A context keeps every type and attribute that it has seen.
+  static std::unique_ptr<mlir::MLIRContext> context;
+  static int runs = 0;
+  if (runs++ % 500 == 0)
+    context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  static const int file = memfd_create("fuzz", MFD_CLOEXEC);
+  static const std::string path = "/proc/self/fd/" + std::to_string(file);
+  if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != ssize_t(size))
+    std::abort();
+  std::string_view kind = TUTTI_FUZZ;
+  if (kind == "onnx")
+    check(importOnnx(*context, path, {}).takeError());
+  else if (kind == "mlir")
+    check(importMlir(*context, {path, "", -1}, nullptr, {}).takeError());
+  else
+    check(SafetensorsFile::open(path).takeError());
+  return 0;
+}

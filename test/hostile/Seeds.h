@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The heads of artifacts that the corpus of the fuzzer starts from: heads of outputs, inputs per member, groups, programs of
+// several sizes, pieces, as the compiler makes them (make_corpus.py).
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace tutti::rt::test {
+
+inline std::string seedNamed(const std::string &name) {
+  std::ifstream in(TUTTI_TEST_CORPUS "/artifact/" + name, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+/// By name; findings of the fuzzer, named by what they are, are not among them.
+inline std::vector<std::pair<std::string, std::string>> seeds() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto &entry : std::filesystem::directory_iterator(TUTTI_TEST_CORPUS "/artifact"))
+    if (std::string name = entry.path().filename(); name.find("found") == name.npos)
+      all.emplace_back(name, seedNamed(name));
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+} // namespace tutti::rt::test
