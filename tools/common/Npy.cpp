@@ -118,6 +118,9 @@ bool parseDescr(std::string_view text, Descr &descr) {
     order = '=';
   descr.kind = text.front();
   text.remove_prefix(1);
+  descr.cell = 0;
+  if (descr.kind == 'O' || descr.kind == 'M' || descr.kind == 'm') // Python objects, dates: of no cells that we know
+    return true;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), descr.cell);
   descr.swapped = order == '>';
   return error == std::errc() && end == text.data() + text.size();

@@ -127,9 +127,9 @@ Operand Emit::top(const Operand &x, int64_t count, bool smallest) {
   if (!isKnown(x, last, "chooses among"))
     return Operand();
   Sizes sizes = x.sizes();
-  if (count < 1)
-    return unsupported("chooses " + Twine(count) + " elements");
-  if (count > sizes[last].getFixed())
+  if (count == 0)
+    return unsupported("chooses no elements");
+  if (count < 0 || count > sizes[last].getFixed())
     return malformed("chooses " + Twine(count) + " elements of " + sizes[last].str());
   sizes[last] = Size(count);
   SmallVector<NamedAttribute> attributes{number("count", count)};

@@ -109,7 +109,8 @@ private:
         said += (said.empty() ? "" : "\n") + placeOf(diagnostic.getLocation()) + ": " + diagnostic.str();
       return success();
     });
-    module = parseSourceString<ModuleOp>(text, &context, path);
+    std::string whole = text.str(); // the lexer looks at the byte behind the text
+    module = parseSourceString<ModuleOp>(whole, &context, path);
     if (!module)
       return fail(ExitCode::malformed, said.empty() ? "'" + path + "' is no MLIR module" : said);
     return llvm::Error::success();

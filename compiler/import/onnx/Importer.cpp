@@ -95,6 +95,9 @@ llvm::Error Importer::prepare() {
     return fail(ExitCode::unsupported, "'" + path + "' is of opset " + llvm::Twine(opset) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported: export the model for one of those");
+  if (graph.sparse_initializer_size())
+    return fail(ExitCode::unsupported, "'" + path + "': initializer '" + graph.sparse_initializer(0).values().name() +
+                                           "' is sparse, which is not supported: store it dense");
   for (const onnx::TensorProto &tensor : graph.initializer())
     if (!initializers.try_emplace(tensor.name(), &tensor).second)
       return wrong("there are two initializers '" + tensor.name() + "'");
@@ -106,8 +109,12 @@ llvm::Error Importer::prepare() {
     if (!initializers.contains(input.name()))
       inputs.push_back(&input);
   }
-  for (const onnx::ValueInfoProto &output : graph.output())
+  llvm::StringSet<> results;
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    if (!results.insert(output.name()).second)
+      return wrong("there are two outputs '" + output.name() + "'");
     outputs.push_back(&output);
+  }
   if (outputs.empty())
     return wrong("the graph has no outputs");
   if (inputs.size() > maxPorts || outputs.size() > maxPorts)
@@ -124,7 +131,10 @@ llvm::Error Importer::prepare() {
   }
   if (llvm::Error error = bindInputs())
     return error;
-  if (llvm::Error error = walk.check(graph.node()))
+  for (const auto &initializer : initializers)
+    names.insert(initializer.getKey());
+  names.erase(""); // no name, of a node's output: not computed
+  if (llvm::Error error = walk.check(graph.node(), names))
     return error;
   return weights ? checkWeights() : llvm::Error::success();
 }

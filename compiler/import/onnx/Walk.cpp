@@ -57,21 +57,23 @@ static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(co
   });
 }
 
-llvm::Error Walk::check(const Nodes &nodes) {
+llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
   llvm::StringSet<> computed;
   for (const onnx::NodeProto &node : nodes)
     for (const std::string &output : node.output())
-      if (!output.empty() && !computed.insert(output).second)
+      if (given.contains(output))
+        return wrong("a node computes '" + output + "', which is an input or an initializer");
+      else if (!output.empty() && !computed.insert(output).second)
         return wrong("two nodes compute '" + output + "'");
   return llvm::Error::success();
 }
 
-llvm::Error Walk::enter(const Nodes &body) {
+llvm::Error Walk::enter(const Nodes &body, const llvm::StringSet<> &given) {
   nodes += body.size();
   if (nodes > maxNodes)
     return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxNodes) +
                                            " nodes, those of its functions counted at each call");
-  return check(body);
+  return check(body, given);
 }
 
 void Walk::begin() {
@@ -281,7 +283,10 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
     return fail(ExitCode::unsupported, "'" + path + "': " + what + " is of opset " + llvm::Twine(opset) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported");
-  if (llvm::Error error = enter(function.node()))
+  llvm::StringSet<> taken;
+  for (const std::string &input : function.input())
+    taken.insert(input);
+  if (llvm::Error error = enter(function.node(), taken))
     return error;
   Scope inner{opsets, nullptr, name + "/", {}, {}, {}};
   for (auto [i, input] : llvm::enumerate(function.input())) {
@@ -338,7 +343,10 @@ llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto,
   if (!graph || graph->output_size() != proto.output_size())
     return wrong("node '" + name + "' (If): attribute '" + wanted + "' is no graph of " +
                  llvm::Twine(proto.output_size()) + " outputs");
-  if (llvm::Error error = enter(graph->node()))
+  llvm::StringSet<> taken;
+  for (const onnx::TensorProto &tensor : graph->initializer())
+    taken.insert(tensor.name());
+  if (llvm::Error error = enter(graph->node(), taken))
     return error;
   Scope inner{scope.opsets, &scope, name + "/", {}, {}, {}};
   for (const onnx::TensorProto &tensor : graph->initializer())

@@ -38,8 +38,8 @@ public:
   /// The names that nodes read which `outputs` need, and the outputs.
   static llvm::StringSet<> readFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
-  /// What no run of the walk can mend: names that are computed twice.
-  llvm::Error check(const Nodes &nodes);
+  /// What no run of the walk can mend: names that are computed twice, or are `given` and computed.
+  llvm::Error check(const Nodes &nodes, const llvm::StringSet<> &given);
   /// Imports the nodes that `outputs` need. What is unsupported is kept in `unsupported`; a restart that `emit` asks
   /// for ends it.
   llvm::Error run(Emit &emit, Scope &scope, const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
@@ -51,7 +51,7 @@ public:
 
 private:
   /// Counts the nodes of a function or a branch before they are walked through, and checks them.
-  llvm::Error enter(const Nodes &body);
+  llvm::Error enter(const Nodes &body, const llvm::StringSet<> &given);
   llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
