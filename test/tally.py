@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Adds up what ctest and lit reported: `N passed, N failed, N skipped`, exit 1 when something failed.
 
-    python tally.py FOLDER       ctest.xml, and lit*.xml of the lit runs that were tests of ctest (named lit*)
+    python tally.py FOLDER       ctest.xml, ctest-*.xml of other build folders, and lit*.xml of the lit runs that were tests of ctest (named lit*)
 """
 import sys
 import xml.etree.ElementTree as ET
@@ -24,7 +24,7 @@ def main(folder: Path) -> int:
     failed = []
     inner = [c for path in sorted(folder.glob("lit*.xml")) for c in cases(path)]
     try:
-        outer = list(cases(folder / "ctest.xml"))
+        outer = [c for path in [folder / "ctest.xml", *sorted(folder.glob("ctest-*.xml"))] for c in cases(path)]
     except (OSError, ET.ParseError) as error:
         outer = [(f"ctest: {error}", "failed")]
     # A lit run that wrote its own report is counted there; one that failed without a failing test counts itself.

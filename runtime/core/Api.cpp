@@ -113,9 +113,11 @@ tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const t
     return fail(error, TUTTI_INVALID_ARGUMENT, "no inputs were given, expected %zu", count);
   tutti_session_options_t all = complete(options);
   tutti_status_t status = chooseProgram(*unwrap(artifact), inputs, count, all, error);
+  if (status)
+    return status; // not even a device that is none has been looked at
   options->program = all.program;
   options->device = all.device;
-  return status;
+  return TUTTI_OK;
 }
 
 tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,

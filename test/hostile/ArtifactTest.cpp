@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Artifacts that somebody has changed: as they are, they are refused; with the digests made right again, they are refused or
-// run, and nothing leaves a buffer. `./dev test --sanitize address` shows what no fault shows.
+// Artifacts that somebody has changed: as they are, they are refused; with the digests made right again, they are
+// refused or run, and nothing leaves a buffer. `./dev test --sanitize address` shows what no fault shows.
 #include "CudaFixture.h"
 #include "Probe.h"
 #include "Seeds.h"

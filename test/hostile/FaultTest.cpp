@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory that is not to be had, at every allocation of the runtime, one by one: a status, the rest still works, nothing stays
-// behind. The linker leads the runtime's calls here (--wrap).
+// Memory that is not to be had, at every allocation of the runtime, one by one: a status, the rest still works, nothing
+// stays behind. The linker leads the runtime's calls here (--wrap).
 #include "CudaFixture.h"
 
 #include <algorithm>

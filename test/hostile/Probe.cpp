@@ -219,8 +219,8 @@ struct Bound {
 class Exercise {
 public:
   Exercise(const File &file, tutti_artifact_t *artifact, tutti_device_t device, Outcome &outcome)
-      : file(file), artifact(artifact), info(*tutti_artifact_info(artifact)),
-        root(*fb::GetRoot(info.metadata)), device(device), outcome(outcome) {}
+      : file(file), artifact(artifact), info(*tutti_artifact_info(artifact)), root(*fb::GetRoot(info.metadata)),
+        device(device), outcome(outcome) {}
 
   void run() {
     describe();
@@ -267,7 +267,8 @@ private:
       if (!denseBytes(fb::DType(weight.dtype), weight.dims, uint32_t(weight.rank), bytes) || bytes > kMostPort)
         continue;
       std::unique_ptr<char, Bound::Free> data(static_cast<char *>(std::calloc(bytes + !bytes, 1)));
-      tutti_tensor_t tensor = {weight.name, weight.dtype, weight.rank, weight.dims, nullptr, data.get(), TUTTI_MEMORY_HOST};
+      tutti_tensor_t tensor = {weight.name, weight.dtype, weight.rank,      weight.dims,
+                               nullptr,     data.get(),   TUTTI_MEMORY_HOST};
       expectStatus(tutti_artifact_swap_weights(artifact, info.num_members - 1, &tensor, 1, nullptr));
     }
   }

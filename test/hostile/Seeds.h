@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The heads of artifacts that the corpus of the fuzzer starts from: heads of outputs, inputs per member, groups, programs of
-// several sizes, pieces, as the compiler makes them (make_corpus.py).
+// The heads of artifacts that the corpus of the fuzzer starts from: heads of outputs, inputs per member, groups,
+// programs of several sizes, pieces, as the compiler makes them (make_corpus.py).
 #pragma once
 
 #include <algorithm>

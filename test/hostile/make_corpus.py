@@ -38,7 +38,7 @@ def head(artifact: Path) -> bytes:
 
 
 def main(compiler: Path):
-    for kind in ("artifact", "mlir", "safetensors", "npy"):
+    for kind in ("artifact", "onnx", "mlir", "safetensors", "npy"):
         (here / "corpus" / kind).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -60,6 +60,7 @@ def main(compiler: Path):
         }.items():
             subprocess.run([compiler, *arguments, "--target", "cpu-v3", "-o", "out.tutti"], check=True, cwd=folder)
             (here / "corpus/artifact" / name).write_bytes(head(folder / "out.tutti"))
+        (here / "corpus/onnx/dense").write_bytes((folder / "0.onnx").read_bytes())
         stage = subprocess.run([compiler, equal[0], "--stop-after", "model"], check=True, cwd=folder, capture_output=True)
         (here / "corpus/mlir/dense").write_bytes(stage.stdout)
     header = b'{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"b":{"dtype":"BF16","shape":[],"data_offsets":[8,10]}}'

@@ -18,7 +18,6 @@ using namespace tutti::rt;
 using namespace tutti::rt::test;
 
 namespace tutti::rt {
-constexpr uint64_t kParameterBytes = 4096; // the most that a kernel has
 struct CUctx_st {
   int device = -1;
 };
@@ -36,7 +35,7 @@ struct CUevent_st {
 };
 struct CUgraphNode_st {
   CUDA_KERNEL_NODE_PARAMS what;
-  alignas(8) char parameters[kParameterBytes];
+  alignas(8) char parameters[4096];
 };
 struct CUgraph_st {
   CUgraphNode_st nodes[32];
@@ -50,7 +49,7 @@ struct CUstream_st {
   struct Op {
     CUfunction function; // null: a copy or a fill
     unsigned grid[3];
-    alignas(8) char parameters[kParameterBytes];
+    alignas(8) char parameters[4096];
     char *to;
     const char *from;
     size_t bytes;
@@ -79,7 +78,6 @@ struct Count {
   const char *name;
   int calls;
 } counts[128];
-
 int &countOf(const char *name) {
   for (Count &count : counts)
     if (!count.name || std::strcmp(count.name, name) == 0) {
@@ -103,9 +101,6 @@ CUresult enter(const char *name, bool needsContext = true) {
 #define ENTER_WITHOUT_CONTEXT(name)                                                                                    \
   if (CUresult entered = enter(#name, false))                                                                          \
     return entered;
-
-/// What a driver takes along: as much as the kernel says, whatever the caller had in mind.
-uint64_t parameterBytes(CUfunction function) { return fake.probe ? kParameterBytes : function->bytes; }
 
 void guard(int protection) {
   for (int i = 0; i < numBlocks; ++i)
@@ -183,7 +178,7 @@ void launch(CUstream stream, const CUDA_KERNEL_NODE_PARAMS &what, const void *pa
   CUstream_st::Op &op = push(stream);
   op.function = what.func;
   op.grid[0] = what.gridDimX, op.grid[1] = what.gridDimY, op.grid[2] = what.gridDimZ;
-  std::memcpy(op.parameters, parameters, parameterBytes(what.func));
+  std::memcpy(op.parameters, parameters, what.func->bytes);
 }
 
 int deviceNow() { return stack[depth - 1]->device; }
@@ -317,7 +312,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   CUfunc_st *free = module->functions;
   while (free->entry && reinterpret_cast<void *>(free->entry) != entry)
     ++free;
-  *free = {reinterpret_cast<decltype(free->entry)>(entry), *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
+  *free = {reinterpret_cast<decltype(free->entry)>(entry), fake.probe ? sizeof(CUgraphNode_st::parameters) : *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
   return *function = free, 0;
 }
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {
@@ -382,7 +377,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNod
     return CUDA_ERROR_INVALID_VALUE;
   CUgraphNode_st &to = graph->nodes[graph->count++];
   to.what = *what;
-  std::memcpy(to.parameters, what->kernelParams[0], parameterBytes(what->func));
+  std::memcpy(to.parameters, what->kernelParams[0], what->func->bytes);
   return *node = &to, 0;
 }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long) {
@@ -393,7 +388,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, cons
   ENTER(cuGraphExecKernelNodeSetParams)
   CUgraphNode_st &to = exec->graph.nodes[node - exec->original->nodes];
   to.what = *what;
-  std::memcpy(to.parameters, what->kernelParams[0], parameterBytes(what->func));
+  std::memcpy(to.parameters, what->kernelParams[0], what->func->bytes);
   return 0;
 }
 CUresult cuGraphUpload(CUgraphExec, CUstream) { return enter("cuGraphUpload"); }
@@ -432,7 +427,7 @@ FakeDriver *tuttiFakeDriver() {
     FakeDriver fresh = fake;
     fresh.version = 12040, fresh.devices = 2, fresh.major = 9, fresh.minor = 0, fresh.memory = uint64_t(1) << 30;
     fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10, fresh.multiprocessors = 100;
-    fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS;
+    fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS, fresh.probe = nullptr;
     fake = fresh;
   };
   fake.allocate = [](int device, size_t bytes) { return reinterpret_cast<CUdeviceptr>(map(bytes, device)); };
