@@ -4,7 +4,7 @@
 #include "Compiler.h"
 #include "compiler/codegen/cpu/Emitters.h"
 #include "compiler/codegen/cpu/Image.h"
-#include "compiler/codegen/cuda/Image.h"
+#include "compiler/codegen/cuda/images/Image.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"

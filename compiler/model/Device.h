@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_MODEL_DEVICE_H
 #define TUTTI_COMPILER_MODEL_DEVICE_H
 
-#include "compiler/codegen/cuda/Architectures.h"
+#include "compiler/codegen/cuda/images/Architectures.h"
 
 namespace tutti {
 

@@ -8,7 +8,7 @@
 //   tutti-barriers SHAPE          runs a shape as the environment has it, and prints what it answers
 #include "../emulated/Emulated.h"
 #include "../laws/Compiled.h"
-#include "compiler/codegen/cuda/DeviceText.h"
+#include "compiler/codegen/cuda/images/DeviceText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is read from a cubin, beside what the assembler says of the same kernels; and the gate.
-#include "compiler/codegen/cuda/Cubin.h"
+#include "compiler/codegen/cuda/images/Cubin.h"
 #include "Support.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVRTC: where it is found, what it makes, and what is said where it is missing or too old.
 #include "Support.h"
-#include "compiler/codegen/cuda/NvrtcSearch.h"
+#include "compiler/codegen/cuda/images/NvrtcSearch.h"
 
 #include <filesystem>
 #include <fstream>

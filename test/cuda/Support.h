@@ -4,7 +4,7 @@
 #define TUTTI_TEST_CUDA_SUPPORT_H
 
 #include "compiler/Error.h"
-#include "compiler/codegen/cuda/Nvrtc.h"
+#include "compiler/codegen/cuda/images/Nvrtc.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Compiling and launching for the tests of the emulated device.
 #include "Harness.h"
 
-#include "compiler/codegen/cuda/Emulated.h"
+#include "compiler/codegen/cuda/images/Emulated.h"
 
 #include <map>
 

@@ -2,9 +2,9 @@
 // Every header of kernel text compiles alone, by the host's compiler and by NVRTC for every kind of architecture.
 #include "Harness.h"
 
-#include "compiler/codegen/cuda/DeviceText.h"
-#include "compiler/codegen/cuda/Emulated.h"
-#include "compiler/codegen/cuda/Nvrtc.h"
+#include "compiler/codegen/cuda/images/DeviceText.h"
+#include "compiler/codegen/cuda/images/Emulated.h"
+#include "compiler/codegen/cuda/images/Nvrtc.h"
 
 #include <optional>
 

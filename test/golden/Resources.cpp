@@ -6,7 +6,7 @@
 //
 // Registers are NVRTC's choice: with another version than the table's only they may differ, and only within the gates.
 #include "../laws/Compiled.h"
-#include "compiler/codegen/cuda/Nvrtc.h"
+#include "compiler/codegen/cuda/images/Nvrtc.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -3,8 +3,8 @@
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_KERNEL_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_KERNEL_H
 
-#include "Architectures.h"
 #include "dialects/plan/Plan.h"
+#include "images/Architectures.h"
 
 #include "llvm/Support/Error.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The headers of device/, embedded: what kernel text includes as "tutti/NAME.cuh".
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_DEVICETEXT_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_DEVICETEXT_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_DEVICETEXT_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_DEVICETEXT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel text compiled by the host's compiler, for the emulated device of test/emulated.
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_EMULATED_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_EMULATED_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_EMULATED_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_EMULATED_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVRTC, NVIDIA's compiler of kernel text: found when models are compiled, never linked. It needs no GPU.
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_NVRTC_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_NVRTC_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_NVRTC_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_NVRTC_H
 
 #include "Architectures.h"
 #include "DeviceText.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The architectures that kernels are compiled for, and what a kernel may use on each.
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_ARCHITECTURES_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_ARCHITECTURES_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_ARCHITECTURES_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_ARCHITECTURES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

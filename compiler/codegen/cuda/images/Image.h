@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From the text of kernels to what a device loads.
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGE_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGE_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_IMAGE_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_IMAGE_H
 
 #include "Cubin.h"
 

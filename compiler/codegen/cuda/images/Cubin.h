@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the kernels of a cubin take of a GPU, read from its bytes; and the gate that refuses what must not be.
-#ifndef TUTTI_COMPILER_CODEGEN_CUDA_CUBIN_H
-#define TUTTI_COMPILER_CODEGEN_CUDA_CUBIN_H
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_CUBIN_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_IMAGES_CUBIN_H
 
 #include "Architectures.h"
 

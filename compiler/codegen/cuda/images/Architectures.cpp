@@ -60,7 +60,8 @@ int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets) {
   constexpr int64_t mostShared = 99 << 10, inFlight = 24 << 10;
   int64_t least = mostShared;
   for (const Architecture *target : targets)
-    least = std::min(least, (std::min<int64_t>(target->sharedPerBlock, mostShared) - inFlight) / (target->capability < 80 ? 8 : 16));
+    least = std::min(least, (std::min<int64_t>(target->sharedPerBlock, mostShared) - inFlight) /
+                                (target->capability < 80 ? 8 : 16));
   return least / 16 * 16;
 }
 
