@@ -12,6 +12,8 @@ install(FILES examples/digits/README.md examples/digits/images.npy DESTINATION $
 install(DIRECTORY examples/digits/models DESTINATION ${documents}/examples/digits)
 
 if(TUTTI_BUILD_COMPILER)
+  # The others need the C and C++ libraries only.
+  set(TUTTI_COMPILER_TOOLS tutti-compile tutti-lsp-server tutti-opt tutti-verify)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/InstallLibraries.cmake.in InstallLibraries.cmake @ONLY)
   install(SCRIPT ${CMAKE_CURRENT_BINARY_DIR}/InstallLibraries.cmake COMPONENT libraries EXCLUDE_FROM_ALL)
 endif()

@@ -31,7 +31,7 @@ public:
 
   LogicalResult run() {
     collectSizes();
-    if (failed(layOutArena()))
+    if (failed(checkPorts()) || failed(countFlops()) || failed(layOutArena()))
       return failure();
     return emit();
   }
@@ -42,7 +42,9 @@ private:
   OpBuilder builder;
   llvm::StringMap<int64_t> largest;
   std::vector<Interval> intervals;
-  std::vector<SmallVector<plan::DispatchOp>> steps; ///< dispatches that need nothing of each other, as soon as they can run
+  /// Dispatches that need nothing of each other, as early as they can run.
+  std::vector<SmallVector<plan::DispatchOp>> steps;
+  std::vector<std::string> flops; ///< what contractions multiply and add, one each
   int64_t arena = 0;
   int64_t chunk = 0; ///< members that run at once; 0: all
   llvm::DenseMap<Value, Value> buffers;
@@ -139,6 +141,38 @@ private:
     return success();
   }
 
+  LogicalResult checkPorts() {
+    auto fits = [&](Value value, StringRef what) -> LogicalResult {
+      std::optional<Size> bytes = bytesOf(typeOf(value));
+      if (bytes && largestOf(*bytes))
+        return success();
+      bool ranges = llvm::any_of(getSizes(typeOf(value)),
+                                 [](const Size &size) { return !size.isFixed() && size != activeSize(); });
+      return emitError(value.getLoc()) << what << " of more than 2^63 bytes: " << value.getType()
+                                       << (ranges ? "; bind a smaller range with --dim" : "");
+    };
+    for (BlockArgument argument : function.getArguments())
+      if (failed(fits(argument, "an input")))
+        return failure();
+    for (Value value : function.getBody().front().getTerminator()->getOperands())
+      if (failed(fits(value, "an output")))
+        return failure();
+    return success();
+  }
+
+  LogicalResult countFlops() {
+    SmallVector<ContractOp> contractions;
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      kernelOf(dispatch).walk([&](ContractOp op) { contractions.push_back(op); });
+    for (ContractOp op : contractions) {
+      std::optional<Size> count = flopsOf(op);
+      if (!count)
+        return op.emitError("a contraction of more than 2^63 operations");
+      flops.push_back(count->str());
+    }
+    return success();
+  }
+
   LogicalResult keep(Value value, unsigned first, llvm::DenseMap<Operation *, unsigned> &times) {
     std::optional<Size> bytes = bytesOf(typeOf(value));
     bool perPiece = chunk && isLifted(typeOf(value)) && !isWhole(value);
@@ -177,11 +211,6 @@ private:
   }
 
   LogicalResult emit() {
-    SmallVector<std::string> flops;
-    for (auto dispatch : function.getOps<plan::DispatchOp>())
-      SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr()).walk([&](ContractOp op) {
-        flops.push_back(flopsOf(op).str());
-      });
     SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
 
     NamedAttrList sizes(module->getAttrOfType<DictionaryAttr>("tutti.sizes"));
@@ -189,18 +218,21 @@ private:
     if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
       for (unsigned group = 0; group < groups.size(); ++group)
         sizes.set(activeSize(group).str(), builder.getDenseI64ArrayAttr({0, largest.lookup(activeSize(group).str())}));
-    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module), sizes.getDictionary(module.getContext()),
-                                           builder.getStrArrayAttr(flopRefs), arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
+    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module),
+                                           sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
+                                           arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())
       buffers[argument] = port("input", argument, function.getArgAttrDict(argument.getArgNumber()));
     auto ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands())
-      buffers[throughViews(operand.get())] = port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
+      buffers[throughViews(operand.get())] =
+          port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
     for (const Interval &interval : intervals) {
       buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
-      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) && isWhole(interval.value));
+      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
+                                                                       isWhole(interval.value));
     }
     for (auto [part, whole] : joined)
       buffers[part] = buffers.lookup(whole);
@@ -211,20 +243,22 @@ private:
     return success();
   }
 
-  static Size flopsOf(ContractOp op) {
+  /// Nothing on overflow.
+  static std::optional<Size> flopsOf(ContractOp op) {
     auto spec = ContractSpec::parse(op.getSpec());
-    std::optional<Size> total = product(getSizes(op.getResult().getType()));
     Sizes left = getSizes(typeOf(op.getLhs()));
+    std::optional<Size> total = product(getSizes(op.getResult().getType()));
     for (char label : spec->contracted())
-      total = total->times(left[spec->lhs.find(label)]);
-    return *total->times(Size(2));
+      total = total ? total->times(left[spec->lhs.find(label)]) : total;
+    return total ? total->times(Size(2)) : total;
   }
 
-  Value buffer(StringRef space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {}, FlatSymbolRefAttr param = {},
-               StringRef layout = {}, ElementsAttr value = {}) {
-    return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()), builder.getStringAttr(space), TypeAttr::get(type),
-                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port, param,
-                                  layout.empty() ? StringAttr() : builder.getStringAttr(layout), value);
+  Value buffer(StringRef space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
+               FlatSymbolRefAttr param = {}, StringRef layout = {}, ElementsAttr value = {}) {
+    return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
+                                  builder.getStringAttr(space), TypeAttr::get(type),
+                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port,
+                                  param, layout.empty() ? StringAttr() : builder.getStringAttr(layout), value);
   }
 
   Value port(StringRef space, Value value, DictionaryAttr attributes) {
@@ -259,8 +293,8 @@ private:
       most = most / members * quantum;
     if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
       return success();
-    return dispatch.emitError("a launch of ") << rows.str() << " rows of " << members << " members: at most " << most << " rows on "
-                                              << targetOf(module) << "; bind a smaller range with --dim";
+    return dispatch.emitError("a launch of ") << rows.str() << " rows of " << members << " members: at most " << most
+                                              << " rows on " << targetOf(module) << "; bind a smaller range with --dim";
   }
 
   LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {
@@ -298,10 +332,10 @@ private:
       int64_t tickets = *largestOf(rows);
       operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
     }
-    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
-                           kernel.getPlacedAttr(), rows.str(), number("tile"),
-                           number("quantum"), number("overhead"), number("scratch"),
-                                              chunk && heads));
+    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
+                                              kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
+                                              rows.str(), number("tile"), number("quantum"), number("overhead"),
+                                              number("scratch"), chunk && heads));
     return success();
   }
 };
