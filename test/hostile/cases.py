@@ -163,8 +163,7 @@ ONNX = [
     (3, "y|x", onnx(inputs=(value_info("x", []),))),
     (4, "2.63 bytes", onnx([node("Relu", ["x"], "y")], (), (value_info("x", ["batch", BIG, BIG]),), (value_info("y", []),))),
     (4, "2.63 bytes", onnx([node("Relu", ["x"], "y")], (), (value_info("x", ["batch", 2**62]),), (value_info("y", []),))),
-    (4, "2.63 operations", onnx([node("MatMul", ["x", "z"], "y")], (), (value_info("x", [2**30, 2**20]), value_info("z", [2**20, 2**30])),
-                                (value_info("y", []),))),
+    (4, "2.63 operations", onnx([node("MatMul", ["x", "z"], "y")], (), (value_info("x", [2**30] * 2), value_info("z", [2**30] * 2)), (value_info("y", []),))),
     # Attributes and constant operands.
     (3, "Transpose", op("Transpose", perm=[0, 0])),
     (3, "Transpose", op("Transpose", perm=[0, 7])),
