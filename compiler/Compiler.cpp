@@ -387,8 +387,8 @@ llvm::Expected<CompileResult> compile(const CompileRequest &request) {
   MLIRContext context(registry(), MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   auto aligned = request.unequal ? alignUnequal(context, request)
-                                 : alignBindings(context, membersOf(request.models, request.weights), bindingsOf(request),
-                                                 {request.shareByContent});
+                                 : alignBindings(context, membersOf(request.models, request.weights),
+                                                 bindingsOf(request), {request.shareByContent});
   if (!aligned)
     return aligned.takeError();
   return compile(request, std::move(*aligned));

@@ -11,7 +11,8 @@ namespace tutti {
 enum class Stage { model, batched, kernels, planned, binary };
 llvm::ArrayRef<std::pair<llvm::StringRef, Stage>> stages();
 
-/// The passes that lead to a stage from the one before it; none for `model`, which import makes, and `binary`, which the emitters make.
+/// The passes that lead to a stage from the one before it; none for `model`, which import makes, and `binary`, which
+/// the emitters make.
 void addPasses(mlir::OpPassManager &passes, Stage stage);
 
 } // namespace tutti

@@ -223,7 +223,8 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       computeEveryResult(function);
   }
 
-  /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is copied.
+  /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is
+  /// copied.
   void computeEveryResult(func::FuncOp function) {
     auto ret = cast<func::ReturnOp>(function.getBody().back().getTerminator());
     OpBuilder builder(ret);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 //
-// Where a task's memory is bounded (tutti.scratch_per_row, of a CUDA block's shared memory), a chain ends before the op whose values
-// would not fit, and the next kernel reads what this one has stored. A group without contractions goes on: its widest values lie in
-// memory, each row read as often as it takes, since few launches are worth more there than reads.
+// Where a task's memory is bounded (tutti.scratch_per_row, of a CUDA block's shared memory), a chain ends before the op
+// whose values would not fit, and the next kernel reads what this one has stored. A group without contractions goes on:
+// its widest values lie in memory, each row read as often as it takes, since few launches are worth more there than
+// reads.
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
@@ -28,7 +29,7 @@ namespace {
 struct Group {
   RowForm form;
   SmallVector<Operation *> ops;
-  llvm::BitVector needs; // groups that must have run before, transitively
+  llvm::BitVector needs;                    // groups that must have run before, transitively
   llvm::SmallPtrSet<Operation *, 4> stored; // results that no other group reads, too wide for a task's own memory
 };
 
@@ -160,7 +161,8 @@ private:
       if (id < needs.size() && needs.test(id))
         return false;
     }
-    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only with heads.
+    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only
+    // with heads.
     return fed || !isa<HeadOp>(op) || llvm::all_of(groups[id].ops, [](Operation *other) { return isa<HeadOp>(other); });
   }
 
@@ -170,7 +172,8 @@ private:
       return true;
     Group trial = group;
     trial.ops.push_back(op);
-    bool multiplies = llvm::any_of(trial.ops, [](Operation *op) { return isa<ContractOp>(op) && numericsRule(op) == "panels"; });
+    bool multiplies =
+        llvm::any_of(trial.ops, [](Operation *op) { return isa<ContractOp>(op) && numericsRule(op) == "panels"; });
     while (true) {
       Body body = bodyOf(trial, "trial");
       function->getParentOfType<ModuleOp>().push_back(body.kernel); // analyses ask what it is for
@@ -257,7 +260,8 @@ private:
         if (!inside.contains(operand.getDefiningOp()))
           body.inputs.insert(operand);
       Value result = op->getResult(0);
-      bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user) || isa<HeadOp>(user); });
+      bool isRead =
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user) || isa<HeadOp>(user); });
       if (isRead || group.stored.contains(op))
         body.results.insert(result);
     }
@@ -272,10 +276,11 @@ private:
     for (auto [index, value] : llvm::enumerate(llvm::concat<const Value>(body.inputs, body.results)))
       if (isAmongOthers(value))
         placed.push_back(index);
-    body.kernel = plan::KernelOp::create(top, loc, name, family(group), group.form.lifted,
-                                         ofGroup ? top.getStringAttr(group.form.members.str()) : StringAttr(),
-                                         top.getStrArrayAttr(rowRefs), top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())),
-                                         placed.empty() ? DenseI64ArrayAttr() : top.getDenseI64ArrayAttr(placed), DictionaryAttr());
+    body.kernel = plan::KernelOp::create(
+        top, loc, name, family(group), group.form.lifted,
+        ofGroup ? top.getStringAttr(group.form.members.str()) : StringAttr(), top.getStrArrayAttr(rowRefs),
+        top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())),
+        placed.empty() ? DenseI64ArrayAttr() : top.getDenseI64ArrayAttr(placed), DictionaryAttr());
     Block *block = top.createBlock(&body.kernel.getBody());
     for (Value input : body.inputs)
       body.mapping.map(input, block->addArgument(input.getType(), input.getLoc()));

@@ -34,20 +34,23 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         int64_t widest = 1;
         kernel.getBody().walk([&](Operation *op) {
           if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
-            if (Size columns = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns; columns.isFixed())
+            if (Size columns = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns;
+                columns.isFixed())
               widest = std::max(widest, columns.getFixed());
         });
         tile = elementsPerTask / widest;
       }
-      tile = std::clamp<int64_t>(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum), quantum, 1024);
+      tile = std::clamp<int64_t>(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum),
+                                 quantum, 1024);
 
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes;
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
       OpBuilder b(kernel);
       auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
-      kernel.setScheduleAttr(b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", quantum),
-                                                  number("scratch", scratch), number("tile", tile)}));
+      kernel.setScheduleAttr(
+          b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", quantum),
+                               number("scratch", scratch), number("tile", tile)}));
     }
   }
 };

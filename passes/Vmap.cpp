@@ -20,8 +20,8 @@ bool readsMembers(Operation &op, const LiftContext &context) {
   return param && param.getPerMember();
 }
 
-/// Builds the body of `function` at the context's insertion point, over its axis. The arguments have been set; what depends
-/// on shared values alone is cloned as it is.
+/// Builds the body of `function` at the context's insertion point, over its axis. The arguments have been set; what
+/// depends on shared values alone is cloned as it is.
 LogicalResult liftBody(func::FuncOp function, LiftContext &context) {
   for (Operation &op : function.getBody().front().without_terminator()) {
     bool lifted = llvm::any_of(op.getOperands(), [&](Value operand) { return context.isLifted(operand); });
@@ -81,7 +81,8 @@ private:
         continue;
       auto name = op.getAttrOfType<FlatSymbolRefAttr>("callee");
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, name);
-      if (failed(resolve(callee)) || failed(isa<VmapOp>(op) ? inlineVmap(cast<VmapOp>(op), callee) : inlineCall(&op, callee)))
+      if (failed(resolve(callee)) ||
+          failed(isa<VmapOp>(op) ? inlineVmap(cast<VmapOp>(op), callee) : inlineCall(&op, callee)))
         return failure();
     }
     states[function] = State::done;
@@ -128,8 +129,8 @@ private:
     return groups;
   }
 
-  /// Gives @main the member axis, in place: new ops behind the old ones, which go. With several groups, each one's function is
-  /// lifted over its own part of the active members.
+  /// Gives @main the member axis, in place: new ops behind the old ones, which go. With several groups, each one's
+  /// function is lifted over its own part of the active members.
   LogicalResult liftModel(ModuleOp module) {
     auto function = module.lookupSymbol<func::FuncOp>("main");
     if (!function)
@@ -155,8 +156,9 @@ private:
     for (auto [i, parts] : llvm::enumerate(results)) {
       Value members = parts.front();
       if (groups.size() > 1)
-        members = JoinOp::create(
-            builder, loc, addMemberAxis(dropMemberAxis(cast<RankedTensorType>(members.getType())), activeSize()), parts);
+        members = JoinOp::create(builder, loc,
+                                 addMemberAxis(dropMemberAxis(cast<RankedTensorType>(members.getType())), activeSize()),
+                                 parts);
       if (failed(applyHeads(function, i, members, builder, values, attributes)))
         return failure();
     }
@@ -184,8 +186,8 @@ private:
       }
       Value part = given;
       if (groups > 1)
-        part = PartOp::create(builder, own.getLoc(), addMemberAxis(cast<RankedTensorType>(argument.getType()), context.members),
-                              given, group);
+        part = PartOp::create(builder, own.getLoc(),
+                              addMemberAxis(cast<RankedTensorType>(argument.getType()), context.members), given, group);
       context.setLifted(argument, part);
     }
     if (failed(liftBody(own, context)))

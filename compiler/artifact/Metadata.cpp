@@ -202,7 +202,9 @@ private:
       auto size = std::make_unique<fb::SizeT>();
       size->name = symbol;
       size->source = setOf(symbol);
-      size->kind = isActiveSize(Size::symbol(symbol)) ? fb::SizeKind::active : range[0] == range[1] ? fb::SizeKind::fixed : fb::SizeKind::range;
+      size->kind = isActiveSize(Size::symbol(symbol)) ? fb::SizeKind::active
+                   : range[0] == range[1]             ? fb::SizeKind::fixed
+                                                      : fb::SizeKind::range;
       size->lo = range[0];
       size->hi = range[1];
       table->sizes.push_back(std::move(size));

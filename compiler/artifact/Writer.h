@@ -22,16 +22,16 @@ struct TargetImage {
 
 /// How a kernel is launched on a CUDA device.
 struct CudaLaunch {
-  std::vector<int64_t> rows;             ///< of a block; several kernels in one: of each part's
-  int64_t threads = 0, sharedBytes = 0;  ///< of a block
-  int64_t cluster = 1;                   ///< blocks in x that share the rows
+  std::vector<int64_t> rows;            ///< of a block; several kernels in one: of each part's
+  int64_t threads = 0, sharedBytes = 0; ///< of a block
+  int64_t cluster = 1;                  ///< blocks in x that share the rows
   bool operator==(const CudaLaunch &) const = default;
 };
 
 /// A kernel of a module as one function, or several that are launched at once.
 struct KernelCode {
   std::vector<unsigned> kernels; ///< their numbers in the module
-  std::string name; ///< of the function; one name is one kernel, also of several modules
+  std::string name;              ///< of the function; one name is one kernel, also of several modules
   CudaLaunch launch;
 };
 

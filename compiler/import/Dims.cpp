@@ -9,7 +9,8 @@ namespace tutti {
 
 std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
   // What exporters write for "no name"; a leading digit would read as a number in a size.
-  bool isName = !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
+  bool isName =
+      !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
   std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
   // "active" and "active.0" are the ensemble's own sizes.

@@ -17,7 +17,8 @@ uint64_t mix(uint64_t hash, StringRef text) { return mix(hash, rt::xxh64(text.da
 uint64_t hashOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
-  uint64_t hash = mix(element.getIntOrFloatBitWidth(), isa<FloatType>(element) + 2 * element.isBF16() + 4 * element.isUnsignedInteger());
+  uint64_t hash = mix(element.getIntOrFloatBitWidth(),
+                      isa<FloatType>(element) + 2 * element.isBF16() + 4 * element.isUnsignedInteger());
   // Of a symbolic size only that it is one: names are the member's own business.
   for (int64_t size : tensor.getShape())
     hash = mix(hash, size);
@@ -121,7 +122,9 @@ private:
     if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attributes))
       for (NamedAttribute each : dictionary)
         hash = mix(mix(hash, each.getName().getValue()), hashOf(each.getValue()));
-    OpKey key{op->getName().getAsOpaquePointer(), attributes.getAsOpaquePointer(), {},
+    OpKey key{op->getName().getAsOpaquePointer(),
+              attributes.getAsOpaquePointer(),
+              {},
               op->getResult(0).getType().getAsOpaquePointer()};
     for (Value operand : op->getOperands()) {
       hash = mix(hash, infos[operand].hash);

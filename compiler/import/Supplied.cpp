@@ -2,8 +2,8 @@
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
 #include "compiler/Error.h"
-#include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/files/OnnxFile.h"
 #include "runtime/schema/Digest.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -47,7 +47,8 @@ static void count(Operation *op, ScalarWork &work, StringRef precision) {
         work.special += 1;
       })
       .Case<arith::MaximumFOp, arith::MinimumFOp>([&](auto) { wide ? plain(wideMaximum) : void(work.integer += 1); })
-      .Case<arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>([&](auto) { work.integer += integerDivision; })
+      .Case<arith::DivSIOp, arith::RemSIOp, arith::DivUIOp, arith::RemUIOp>(
+          [&](auto) { work.integer += integerDivision; })
       .Case<arith::AddFOp, arith::SubFOp, arith::MulFOp, math::FmaOp>([&](auto) { plain(1); })
       .Default([&](Operation *) { work.integer += 1; }); // also floats' signs, comparisons, selections
 }

@@ -31,7 +31,8 @@ static llvm::Error bindInput(unsigned index, RankedTensorType type, const HostTe
 llvm::Expected<std::vector<HostTensor>> evaluate(func::FuncOp function, ArrayRef<HostTensor> inputs,
                                                  EvaluateContext &context, const EvaluateHook &hook) {
   if (inputs.size() != function.getNumArguments())
-    return fail(ExitCode::usage, "expected " + Twine(function.getNumArguments()) + " inputs, got " + Twine(inputs.size()));
+    return fail(ExitCode::usage,
+                "expected " + Twine(function.getNumArguments()) + " inputs, got " + Twine(inputs.size()));
   llvm::DenseMap<Value, HostTensor> values;
   llvm::DenseMap<Value, unsigned> usesLeft;
   auto define = [&](Value value, HostTensor tensor) {
@@ -39,9 +40,7 @@ llvm::Expected<std::vector<HostTensor>> evaluate(func::FuncOp function, ArrayRef
     values[value] = std::move(tensor);
   };
   // A value goes with its last use: a model's intermediates would not all fit at once.
-  auto take = [&](Value value) {
-    return --usesLeft[value] == 0 ? std::move(values[value]) : values[value];
-  };
+  auto take = [&](Value value) { return --usesLeft[value] == 0 ? std::move(values[value]) : values[value]; };
   for (auto [index, argument, input] : llvm::enumerate(function.getArguments(), inputs)) {
     if (llvm::Error error = bindInput(index, cast<RankedTensorType>(argument.getType()), input, context))
       return error;

@@ -9,14 +9,14 @@
 
 namespace tutti {
 
-/// Told of each op that was evaluated: its operands and its result. What it returns instead of nothing replaces the result:
-/// so an op-by-op comparison can go on from values of its own.
+/// Told of each op that was evaluated: its operands and its result. What it returns instead of nothing replaces the
+/// result: so an op-by-op comparison can go on from values of its own.
 using EvaluateHook = std::function<std::optional<HostTensor>(mlir::Operation &op, llvm::ArrayRef<HostTensor> operands,
                                                              const HostTensor &result)>;
 
-/// The results of `function`, whose body is one block of tutti ops, for these inputs. The sizes that its arguments name are
-/// read from the inputs and added to `context.sizes`; those that only the weights or the results have must be there.
-/// Errors: a count, type or shape of inputs that does not fit, an op that has no reference.
+/// The results of `function`, whose body is one block of tutti ops, for these inputs. The sizes that its arguments name
+/// are read from the inputs and added to `context.sizes`; those that only the weights or the results have must be
+/// there. Errors: a count, type or shape of inputs that does not fit, an op that has no reference.
 llvm::Expected<std::vector<HostTensor>> evaluate(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs,
                                                  EvaluateContext &context, const EvaluateHook &hook = {});
 

@@ -4,8 +4,8 @@
 #define TUTTI_DIALECTS_PLAN_PLAN_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"

@@ -12,16 +12,17 @@
 
 namespace tutti {
 
-/// The size of the member axis that the lift of a whole model adds: the length of the call's active set, a symbol like any
-/// other. A value is lifted if and only if its first size is this one; no type and no code depends on the number of members.
+/// The size of the member axis that the lift of a whole model adds: the length of the call's active set, a symbol like
+/// any other. A value is lifted if and only if its first size is this one; no type and no code depends on the number of
+/// members.
 inline Size activeSize() { return Size::symbol("active"); }
 /// Where members are of several groups: how many of the active ones are of this one.
 inline Size activeSize(unsigned group) { return Size::symbol("active." + std::to_string(group)); }
 bool isActiveSize(const Size &size);
 bool isLifted(mlir::RankedTensorType type);
 
-/// The state of one lift of a region over a new leading axis of length `members`: `activeSize()` for a model, that of a group
-/// where there are several, a fixed number for `tutti.vmap`.
+/// The state of one lift of a region over a new leading axis of length `members`: `activeSize()` for a model, that of a
+/// group where there are several, a fixed number for `tutti.vmap`.
 class LiftContext {
 public:
   LiftContext(mlir::OpBuilder &builder, Size members) : builder(builder), members(members) {}
@@ -38,8 +39,8 @@ public:
   }
   void setShared(mlir::Value old, mlir::Value now) { mapping.map(old, now); }
 
-  /// The new value; when it is lifted and its rank without the member axis is below `rank`, axes of length 1 are put behind
-  /// the member axis, so that it broadcasts as before.
+  /// The new value; when it is lifted and its rank without the member axis is below `rank`, axes of length 1 are put
+  /// behind the member axis, so that it broadcasts as before.
   mlir::Value getAligned(mlir::Value old, int64_t rank);
 
   /// The new value with the member axis in front: a shared one repeated along it.

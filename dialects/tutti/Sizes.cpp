@@ -167,7 +167,8 @@ std::optional<AxisRuns> mixedByReshape(llvm::ArrayRef<Size> from, llvm::ArrayRef
     unsigned symbols = 0;
     if (run.count[0] == 1 && run.count[1] == 1)
       continue;
-    if (!hasOuter(from.slice(run.first[0], run.count[0]), symbols) || !hasOuter(to.slice(run.first[1], run.count[1]), symbols))
+    if (!hasOuter(from.slice(run.first[0], run.count[0]), symbols) ||
+        !hasOuter(to.slice(run.first[1], run.count[1]), symbols))
       return run;
   }
   return std::nullopt;

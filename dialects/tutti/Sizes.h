@@ -54,8 +54,8 @@ struct AxisRuns {
 };
 /// Both shapes, of equally many elements, cut from the left into the shortest such runs; nothing on overflow.
 std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
-/// The last run of axes in which a reshape mixes places of an axis that is not fixed. It keeps them apart if each run has the
-/// symbol on its outermost axis, before and after; what is one axis on either side stays as it is.
+/// The last run of axes in which a reshape mixes places of an axis that is not fixed. It keeps them apart if each run
+/// has the symbol on its outermost axis, before and after; what is one axis on either side stays as it is.
 std::optional<AxisRuns> mixedByReshape(llvm::ArrayRef<Size> from, llvm::ArrayRef<Size> to);
 /// "(batch, 784)", for messages.
 std::string str(llvm::ArrayRef<Size> sizes);

@@ -39,9 +39,7 @@ bool isActiveSize(const Size &size) {
          (size == activeSize() || StringRef(size.getSymbols().front()).starts_with("active."));
 }
 
-bool isLifted(RankedTensorType type) {
-  return type.getRank() > 0 && isActiveSize(getSizes(type).front());
-}
+bool isLifted(RankedTensorType type) { return type.getRank() > 0 && isActiveSize(getSizes(type).front()); }
 
 RankedTensorType addMemberAxis(RankedTensorType type, const Size &members) {
   Sizes sizes = getSizes(type);

@@ -37,7 +37,8 @@ namespace tutti {
 
 /// An element's type in scalar code, whose integers have no sign: the instruction says how it reads them.
 mlir::Type scalarType(mlir::Type element);
-/// The op's function of an element, of operands of `scalarType`. 16-bit floats are computed in float32 and rounded once.
+/// The op's function of an element, of operands of `scalarType`. 16-bit floats are computed in float32 and rounded
+/// once.
 mlir::Value buildElement(ScalarOpInterface op, mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands);
 
 /// The labels of a contraction: of the operands and of the result.

@@ -17,16 +17,18 @@ constexpr int64_t splitChunk = 16;
 llvm::StringRef productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
 
 /// The rule of a contraction or reduction that has been through tutti-numerics:
-///   panels  rows times a weight: chunked chains, and 16 lanes for the last one to eight columns (runtime/schema/Layout.h)
-///   lanes   a reduction along a row: 16 lanes and a fixed tree
-///   chain   anything else: chunked ascending chains
+///   panels  rows times a weight: chunked chains, and 16 lanes for the last one to eight columns
+///   (runtime/schema/Layout.h) lanes   a reduction along a row: 16 lanes and a fixed tree chain   anything else:
+///   chunked ascending chains
 inline llvm::StringRef numericsRule(mlir::Operation *op) {
   return llvm::cast<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("rule")).getValue();
 }
-/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3" (both operands as a sum of two
-/// TF32 numbers), "tf32", "bf16", "f16" (both rounded to the type). The weight lies in the layout that weightLayout names.
+/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3" (both operands as a sum of
+/// two TF32 numbers), "tf32", "bf16", "f16" (both rounded to the type). The weight lies in the layout that weightLayout
+/// names.
 inline llvm::StringRef numericsProduct(mlir::Operation *op) {
-  auto product = llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
+  auto product =
+      llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
   return product ? product.getValue() : "fma";
 }
 inline llvm::StringRef weightLayout(mlir::Operation *op) {
@@ -39,8 +41,8 @@ inline llvm::StringRef weightLayout(mlir::Operation *op) {
 /// What a reduction of no elements is, and the lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);
 
-/// Whether an op is a phase of the row family, which makes a row, or one element, of an operand's row: reductions by lanes, scans, choices,
-/// updates.
+/// Whether an op is a phase of the row family, which makes a row, or one element, of an operand's row: reductions by
+/// lanes, scans, choices, updates.
 inline bool isRowPhase(mlir::Operation *op) {
   return llvm::isa<ScanOp, TopOp, ScatterOp>(op) || (llvm::isa<ReduceOp, ArgOp>(op) && numericsRule(op) == "lanes");
 }

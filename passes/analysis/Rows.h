@@ -15,16 +15,19 @@ struct RowForm {
   Size columns = 1;
 
   static RowForm of(mlir::RankedTensorType type);
-  bool sameRows(const RowForm &other) const { return lifted == other.lifted && members == other.members && rows == other.rows; }
+  bool sameRows(const RowForm &other) const {
+    return lifted == other.lifted && members == other.members && rows == other.rows;
+  }
   /// Dimensions of the kernel's index space: member, rows, column.
   unsigned dims() const { return rows.size() + 2; }
 };
 
-/// The index of a tensor of this form as a function of the kernel's index space (member, rows..., column). The only column is 0.
+/// The index of a tensor of this form as a function of the kernel's index space (member, rows..., column). The only
+/// column is 0.
 mlir::AffineMap ownRow(const RowForm &form, mlir::MLIRContext *context);
 
-/// Whether an access in the kernel's index space stays in its own row of a tensor of this form, whatever the column. A row axis of
-/// length 1 may be indexed by 0.
+/// Whether an access in the kernel's index space stays in its own row of a tensor of this form, whatever the column. A
+/// row axis of length 1 may be indexed by 0.
 bool staysInRow(mlir::AffineMap access, const RowForm &form);
 
 /// Whether it is also the same column.

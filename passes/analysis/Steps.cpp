@@ -20,11 +20,13 @@ int64_t headScratchBytes(HeadOp head, int64_t members) {
 
 int64_t topWorkBytes(TopOp op) {
   Size size = RowForm::of(cast<RankedTensorType>(op.getX().getType())).columns;
-  if (!size.isFixed() || size.getFixed() > INT32_MAX || getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth() > 32)
+  if (!size.isFixed() || size.getFixed() > INT32_MAX ||
+      getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth() > 32)
     return 0;
-  // Nanoseconds, about: an element compared with the worst of the best, and one that takes its place there, on the one hand; on the other,
-  // a vector in a pass of a network, and an element in a merge.
-  double columns = double(size.getFixed()), count = double(op.getCount()), block = std::min<double>(columns, sortedBlock);
+  // Nanoseconds, about: an element compared with the worst of the best, and one that takes its place there, on the one
+  // hand; on the other, a vector in a pass of a network, and an element in a merge.
+  double columns = double(size.getFixed()), count = double(op.getCount()),
+         block = std::min<double>(columns, sortedBlock);
   double levels = std::ceil(std::log2(std::max(block / 16, 2.0))), depth = std::log2(count + 1);
   double heap = columns * 0.15 + count * (1 + std::log(columns / count)) * (10 + 5 * depth) + count * 10 * depth;
   double sort = columns / 16 * levels * (levels + 1) / 2 + columns * (4 + std::ceil(std::log2(columns / block))) * 3;
@@ -88,8 +90,8 @@ private:
     return AffineMap();
   }
 
-  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by then, is
-  /// computed in the same registers.
+  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by
+  /// then, is computed in the same registers.
   void assignStep(Operation *op) {
     if (isPanels(op)) {
       registers[op->getResult(0)] = contractions.size();
@@ -194,8 +196,8 @@ private:
     }
   }
 
-  /// The steps that a stored value lives through: from the one that writes it to the last that reads it, maybe by way of maps that
-  /// no step stores.
+  /// The steps that a stored value lives through: from the one that writes it to the last that reads it, maybe by way
+  /// of maps that no step stores.
   std::pair<unsigned, unsigned> lifeOf(Value value) {
     unsigned first = 0, last = 0;
     for (auto [i, step] : llvm::enumerate(result.steps)) {
@@ -247,7 +249,8 @@ private:
     return all;
   }
 
-  /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs of memory.
+  /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs
+  /// of memory.
   void layOutScratch() {
     struct Run {
       unsigned first, last;
@@ -261,7 +264,8 @@ private:
       int64_t columns = RowForm::of(type).columns.getFixed();
       place.narrow = narrowOf(value);
       place.stride = columns == 1 ? 1 : strideOf(columns);
-      int64_t bytes = llvm::alignTo(place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2), 8); // a tile's 8 rows or more: 64
+      int64_t bytes = llvm::alignTo(place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2),
+                                    8); // a tile's 8 rows or more: 64
       auto [first, last] = lifeOf(value);
       llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
       for (const Run &run : runs)
@@ -279,8 +283,9 @@ bool isTable(plan::KernelOp kernel, Value value, const Place &place) {
   if (place.kind == Place::scratch || !isLifted(cast<RankedTensorType>(value.getType())))
     return false;
   int64_t arguments = kernel.getBody().getNumArguments();
-  return place.kind == Place::argument ? llvm::is_contained(kernel.getWeights(), int64_t(place.index)) || kernel.isPlaced(place.index)
-                                       : kernel.isPlaced(arguments + place.index);
+  return place.kind == Place::argument
+             ? llvm::is_contained(kernel.getWeights(), int64_t(place.index)) || kernel.isPlaced(place.index)
+             : kernel.isPlaced(arguments + place.index);
 }
 
 Steps Steps::of(plan::KernelOp kernel) {

@@ -25,7 +25,8 @@ struct Place {
 
 /// One pass over a tile of rows.
 ///   contraction  `op` is a contraction by the panels rule; `stores` are it, or maps of it, taken from the registers
-///   rows         every value of `stores` is written row by row, and so that a row is there when the next phase reads it
+///   rows         every value of `stores` is written row by row, and so that a row is there when the next phase reads
+///   it
 struct Step {
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;
@@ -33,8 +34,8 @@ struct Step {
   bool longMaps = false;
 };
 
-/// Whether a value that lies in memory is reached through a table with an address for each member: a lifted weight, and what
-/// lies among other groups' members.
+/// Whether a value that lies in memory is reached through a table with an address for each member: a lifted weight, and
+/// what lies among other groups' members.
 bool isTable(plan::KernelOp kernel, mlir::Value value, const Place &place);
 
 /// A kernel's steps. A map that no step stores is computed wherever it is read.
@@ -61,7 +62,8 @@ int64_t headScratchBytes(HeadOp head, int64_t members);
 
 /// What of a row a CPU sorts before it merges.
 constexpr int64_t sortedBlock = 4096;
-/// Working memory of a TopOp that sorts its row on a CPU, since that is quicker than to keep the best so far; 0 for one that does not.
+/// Working memory of a TopOp that sorts its row on a CPU, since that is quicker than to keep the best so far; 0 for one
+/// that does not.
 int64_t topWorkBytes(TopOp op);
 
 /// Bytes of an element in memory: booleans take one.

@@ -7,7 +7,8 @@
 
 namespace tutti {
 
-/// What an op is a view of: a reshape's operand, and what is replicated where the model has one member. Null for any other op.
+/// What an op is a view of: a reshape's operand, and what is replicated where the model has one member. Null for any
+/// other op.
 inline mlir::Value viewed(mlir::Operation *op) {
   if (auto reshape = llvm::dyn_cast_or_null<ReshapeOp>(op))
     return reshape.getX();

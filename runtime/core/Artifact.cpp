@@ -108,8 +108,9 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
     return fail(error, TUTTI_MALFORMED, "not an artifact: it does not start with 'TUTT'");
   // A newer header may have another length and digest, so its version is all that can be said of it.
   if (header.version > kFormatVersion)
-    return fail(error, TUTTI_NEWER_FORMAT, "the artifact has format %u, this runtime reads up to %u; use a newer runtime",
-                header.version, kFormatVersion);
+    return fail(error, TUTTI_NEWER_FORMAT,
+                "the artifact has format %u, this runtime reads up to %u; use a newer runtime", header.version,
+                kFormatVersion);
   if (header.version == 0 || digestOf(header) != header.headerDigest)
     return fail(error, TUTTI_DIGEST_MISMATCH, "the header is damaged: its digest is %016llx, expected %016llx",
                 ull(digestOf(header)), ull(header.headerDigest));
@@ -150,9 +151,9 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
 tutti_status_t Artifact::mapCode(int file, tutti_error_t *error) {
   if (!header.codeBytes)
     return TUTTI_OK;
-  if (file >= 0 && code.adopt(mmap(nullptr, header.codeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file,
-                                   off_t(header.codeOffset)),
-                              header.codeBytes))
+  if (file >= 0 &&
+      code.adopt(mmap(nullptr, header.codeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, off_t(header.codeOffset)),
+                 header.codeBytes))
     return TUTTI_OK;
   if (!code.allocate(header.codeBytes))
     return outOfMemory(error, "code", header.codeBytes);
@@ -169,8 +170,9 @@ tutti_status_t Artifact::verifyWeights(bool lazyOnes, tutti_error_t *error) cons
       continue;
     uint64_t digest = xxh64(base + s.offset(), s.bytes());
     if (digest != digestOf(s.digest()))
-      return fail(error, TUTTI_DIGEST_MISMATCH, "the weights in segment %u are damaged: their digest is %016llx, expected %016llx",
-                  i, ull(digest), ull(digestOf(s.digest())));
+      return fail(error, TUTTI_DIGEST_MISMATCH,
+                  "the weights in segment %u are damaged: their digest is %016llx, expected %016llx", i, ull(digest),
+                  ull(digestOf(s.digest())));
   }
   return TUTTI_OK;
 }

@@ -18,10 +18,10 @@ bool Call::build(const tutti_program_t &description) {
     return false;
   });
   uint32_t numSizes = program->sizes()->size();
-  if (!sizes.allocate(numSizes) || !active.allocate(members) ||
-      !sets.allocate(rt::numSets(*program)) || !positions.allocate(members * (1 + (sets.size() > 1))) ||
-      !groupOf.allocate(sets.size() > 1 ? members : 0) || !ports.allocate(numInputs + description.num_outputs) ||
-      !buffers.allocate(count(program->buffers())) || !strides.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
+  if (!sizes.allocate(numSizes) || !active.allocate(members) || !sets.allocate(rt::numSets(*program)) ||
+      !positions.allocate(members * (1 + (sets.size() > 1))) || !groupOf.allocate(sets.size() > 1 ? members : 0) ||
+      !ports.allocate(numInputs + description.num_outputs) || !buffers.allocate(count(program->buffers())) ||
+      !strides.allocate(count(program->buffers())) || !tables.allocate(numTables) || !launches.allocate(numLaunches) ||
       !args.allocate(numArgs) ||
       // A driver reads as many bytes of parameters as a kernel has, not as many as there are here.
       !words.allocate(numArgs + size_t(numLaunches) * numSizes + kMaxParameterBytes / sizeof(uint64_t)))

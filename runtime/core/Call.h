@@ -55,12 +55,12 @@ struct Call {
     uint32_t step; ///< launches of one step need nothing of each other
     uint32_t firstArg, numArgs, firstWord;
   };
-  /// A pointer per member of a set, in memory that the host can write: of a per-member weight, or where in a buffer their
-  /// parts lie.
+  /// A pointer per member of a set, in memory that the host can write: of a per-member weight, or where in a buffer
+  /// their parts lie.
   struct Table {
     uint32_t set, buffer;
-    int32_t slot;    ///< -1: a part of the buffer
-    uint32_t arg;    ///< the argument that gets it, if it is a part
+    int32_t slot; ///< -1: a part of the buffer
+    uint32_t arg; ///< the argument that gets it, if it is a part
     const void **entries;
   };
 
@@ -101,7 +101,8 @@ struct Call {
       int64_t each = table.slot < 0 ? bytesOf(table.buffer) / std::max(numActive, 1u) : 0;
       for (uint32_t p = 0; p < set.count; ++p) {
         uint32_t position = positions[set.first + p];
-        table.entries[p] = table.slot < 0 ? buffers[table.buffer] + position * each : locate(uint32_t(table.slot), active[position]);
+        table.entries[p] =
+            table.slot < 0 ? buffers[table.buffer] + position * each : locate(uint32_t(table.slot), active[position]);
       }
     }
   }
@@ -125,7 +126,7 @@ struct Call {
   Array<Set> sets;
   Array<uint32_t> positions; ///< those of the whole set, then each group's
   Array<uint32_t> groupOf;   ///< by member, if there are several groups
-  Array<PortState> ports; ///< inputs, then outputs
+  Array<PortState> ports;    ///< inputs, then outputs
   uint32_t numInputs = 0;
 
   // On the device. The engine fills in the arena, and the buffers of state and constants, when it is built.

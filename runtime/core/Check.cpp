@@ -11,13 +11,33 @@ struct DTypeInfo {
   const char *name;
   uint32_t bits;
 };
-constexpr DTypeInfo kDTypes[] = {
-    {"none", 0},          {"bool", 8},         {"int2", 2},           {"uint2", 2},        {"int4", 4},
-    {"uint4", 4},         {"int8", 8},         {"uint8", 8},          {"int16", 16},       {"uint16", 16},
-    {"int32", 32},        {"uint32", 32},      {"int64", 64},         {"uint64", 64},      {"float4_e2m1fn", 4},
-    {"float8_e4m3fn", 8}, {"float8_e4m3fnuz", 8}, {"float8_e5m2", 8}, {"float8_e5m2fnuz", 8}, {"float8_e8m0fnu", 8},
-    {"float16", 16},      {"bfloat16", 16},    {"float32", 32},       {"float64", 64},     {"string", 0},
-    {"complex64", 64},    {"complex128", 128}};
+constexpr DTypeInfo kDTypes[] = {{"none", 0},
+                                 {"bool", 8},
+                                 {"int2", 2},
+                                 {"uint2", 2},
+                                 {"int4", 4},
+                                 {"uint4", 4},
+                                 {"int8", 8},
+                                 {"uint8", 8},
+                                 {"int16", 16},
+                                 {"uint16", 16},
+                                 {"int32", 32},
+                                 {"uint32", 32},
+                                 {"int64", 64},
+                                 {"uint64", 64},
+                                 {"float4_e2m1fn", 4},
+                                 {"float8_e4m3fn", 8},
+                                 {"float8_e4m3fnuz", 8},
+                                 {"float8_e5m2", 8},
+                                 {"float8_e5m2fnuz", 8},
+                                 {"float8_e8m0fnu", 8},
+                                 {"float16", 16},
+                                 {"bfloat16", 16},
+                                 {"float32", 32},
+                                 {"float64", 64},
+                                 {"string", 0},
+                                 {"complex64", 64},
+                                 {"complex128", 128}};
 static_assert(std::size(kDTypes) == size_t(fb::DType::MAX) + 1);
 } // namespace
 
@@ -99,8 +119,8 @@ private:
                  ull(s.offset()), ull(header.fileBytes), ull(kPageBytes));
     // They lie side by side; else their digests could be of any number of bytes.
     if ((segmentBytes += s.bytes()) > header.fileBytes)
-      return bad("segment", i, "has %llu bytes, which with those before it are more than the file's %llu", ull(s.bytes()),
-                 ull(header.fileBytes));
+      return bad("segment", i, "has %llu bytes, which with those before it are more than the file's %llu",
+                 ull(s.bytes()), ull(header.fileBytes));
     bool inside = s.offset() >= header.codeOffset && s.offset() - header.codeOffset <= header.codeBytes &&
                   s.bytes() <= header.codeBytes - (s.offset() - header.codeOffset);
     if (s.kind() == fb::SegmentKind::code && !inside)
@@ -181,9 +201,8 @@ private:
     uint64_t copies = copiesOf(s, members), stretch, end;
     if (s.per_member() && s.stride() != 0 && s.stride() < s.bytes_each())
       return bad("slot", i, "has copies of %llu bytes, %llu apart", ull(s.bytes_each()), ull(s.stride()));
-    if (__builtin_mul_overflow(copies - 1, s.stride(), &stretch) ||
-        __builtin_add_overflow(stretch, s.base(), &end) || __builtin_add_overflow(end, s.bytes_each(), &end) ||
-        end > segment.bytes())
+    if (__builtin_mul_overflow(copies - 1, s.stride(), &stretch) || __builtin_add_overflow(stretch, s.base(), &end) ||
+        __builtin_add_overflow(end, s.bytes_each(), &end) || end > segment.bytes())
       return bad("slot", i, "has %llu copies from byte %llu that leave their segment of %llu bytes", ull(copies),
                  ull(s.base()), ull(segment.bytes()));
     return raw(s, i, dims, rank, dense);
@@ -196,8 +215,8 @@ private:
       return bad("slot", i, "has a raw tensor of rank %u, or its dims are not where 8 bytes may lie", rawRank);
     uint64_t rawBytes;
     bool named = count(s.raw_dims()) || s.swappable();
-    if (named && (!denseBytes(s.type()->dtype(), rawRank ? s.raw_dims()->data() : dims, rawRank, rawBytes) ||
-                  rawBytes != dense))
+    if (named &&
+        (!denseBytes(s.type()->dtype(), rawRank ? s.raw_dims()->data() : dims, rawRank, rawBytes) || rawBytes != dense))
       return bad("slot", i, "of rank %u has other dims in the model file, of another size", rank);
     if (s.swappable() && (!s.per_member() || view(s.name()).empty()))
       return bad("slot", i, "is swappable but shared or without a name");

@@ -13,8 +13,8 @@ inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 6
                           kMaxAlternatives = 16, kMaxImages = 256;
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
 inline constexpr uint64_t kAlign = 64;
-/// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the first
-/// two, what the driver takes.
+/// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the
+/// first two, what the driver takes.
 inline constexpr int64_t kMaxParameterBytes = 4096, kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535},
                          kMaxBlock[3] = {1024, 1024, 64}, kMaxBlockThreads = 1024, kMaxShared = 227 << 10;
 

@@ -336,7 +336,7 @@ private:
   uint32_t numSizes = 0;
   int64_t lo[kMaxSizes] = {}, hi[kMaxSizes] = {};
   int64_t arena = 0;
-  Array<uint64_t> names; ///< digests of the ports'
+  Array<uint64_t> names;  ///< digests of the ports'
   int64_t tasksSoFar = 0; ///< of the launches of step `tasksOf`
   uint32_t tasksOf = 0;
 };

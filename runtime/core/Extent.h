@@ -67,8 +67,7 @@ inline bool isSound(const fb::Extent *extent, uint32_t numSizes) {
     if (!term || term->coef() < 0)
       return false;
     uint32_t divs = count(term->divs());
-    if (count(term->sizes()) > kMaxFactors || (divs && divs != count(term->sizes())) ||
-        !isAligned(term->divs()))
+    if (count(term->sizes()) > kMaxFactors || (divs && divs != count(term->sizes())) || !isAligned(term->divs()))
       return false;
     for (uint32_t i = 0; i < count(term->sizes()); ++i)
       if (term->sizes()->Get(i) >= numSizes || (divs && term->divs()->Get(i) < 1))
@@ -87,7 +86,8 @@ inline const fb::Launch &launchOf(const fb::Step &step, uint32_t i) {
   return parallel ? *parallel->launches()->Get(i) : *step.command_as_Launch();
 }
 /// Calls see(launch, step) for every launch of a program, until one call returns something.
-template <typename See> auto forEachLaunch(const fb::Program &program, See see) -> decltype(see(std::declval<const fb::Launch &>(), 0u)) {
+template <typename See>
+auto forEachLaunch(const fb::Program &program, See see) -> decltype(see(std::declval<const fb::Launch &>(), 0u)) {
   for (uint32_t i = 0; i < count(program.steps()); ++i)
     for (uint32_t l = 0; l < numLaunches(*program.steps()->Get(i)); ++l)
       if (auto result = see(launchOf(*program.steps()->Get(i), l), i))

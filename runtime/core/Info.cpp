@@ -92,8 +92,8 @@ bool Info::build(const fb::Root &root) {
     members[i] = {text(member.name()), text(member.source()), digestOf(member.digest())};
   }
 
-  // A weight that lies in several layouts has a slot for each, and is one weight here. By the digest of its name: 1 + the
-  // weight's index.
+  // A weight that lies in several layouts has a slot for each, and is one weight here. By the digest of its name: 1 +
+  // the weight's index.
   Array<uint32_t> byName;
   if (!byName.allocate(std::bit_ceil(2 * weights.size() + 1)))
     return false;
@@ -121,8 +121,9 @@ bool Info::build(const fb::Root &root) {
       for (; rank < count(slot.type()->dims()); ++rank)
         raw[rank] = slot.type()->dims()->Get(rank)->base();
     usedRaw += rank;
-    weights[usedWeights++] = {text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw,
-                              slot.raw_bytes(), isShared(slot), slot.swappable()};
+    weights[usedWeights++] = {
+        text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw, slot.raw_bytes(), isShared(slot),
+        slot.swappable()};
   }
   info.num_weights = uint32_t(usedWeights);
   info.weights = weights.data();
@@ -166,7 +167,8 @@ bool Info::build(const fb::Root &root) {
         out.state_bytes += uint64_t(valueOf(buffer.bytes(), hi));
     for (uint32_t i = 0; i < count(program.steps()); ++i)
       // On a CPU, launches side by side are one: their tasks are one list.
-      out.launches += out.device == TUTTI_DEVICE_CPU ? numLaunches(*program.steps()->Get(i)) > 0 : numLaunches(*program.steps()->Get(i));
+      out.launches += out.device == TUTTI_DEVICE_CPU ? numLaunches(*program.steps()->Get(i)) > 0
+                                                     : numLaunches(*program.steps()->Get(i));
   }
   info.num_programs = uint32_t(programs.size());
   info.programs = programs.data();

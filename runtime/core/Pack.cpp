@@ -98,7 +98,8 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
   }
   // Panels: straight from the caller's memory for a matrix, through a dense copy for what was reshaped.
   uint32_t canonicalRank = count(slot.type()->dims());
-  int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(), N = slot.type()->dims()->Get(canonicalRank - 1)->base();
+  int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(),
+          N = slot.type()->dims()->Get(canonicalRank - 1)->base();
   if (rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
       reinterpret_cast<uintptr_t>(in.data) % 4 == 0) {
     packMatrix(layout, out, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);

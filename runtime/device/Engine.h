@@ -41,8 +41,8 @@ protected:
 Engine *makeCpuEngine(Call &call);
 Engine *makeCudaEngine(Call &call);
 
-/// Whether this machine can run all kernels of the program on the device that the options name, and how well the worst of
-/// its code `fit`s there, to be compared with other programs'; why not, if not.
+/// Whether this machine can run all kernels of the program on the device that the options name, and how well the worst
+/// of its code `fit`s there, to be compared with other programs'; why not, if not.
 tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
                         int &fit, tutti_error_t *error);
 tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,

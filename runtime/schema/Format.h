@@ -33,7 +33,7 @@ struct FileHeader {
   uint64_t metadataDigest; ///< xxh64 of the metadata
   uint64_t codeOffset;
   uint64_t codeBytes;
-  uint64_t codeDigest; ///< xxh64 of the code region
+  uint64_t codeDigest;   ///< xxh64 of the code region
   uint8_t reserved[168]; ///< zero
   uint64_t unused;       ///< zero
   uint64_t headerDigest; ///< xxh64 of the 248 bytes before it
@@ -41,12 +41,8 @@ struct FileHeader {
 static_assert(sizeof(FileHeader) == 256 && offsetof(FileHeader, headerDigest) == 248);
 
 /// What FileHeader::headerDigest has to be.
-inline uint64_t digestOf(const FileHeader &header) {
-  return xxh64(&header, offsetof(FileHeader, headerDigest));
-}
+inline uint64_t digestOf(const FileHeader &header) { return xxh64(&header, offsetof(FileHeader, headerDigest)); }
 
-inline constexpr uint64_t alignUp(uint64_t value, uint64_t align) {
-  return (value + align - 1) / align * align;
-}
+inline constexpr uint64_t alignUp(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 } // namespace tutti::rt

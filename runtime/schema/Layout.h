@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How weights lie in an artifact: panels for sums by fma, fragments for tensor cores; shared by the writer and by weight
-// swapping.
+// How weights lie in an artifact: panels for sums by fma, fragments for tensor cores; shared by the writer and by
+// weight swapping.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct PanelBlock {
   constexpr int64_t floats(int64_t K) const { return K * width; }
 };
 
-/// The block that starts at column `col`: 32 wide while 28 or more columns remain, then at most one of 16, then a masked
-/// panel of 12 for 9 to 11 columns or a lanes block for 1 to 8. So no width is padded by more than 4 elements.
+/// The block that starts at column `col`: 32 wide while 28 or more columns remain, then at most one of 16, then a
+/// masked panel of 12 for 9 to 11 columns or a lanes block for 1 to 8. So no width is padded by more than 4 elements.
 constexpr PanelBlock panelAt(int64_t col, int64_t N, int64_t offset) {
   int64_t left = N - col;
   if (left >= 28)
@@ -61,8 +61,8 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
   return forEachPanel(K, N, [](const PanelBlock &) {});
 }
 
-/// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not what
-/// the weight is.
+/// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not
+/// what the weight is.
 ///   raw             dense row-major
 ///   panels          forEachPanel
 ///   fragments.f32   forEachFragment, a float a word
@@ -84,9 +84,9 @@ constexpr int64_t elementsOfWord(Layout layout) {
   return layout == Layout::fragmentsBf16 || layout == Layout::fragmentsF16 ? 2 : 1;
 }
 
-/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][I][32][tiles] words with I = 4 / elementsOfWord: what
-/// lane 4 g + t of a warp reads of each 16 rows for its mma. Word (group, i, 4 g + t, j) is of column col + tiles g + j
-/// and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
+/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][I][32][tiles] words with I = 4 / elementsOfWord:
+/// what lane 4 g + t of a warp reads of each 16 rows for its mma. Word (group, i, 4 g + t, j) is of column col + tiles
+/// g + j and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
 struct FragmentPanel {
   int64_t col;    ///< first column
   int64_t tiles;  ///< 4, 2 or 1
@@ -97,8 +97,8 @@ struct FragmentPanel {
   static constexpr int64_t wordsOfLane(Layout layout) { return 4 / elementsOfWord(layout); }
 };
 
-/// Calls fn(panel) for each panel in storage order: panels of four tiles of 8 columns while there are four, then of two,
-/// then of one; returns the words of all.
+/// Calls fn(panel) for each panel in storage order: panels of four tiles of 8 columns while there are four, then of
+/// two, then of one; returns the words of all.
 template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t K, int64_t N, Fn &&fn) {
   using P = FragmentPanel;
   int64_t offset = 0;
@@ -146,7 +146,8 @@ constexpr uint16_t toF16(float value) {
   return uint16_t(size > 0x7f800000 ? 0x7fff : any | sign);
 }
 
-/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelFloats(K, N)); padding is zero.
+/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelFloats(K, N)); padding is
+/// zero.
 inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
   // 16 rows are one cache line of a column: both a row-major and a column-major source are read line by line.
   constexpr int64_t kRows = 16;
@@ -215,7 +216,8 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
   });
 }
 
-/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] in a layout other than `raw`: layoutBytes bytes.
+/// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] in a layout other than `raw`: layoutBytes
+/// bytes.
 inline void packMatrix(Layout layout, void *dst, const float *src, int64_t K, int64_t N, int64_t strideK,
                        int64_t strideN) {
   auto *words = static_cast<uint32_t *>(dst);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Members that align, members that differ, and what is shared.
 #include "Support.h"
-#include "compiler/import/onnx/Importer.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/onnx/Importer.h"
 
 #include "mlir/IR/Verifier.h"
 

@@ -137,7 +137,8 @@ TEST_F(FileTest, UnsupportedAllAtOnce) {
   std::map<std::string, int64_t> counts;
   for (const llvm::json::Value &entry : *json->getAsArray())
     counts[entry.getAsObject()->getString("op")->str()] = *entry.getAsObject()->getInteger("count");
-  EXPECT_EQ(counts, (std::map<std::string, int64_t>{{"Det", 2}, {"com.microsoft::Attention", 1}, {"Gelu", 1}, {"Relu", 1}}));
+  EXPECT_EQ(counts,
+            (std::map<std::string, int64_t>{{"Det", 2}, {"com.microsoft::Attention", 1}, {"Gelu", 1}, {"Relu", 1}}));
   for (const char *part : {"Det", "2 nodes", "opset 20", "'slope'", "float32 (batch, 4)"})
     EXPECT_NE(failed.message.find(part), std::string::npos) << failed.message;
 }

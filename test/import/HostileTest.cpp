@@ -22,7 +22,9 @@ protected:
   HostileTest() : fd(memfd_create("hostile.onnx", MFD_CLOEXEC)) { EXPECT_GE(fd, 0); }
   ~HostileTest() override { close(fd); }
 
-  static std::string read(const std::string &file) { return llvm::MemoryBuffer::getFile(file).get()->getBuffer().str(); }
+  static std::string read(const std::string &file) {
+    return llvm::MemoryBuffer::getFile(file).get()->getBuffer().str();
+  }
 
   Failure import(StringRef bytes) {
     EXPECT_EQ(ftruncate(fd, 0), 0);
@@ -100,7 +102,8 @@ onnx::ModelProto model(const std::string &op) {
   return model;
 }
 
-onnx::TensorProto &addTensor(onnx::ModelProto &model, const std::string &name, std::vector<int64_t> dims, int type = 1) {
+onnx::TensorProto &addTensor(onnx::ModelProto &model, const std::string &name, std::vector<int64_t> dims,
+                             int type = 1) {
   onnx::TensorProto &tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(type);
@@ -110,8 +113,8 @@ onnx::TensorProto &addTensor(onnx::ModelProto &model, const std::string &name, s
 }
 
 TEST_F(HostileTest, DimsThatLie) {
-  for (std::vector<int64_t> dims : {std::vector<int64_t>{1LL << 62}, {1LL << 32, 1LL << 32}, {-4}, {5}, {3},
-                                    {INT64_MAX, INT64_MAX}, {INT64_MIN}}) {
+  for (std::vector<int64_t> dims :
+       {std::vector<int64_t>{1LL << 62}, {1LL << 32, 1LL << 32}, {-4}, {5}, {3}, {INT64_MAX, INT64_MAX}, {INT64_MIN}}) {
     onnx::ModelProto lying = model("Add");
     lying.mutable_graph()->mutable_node(0)->add_input("w");
     addTensor(lying, "w", dims).set_raw_data(std::string(16, 'a'));
@@ -220,7 +223,13 @@ TEST_F(HostileTest, AxesWithoutEnd) {
 
 TEST_F(HostileTest, ProductsOfSizes) {
   onnx::ModelProto bomb = model("Relu");
-  bomb.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("n");
+  bomb.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_param("n");
   append(bomb, "Shape", {"x"}, "t0");
   for (int i = 0; i < 80; ++i)
     append(bomb, "Mul", {"t" + std::to_string(i), "t" + std::to_string(i)}, "t" + std::to_string(i + 1));
@@ -249,7 +258,7 @@ TEST_F(HostileTest, GraphsInGraphs) {
   std::string graph;
   auto field = [](int number, const std::string &bytes) {
     std::string head(1, static_cast<char>(number << 3 | 2));
-    for (size_t length = bytes.size(); ; length >>= 7) {
+    for (size_t length = bytes.size();; length >>= 7) {
       head.push_back(static_cast<char>((length & 127) | (length > 127 ? 128 : 0)));
       if (length <= 127)
         break;
@@ -299,7 +308,7 @@ TEST_F(HostileTest, MemoryStaysWithTheFile) {
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   std::string file = "\x3a";
-  for (size_t length = nodes.size(); ; length >>= 7) {
+  for (size_t length = nodes.size();; length >>= 7) {
     file.push_back(static_cast<char>((length & 127) | (length > 127 ? 128 : 0)));
     if (length <= 127)
       break;

@@ -34,8 +34,8 @@ template <typename T> Failure failureOf(llvm::Expected<T> value) {
 /// A .npy of float32, float64, int64 or bool in C order.
 HostTensor readNpy(mlir::MLIRContext &context, const std::string &path);
 
-/// The float64 reference of `main` for the inputs, by name; `param` gives one member's weights. Symbols take their values
-/// from the inputs' dims.
+/// The float64 reference of `main` for the inputs, by name; `param` gives one member's weights. Symbols take their
+/// values from the inputs' dims.
 std::map<std::string, HostTensor> evaluate(mlir::ModuleOp module, const std::map<std::string, HostTensor> &inputs,
                                            std::function<HostTensor(llvm::StringRef)> param);
 /// Member `m` of an ensemble.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Law body: the scalar body of a pointwise op is its reference, to a few units in the last place; and the index map of a
-// layout op says where its reference takes each element from.
+// Law body: the scalar body of a pointwise op is its reference, to a few units in the last place; and the index map of
+// a layout op says where its reference takes each element from.
 #include "Instances.h"
 
 #include "compiler/reference/Evaluator.h"
@@ -55,8 +55,8 @@ TypedAttr attrOf(const HostTensor &tensor, int64_t i) {
 HostTensor telling(Type element, std::mt19937 &generator, bool small) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   HostTensor x = random(generator, element, {64});
-  const double special[] = {0.0,  -0.0, infinity, -infinity, std::nan(""), 1e-30, -1e-30, 20.5,  -20.5, 88.0,
-                            -88.0, 90.0, -90.0,   -104.0,    1000.0,       1e30,  -1e30,  0.125, 3e9,   -3e9};
+  const double special[] = {0.0,   -0.0, infinity, -infinity, std::nan(""), 1e-30, -1e-30, 20.5,  -20.5, 88.0,
+                            -88.0, 90.0, -90.0,    -104.0,    1000.0,       1e30,  -1e30,  0.125, 3e9,   -3e9};
   const int64_t whole[] = {0, 1, -1, 2, -2, 127, -128, 7};
   for (auto [i, value] : llvm::enumerate(special))
     if (x.isFloat())
@@ -102,7 +102,8 @@ TEST_P(BodyLaw, IsTheReference) {
     if (!given)
       continue;
     ++folds;
-    HostTensor one = HostTensor::fromAttr(DenseElementsAttr::get(RankedTensorType::get({}, given.getType()), Attribute(given)));
+    HostTensor one =
+        HostTensor::fromAttr(DenseElementsAttr::get(RankedTensorType::get({}, given.getType()), Attribute(given)));
     std::string where = "element " + std::to_string(i);
     for (const HostTensor &x : operands)
       where += " " + (x.isFloat() ? std::to_string(x.floats[i]) : std::to_string(x.ints[i]));

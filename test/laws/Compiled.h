@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Models as text, compiled to artifacts and run through the C interface, for the laws that speak of compiled code. They hold on
-// the CPU, and on the CUDA target that the variable TUTTI_LAWS_TARGET names ("emulated", "sm_90a").
+// Models as text, compiled to artifacts and run through the C interface, for the laws that speak of compiled code. They
+// hold on the CPU, and on the CUDA target that the variable TUTTI_LAWS_TARGET names ("emulated", "sm_90a").
 #ifndef TUTTI_TEST_LAWS_COMPILED_H
 #define TUTTI_TEST_LAWS_COMPILED_H
 
@@ -8,8 +8,8 @@
 
 #include "compiler/Compiler.h"
 
-#include "llvm/Support/Error.h"
 #include "tutti/tutti.h"
+#include "llvm/Support/Error.h"
 
 #include <map>
 #include <memory>
@@ -18,11 +18,12 @@ namespace tutti::laws {
 
 /// An ensemble at the stage `model`.
 struct Model {
-  std::string text; ///< the module's ops: the params without `per_member`, and @main with `tutti.per_member` where wanted
+  std::string
+      text; ///< the module's ops: the params without `per_member`, and @main with `tutti.per_member` where wanted
   std::map<std::string, std::vector<HostTensor>> params; ///< by symbol: one for all members, or one each
   int64_t members = 1;
   std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them
-  bool ownInputs = false; ///< every input has the member axis
+  bool ownInputs = false;                          ///< every input has the member axis
 };
 
 /// The CUDA target that is tested beside the CPU; null where the CPU alone is.
@@ -32,14 +33,16 @@ const std::string &cudaPrecision();
 /// Whether its bits are the CPU's.
 inline bool hasCpuBits() { return cudaPrecision() == "f32-ffma"; }
 /// Numbers of threads that a law tries: a GPU has its own.
-inline std::vector<uint32_t> threadCounts() { return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2}; }
+inline std::vector<uint32_t> threadCounts() {
+  return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2};
+}
 
 /// What differs from call to call.
 struct Call {
   std::vector<uint32_t> active; ///< empty: all
   uint32_t threads = 1;
   std::string level = cudaTarget() ? "" : "x86-64-v3"; ///< of the CPU; empty: on the CUDA target
-  int64_t batch = 0; ///< the size, where no input has it
+  int64_t batch = 0;                                   ///< the size, where no input has it
 };
 
 /// Compiles a model to `request.output` for what the request names.

@@ -34,7 +34,8 @@ static std::vector<Instance> table() {
     all.push_back({"tutti.contract", "%a: tensor<3x20x" + t + ">, %b: tensor<20x5x" + t + ">",
                    "tutti.contract %a, %b \"bk,kn->bn\" : tensor<3x20x" + t + ">, tensor<20x5x" + t + ">", ""});
     for (const char *kind : {"max", "vote", "mean"})
-      all.push_back({"tutti.head", "%a: tensor<4x3x2x" + t + ">", std::string("tutti.head ") + kind + " %a : tensor<4x3x2x" + t + ">",
+      all.push_back({"tutti.head", "%a: tensor<4x3x2x" + t + ">",
+                     std::string("tutti.head ") + kind + " %a : tensor<4x3x2x" + t + ">",
                      "expected the member axis in front"});
   }
 
@@ -83,7 +84,8 @@ static std::vector<Instance> table() {
   }
   for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
     for (const char *step : {"3", "7", "21"}) {
-      std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>", s = std::string(" step ") + step + way + " : ";
+      std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>",
+                  s = std::string(" step ") + step + way + " : ";
       add("scan", ("%a: " + x).c_str(), ("sum %a" + s + x).c_str());
       add("scan", ("%a: " + y).c_str(), ("prod %a" + s + y).c_str());
     }
@@ -100,26 +102,30 @@ static std::vector<Instance> table() {
       "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x8x3xf32, [\"batch\"]>");
   add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
       "%a : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>");
-  add("reshape", "%a: tensor<?xf32, [\"6*batch\"]>", "%a : tensor<?xf32, [\"6*batch\"]> -> tensor<?x1x2x3xf32, [\"batch\"]>");
-  add("reshape", "%a: tensor<2x?x3xf32, [\"batch\"]>", "%a : tensor<2x?x3xf32, [\"batch\"]> -> tensor<2x1x?xf32, [\"3*batch\"]>");
+  add("reshape", "%a: tensor<?xf32, [\"6*batch\"]>",
+      "%a : tensor<?xf32, [\"6*batch\"]> -> tensor<?x1x2x3xf32, [\"batch\"]>");
+  add("reshape", "%a: tensor<2x?x3xf32, [\"batch\"]>",
+      "%a : tensor<2x?x3xf32, [\"batch\"]> -> tensor<2x1x?xf32, [\"3*batch\"]>");
   add("reshape", "%a: tensor<4x6xf32>", "%a : tensor<4x6xf32> -> tensor<6x4xf32>");
   add("reshape", "%a: tensor<1x1xf32>", "%a : tensor<1x1xf32> -> tensor<f32>");
   add("broadcast", "%a: tensor<3x1xf32>", "%a : tensor<3x1xf32> -> tensor<2x3x4xf32>");
   add("broadcast", "%a: tensor<f32>", "%a : tensor<f32> -> tensor<?x2xf32, [\"batch\"]>");
   add("transpose", "%a: tensor<2x?x4xf32, [\"batch\"]>", "%a [1, 2, 0] : tensor<2x?x4xf32, [\"batch\"]>");
   add("transpose", "%a: tensor<2x3x4x5xi64>", "%a [3, 0, 2, 1] : tensor<2x3x4x5xi64>");
-  add("slice", "%a: tensor<?x7xf32, [\"batch\"]>", "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, [\"batch\"]>");
+  add("slice", "%a: tensor<?x7xf32, [\"batch\"]>",
+      "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, [\"batch\"]>");
   add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
   add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
       "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
-  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>", "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>",
-      "not parallel");
+  add("concat", "%a: tensor<?x2xf32, [\"batch\"]>",
+      "%a, %a axis 0 : tensor<?x2xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>", "not parallel");
 
   // Random indices are negative and out of range too.
   add("gather", "%a: tensor<5x3xf32>, %i: tensor<2x2xi64>", "%a at %i axis 0 : tensor<5x3xf32>, tensor<2x2xi64>");
   add("gather", "%a: tensor<2x5x3xf32>, %i: tensor<4xi32>", "%a at %i axis 1 : tensor<2x5x3xf32>, tensor<4xi32>");
   add("gather", "%a: tensor<3x4xf32>, %i: tensor<i64>", "%a at %i axis 1 : tensor<3x4xf32>, tensor<i64>");
-  add("gather", "%a: tensor<2x3x5xf32>, %i: tensor<2x4xi64>", "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
+  add("gather", "%a: tensor<2x3x5xf32>, %i: tensor<2x4xi64>",
+      "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
 
   // Many of so few places are met more than once.
   for (const char *kind : {"set", "add", "mul", "min", "max"})
@@ -138,10 +144,12 @@ static std::vector<Instance> table() {
   add("scatter", "%a: tensor<3x20xbf16>, %i: tensor<3x9xi64>, %u: tensor<3x9xbf16>",
       "max %a at %i with %u : tensor<3x20xbf16>, tensor<3x9xi64>, tensor<3x9xbf16>");
   for (const char *kind : {"set", "add"}) {
-    std::string k = kind, x = "tensor<?x60xf32, [\"batch\"]>", u = "tensor<?x40xf32, [\"batch\"]>", i = "tensor<?x2xi64, [\"batch\"]>",
-                own = "tensor<?x40xi64, [\"batch\"]>";
-    add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(), (k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u).c_str());
-    add("scatter", ("%a: " + x + ", %i: " + own + ", %u: " + u).c_str(), (k + " %a at %i with %u width 20 : " + x + ", " + own + ", " + u).c_str());
+    std::string k = kind, x = "tensor<?x60xf32, [\"batch\"]>", u = "tensor<?x40xf32, [\"batch\"]>",
+                i = "tensor<?x2xi64, [\"batch\"]>", own = "tensor<?x40xi64, [\"batch\"]>";
+    add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(),
+        (k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u).c_str());
+    add("scatter", ("%a: " + x + ", %i: " + own + ", %u: " + u).c_str(),
+        (k + " %a at %i with %u width 20 : " + x + ", " + own + ", " + u).c_str());
   }
   add("scatter", "%a: tensor<12xf16>, %i: tensor<3xi32>, %u: tensor<9xf16>",
       "mul %a at %i with %u width 3 : tensor<12xf16>, tensor<3xi32>, tensor<9xf16>");
@@ -154,15 +162,18 @@ static std::vector<Instance> table() {
   const char *overMembers = "expected the member axis in front";
   for (const char *kind : {"mean", "var", "std", "min", "max"}) {
     std::string k = kind;
-    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str(), overMembers);
+    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str(),
+        overMembers);
     add("head", "%a: tensor<4x3xi32>", (k + " %a : tensor<4x3xi32>").c_str(), overMembers);
   }
   for (const char *q : {"0.0", "0.25", "0.5", "1.0"})
-    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str(), overMembers);
+    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str(),
+        overMembers);
   add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>", overMembers);
   add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>", overMembers);
   add("replicate", "%a: tensor<3xf32>", "%a : tensor<3xf32> -> tensor<4x3xf32>");
-  add("replicate", "%a: tensor<?x3xf32, [\"batch\"]>", "%a : tensor<?x3xf32, [\"batch\"]> -> tensor<4x?x3xf32, [\"batch\"]>");
+  add("replicate", "%a: tensor<?x3xf32, [\"batch\"]>",
+      "%a : tensor<?x3xf32, [\"batch\"]> -> tensor<4x?x3xf32, [\"batch\"]>");
   return all;
 }
 
@@ -186,8 +197,8 @@ MLIRContext &context() {
 llvm::StringMap<int64_t> sizes() { return {{"batch", 5}}; }
 
 Subject parse(const Instance &instance) {
-  std::string text = "tutti.param per_member @p : tensor<2x3xf32>\nfunc.func @main(" + instance.arguments + ") { %r = " +
-                     instance.text + "\n return }";
+  std::string text = "tutti.param per_member @p : tensor<2x3xf32>\nfunc.func @main(" + instance.arguments +
+                     ") { %r = " + instance.text + "\n return }";
   Subject subject;
   subject.module = parseSourceString<ModuleOp>(text, &context());
   if (!subject.module) {
@@ -244,8 +255,10 @@ std::string difference(const HostTensor &a, const HostTensor &b) {
   if (a.element != b.element || a.dims != b.dims)
     return "another type";
   for (size_t i = 0; i < a.floats.size(); ++i)
-    if (std::memcmp(&a.floats[i], &b.floats[i], sizeof(double)) && !(std::isnan(a.floats[i]) && std::isnan(b.floats[i])))
-      return "element " + std::to_string(i) + ": " + std::to_string(a.floats[i]) + " and " + std::to_string(b.floats[i]);
+    if (std::memcmp(&a.floats[i], &b.floats[i], sizeof(double)) &&
+        !(std::isnan(a.floats[i]) && std::isnan(b.floats[i])))
+      return "element " + std::to_string(i) + ": " + std::to_string(a.floats[i]) + " and " +
+             std::to_string(b.floats[i]);
   for (size_t i = 0; i < a.ints.size(); ++i)
     if (a.ints[i] != b.ints[i])
       return "element " + std::to_string(i) + ": " + std::to_string(a.ints[i]) + " and " + std::to_string(b.ints[i]);

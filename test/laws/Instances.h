@@ -33,7 +33,8 @@ void typed(std::vector<Instance> &all);
 /// Every instance of the tables in Instances.cpp.
 const std::vector<Instance> &instances();
 
-/// A module with the instance as the one op of @main, which returns its result. Null and a failed test if it does not parse.
+/// A module with the instance as the one op of @main, which returns its result. Null and a failed test if it does not
+/// parse.
 struct Subject {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp main;

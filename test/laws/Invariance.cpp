@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Law invariance: a member's bits are the same alone, in any ensemble, in any active set, at any number of rows, for any
-// number of threads, on every CPU level and on the CUDA target. Compared across separately compiled artifacts.
+// Law invariance: a member's bits are the same alone, in any ensemble, in any active set, at any number of rows, for
+// any number of threads, on every CPU level and on the CUDA target. Compared across separately compiled artifacts.
 #include "Compiled.h"
 
 #include "gtest/gtest.h"
@@ -25,56 +25,80 @@ void PrintTo(const Network &network, std::ostream *os) { *os << network.name; }
 static const std::vector<Network> networks = {
     // Widths that leave remainders of every kind, and a reduction of several chunks.
     {"mlp",
-     "func.func @main(%x: " ROWS(300) ") -> " ROWS(3) " {"
-     "  %w0 = tutti.get @w0 : tensor<300x77xf32>  %b0 = tutti.get @b0 : tensor<77xf32>"
-     "  %w1 = tutti.get @w1 : tensor<77x45xf32>   %b1 = tutti.get @b1 : tensor<45xf32>"
-     "  %w2 = tutti.get @w2 : tensor<45x3xf32>"
-     "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(300) ", tensor<300x77xf32>"
-     "  %1 = tutti.add %0, %b0 : " ROWS(77) ", tensor<77xf32>"
-     "  %2 = tutti.relu %1 : " ROWS(77)
-     "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(77) ", tensor<77x45xf32>"
-     "  %4 = tutti.add %3, %b1 : " ROWS(45) ", tensor<45xf32>"
-     "  %5 = tutti.mish %4 : " ROWS(45)
-     "  %6 = tutti.contract %5, %w2 \"bk,kn->bn\" : " ROWS(45) ", tensor<45x3xf32>"
-     "  return %6 : " ROWS(3) " }",
+     "func.func @main(%x: " ROWS(300) ") -> " ROWS(
+         3) " {"
+            "  %w0 = tutti.get @w0 : tensor<300x77xf32>  %b0 = tutti.get @b0 : tensor<77xf32>"
+            "  %w1 = tutti.get @w1 : tensor<77x45xf32>   %b1 = tutti.get @b1 : tensor<45xf32>"
+            "  %w2 = tutti.get @w2 : tensor<45x3xf32>"
+            "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
+                300) ", tensor<300x77xf32>"
+                     "  %1 = tutti.add %0, %b0 : " ROWS(
+                         77) ", tensor<77xf32>"
+                             "  %2 = tutti.relu %1 : " ROWS(77) "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(
+                                 77) ", tensor<77x45xf32>"
+                                     "  %4 = tutti.add %3, %b1 : " ROWS(
+                                         45) ", tensor<45xf32>"
+                                             "  %5 = tutti.mish %4 : " ROWS(45) "  %6 = tutti.contract %5, %w2 "
+                                                                                "\"bk,kn->bn\" : " ROWS(
+                                                                                    45) ", tensor<45x3xf32>"
+                                                                                        "  return %6 : " ROWS(3) " }",
      {{"w0", {300, 77}}, {"b0", {77}}, {"w1", {77, 45}}, {"b1", {45}}, {"w2", {45, 3}}}},
     {"norm",
-     "func.func @main(%x: " ROWS(33) ") -> " ROWS(33) " {"
-     "  %w = tutti.get @w : tensor<33x33xf32>  %g = tutti.get @g : tensor<33xf32>"
-     "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(33) ", tensor<33x33xf32>"
-     "  %1 = tutti.add %0, %x : " ROWS(33) ", " ROWS(33)
-     "  %2 = tutti.reduce mean %1 [1] : " ROWS(33)
-     "  %3 = tutti.sub %1, %2 : " ROWS(33) ", " ROWS(1)
-     "  %4 = tutti.mul %3, %3 : " ROWS(33) ", " ROWS(33)
-     "  %5 = tutti.reduce mean %4 [1] : " ROWS(33)
-     "  %e = tutti.constant dense<1.0e-5> : tensor<f32>"
-     "  %6 = tutti.add %5, %e : " ROWS(1) ", tensor<f32>"
-     "  %7 = tutti.sqrt %6 : " ROWS(1)
-     "  %8 = tutti.div %3, %7 : " ROWS(33) ", " ROWS(1)
-     "  %9 = tutti.mul %8, %g : " ROWS(33) ", tensor<33xf32>"
-     "  return %9 : " ROWS(33) " }",
+     "func.func @main(%x: " ROWS(33) ") -> " ROWS(
+         33) " {"
+             "  %w = tutti.get @w : tensor<33x33xf32>  %g = tutti.get @g : tensor<33xf32>"
+             "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(
+                 33) ", tensor<33x33xf32>"
+                     "  %1 = tutti.add %0, %x : " ROWS(33) ", " ROWS(33) "  %2 = tutti.reduce mean %1 [1] : " ROWS(33) "  %3 = tutti.sub %1, %2 : " ROWS(33) ", " ROWS(
+                         1) "  %4 = tutti.mul %3, %3 : " ROWS(33) ", " ROWS(33) "  %5 = tutti.reduce mean %4 [1] "
+                                                                                ": " ROWS(33) "  %e = tutti.constant "
+                                                                                              "dense<1.0e-5> : "
+                                                                                              "tensor<f32>"
+                                                                                              "  %6 = tutti.add %5, %e "
+                                                                                              ": " ROWS(
+                                                                                                  1) ", tensor<f32>"
+                                                                                                     "  %7 = "
+                                                                                                     "tutti.sqrt %6 "
+                                                                                                     ": " ROWS(1) "  "
+                                                                                                                  "%8 "
+                                                                                                                  "= "
+                                                                                                                  "tutt"
+                                                                                                                  "i."
+                                                                                                                  "div "
+                                                                                                                  "%3, "
+                                                                                                                  "%7 "
+                                                                                                                  ":"
+                                                                                                                  " " ROWS(33) ", " ROWS(1) "  %9 = tutti.mul %8, %g : " ROWS(
+                                                                                                                      33) ", tensor<33xf32>"
+                                                                                                                          "  return %9 : " ROWS(
+                                                                                                                              33) " }",
      {{"w", {33, 33}}, {"g", {33}}}},
     {"softmax",
-     "func.func @main(%x: " ROWS(101) ") -> " ROWS(101) " {"
-     "  %s = tutti.get @s : tensor<101xf32>"
-     "  %0 = tutti.mul %x, %s : " ROWS(101) ", tensor<101xf32>"
-     "  %1 = tutti.reduce max %0 [1] : " ROWS(101)
-     "  %2 = tutti.sub %0, %1 : " ROWS(101) ", " ROWS(1)
-     "  %3 = tutti.exp %2 : " ROWS(101)
-     "  %4 = tutti.reduce sum %3 [1] : " ROWS(101)
-     "  %5 = tutti.div %3, %4 : " ROWS(101) ", " ROWS(1)
-     "  return %5 : " ROWS(101) " }",
+     "func.func @main(%x: " ROWS(101) ") -> " ROWS(
+         101) " {"
+              "  %s = tutti.get @s : tensor<101xf32>"
+              "  %0 = tutti.mul %x, %s : " ROWS(
+                  101) ", tensor<101xf32>"
+                       "  %1 = tutti.reduce max %0 [1] : " ROWS(101) "  %2 = tutti.sub %0, %1 : " ROWS(
+                           101) ", " ROWS(1) "  %3 = tutti.exp %2 : " ROWS(101) "  %4 = tutti.reduce sum %3 [1] "
+                                                                                ": " ROWS(101) "  %5 = tutti.div %3, "
+                                                                                               "%4 : " ROWS(101) ","
+                                                                                                                 " " ROWS(1) "  return %5 : " ROWS(101) " }",
      {{"s", {101}}}},
     {"twin",
-     "func.func @main(%x: " ROWS(17) ") -> " ROWS(2) " {"
-     "  %w = tutti.get @w : tensor<17x256xf32>  %v = tutti.get @v : tensor<256x1xf32>  %u = tutti.get @u : tensor<256x1xf32>"
-     "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(17) ", tensor<17x256xf32>"
-     "  %1 = tutti.tanh %0 : " ROWS(256)
-     "  %2 = tutti.contract %1, %v \"bk,kn->bn\" : " ROWS(256) ", tensor<256x1xf32>"
-     "  %3 = tutti.sigmoid %1 : " ROWS(256)
-     "  %4 = tutti.contract %3, %u \"bk,kn->bn\" : " ROWS(256) ", tensor<256x1xf32>"
-     "  %5 = tutti.concat %2, %4 axis 1 : " ROWS(1) ", " ROWS(1)
-     "  return %5 : " ROWS(2) " }",
+     "func.func @main(%x: " ROWS(17) ") -> " ROWS(
+         2) " {"
+            "  %w = tutti.get @w : tensor<17x256xf32>  %v = tutti.get @v : tensor<256x1xf32>  %u = tutti.get @u : "
+            "tensor<256x1xf32>"
+            "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(
+                17) ", tensor<17x256xf32>"
+                    "  %1 = tutti.tanh %0 : " ROWS(256) "  %2 = tutti.contract %1, %v \"bk,kn->bn\" : " ROWS(
+                        256) ", tensor<256x1xf32>"
+                             "  %3 = tutti.sigmoid %1 : " ROWS(256) "  %4 = tutti.contract %3, %u \"bk,kn->bn\" "
+                                                                    ": " ROWS(256) ", tensor<256x1xf32>"
+                                                                                   "  %5 = tutti.concat %2, %4 axis 1 "
+                                                                                   ": " ROWS(1) ", " ROWS(
+                                                                                       1) "  return %5 : " ROWS(2) " }",
      {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
 };
 
@@ -244,7 +268,8 @@ TEST_P(OpInvariance, Holds) {
   ASSERT_TRUE(artifact && alone);
   HostTensor y = run(*artifact, inputs, {});
   // On a CPU, such that contractions go through every number of rows that they take at a time (17 is 6 + 6 + 5).
-  std::vector<int64_t> counts = cudaTarget() ? std::vector<int64_t>{1, 5, 64} : std::vector<int64_t>{1, 2, 3, 4, 5, 7, 17, 64};
+  std::vector<int64_t> counts =
+      cudaTarget() ? std::vector<int64_t>{1, 5, 64} : std::vector<int64_t>{1, 2, 3, 4, 5, 7, 17, 64};
   for (uint32_t threads : threadCounts())
     for (int64_t count : counts) {
       auto places = llvm::to_vector(llvm::seq<int64_t>(rows - count, rows));
@@ -274,8 +299,8 @@ static std::vector<Instance> overBatch() {
     Subject subject = parse(instance);
     auto isBatched = [](Type type) { return batchAxis(cast<RankedTensorType>(type)) >= 0; };
     auto isPlain = [&](Type type) { return isBatched(type) || cast<RankedTensorType>(type).hasStaticShape(); };
-    if (instance.refused.empty() && llvm::any_of(subject.main.getArgumentTypes(), isBatched) && llvm::all_of(subject.main.getArgumentTypes(), isPlain) &&
-        isBatched(subject.op->getResult(0).getType()))
+    if (instance.refused.empty() && llvm::any_of(subject.main.getArgumentTypes(), isBatched) &&
+        llvm::all_of(subject.main.getArgumentTypes(), isPlain) && isBatched(subject.op->getResult(0).getType()))
       chosen.push_back(instance);
   }
   return chosen;

@@ -172,8 +172,8 @@ TEST(Vmap, EveryAxis) {
         std::string x = withAxis({2, 3}, inX), w = withAxis({3}, inW), y = withAxis({2, 3}, out);
         std::string text = std::string(callee) + "func.func @main(%x: " + x + ", %w: " + w + ") -> " + y +
                            " { %0 = tutti.vmap @f(%x, %w) in [" + std::to_string(inX) + ", " + std::to_string(inW) +
-                           "] out [" + std::to_string(out) + "] size 4 : (" + x + ", " + w + ") -> " + y + " return %0 : " +
-                           y + " }";
+                           "] out [" + std::to_string(out) + "] size 4 : (" + x + ", " + w + ") -> " + y +
+                           " return %0 : " + y + " }";
         OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context());
         ASSERT_TRUE(module);
         OwningOpRef<ModuleOp> unmapped = parseSourceString<ModuleOp>(callee, &context());

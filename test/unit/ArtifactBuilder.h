@@ -17,7 +17,7 @@ inline constexpr int64_t kK = 6, kN = 45;
 struct Spec {
   uint32_t members = 3;
   int64_t batchHi = 64;
-  bool sharedBias = false; ///< one b for all members
+  bool sharedBias = false;       ///< one b for all members
   std::string layout = "panels"; ///< of W; kernels read no other, those for CUDA devices also "fragments.bf16"
   std::string second;            ///< another layout that W lies in, for a kernel that there is not
   int64_t weightBytes = 0;       ///< that the slot of W claims to have; 0: as many as it has
@@ -30,12 +30,12 @@ struct Spec {
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes
   uint32_t extraArgs = 0;
-  std::vector<char> module;             ///< its code; empty: what the fake driver takes
+  std::vector<char> module; ///< its code; empty: what the fake driver takes
   std::vector<uint32_t> cluster, alternativeCluster;
   uint32_t alternativeKernel = 0; ///< this far behind the right one
   int64_t alternativeShared = 0;
   std::vector<std::pair<uint32_t, uint32_t>> parts; ///< of the first launch of a CUDA program: arguments and set
-  int64_t gridZ = 1; ///< blocks for the same rows and member
+  int64_t gridZ = 1;                                ///< blocks for the same rows and member
   uint32_t format = kFormatVersion;
   std::string requiredFeature;
 };

@@ -90,9 +90,8 @@ TEST_F(Cuda, noDeviceOrNoCodeForIt) {
   Spec spec = cudaSpec();
   spec.cudaTargets = {"sm_80", "sm_90a", "compute_120"};
   fake.major = 7, fake.minor = 5;
-  EXPECT_SAYS(
-      errorOf(spec), TUTTI_NO_DEVICE,
-      "has code for sm_80, sm_90a, compute_120, which Fake GPU (sm_75) cannot run; compile with --target cuda");
+  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE,
+              "has code for sm_80, sm_90a, compute_120, which Fake GPU (sm_75) cannot run; compile with --target cuda");
   fake.major = 12, fake.minor = 0; // PTX
   EXPECT_FALSE(errorOf(spec));
   EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "compile with --target emulated");

@@ -312,7 +312,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   CUfunc_st *free = module->functions;
   while (free->entry && reinterpret_cast<void *>(free->entry) != entry)
     ++free;
-  *free = {reinterpret_cast<decltype(free->entry)>(entry), fake.probe ? sizeof(CUgraphNode_st::parameters) : *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
+  *free = {reinterpret_cast<decltype(free->entry)>(entry),
+           fake.probe ? sizeof(CUgraphNode_st::parameters) : *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
   return *function = free, 0;
 }
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {

@@ -17,7 +17,7 @@ using namespace tutti::rt::test;
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||                   \
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
     __has_feature(thread_sanitizer)
 #define COUNTS_ALLOCATIONS 0 // the sanitizer has a heap of its own
 #else
@@ -35,7 +35,6 @@ void *realloc(void *p, size_t n) { return ++allocations, __libc_realloc(p, n); }
 void *aligned_alloc(size_t align, size_t n) { return ++allocations, __libc_memalign(align, n); }
 }
 #endif
-
 
 #if COUNTS_ALLOCATIONS
 TEST(Run, allocatesNothing) {

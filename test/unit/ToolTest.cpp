@@ -175,7 +175,8 @@ TEST_F(Tools, inspectFindsDamagedWeights) {
 }
 
 TEST_F(Tools, benchMeasuresEveryBinding) {
-  ASSERT_EQ(tool("tutti-bench", "a.tutti --dim batch=1,64 --active 1,2 --threads 2 --seconds 0.02 --json b.json"), 0) << err;
+  ASSERT_EQ(tool("tutti-bench", "a.tutti --dim batch=1,64 --active 1,2 --threads 2 --seconds 0.02 --json b.json"), 0)
+      << err;
   std::ifstream in(path("b.json"));
   auto json = nlohmann::json::parse(in);
   ASSERT_EQ(json.size(), 2u);
@@ -191,7 +192,8 @@ TEST_F(Tools, benchMeasuresEveryBinding) {
   }
   EXPECT_EQ(json[1]["flops"], 2.0 * kK * kN * 64 * 2);
   EXPECT_EQ(json[1]["bytes"], 4 * (2 * (kK * kN + kN) + 64 * kK + 2 * 64 * kN + 64 * kN));
-  EXPECT_EQ(tool("tutti-bench", "a.tutti --seconds 0.02 --json /dev/stdout"), 0) << "a device is written to, not replaced";
+  EXPECT_EQ(tool("tutti-bench", "a.tutti --seconds 0.02 --json /dev/stdout"), 0)
+      << "a device is written to, not replaced";
   EXPECT_NE(out.find("median_us"), std::string::npos);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim rows=1"), 2);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=65"), 2);
@@ -266,6 +268,7 @@ TEST_F(Tools, benchAndInspectKnowCuda) {
   EXPECT_GT(images[1]["bytes"], 1000);
   ASSERT_EQ(tool("tutti-inspect", "c.tutti"), 0) << err;
   EXPECT_NE(out.find("grid [16,3,1], block [32,1,1], 0 bytes shared"), std::string::npos) << out;
-  EXPECT_NE(out.find("40 registers, 0 bytes shared, 0 bytes of stack, 1 barriers, 64 threads at most"), std::string::npos)
+  EXPECT_NE(out.find("40 registers, 0 bytes shared, 0 bytes of stack, 1 barriers, 64 threads at most"),
+            std::string::npos)
       << out;
 }

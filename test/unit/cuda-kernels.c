@@ -12,7 +12,10 @@ static float weight(const float *panels, int64_t k, int64_t n) {
 static float weightBf16(const uint32_t *fragments, int64_t k, int64_t n) {
   int64_t tiles = n < 32 ? 4 : 2, column = n % 32, lane = column / tiles * 4 + k / 4;
   uint32_t word = fragments[(n < 32 ? 0 : 2 * 32 * 4) + (k % 4 / 2 * 32 + lane) * tiles + column % tiles];
-  union { uint32_t bits; float value; } wide = {k % 2 ? word & 0xffff0000 : word << 16};
+  union {
+    uint32_t bits;
+    float value;
+  } wide = {k % 2 ? word & 0xffff0000 : word << 16};
   return wide.value;
 }
 

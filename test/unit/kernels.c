@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernels of the hand-built artifacts of the runtime's tests: relu(x W + b) for every member, then the mean of the members.
+// Kernels of the hand-built artifacts of the runtime's tests: relu(x W + b) for every member, then the mean of the
+// members.
 #include <stdint.h>
 
 enum { K = 6, N = 45 };

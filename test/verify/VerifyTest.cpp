@@ -98,8 +98,8 @@ TEST(Judge, NoticesOperandsThatAreRoundedWrongly) {
     return y;
   };
   for (auto [precision, bits] : {std::pair("tf32", 11), {"f16", 11}, {"bf16", 8}}) {
-    auto answers = answer(
-        module->lookupSymbol<func::FuncOp>("main"), given(x), [&](StringRef) { return w; }, precision);
+    auto answers =
+        answer(module->lookupSymbol<func::FuncOp>("main"), given(x), [&](StringRef) { return w; }, precision);
     ASSERT_TRUE(bool(answers)) << llvm::toString(answers.takeError());
     auto roundWith = [bits = bits](double (*whole)(double)) {
       return [=](double value) {

@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// Floating-point operations a second in float32, an fma counting as two: the best of five bursts of independent fmas in
-/// registers on `threads` threads at once, with the widest vectors of this CPU.
+/// Floating-point operations a second in float32, an fma counting as two: the best of five bursts of independent fmas
+/// in registers on `threads` threads at once, with the widest vectors of this CPU.
 double peakFlops(unsigned threads);
 
 /// Bytes a second of a plain read loop over one buffer of `bytes` bytes, of which every thread reads its own part again

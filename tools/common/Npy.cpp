@@ -21,7 +21,8 @@ struct Header {
   std::vector<int64_t> dims;
 };
 
-/// A parser for the one Python literal that stands in the header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+/// A parser for the one Python literal that stands in the header: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
+/// 3), }
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : rest(text) {}

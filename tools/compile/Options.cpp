@@ -294,7 +294,8 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
                  "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
       ->type_name("P");
   app.add_flag("--fast-math", fast, "(not supported yet)");
-  app.add_flag("--unequal", request.unequal, "members may differ in structure: those that align are a group, all run in one program");
+  app.add_flag("--unequal", request.unequal,
+               "members may differ in structure: those that align are a group, all run in one program");
   app.add_option("--memory-limit", memory,
                  "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
                  "...; past it "

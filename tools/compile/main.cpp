@@ -27,8 +27,8 @@ std::function<void(uint64_t, uint64_t)> progressOnTerminal() {
     last = now;
     shown = true;
     double rate = done / seconds;
-    std::fprintf(stderr, "\rweights: %.0f of %.0f MB, %.0f MB/s, %.0f s left%s", done / 1e6, all / 1e6, rate / 1e6, (all - done) / rate,
-                 finished ? "\n" : "   ");
+    std::fprintf(stderr, "\rweights: %.0f of %.0f MB, %.0f MB/s, %.0f s left%s", done / 1e6, all / 1e6, rate / 1e6,
+                 (all - done) / rate, finished ? "\n" : "   ");
   };
 }
 

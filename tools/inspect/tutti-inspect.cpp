@@ -131,7 +131,8 @@ Json describe(const Artifact &artifact) {
       {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
   out["members"] = Json::array();
   for (const tutti_member_t &member : artifact.members())
-    out["members"].push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
+    out["members"].push_back(
+        {{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
   for (uint32_t g = 0; g < rt::count(root.groups()); ++g)
     for (uint32_t i = 0; i < rt::count(root.groups()->Get(g)->members()); ++i)
       if (uint32_t member = root.groups()->Get(g)->members()->Get(i); member < info.num_members)
@@ -250,11 +251,11 @@ void printPorts(const char *title, std::span<const tutti_port_t> ports) {
 
 void printGeometry(const char *before, const Json &launch) {
   std::string parts = launch.value("parts", 1) == 1 ? "" : ", " + launch["parts"].dump() + " kernels at once";
-  std::printf(
-      "  %-24s grid %s, block %s%s%s, %lld bytes shared%s\n", (before + launch["kernel"].get<std::string>()).c_str(),
-      launch["grid"].dump().c_str(), launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
-      launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(), launch["dynamic_shared"].get<long long>(),
-      parts.c_str());
+  std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared%s\n",
+              (before + launch["kernel"].get<std::string>()).c_str(), launch["grid"].dump().c_str(),
+              launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
+              launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(),
+              launch["dynamic_shared"].get<long long>(), parts.c_str());
 }
 
 void print(const Artifact &artifact, const Json &all) {

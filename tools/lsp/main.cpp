@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tutti-lsp-server: the language server for .mlir files of the tutti and plan dialects; editors start it and talk to it over stdin and stdout.
+// tutti-lsp-server: the language server for .mlir files of the tutti and plan dialects; editors start it and talk to it
+// over stdin and stdout.
 #include "tools/opt/Dialects.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

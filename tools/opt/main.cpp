@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tutti-opt: reads, verifies and prints modules of the tutti and plan dialects and runs single passes on them; for tests and for debugging.
+// tutti-opt: reads, verifies and prints modules of the tutti and plan dialects and runs single passes on them; for
+// tests and for debugging.
 #include "tools/opt/Dialects.h"
 
 #include "compiler/codegen/Math.h"

@@ -88,8 +88,8 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared, 1)));
   double factor = (answer.contracts ? 1.25 : 2) * chance;
   // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
-  // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products has
-  // their error in `plain`.
+  // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products
+  // has their error in `plain`.
   double least = type.isF64() ? 1024 * unit : answer.contracts ? unit : std::fmax(unit, answer.unit);
   verdict.bound = std::fmax(factor * std::fmax(verdict.plain, usual), least);
   verdict.ok = verdict.different == 0 && verdict.error <= verdict.bound;
@@ -109,10 +109,10 @@ Row judge(const HostTensor &got, const Answer &answer, std::string name, std::st
     return row;
   row.active.assign(active.begin(), active.end());
   for (size_t i = 0; i < active.size(); ++i)
-    row.members.push_back(
-        judge(unstack(got, i),
-              {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i), answer.contracts, answer.unit},
-              row.whole.plain));
+    row.members.push_back(judge(
+        unstack(got, i),
+        {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i), answer.contracts, answer.unit},
+        row.whole.plain));
   return row;
 }
 

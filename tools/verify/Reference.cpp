@@ -142,14 +142,15 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   std::vector<Answer> answers;
   Operation *end = function.getBody().front().getTerminator();
   for (unsigned i = 0; i < exact->size(); ++i)
-    answers.push_back(
-        {(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i], observer.contracts(end->getOperand(i)), unitOf(precision)});
+    answers.push_back({(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i],
+                       observer.contracts(end->getOperand(i)), unitOf(precision)});
   return answers;
 }
 
 llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, StringRef precision) {
   return answer(
-      mainOf(*model.module), inputs, [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); }, precision);
+      mainOf(*model.module), inputs, [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); },
+      precision);
 }
 
 Answer stack(std::vector<Answer> members) {

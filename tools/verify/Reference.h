@@ -11,8 +11,8 @@ namespace tutti {
 /// A value of the reference. All three tensors have one type and shape.
 struct Answer {
   HostTensor exact; ///< float64
-  /// float32 as the ops are written: every op rounded, a contraction one ascending fma chain, over operands that are rounded first where
-  /// the precision says so (Precision.h)
+  /// float32 as the ops are written: every op rounded, a contraction one ascending fma chain, over operands that are
+  /// rounded first where the precision says so (Precision.h)
   HostTensor plain;
   /// float64 with every choice (a comparison, a vote ...) that float32 cannot decide taken the other way
   HostTensor other;

@@ -48,8 +48,10 @@ static std::vector<Alternative> undecidedVotes(const HostTensor &scores, double 
   return found;
 }
 
-/// Of each place of an answer that orders a row's elements, whether another one may as well stand there: its neighbour in that order.
-static std::vector<Alternative> undecidedPlaces(const HostTensor &x, int64_t axis, bool smallest, double reach, const HostTensor &result) {
+/// Of each place of an answer that orders a row's elements, whether another one may as well stand there: its neighbour
+/// in that order.
+static std::vector<Alternative> undecidedPlaces(const HostTensor &x, int64_t axis, bool smallest, double reach,
+                                                const HostTensor &result) {
   int64_t length = x.dims[axis], count = result.dims[axis], step = x.strides()[axis];
   std::vector<Alternative> found;
   std::vector<int64_t> order(length);

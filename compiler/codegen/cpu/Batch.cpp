@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Math functions of neighbouring vectors, made together.
 //
-// A function is one long chain of operations that each wait for the one before. A processor looks ahead as far as its scheduler's
-// hundred or so places, which hold three such chains; it needs eight to keep its multipliers busy. One operation on a vector of
-// several registers becomes that many operations side by side, so that what lies in the scheduler is independent.
+// A function is one long chain of operations that each wait for the one before. A processor looks ahead as far as its
+// scheduler's hundred or so places, which hold three such chains; it needs eight to keep its multipliers busy. One
+// operation on a vector of several registers becomes that many operations side by side, so that what lies in the
+// scheduler is independent.
 #include "Image.h"
 
 #include "compiler/codegen/Math.h"

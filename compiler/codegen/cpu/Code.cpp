@@ -28,9 +28,7 @@ Value Code::less(Value a, Value c) { return arith::CmpIOp::create(b, loc, arith:
 Value Code::at(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, loc, ptr(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
-Value Code::at(Value pointer, int64_t bytes) {
-  return bytes == 0 ? pointer : at(pointer, num(bytes));
-}
+Value Code::at(Value pointer, int64_t bytes) { return bytes == 0 ? pointer : at(pointer, num(bytes)); }
 
 Value Code::raw(Type type, Value pointer, unsigned align) { return LLVM::LoadOp::create(b, loc, type, pointer, align); }
 
@@ -68,8 +66,9 @@ void Code::storeScalar(Value value, Value pointer) {
 Value Code::loadVector(Type element, Value pointer, Value mask) {
   VectorType type = vec(storageType(element));
   unsigned align = bytesOf(type.getElementType());
-  Value loaded = mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
-                      : raw(type, pointer, align);
+  Value loaded =
+      mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
+           : raw(type, pointer, align);
   return fromStorage(loaded, element);
 }
 void Code::storeVector(Value value, Value pointer, Value mask) {
@@ -86,12 +85,12 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
   Value places = LLVM::GEPOp::create(b, loc, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
   if (!mask)
     mask = constant(vec(b.getI1Type()), b.getBoolAttr(true));
-  return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())), element);
+  return fromStorage(
+      LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())),
+      element);
 }
 
-void Code::prefetch(Value pointer) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1);
-}
+void Code::prefetch(Value pointer) { LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1); }
 
 Value Code::constant(Type type, Attribute scalar) {
   if (auto vector = dyn_cast<VectorType>(type))
@@ -171,13 +170,15 @@ Value Code::rotated(Value vector, int64_t by) {
 }
 
 Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value)> combine) {
-  // Each level combines the halves of what is left of two trees, and one vector holds the results of both: sixteen trees
-  // in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast. Undoing
-  // the levels' shuffles, the tree that ends in lane l begins at the place whose bits are those of l in the order 1, 0, 3, 2.
+  // Each level combines the halves of what is left of two trees, and one vector holds the results of both: sixteen
+  // trees in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast.
+  // Undoing the levels' shuffles, the tree that ends in lane l begins at the place whose bits are those of l in the
+  // order 1, 0, 3, 2.
   SmallVector<Value> level(lanes);
   for (int64_t i = 0; i < lanes; ++i)
     level[(i >> 1 & 1) << 3 | (i & 1) << 2 | (i >> 3 & 1) << 1 | (i >> 2 & 1)] = vectors[i];
-  // Where lane l of a combined vector finds its first half in the two vectors, one after the other; `half` further is the second.
+  // Where lane l of a combined vector finds its first half in the two vectors, one after the other; `half` further is
+  // the second.
   struct Level {
     int64_t half;
     int64_t (*source)(int64_t lane);

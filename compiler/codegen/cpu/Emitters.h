@@ -14,8 +14,8 @@ void emitContraction(StepEmitter &emitter, const Step &step);
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 
 // The phases of a row that are more than one element after the other; each makes one row of its op's result.
-/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp). Of several rows alike, since each
-/// addition waits for the one before.
+/// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp). Of several rows alike,
+/// since each addition waits for the one before.
 void emitReduction(StepEmitter &emitter, ReduceOp op, llvm::ArrayRef<mlir::Value> rows);
 void emitArg(StepEmitter &emitter, ArgOp op, mlir::Value row);
 /// Sums of 16 neighbours and of what came before (Scan.cpp).
@@ -26,11 +26,13 @@ void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 /// x, then the updates in their order (Scatter.cpp).
 void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
 
-/// Writes a value at a row, as many vectors at a time as math functions like; `elements` computes it at some points (Rows.cpp).
+/// Writes a value at a row, as many vectors at a time as math functions like; `elements` computes it at some points
+/// (Rows.cpp).
 using Elements = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::MutableArrayRef<Point>)>;
 void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row, Elements elements);
 
-/// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Where they are then.
+/// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Where
+/// they are then.
 mlir::Value emitSort(Code &code, mlir::Value memory, int64_t count);
 
 /// What a reduction makes of two: sums for a mean.
@@ -49,11 +51,11 @@ struct HeadPlace {
 /// One answer of the members for a tile of rows (Heads.cpp).
 void emitHead(Code &code, HeadOp head, const HeadPlace &place);
 
-/// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops (Kernel.cpp). `sizes`
-/// are the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the analysis and the emitters see
-/// differently: our own mistake.
-llvm::LogicalResult emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes, const CpuLevel &level,
-                llvm::StringRef name);
+/// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops
+/// (Kernel.cpp). `sizes` are the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the
+/// analysis and the emitters see differently: our own mistake.
+llvm::LogicalResult emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes,
+                               const CpuLevel &level, llvm::StringRef name);
 
 } // namespace tutti
 

@@ -82,7 +82,8 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   return read(op.getX(), AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
 }
 
-SmallVector<Value> StepEmitter::chainSums(int64_t count, int64_t chunk, Type type, size_t ways, Code::Carry accumulate) {
+SmallVector<Value> StepEmitter::chainSums(int64_t count, int64_t chunk, Type type, size_t ways,
+                                          Code::Carry accumulate) {
   auto chain = [&](Value from, Value to) {
     return code.loop(from, to, 1, SmallVector<Value>(ways, code.zero(type)), accumulate);
   };
@@ -91,12 +92,13 @@ SmallVector<Value> StepEmitter::chainSums(int64_t count, int64_t chunk, Type typ
   // -0 + s is s, whatever s is.
   Type element = getElementTypeOrSelf(type);
   Value none = isa<FloatType>(element) ? code.constant(type, code.b.getFloatAttr(element, -0.0)) : code.zero(type);
-  return code.loop(code.num(0), code.num(count), chunk, SmallVector<Value>(ways, none), [&](Value from, ValueRange sums) {
-    SmallVector<Value> parts = chain(from, code.min(code.add(from, chunk), code.num(count)));
-    for (auto [part, sum] : llvm::zip_equal(parts, sums))
-      part = combined(code, ReduceKind::sum, sum, part);
-    return parts;
-  });
+  return code.loop(code.num(0), code.num(count), chunk, SmallVector<Value>(ways, none),
+                   [&](Value from, ValueRange sums) {
+                     SmallVector<Value> parts = chain(from, code.min(code.add(from, chunk), code.num(count)));
+                     for (auto [part, sum] : llvm::zip_equal(parts, sums))
+                       part = combined(code, ReduceKind::sum, sum, part);
+                     return parts;
+                   });
 }
 
 Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point) {
@@ -185,7 +187,8 @@ SmallVector<Value> StepEmitter::computeReduce(ReduceOp op, AffineMap access, Mut
   SmallVector<Value> sums = chainSums(count, chunkOf(count), type, points.size(), combine);
   if (kind == ReduceKind::mean)
     for (Value &sum : sums)
-      sum = arith::DivFOp::create(code.b, code.loc, sum, code.constant(type, code.b.getFloatAttr(element, double(count))));
+      sum = arith::DivFOp::create(code.b, code.loc, sum,
+                                  code.constant(type, code.b.getFloatAttr(element, double(count))));
   return sums;
 }
 

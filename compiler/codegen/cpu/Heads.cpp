@@ -90,7 +90,10 @@ private:
     case HeadKind::max:
       return overMembers(
           member(code.num(0), column, mask, false),
-          [&](Value m, Value best) { return extreme(best, member(m, column, mask, false), head.getKind() == HeadKind::max); }, 1);
+          [&](Value m, Value best) {
+            return extreme(best, member(m, column, mask, false), head.getKind() == HeadKind::max);
+          },
+          1);
     case HeadKind::quantile:
       return quantile(column, mask);
     case HeadKind::vote:
@@ -101,10 +104,13 @@ private:
 
   Value extreme(Value a, Value c, bool largest) {
     if (isa<FloatType>(element))
-      return largest ? Value(arith::MaximumFOp::create(code.b, code.loc, a, c)) : Value(arith::MinimumFOp::create(code.b, code.loc, a, c));
+      return largest ? Value(arith::MaximumFOp::create(code.b, code.loc, a, c))
+                     : Value(arith::MinimumFOp::create(code.b, code.loc, a, c));
     if (element.isInteger(1))
-      return largest ? Value(arith::OrIOp::create(code.b, code.loc, a, c)) : Value(arith::AndIOp::create(code.b, code.loc, a, c));
-    return largest ? Value(arith::MaxSIOp::create(code.b, code.loc, a, c)) : Value(arith::MinSIOp::create(code.b, code.loc, a, c));
+      return largest ? Value(arith::OrIOp::create(code.b, code.loc, a, c))
+                     : Value(arith::AndIOp::create(code.b, code.loc, a, c));
+    return largest ? Value(arith::MaxSIOp::create(code.b, code.loc, a, c))
+                   : Value(arith::MinSIOp::create(code.b, code.loc, a, c));
   }
 
   Value sortedAt(Value index) { return code.at(place.scratch, code.mul(index, lanes * storageBytes(floatElement()))); }
@@ -119,7 +125,8 @@ private:
       Value p = shift(code.sub(code.sub(levels, code.num(1)), level));
       code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
         Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, pass, code.num(0));
-        Value distance = arith::SelectOp::create(code.b, code.loc, isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
+        Value distance =
+            arith::SelectOp::create(code.b, code.loc, isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
         Value wanted = arith::SelectOp::create(code.b, code.loc, isFirst, code.num(0), p);
         code.loop(code.num(0), code.sub(place.count, distance), 1, [&](Value i) {
           Value bit = arith::AndIOp::create(code.b, code.loc, i, p);
@@ -200,19 +207,21 @@ private:
         Value larger = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OGT, value, best[0]);
         Value isNan = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::UNO, value, value);
         Value wasNumber = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::ORD, best[0], best[0]);
-        Value wins = arith::OrIOp::create(code.b, code.loc, larger, arith::AndIOp::create(code.b, code.loc, isNan, wasNumber));
+        Value wins =
+            arith::OrIOp::create(code.b, code.loc, larger, arith::AndIOp::create(code.b, code.loc, isNan, wasNumber));
         return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, value, best[0]),
                                   arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
       })[1];
       code.storeScalar(code.add(code.loadNumber(countAt(choice)), 1), countAt(choice));
     });
-    Value winner = code.loop(code.num(1), place.columns, 1, {code.loadNumber(countAt(code.num(0))), code.num(0)},
-                             [&](Value column, ValueRange best) {
-                               Value votes = code.loadNumber(countAt(column));
-                               Value wins = code.less(best[0], votes);
-                               return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, votes, best[0]),
-                                                         arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
-                             })[1];
+    Value winner =
+        code.loop(code.num(1), place.columns, 1, {code.loadNumber(countAt(code.num(0))), code.num(0)},
+                  [&](Value column, ValueRange best) {
+                    Value votes = code.loadNumber(countAt(column));
+                    Value wins = code.less(best[0], votes);
+                    return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, votes, best[0]),
+                                              arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
+                  })[1];
     code.storeScalar(winner, code.at(place.answer, code.mul(row, 8)));
   }
 };

@@ -12,11 +12,11 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -79,11 +79,13 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
   llvm::TargetOptions options;
   // An fma is where the IR says so, and nowhere else.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, level.features, options, llvm::Reloc::PIC_,
-                                                                          llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, level.features, options,
+                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                          llvm::CodeGenOptLevel::Default));
 }
 
-static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const CpuLevel &level, ArrayRef<std::string> kernels) {
+static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const CpuLevel &level,
+                                                          ArrayRef<std::string> kernels) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
@@ -137,8 +139,8 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   return object;
 }
 
-/// The linker lays code and constants out in one run, in which every reference is relative; an undefined symbol, or a relocation
-/// that would be left for load time, is an error.
+/// The linker lays code and constants out in one run, in which every reference is relative; an undefined symbol, or a
+/// relocation that would be left for load time, is an error.
 static const char linkerScript[] = R"(
 SECTIONS {
   . = 0;
@@ -165,7 +167,8 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
       code = stream.error();
       stream.clear_error(); // it would end the process
     }
-    return code ? fail(ExitCode::resource, "cannot write to '" + folder + "': " + code.message()) : llvm::Error::success();
+    return code ? fail(ExitCode::resource, "cannot write to '" + folder + "': " + code.message())
+                : llvm::Error::success();
   };
   std::string input = path("kernels.o"), script = path("image.ld"), output = path("image");
   if (llvm::Error error = write(input, llvm::StringRef(object.data(), object.size())))
@@ -178,8 +181,9 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   std::lock_guard<std::mutex> guard(linking);
   std::string text;
   llvm::raw_string_ostream messages(text);
-  std::vector<const char *> args = {"ld.lld", "-static", "--no-dynamic-linker", "--orphan-handling=error", "--entry=0", "-T", script.c_str(),
-                                    input.c_str(), "-o", output.c_str()};
+  std::vector<const char *> args = {"ld.lld",    "-static",     "--no-dynamic-linker", "--orphan-handling=error",
+                                    "--entry=0", "-T",          script.c_str(),        input.c_str(),
+                                    "-o",        output.c_str()};
   lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0 && llvm::StringRef(text).contains(output)) // it names the file that it cannot write
     return fail(ExitCode::resource, llvm::StringRef(text).rtrim());

@@ -17,7 +17,8 @@ struct CpuImage {
 };
 
 /// Lowers a module of emitted kernels (it is consumed) and links the functions of these names.
-llvm::Expected<CpuImage> buildCpuImage(mlir::ModuleOp module, const CpuLevel &level, llvm::ArrayRef<std::string> kernels);
+llvm::Expected<CpuImage> buildCpuImage(mlir::ModuleOp module, const CpuLevel &level,
+                                       llvm::ArrayRef<std::string> kernels);
 
 /// Makes up to `most` (a power of two) neighbouring math functions one on a longer vector. Changes no bit.
 void batchMath(mlir::ModuleOp module, unsigned most);

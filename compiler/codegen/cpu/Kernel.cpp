@@ -11,8 +11,8 @@ namespace {
 class KernelEmitter {
 public:
   KernelEmitter(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level)
-      : module(module), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)), builder(module.getContext()),
-        code(builder, kernel.getLoc()) {}
+      : module(module), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)),
+        builder(module.getContext()), code(builder, kernel.getLoc()) {}
 
   LogicalResult emit(StringRef name) {
     // Steps first: the kernel's function calls them.
@@ -111,7 +111,8 @@ private:
     const Place &place = steps.places.find(value)->second;
     if (place.kind == Place::scratch)
       return code.at(scratch, code.mul(tileRows, place.offset));
-    Value pointer = buffer(place.kind == Place::result ? kernel.getBody().getNumArguments() + place.index : place.index);
+    Value pointer =
+        buffer(place.kind == Place::result ? kernel.getBody().getNumArguments() + place.index : place.index);
     return isTable(kernel, value, place) ? code.loadPointer(code.at(pointer, code.mul(position, 8))) : pointer;
   }
   Value rowPointer(Value value) {
@@ -156,7 +157,8 @@ private:
     Value ticket = code.at(buffer(tickets), code.mul(tileNumber, 4));
     Type i32 = builder.getI32Type();
     Value one = arith::ConstantIntOp::create(builder, code.loc, i32, 1);
-    Value before = LLVM::AtomicRMWOp::create(builder, code.loc, LLVM::AtomicBinOp::add, ticket, one, LLVM::AtomicOrdering::acq_rel);
+    Value before = LLVM::AtomicRMWOp::create(builder, code.loc, LLVM::AtomicBinOp::add, ticket, one,
+                                             LLVM::AtomicOrdering::acq_rel);
     Value active = sizeBySymbol(kernel.membersSize());
     Value finished = code.add(arith::ExtUIOp::create(builder, code.loc, code.i64(), before), 1);
     Value isLast = arith::CmpIOp::create(builder, code.loc, arith::CmpIPredicate::eq, finished, active);
@@ -164,8 +166,14 @@ private:
       code.storeScalar(arith::ConstantIntOp::create(builder, code.loc, i32, 0), ticket);
       for (HeadOp head : steps.heads) {
         RowForm form = RowForm::of(cast<RankedTensorType>(head.getX().getType()));
-        HeadPlace place{basePointer(head.getX()), basePointer(head.getResult()), active, totalRows, sizeOf(form.columns),
-                        firstRow, rows, scratch};
+        HeadPlace place{basePointer(head.getX()),
+                        basePointer(head.getResult()),
+                        active,
+                        totalRows,
+                        sizeOf(form.columns),
+                        firstRow,
+                        rows,
+                        scratch};
         emitHead(code, head, place);
       }
     });
@@ -174,7 +182,8 @@ private:
 
 } // namespace
 
-LogicalResult emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level, StringRef name) {
+LogicalResult emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level,
+                         StringRef name) {
   return KernelEmitter(module, kernel, sizes, level).emit(name);
 }
 

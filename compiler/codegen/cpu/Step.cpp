@@ -160,15 +160,18 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     rows.back() = getAffineConstantExpr(0, access.getContext());
   AffineMap inKernel = AffineMap::get(steps.form.dims(), 0, rows, access.getContext());
   bool ownRows = form.sameRows(steps.form) && !isWeight(value) && access.getNumResults() > 0 &&
-                 llvm::all_of(rows, [&](AffineExpr e) {
-                   for (unsigned i = 0; i < point.extra.size(); ++i)
-                     if (e.isFunctionOfDim(column + 1 + i))
-                       return false;
-                   return true;
-                 }) && staysInRow(inKernel, form);
+                 llvm::all_of(rows,
+                              [&](AffineExpr e) {
+                                for (unsigned i = 0; i < point.extra.size(); ++i)
+                                  if (e.isFunctionOfDim(column + 1 + i))
+                                    return false;
+                                return true;
+                              }) &&
+                 staysInRow(inKernel, form);
   if (ownRows || steps.places.find(value)->second.kind == Place::scratch) {
     base = code.at(rowPointer(value), code.mul(code.mul(point.row, rowStride(value)), bytes));
-    terms.push_back({access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
+    terms.push_back(
+        {access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
   } else {
     base = need(Need::basePointer, value);
     Sizes sizes = getSizes(type);
@@ -198,7 +201,8 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   if (!anyVector && step && (*step == 0 || *step == 1)) {
     for (const Term &term : terms)
       base = code.at(base, code.mul(term.fixed ? code.mul(evaluate(term.index, dims), *term.fixed)
-                                               : code.mul(evaluate(term.index, dims), term.stride), bytes));
+                                               : code.mul(evaluate(term.index, dims), term.stride),
+                                    bytes));
     return *step == 1 && vary ? code.loadVector(element, base, point.mask) : code.loadScalar(element, base);
   }
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());

@@ -70,7 +70,8 @@ public:
   /// The same, computed from its op even if it has a place.
   mlir::Value compute(mlir::Value value, mlir::AffineMap access, Point &point);
   /// The same at several points alike; a reduction goes through its elements once for all of them.
-  llvm::SmallVector<mlir::Value> compute(mlir::Value value, mlir::AffineMap access, llvm::MutableArrayRef<Point> points);
+  llvm::SmallVector<mlir::Value> compute(mlir::Value value, mlir::AffineMap access,
+                                         llvm::MutableArrayRef<Point> points);
   /// Stores at the value's own element.
   void write(mlir::Value value, mlir::Value data, Point &point);
   /// An index of a gather or a scatter as a place below `length`.
@@ -80,7 +81,9 @@ public:
   mlir::Value rowStride(mlir::Value value);
   std::optional<int64_t> fixedRowStride(mlir::Value value);
 
-  static mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+  static mlir::RankedTensorType typeOf(mlir::Value value) {
+    return llvm::cast<mlir::RankedTensorType>(value.getType());
+  }
   static mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
 
 private:
@@ -89,12 +92,15 @@ private:
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeContract(ContractOp op, mlir::AffineMap access, Point &point);
-  llvm::SmallVector<mlir::Value> computeReduce(ReduceOp op, mlir::AffineMap access, llvm::MutableArrayRef<Point> points);
+  llvm::SmallVector<mlir::Value> computeReduce(ReduceOp op, mlir::AffineMap access,
+                                               llvm::MutableArrayRef<Point> points);
   mlir::Value computeArg(ArgOp op, mlir::AffineMap access, Point &point);
   /// The k-th of the elements of x that a reduction over `axes` makes one of.
-  mlir::Value reducedElement(mlir::Value x, llvm::ArrayRef<int64_t> axes, mlir::AffineMap access, Point &point, mlir::Value k);
+  mlir::Value reducedElement(mlir::Value x, llvm::ArrayRef<int64_t> axes, mlir::AffineMap access, Point &point,
+                             mlir::Value k);
   /// `ways` sums of terms k in [0, count), by the chain rule each.
-  llvm::SmallVector<mlir::Value> chainSums(int64_t count, int64_t chunk, mlir::Type type, size_t ways, Code::Carry accumulate);
+  llvm::SmallVector<mlir::Value> chainSums(int64_t count, int64_t chunk, mlir::Type type, size_t ways,
+                                           Code::Carry accumulate);
 
   /// Member, rows..., column (lane 0), extra: the values of an access' dimensions.
   llvm::SmallVector<mlir::Value> dimensions(Point &point);

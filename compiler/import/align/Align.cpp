@@ -2,11 +2,11 @@
 // Alignment and sharing.
 #include "compiler/import/align/Align.h"
 #include "compiler/Error.h"
+#include "compiler/import/Weights.h"
 #include "compiler/import/align/Compare.h"
-#include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/files/Safetensors.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/mlir/MlirFile.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
@@ -141,7 +141,8 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
           return read.takeError();
         models = std::move(*read);
       } else {
-        auto model = importMember(context, *file, weights.get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
+        auto model = importMember(context, *file, weights.get(), member, bindings[b],
+                                  before ? &ports[b] : alignOptions.ports, i);
         if (!model)
           return model.takeError();
         models.push_back(std::move(*model));

@@ -19,7 +19,8 @@ struct Ensemble {
   std::vector<Member> members;
   /// By the param's symbol: one source if it is shared, else one per member, of its group if there are several.
   llvm::StringMap<std::vector<WeightSource>> weights;
-  /// Of unequal members, the members of each group; empty when they are one. A param of a group behind the first is in `groupOf`.
+  /// Of unequal members, the members of each group; empty when they are one. A param of a group behind the first is in
+  /// `groupOf`.
   std::vector<std::vector<unsigned>> groups;
   llvm::StringMap<unsigned> groupOf;
 };

@@ -41,8 +41,8 @@ static std::string describe(Operation *op, const MemberModel &member) {
   return text;
 }
 
-static llvm::Error differs(const MemberModel &first, const MemberModel &other, size_t index, const Twine &where, const Twine &there,
-                           const Twine &here) {
+static llvm::Error differs(const MemberModel &first, const MemberModel &other, size_t index, const Twine &where,
+                           const Twine &there, const Twine &here) {
   return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
                                          first.file + "') at " + where + ": " + there + ", in member 0 " + here);
 }

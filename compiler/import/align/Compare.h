@@ -7,7 +7,8 @@
 
 namespace tutti {
 
-/// Compares member number `index` with member 0, the types of its outputs, or op by op; the error names the first place where they part.
+/// Compares member number `index` with member 0, the types of its outputs, or op by op; the error names the first place
+/// where they part.
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index);
 llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index);
 

@@ -75,7 +75,8 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
   if (groups->size() == 1)
     return align(context, paths, options, alignOptions);
   if (groups->size() > mostGroups)
-    return fail(ExitCode::unsupported, "the members are " + llvm::Twine(groups->size()) + " groups of different structure, expected at most " +
+    return fail(ExitCode::unsupported, "the members are " + llvm::Twine(groups->size()) +
+                                           " groups of different structure, expected at most " +
                                            llvm::Twine(mostGroups));
   Ensemble all;
   all.members.resize(paths.size());

@@ -80,9 +80,10 @@ public:
   // Choice by index. Indices that are known are checked: one that is out of range is a problem.
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
-  /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for each block,
-  /// for each row or, as a vector, for all rows.
-  Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates, int64_t width = 1);
+  /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for
+  /// each block, for each row or, as a vector, for all rows.
+  Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,
+                  int64_t width = 1);
   /// The last axis of `tuples` is an index into axes of these lengths: their places in row-major order.
   Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
   /// Indices of an axis of this length as its places: wide, none of them negative or out of range.

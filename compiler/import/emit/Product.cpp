@@ -112,7 +112,8 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));
   if (a.element().isInteger(1))
     return malformed("a product of matrices of bools");
-  // 16-bit floats are multiplied as float32, which the dialect says of them too; here weights become float32 once and for all.
+  // 16-bit floats are multiplied as float32, which the dialect says of them too; here weights become float32 once and
+  // for all.
   if (a.isFloat() && a.element().getIntOrFloatBitWidth() < 32) {
     Type wide = Float32Type::get(&context);
     return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());

@@ -44,10 +44,10 @@ uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->siz
 
 std::string dataTypeName(int32_t dataType) {
   static constexpr const char *names[] = {
-      "undefined", "float",   "uint8",        "int8",           "uint16",     "int16",          "int32",
-      "int64",     "string",  "bool",         "float16",        "double",     "uint32",         "uint64",
-      "complex64", "complex128", "bfloat16",  "float8e4m3fn",   "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-      "uint4",     "int4",    "float4e2m1",   "float8e8m0",     "uint2",      "int2"};
+      "undefined", "float",      "uint8",      "int8",         "uint16",         "int16",      "int32",
+      "int64",     "string",     "bool",       "float16",      "double",         "uint32",     "uint64",
+      "complex64", "complex128", "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",     "int4",       "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   if (dataType >= 0 && size_t(dataType) < std::size(names))
     return names[dataType];
   return "data type " + std::to_string(dataType);

@@ -3,8 +3,8 @@
 #ifndef TUTTI_COMPILER_IMPORT_FILES_ONNXFILE_H
 #define TUTTI_COMPILER_IMPORT_FILES_ONNXFILE_H
 
-#include "compiler/import/files/MappedFile.h"
 #include "compiler/import/Model.h"
+#include "compiler/import/files/MappedFile.h"
 #include "onnx.pb.h"
 
 namespace tutti {

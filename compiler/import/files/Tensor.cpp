@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of an ONNX file as views of bytes.
 #include "compiler/Error.h"
-#include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/files/OnnxFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -89,8 +89,8 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
   } else if (auto buffer = decodeFields(proto, *count)) {
     view = denseView(buffer, buffer->data(), element, dims);
   } else {
-    return fail(ExitCode::malformed, nameOf(proto) + " does not have the " + llvm::Twine(*count) +
-                                         " elements that its dims ask for");
+    return fail(ExitCode::malformed,
+                nameOf(proto) + " does not have the " + llvm::Twine(*count) + " elements that its dims ask for");
   }
   view.dims = view.rawDims = dims;
   view.whole = true;

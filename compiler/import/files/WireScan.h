@@ -11,8 +11,8 @@
 namespace tutti {
 
 /// A copy of a serialised ModelProto in which every `raw_data` of an initializer and of a tensor attribute is
-/// replaced by its place in `file` (raw_offset, raw_bytes), so that parsing the copy touches no weight. Documentation and
-/// shape hints are left out. Bytes that are no such message: exit code `malformed`.
+/// replaced by its place in `file` (raw_offset, raw_bytes), so that parsing the copy touches no weight. Documentation
+/// and shape hints are left out. Bytes that are no such message: exit code `malformed`.
 llvm::Expected<std::string> stripWeights(llvm::StringRef file);
 
 } // namespace tutti

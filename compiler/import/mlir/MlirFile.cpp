@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
 #include "compiler/Error.h"
-#include "compiler/import/mlir/Parts.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 

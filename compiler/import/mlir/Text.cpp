@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of MLIR models: how deep it is, how two differ, and weights in it.
 #include "compiler/Error.h"
+#include "compiler/import/Weights.h"
 #include "compiler/import/align/Compare.h"
 #include "compiler/import/mlir/Parts.h"
-#include "compiler/import/Weights.h"
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/IR/AsmState.h"

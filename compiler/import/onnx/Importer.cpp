@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk over an ONNX graph.
 #include "compiler/import/onnx/Importer.h"
-#include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/NormalForm.h"
 #include "compiler/import/Supplied.h"
+#include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 

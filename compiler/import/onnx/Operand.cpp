@@ -34,8 +34,9 @@ std::string elementName(Type element) {
     return "bfloat16";
   if (isa<FloatType>(element))
     return "float" + std::to_string(element.getIntOrFloatBitWidth());
-  return element.isInteger(1) ? "bool"
-                              : (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(element.getIntOrFloatBitWidth());
+  return element.isInteger(1)
+             ? "bool"
+             : (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(element.getIntOrFloatBitWidth());
 }
 
 std::string Operand::str() const { return elementName(element()) + " " + tutti::str(sizes()); }

@@ -50,8 +50,7 @@ public:
   std::optional<double> scalar() const;
 
 private:
-  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>,
-               std::shared_ptr<const ShapeValue>>
+  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, std::shared_ptr<const ShapeValue>>
       held;
 };
 

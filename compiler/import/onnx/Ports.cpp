@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be asked of a file before it is imported, and of an imported module.
 #include "compiler/import/Dims.h"
-#include "compiler/import/onnx/Importer.h"
-#include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/mlir/MlirFile.h"
+#include "compiler/import/onnx/Importer.h"
 
 #include "mlir/IR/SymbolTable.h"
 

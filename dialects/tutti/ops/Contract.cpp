@@ -47,7 +47,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
   StringRef name = getOperationName();
   std::optional<ContractSpec> spec = ContractSpec::parse(op.getSpec());
   if (!spec)
-    return misfit(location, name, "expected labels such as \"bk,kn->bn\", each a letter that occurs once in an operand, ",
+    return misfit(location, name,
+                  "expected labels such as \"bk,kn->bn\", each a letter that occurs once in an operand, ",
                   "those of one operand alone in the result too, got \"", op.getSpec(), "\"");
   auto lhs = tensorOf(op.getLhs()), rhs = tensorOf(op.getRhs());
   if (lhs.getElementType() != rhs.getElementType())

@@ -53,8 +53,7 @@ static LogicalResult inferFloats(Location location, StringRef op, TypeRange oper
   return inferSame(location, op, operands, inferred, isFloat, "a float type");
 }
 static LogicalResult inferBits(Location location, StringRef op, TypeRange operands, SmallVectorImpl<Type> &inferred) {
-  return inferSame(
-      location, op, operands, inferred, isInteger, "an integer type");
+  return inferSame(location, op, operands, inferred, isInteger, "an integer type");
 }
 static LogicalResult inferCompared(Location location, StringRef op, TypeRange operands,
                                    SmallVectorImpl<Type> &inferred) {

@@ -183,8 +183,8 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
 
 /// `part` has, of group `group`, what `whole` has of all members.
 static bool isPartOf(RankedTensorType part, RankedTensorType whole, int64_t group) {
-  return isLifted(whole) && group >= 0 && getSizes(whole).front() == activeSize() && part.getRank() == whole.getRank() &&
-         part == addMemberAxis(dropMemberAxis(whole), activeSize(group));
+  return isLifted(whole) && group >= 0 && getSizes(whole).front() == activeSize() &&
+         part.getRank() == whole.getRank() && part == addMemberAxis(dropMemberAxis(whole), activeSize(group));
 }
 
 LogicalResult PartOp::verify() {

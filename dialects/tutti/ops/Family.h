@@ -45,11 +45,12 @@ llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes);
 
 /// Calls `visit` with each index of a tensor of this shape, in row-major order.
 void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
-/// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements of
-/// the operands that broadcast to it.
+/// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements
+/// of the operands that broadcast to it.
 void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
                   llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
-/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64 has their order.
+/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64
+/// has their order.
 HostTensor inOrder(HostTensor x);
 /// The shape that these operands broadcast to; they are known to fit.
 llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);

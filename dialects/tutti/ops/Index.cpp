@@ -116,8 +116,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
     kept = sizes.back().dividedBy(Size(width));
   }
   if (!blocks || !kept)
-    return misfit(location, name, "expected rows of blocks of ", width, " elements, got x ", str(sizes), " and updates ",
-                  str(given));
+    return misfit(location, name, "expected rows of blocks of ", width, " elements, got x ", str(sizes),
+                  " and updates ", str(given));
   each.back() = *blocks;
   if (given != places && each != places)
     return misfit(location, name, "expected an index for each update ", str(given), ", got ", str(places));
@@ -132,9 +132,9 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 }
 
 LogicalResult ScatterOp::lift(LiftContext &context) {
-  context.setLifted(getResult(),
-                    ScatterOp::create(context.builder, getLoc(), getKind(), context.getLifted(getX()),
-                                      context.getLifted(getIndices()), context.getLifted(getUpdates()), getWidthAttr()));
+  context.setLifted(getResult(), ScatterOp::create(context.builder, getLoc(), getKind(), context.getLifted(getX()),
+                                                   context.getLifted(getIndices()), context.getLifted(getUpdates()),
+                                                   getWidthAttr()));
   return success();
 }
 

@@ -20,12 +20,12 @@ LogicalResult MapOp::verify() {
     auto from = tensorOf(input);
     if (map.getNumDims() != type.getRank() || map.getNumResults() != from.getRank() ||
         map.getNumSymbols() > type.getNumDynamicDims())
-      return emitOpError("expected map ") << i << " to take " << type.getRank() << " indices and up to "
-                                          << type.getNumDynamicDims() << " sizes to " << from.getRank()
-                                          << " indices, got " << attr;
+      return emitOpError("expected map ")
+             << i << " to take " << type.getRank() << " indices and up to " << type.getNumDynamicDims() << " sizes to "
+             << from.getRank() << " indices, got " << attr;
     if (argument.getType() != scalarType(from.getElementType()))
-      return emitOpError("expected argument ") << i << " of the body to be " << scalarType(from.getElementType())
-                                               << ", got " << argument.getType();
+      return emitOpError("expected argument ")
+             << i << " of the body to be " << scalarType(from.getElementType()) << ", got " << argument.getType();
   }
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
@@ -45,7 +45,8 @@ OpFoldResult Log1pExpOp::fold(FoldAdaptor operands) {
   return foldFunction(operands.getX(), [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); });
 }
 OpFoldResult MishGateOp::fold(FoldAdaptor operands) {
-  return foldFunction(operands.getX(), [](double x) { return std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)))); });
+  return foldFunction(operands.getX(),
+                      [](double x) { return std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)))); });
 }
 
 } // namespace tutti

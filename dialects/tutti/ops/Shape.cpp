@@ -160,7 +160,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
       continue;
     if (!sizes[axis].isFixed())
       return misfit(location, name, "expected axis ", axis, " of size ", sizes[axis].str(),
-                    " to be taken whole (start 0, size -1, step 1), got start ", start, ", size ", size, ", step ", step);
+                    " to be taken whole (start 0, size -1, step 1), got start ", start, ", size ", size, ", step ",
+                    step);
     // The last element's place, without overflow for any numbers that a file may contain.
     __int128 last = __int128(start) + __int128(size - 1) * step;
     int64_t length = sizes[axis].getFixed();

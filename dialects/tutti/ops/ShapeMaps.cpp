@@ -20,8 +20,8 @@ static AffineMap mapOf(RankedTensorType result, ArrayRef<AffineExpr> exprs) {
   return AffineMap::get(result.getRank(), result.getNumDynamicDims(), exprs, result.getContext());
 }
 
-/// Operand axes [begin, end) from `linear`, their row-major index. Fails when an axis but the first is no fixed size, as it
-/// would be a divisor.
+/// Operand axes [begin, end) from `linear`, their row-major index. Fails when an axis but the first is no fixed size,
+/// as it would be a divisor.
 static LogicalResult delinearize(AffineExpr linear, ArrayRef<Size> sizes, MutableArrayRef<AffineExpr> exprs) {
   int64_t inner = 1;
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {

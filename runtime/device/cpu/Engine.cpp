@@ -243,7 +243,6 @@ tutti_status_t CpuEngine::run(bool) {
   return TUTTI_OK;
 }
 
-
 void CpuEngine::destroy(bool forked) {
   if (forked)
     pool.abandon();

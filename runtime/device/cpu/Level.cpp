@@ -10,9 +10,7 @@ Level levelNamed(std::string_view target) {
   return target == "x86-64-v3" ? Level::v3 : target == "x86-64-v4" ? Level::v4 : Level::none;
 }
 
-const char *nameOf(Level level) {
-  return level == Level::v3 ? "x86-64-v3" : level == Level::v4 ? "x86-64-v4" : "none";
-}
+const char *nameOf(Level level) { return level == Level::v3 ? "x86-64-v3" : level == Level::v4 ? "x86-64-v4" : "none"; }
 
 static uint64_t savedState() {
   uint32_t low, high;

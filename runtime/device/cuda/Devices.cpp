@@ -95,8 +95,8 @@ tutti_status_t CudaDevices::locate(const tutti_session_options_t &options, Place
                 : TUTTI_OK;
 }
 
-tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_session_options_t &options,
-                                  int &fit, tutti_error_t *error) {
+tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_session_options_t &options, int &fit,
+                                  tutti_error_t *error) {
   bool emulated = isEmulated(options);
   if (auto status = enter(emulated, error))
     return status;

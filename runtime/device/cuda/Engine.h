@@ -9,8 +9,8 @@ namespace tutti::rt {
 
 /// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
 /// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
-/// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the first that keeps
-/// every multiprocessor busy, else the last: a node's function may change, of one context, as all here are.
+/// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the first that
+/// keeps every multiprocessor busy, else the last: a node's function may change, of one context, as all here are.
 class CudaEngine final : public Engine {
 public:
   explicit CudaEngine(Call &call) : call(call) {}

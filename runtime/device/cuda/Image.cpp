@@ -53,8 +53,7 @@ struct Targets {
   void add(std::string_view target) {
     std::string_view known = list;
     for (size_t at = known.find(target); at != known.npos; at = known.find(target, at + 1))
-      if ((at == 0 || known[at - 1] == ' ') &&
-          (at + target.size() == known.size() || known[at + target.size()] == ','))
+      if ((at == 0 || known[at - 1] == ' ') && (at + target.size() == known.size() || known[at + target.size()] == ','))
         return;
     if (!target.starts_with("x86-") && used < sizeof(list))
       used += size_t(std::snprintf(list + used, sizeof(list) - used, "%s%.*s", used ? ", " : "",
@@ -95,8 +94,8 @@ tutti_status_t chooseImage(const fb::Root &root, uint32_t index, const CudaTarge
     return fail(error, TUTTI_NO_DEVICE,
                 "the artifact has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
                 list, device.major, device.minor);
-  return fail(error, TUTTI_NO_DEVICE,
-              "the artifact has code for %s, which %s cannot run; compile with --target cuda", list, device.name);
+  return fail(error, TUTTI_NO_DEVICE, "the artifact has code for %s, which %s cannot run; compile with --target cuda",
+              list, device.name);
 }
 
 bool isContained(const char *data, uint64_t bytes, bool ptx) {

@@ -192,17 +192,17 @@ public:
   Error bindInput(const std::string &name, std::span<const T> data, std::span<const int64_t> dims) {
     if (auto error = fits(name, data.size(), dims))
       return error;
-    tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(), nullptr,
-                             const_cast<void *>(static_cast<const void *>(data.data())), TUTTI_MEMORY_HOST};
+    tutti_tensor_t tensor = {name.c_str(),     dtypeOf<T>(), int32_t(dims.size()),
+                             dims.data(),      nullptr,      const_cast<void *>(static_cast<const void *>(data.data())),
+                             TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_input(handle, &tensor));
   }
   template <typename T>
-  Error bindOutput(const std::string &name, const std::string &head, std::span<T> data,
-                   std::span<const int64_t> dims) {
+  Error bindOutput(const std::string &name, const std::string &head, std::span<T> data, std::span<const int64_t> dims) {
     if (auto error = fits(name, data.size(), dims))
       return error;
-    tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(), nullptr, data.data(),
-                             TUTTI_MEMORY_HOST};
+    tutti_tensor_t tensor = {name.c_str(), dtypeOf<T>(), int32_t(dims.size()), dims.data(),
+                             nullptr,      data.data(),  TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_output(handle, head.empty() ? nullptr : head.c_str(), &tensor));
   }
 
@@ -220,8 +220,8 @@ public:
 
   Result<Output> output(const std::string &name, const std::string &head = "") const {
     Output output;
-    if (auto error =
-            check(tutti_session_get_output(handle, name.c_str(), head.empty() ? nullptr : head.c_str(), &output.tensor)))
+    if (auto error = check(
+            tutti_session_get_output(handle, name.c_str(), head.empty() ? nullptr : head.c_str(), &output.tensor)))
       return error;
     return output;
   }

@@ -45,7 +45,8 @@ void importReshape(Node &n) {
       if (fixed)
         n.emit.malformed(shapes + " does not go");
       else
-        n.emit.unsupported(shapes + " goes only for some sizes of a call", "bind the dimension to one value with --dim");
+        n.emit.unsupported(shapes + " goes only for some sizes of a call",
+                           "bind the dimension to one value with --dim");
       return;
     }
     sizes[*open] = *left;
@@ -65,7 +66,8 @@ void importFlatten(Node &n) {
     return;
   }
   size_t axis = given < 0 ? given + rank : given;
-  std::optional<Size> head = product(ArrayRef(sizes).take_front(axis)), tail = product(ArrayRef(sizes).drop_front(axis));
+  std::optional<Size> head = product(ArrayRef(sizes).take_front(axis)),
+                      tail = product(ArrayRef(sizes).drop_front(axis));
   if (!head || !tail)
     n.emit.malformed("more elements than there are numbers");
   else
