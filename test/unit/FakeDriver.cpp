@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A CUDA driver for tests of the runtime: lazy streams, guarded memory, faults on demand. Nothing allocates once set
-// up.
+// A CUDA driver for tests of the runtime: lazy streams, guarded memory, faults on demand. Set up, it never allocates.
 #include "FakeDriver.h"
 
 #include <algorithm>
@@ -360,10 +359,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **) {
   ENTER(cuLaunchKernelEx)
-  launch(
-      config->hStream,
-      {function, config->gridDimX, config->gridDimY, config->gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
-      parameters[0]);
+  const CUlaunchConfig &c = *config;
+  launch(c.hStream, {function, c.gridDimX, c.gridDimY, c.gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
+         parameters[0]);
   return 0;
 }
 CUresult cuGraphCreate(CUgraph *graph, unsigned) {
