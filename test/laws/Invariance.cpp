@@ -19,86 +19,68 @@ struct Network {
 void PrintTo(const Network &network, std::ostream *os) { *os << network.name; }
 } // namespace
 
-/// "%x: tensor<?x7xf32, ["batch"]>" and the like, short.
-#define ROWS(n) "tensor<?x" #n "xf32, [\"batch\"]>"
-
 static const std::vector<Network> networks = {
     // Widths that leave remainders of every kind, and a reduction of several chunks.
     {"mlp",
-     "func.func @main(%x: " ROWS(300) ") -> " ROWS(
-         3) " {"
-            "  %w0 = tutti.get @w0 : tensor<300x77xf32>  %b0 = tutti.get @b0 : tensor<77xf32>"
-            "  %w1 = tutti.get @w1 : tensor<77x45xf32>   %b1 = tutti.get @b1 : tensor<45xf32>"
-            "  %w2 = tutti.get @w2 : tensor<45x3xf32>"
-            "  %0 = tutti.contract %x, %w0 \"bk,kn->bn\" : " ROWS(
-                300) ", tensor<300x77xf32>"
-                     "  %1 = tutti.add %0, %b0 : " ROWS(
-                         77) ", tensor<77xf32>"
-                             "  %2 = tutti.relu %1 : " ROWS(77) "  %3 = tutti.contract %2, %w1 \"bk,kn->bn\" : " ROWS(
-                                 77) ", tensor<77x45xf32>"
-                                     "  %4 = tutti.add %3, %b1 : " ROWS(
-                                         45) ", tensor<45xf32>"
-                                             "  %5 = tutti.mish %4 : " ROWS(45) "  %6 = tutti.contract %5, %w2 "
-                                                                                "\"bk,kn->bn\" : " ROWS(
-                                                                                    45) ", tensor<45x3xf32>"
-                                                                                        "  return %6 : " ROWS(3) " }",
+     R"mlir(func.func @main(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %w0 = tutti.get @w0 : tensor<300x77xf32>
+         %b0 = tutti.get @b0 : tensor<77xf32>
+         %w1 = tutti.get @w1 : tensor<77x45xf32>
+         %b1 = tutti.get @b1 : tensor<45xf32>
+         %w2 = tutti.get @w2 : tensor<45x3xf32>
+         %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x77xf32>
+         %1 = tutti.add %0, %b0 : tensor<?x77xf32, ["batch"]>, tensor<77xf32>
+         %2 = tutti.relu %1 : tensor<?x77xf32, ["batch"]>
+         %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x77xf32, ["batch"]>, tensor<77x45xf32>
+         %4 = tutti.add %3, %b1 : tensor<?x45xf32, ["batch"]>, tensor<45xf32>
+         %5 = tutti.mish %4 : tensor<?x45xf32, ["batch"]>
+         %6 = tutti.contract %5, %w2 "bk,kn->bn" : tensor<?x45xf32, ["batch"]>, tensor<45x3xf32>
+         return %6 : tensor<?x3xf32, ["batch"]>
+       })mlir",
      {{"w0", {300, 77}}, {"b0", {77}}, {"w1", {77, 45}}, {"b1", {45}}, {"w2", {45, 3}}}},
     {"norm",
-     "func.func @main(%x: " ROWS(33) ") -> " ROWS(
-         33) " {"
-             "  %w = tutti.get @w : tensor<33x33xf32>  %g = tutti.get @g : tensor<33xf32>"
-             "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(
-                 33) ", tensor<33x33xf32>"
-                     "  %1 = tutti.add %0, %x : " ROWS(33) ", " ROWS(33) "  %2 = tutti.reduce mean %1 [1] : " ROWS(33) "  %3 = tutti.sub %1, %2 : " ROWS(33) ", " ROWS(
-                         1) "  %4 = tutti.mul %3, %3 : " ROWS(33) ", " ROWS(33) "  %5 = tutti.reduce mean %4 [1] "
-                                                                                ": " ROWS(33) "  %e = tutti.constant "
-                                                                                              "dense<1.0e-5> : "
-                                                                                              "tensor<f32>"
-                                                                                              "  %6 = tutti.add %5, %e "
-                                                                                              ": " ROWS(
-                                                                                                  1) ", tensor<f32>"
-                                                                                                     "  %7 = "
-                                                                                                     "tutti.sqrt %6 "
-                                                                                                     ": " ROWS(1) "  "
-                                                                                                                  "%8 "
-                                                                                                                  "= "
-                                                                                                                  "tutt"
-                                                                                                                  "i."
-                                                                                                                  "div "
-                                                                                                                  "%3, "
-                                                                                                                  "%7 "
-                                                                                                                  ":"
-                                                                                                                  " " ROWS(33) ", " ROWS(1) "  %9 = tutti.mul %8, %g : " ROWS(
-                                                                                                                      33) ", tensor<33xf32>"
-                                                                                                                          "  return %9 : " ROWS(
-                                                                                                                              33) " }",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x33xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<33x33xf32>
+         %g = tutti.get @g : tensor<33xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x33xf32, ["batch"]>, tensor<33x33xf32>
+         %1 = tutti.add %0, %x : tensor<?x33xf32, ["batch"]>, tensor<?x33xf32, ["batch"]>
+         %2 = tutti.reduce mean %1 [1] : tensor<?x33xf32, ["batch"]>
+         %3 = tutti.sub %1, %2 : tensor<?x33xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %4 = tutti.mul %3, %3 : tensor<?x33xf32, ["batch"]>, tensor<?x33xf32, ["batch"]>
+         %5 = tutti.reduce mean %4 [1] : tensor<?x33xf32, ["batch"]>
+         %e = tutti.constant dense<1.0e-5> : tensor<f32>
+         %6 = tutti.add %5, %e : tensor<?x1xf32, ["batch"]>, tensor<f32>
+         %7 = tutti.sqrt %6 : tensor<?x1xf32, ["batch"]>
+         %8 = tutti.div %3, %7 : tensor<?x33xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %9 = tutti.mul %8, %g : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
+         return %9 : tensor<?x33xf32, ["batch"]>
+       })mlir",
      {{"w", {33, 33}}, {"g", {33}}}},
     {"softmax",
-     "func.func @main(%x: " ROWS(101) ") -> " ROWS(
-         101) " {"
-              "  %s = tutti.get @s : tensor<101xf32>"
-              "  %0 = tutti.mul %x, %s : " ROWS(
-                  101) ", tensor<101xf32>"
-                       "  %1 = tutti.reduce max %0 [1] : " ROWS(101) "  %2 = tutti.sub %0, %1 : " ROWS(
-                           101) ", " ROWS(1) "  %3 = tutti.exp %2 : " ROWS(101) "  %4 = tutti.reduce sum %3 [1] "
-                                                                                ": " ROWS(101) "  %5 = tutti.div %3, "
-                                                                                               "%4 : " ROWS(101) ","
-                                                                                                                 " " ROWS(1) "  return %5 : " ROWS(101) " }",
+     R"mlir(func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]> {
+         %s = tutti.get @s : tensor<101xf32>
+         %0 = tutti.mul %x, %s : tensor<?x101xf32, ["batch"]>, tensor<101xf32>
+         %1 = tutti.reduce max %0 [1] : tensor<?x101xf32, ["batch"]>
+         %2 = tutti.sub %0, %1 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %3 = tutti.exp %2 : tensor<?x101xf32, ["batch"]>
+         %4 = tutti.reduce sum %3 [1] : tensor<?x101xf32, ["batch"]>
+         %5 = tutti.div %3, %4 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         return %5 : tensor<?x101xf32, ["batch"]>
+       })mlir",
      {{"s", {101}}}},
     {"twin",
-     "func.func @main(%x: " ROWS(17) ") -> " ROWS(
-         2) " {"
-            "  %w = tutti.get @w : tensor<17x256xf32>  %v = tutti.get @v : tensor<256x1xf32>  %u = tutti.get @u : "
-            "tensor<256x1xf32>"
-            "  %0 = tutti.contract %x, %w \"bk,kn->bn\" : " ROWS(
-                17) ", tensor<17x256xf32>"
-                    "  %1 = tutti.tanh %0 : " ROWS(256) "  %2 = tutti.contract %1, %v \"bk,kn->bn\" : " ROWS(
-                        256) ", tensor<256x1xf32>"
-                             "  %3 = tutti.sigmoid %1 : " ROWS(256) "  %4 = tutti.contract %3, %u \"bk,kn->bn\" "
-                                                                    ": " ROWS(256) ", tensor<256x1xf32>"
-                                                                                   "  %5 = tutti.concat %2, %4 axis 1 "
-                                                                                   ": " ROWS(1) ", " ROWS(
-                                                                                       1) "  return %5 : " ROWS(2) " }",
+     R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<17x256xf32>
+         %v = tutti.get @v : tensor<256x1xf32>
+         %u = tutti.get @u : tensor<256x1xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x17xf32, ["batch"]>, tensor<17x256xf32>
+         %1 = tutti.tanh %0 : tensor<?x256xf32, ["batch"]>
+         %2 = tutti.contract %1, %v "bk,kn->bn" : tensor<?x256xf32, ["batch"]>, tensor<256x1xf32>
+         %3 = tutti.sigmoid %1 : tensor<?x256xf32, ["batch"]>
+         %4 = tutti.contract %3, %u "bk,kn->bn" : tensor<?x256xf32, ["batch"]>, tensor<256x1xf32>
+         %5 = tutti.concat %2, %4 axis 1 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         return %5 : tensor<?x2xf32, ["batch"]>
+       })mlir",
      {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
 };
 
