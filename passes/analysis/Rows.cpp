@@ -22,8 +22,11 @@ RowForm RowForm::of(RankedTensorType type) {
 AffineMap ownRow(const RowForm &form, MLIRContext *context) {
   SmallVector<AffineExpr> exprs;
   auto type = form.lifted ? 0u : 1u;
-  for (unsigned i = type; i < form.dims(); ++i)
-    exprs.push_back(getAffineDimExpr(i, context));
+  for (unsigned i = type; i < form.dims(); ++i) {
+    // Maps read the only row of a dimension at 0, whichever it is called.
+    bool unit = i >= 1 && i - 1 < form.rows.size() && form.rows[i - 1] == Size(1);
+    exprs.push_back(unit ? getAffineConstantExpr(0, context) : getAffineDimExpr(i, context));
+  }
   if (form.columns == Size(1) && !exprs.empty())
     exprs.back() = getAffineConstantExpr(0, context);
   return AffineMap::get(form.dims(), 0, exprs, context);

@@ -107,10 +107,24 @@ struct InvarianceLaw : testing::TestWithParam<Network> {
 
   Subject parseText();
 
+  /// The network's text; of `count` rows if that is not 0.
+  static std::string textOf(int64_t count) {
+    std::string text = GetParam().text;
+    auto replace = [&](StringRef old, const std::string &now) {
+      for (size_t at = 0; (at = text.find(old.str(), at)) != std::string::npos; at += now.size())
+        text.replace(at, old.size(), now);
+    };
+    if (count) {
+      replace(", [\"batch\"]", "");
+      replace("?x", std::to_string(count) + "x");
+    }
+    return text;
+  }
+
   /// The ensemble of these members; with `shared` they are one and the same member, whose weights are stored once.
   std::unique_ptr<Artifact> compiled(ArrayRef<uint32_t> members, bool shared = false, bool ownInput = false,
-                                     std::vector<std::string> levels = {"x86-64-v3"}) {
-    Model model{textOfParams() + GetParam().text, {}, static_cast<int64_t>(members.size()), levels, ownInput};
+                                     std::vector<std::string> levels = {"x86-64-v3"}, int64_t fixedRows = 0) {
+    Model model{textOfParams() + textOf(fixedRows), {}, static_cast<int64_t>(members.size()), levels, ownInput};
     for (const auto &[name, values] : weights)
       for (uint32_t member : shared ? members.take_front() : members)
         model.params[name].push_back(values[member]);
@@ -184,6 +198,14 @@ TEST_P(InvarianceLaw, Holds) {
     expect(run(*same, x), {2, 2, 2}, "equal, and not shared");
   if (std::unique_ptr<Artifact> own = compiled({1, 5}, false, /*ownInput=*/true))
     expect(run(*own, stack({x, x})), {1, 5}, "an input for each member");
+
+  // A number of rows that the compiler knows.
+  for (int64_t count : {1, 5})
+    if (std::unique_ptr<Artifact> fixed = compiled({3, 0}, false, false, {"x86-64-v3"}, count)) {
+      auto places = llvm::to_vector(llvm::seq<int64_t>(7, 7 + count));
+      EXPECT_EQ(difference(run(*fixed, take(x, 0, places)), take(choose(y, {3, 0}), 1, places)), "")
+          << count << " rows, fixed";
+    }
 
   // Every level; for a CUDA target, the CPU.
   if (cudaTarget() && hasCpuBits())
