@@ -179,7 +179,13 @@ private:
   LogicalResult liftGroup(func::FuncOp own, unsigned group, unsigned groups, Block &now, OpBuilder &builder,
                           SmallVectorImpl<SmallVector<Value>> &results) {
     LiftContext context(builder, groups > 1 ? activeSize(group) : activeSize());
+    auto members = own->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("tutti.members");
     for (auto [argument, given] : llvm::zip_equal(own.getArguments(), now.getArguments())) {
+      // One member shares with nobody: what reads the input alone may then be of one kernel with what reads weights.
+      if (given.getType() == argument.getType() && members && members.getInt() == 1) {
+        context.setLifted(argument, repeat(builder, own.getLoc(), given, context.members));
+        continue;
+      }
       if (given.getType() == argument.getType()) {
         context.setShared(argument, given);
         continue;

@@ -31,6 +31,24 @@ module attributes {tutti.members = 3 : i64} {
 
 // -----
 
+// One member: nothing is shared, so that what reads the input alone has the rows of what reads weights.
+module attributes {tutti.members = 1 : i64} {
+  tutti.param per_member @w : tensor<4xf32>
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>)
+  func.func @main(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>) {
+    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x4xf32> -> tensor<?x8x4xf32, ["active"]>
+    // CHECK: %[[H:.*]] = tutti.relu %[[XS]]
+    // CHECK: tutti.mul %[[H]], %{{.*}} : tensor<?x8x4xf32, ["active"]>, tensor<?x1x4xf32, ["active"]>
+    %h = tutti.relu %x : tensor<8x4xf32>
+    %w = tutti.get @w : tensor<4xf32>
+    %y = tutti.mul %h, %w : tensor<8x4xf32>, tensor<4xf32>
+    return %y : tensor<8x4xf32>
+  }
+}
+
+// -----
+
 // Heads: one result each, in the order asked for; a shared value is replicated first.
 module attributes {tutti.members = 2 : i64} {
   // CHECK-LABEL: func.func @main
