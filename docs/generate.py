@@ -326,7 +326,7 @@ def tools_page(tools: Tools) -> str:
 def onnx_page() -> str:
     """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
     table = (ONNX / "Ops.h").read_text()
-    known = {name: int(since) for name, since in re.findall(r"X\((\w+), (\d+)\)", table)}
+    known = {name: int(since) for name, since in re.findall(r"X\((\w+), (\d+),", table)}
     oldest, newest = re.search(r"oldestOpset = (\d+), newestOpset = (\d+)", table).groups()
     lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",
              f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(known)} of them; where an op is newer, the opset that brought it stands behind its name. Each becomes ops of the",

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from cases import (ADD, ARTIFACTS, CALLS, F32, FLAGS, GOOD, GOOD_NPY, GOOD_ST, MLIR, MUL, NPY, ONNX, SAFETENSORS, flip, node, npy, onnx, tensor,  # noqa: E402
-                   value_info)
+from cases import ARTIFACTS, CALLS, FLAGS, MLIR, NPY, ONNX, SAFETENSORS  # noqa: E402
+from files import ADD, F32, GOOD, GOOD_NPY, GOOD_ST, MUL, flip, node, npy, onnx, tensor, value_info  # noqa: E402
 
 SECONDS, BYTES = 10, 2 << 30
 

@@ -168,6 +168,43 @@ TEST_F(WalkTest, SizesThatDependOnData) {
   expectFailure(4, {"Compress", "NonZero", "Unique", "depends on"});
 }
 
+TEST_F(WalkTest, MoreInputsOrOutputsThanAnOpHas) {
+  constexpr int64_t few = 99; // of an op that takes any number
+#define NAME(name, since, inputs, outputs) #name,
+  for (const char *name : {TUTTI_ONNX_OPS(NAME)}) {
+#undef NAME
+    const OnnxOp &op = *findOp(name);
+    for (int64_t opset : {op.since, std::max<int64_t>(op.since, 12), newestOpset})
+      for (bool inputs : {true, false}) {
+        int64_t most = (inputs ? op.inputs : op.outputs).at(opset);
+        if (most > few)
+          continue;
+        model.Clear();
+        model.add_opset_import()->set_version(opset);
+        input("x", {4});
+        std::vector<std::string> names(size_t(most + 1), inputs ? "x" : "");
+        if (!inputs)
+          names[0] = "y"; // the others have no name, and count as well
+        node(name, inputs ? names : std::vector<std::string>{"x"}, inputs ? std::vector<std::string>{"y"} : names);
+        output("y");
+        bool first = inputs || op.inputs.at(opset) > 0;
+        expectFailure(3, {"'the_" + std::string(name) + "'", name,
+                          std::to_string(first ? most + 1 : 1) + (first && !inputs ? " outputs" : " inputs"),
+                          "at most " + std::to_string(first ? most : 0) + " at opset " + std::to_string(opset)});
+      }
+  }
+}
+
+TEST_F(WalkTest, HowManyInputsAnOpHasDependsOnTheOpset) {
+  input("x", {std::string("N"), 4});
+  node("ReduceSum", {"x", "axes"}, {"y"});
+  output("y");
+  ints("axes", {1});
+  EXPECT_EQ(failure().code, 0);
+  model.mutable_opset_import(0)->set_version(12); // axes are an attribute
+  expectFailure(3, {"'the_ReduceSum' (ReduceSum) has 2 inputs, expected at most 1 at opset 12"});
+}
+
 TEST_F(WalkTest, EveryOpIsImportedOrSaysWhyNot) {
   // Of ONNX 1.23's default domain. What is missing has a reason of its own, not the one of an op that nobody knows.
   std::string unknown = whyNot("NoSuchOp").reason;

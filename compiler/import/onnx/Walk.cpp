@@ -210,6 +210,11 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
            "export the model for that opset or a newer one");
     return llvm::Error::success();
   }
+  for (auto [what, given, most] : {std::tuple("inputs", proto.input_size(), op->inputs.at(opset)),
+                                   std::tuple("outputs", proto.output_size(), op->outputs.at(opset))})
+    if (given > most)
+      return wrong("node '" + name + "' (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
+                   ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
   if (broken)
     return llvm::Error::success();
 

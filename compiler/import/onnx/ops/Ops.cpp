@@ -4,9 +4,12 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 namespace tutti {
 
-#define TUTTI_ENTRY(name, since) {#name, since, import##name},
+static constexpr int64_t any = std::numeric_limits<int64_t>::max();
+#define TUTTI_ENTRY(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name},
 static constexpr OnnxOp ops[] = {TUTTI_ONNX_OPS(TUTTI_ENTRY)};
 #undef TUTTI_ENTRY
 
