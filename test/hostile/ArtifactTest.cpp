@@ -60,6 +60,13 @@ Tally changeEveryByte(std::string_view head, size_t stride, std::string_view cod
   return tally;
 }
 
+std::vector<std::pair<std::string, std::string>> allSeeds() {
+  auto all = seeds(/*device=*/false);
+  for (auto &seed : seeds(/*device=*/true))
+    all.push_back(std::move(seed));
+  return all;
+}
+
 Spec everything() {
   Spec spec;
   spec.second = "fragments.bf16";
@@ -68,7 +75,7 @@ Spec everything() {
 } // namespace
 
 TEST(Hostile, everyByteAsItIs) {
-  for (const auto &[name, head] : seeds()) {
+  for (const auto &[name, head] : allSeeds()) {
     File file = expand(head);
     file.redigest();
     ASSERT_EQ(statusOf(file), TUTTI_OK) << name;
@@ -83,7 +90,7 @@ TEST(Hostile, everyByteAsItIs) {
 }
 
 TEST(Hostile, everyCut) {
-  for (const auto &[name, head] : seeds()) {
+  for (const auto &[name, head] : allSeeds()) {
     File file = expand(head);
     file.redigest();
     for (size_t bytes = 0; bytes < file.size(); bytes += bytes < head.size() ? 1 : 509)
@@ -109,7 +116,7 @@ TEST(Hostile, everyByteWithItsDigests) {
 }
 
 TEST(Hostile, everyByteOfWhatTheCompilerMakes) {
-  for (const auto &[name, head] : seeds()) {
+  for (const auto &[name, head] : seeds(/*device=*/false)) {
     SCOPED_TRACE(name);
     File file = expand(head);
     file.redigest();
@@ -129,4 +136,19 @@ TEST_F(Cuda, everyByteWithItsDigests) {
   Tally tally = changeEveryByte(headOf(file), 4, codeOf(file), TUTTI_DEVICE_CUDA);
   EXPECT_GT(tally.refused, 500);
   EXPECT_GT(tally.runs, 500);
+}
+
+TEST_F(Cuda, everyByteOfWhatTheCompilerMakes) {
+  fake.memory = uint64_t(64) << 20;
+  fake.probe = probeOnDevice;
+  std::string code = emptyModule();
+  for (const auto &[name, head] : seeds(/*device=*/true)) {
+    SCOPED_TRACE(name);
+    File file = expand(head, code);
+    file.redigest();
+    EXPECT_GT(exercise(file, TUTTI_DEVICE_EMULATED).runs, 0);
+    Tally tally = changeEveryByte(head, 12, code, TUTTI_DEVICE_EMULATED);
+    EXPECT_GT(tally.refused, 500);
+    EXPECT_GT(tally.runs, 500);
+  }
 }

@@ -56,7 +56,7 @@ protected:
 };
 
 TEST_F(Changed, nothing) {
-  for (const auto &[name, head] : seeds())
+  for (const auto &[name, head] : seeds(/*device=*/false))
     runs(name, [](fb::RootT &) {});
 }
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <elf.h>
 #include <memory>
 
 namespace tutti::rt::test {
@@ -112,13 +113,16 @@ private:
   }
   /// Of the geometry that the engine takes.
   static bool hasBlocks(const fb::Launch &l, const int64_t *sizes) {
-    for (uint32_t g = 0;; ++g) {
-      uint64_t blocks = 2;
+    auto blocks = [&](uint32_t g) {
+      uint64_t product = 1;
       for (const fb::Extent *extent : *geometryOf(l, g).grid)
-        blocks *= uint64_t(valueOf(extent, sizes));
-      if (blocks >= kMultiprocessors || g + 1 == numGeometries(l))
-        return blocks != 0;
-    }
+        product *= uint64_t(valueOf(extent, sizes));
+      return product;
+    };
+    uint32_t g = 0;
+    while (g + 1 < numGeometries(l) && (2 * blocks(g) < kMultiprocessors || blocks(g + 1) <= blocks(g)))
+      ++g;
+    return blocks(g) != 0;
   }
   const Due &take() {
     if (next == due.size())
@@ -128,8 +132,14 @@ private:
 
   /// All that the arguments of the launch promise.
   void touch(const Due &launch, void *const *args, const int64_t *sizes) {
+    const auto *parts = launch.launch->parts();
+    uint32_t part = 0, ends = count(parts) ? parts->Get(0)->args() : 0, members = launch.members;
     for (uint32_t a = 0; a < count(launch.launch->args()); ++a) {
       const fb::Arg &arg = *launch.launch->args()->Get(a);
+      while (count(parts) && a >= ends)
+        ends += parts->Get(++part)->args();
+      if (count(parts))
+        members = parts->Get(part)->set() ? membersOf(parts->Get(part)->set()) : launch.members;
       const fb::Buffer &b = *program.buffers()->Get(uint32_t(arg.buffer()));
       auto *at = static_cast<char *>(args[a]);
       bool written = b.space() != fb::Space::input && b.space() != fb::Space::constant;
@@ -137,7 +147,7 @@ private:
         const fb::Slot &slot = *root.slots()->Get(uint32_t(b.slot()));
         if (!slot.per_member())
           read(at + 0, int64_t(slot.bytes_each()) - valueOf(arg.offset(), sizes));
-        for (uint32_t p = 0; slot.per_member() && p < launch.members; ++p)
+        for (uint32_t p = 0; slot.per_member() && p < members; ++p)
           read(reinterpret_cast<const char *const *>(at)[p], int64_t(slot.bytes_each()));
         continue;
       }
@@ -146,9 +156,9 @@ private:
         written ? write(at, bytes) : read(at, bytes);
         continue;
       }
-      for (uint32_t p = 0; p < launch.members; ++p) {
-        char *part = reinterpret_cast<char *const *>(at)[p];
-        written ? write(part, bytes / sizes[0]) : read(part, bytes / sizes[0]);
+      for (uint32_t p = 0; p < members; ++p) {
+        char *own = reinterpret_cast<char *const *>(at)[p];
+        written ? write(own, bytes / sizes[0]) : read(own, bytes / sizes[0]);
       }
     }
   }
@@ -276,8 +286,10 @@ private:
   void program(uint32_t index) {
     const fb::Program &program = *root.programs()->Get(index);
     const tutti_program_t &about = info.programs[index];
-    if ((about.device == TUTTI_DEVICE_CPU) != (device == TUTTI_DEVICE_CPU))
+    if ((about.device == TUTTI_DEVICE_CPU) != (device == TUTTI_DEVICE_CPU)) {
+      ++outcome.elsewhere;
       return;
+    }
     tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
     options.program = index;
     options.device = device;
@@ -381,6 +393,13 @@ private:
 } // namespace
 
 void probeOnDevice(const void *parameters) { expectation->onDevice(parameters); }
+
+std::string emptyModule() {
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  return std::string(reinterpret_cast<char *>(&header), sizeof(header));
+}
 
 File expand(std::string_view head, std::string_view code) {
   FileHeader header = {};

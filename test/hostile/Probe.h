@@ -14,6 +14,9 @@ namespace tutti::rt::test {
 /// zeros and, if no other `code` is given, code that leads to the probe wherever it is entered.
 File expand(std::string_view head, std::string_view code = {});
 
+/// Code that the runtime takes for a CUDA module: an empty one. The fake driver calls the probe, whatever there is.
+std::string emptyModule();
+
 /// The head of an artifact.
 inline std::string_view headOf(const File &file) {
   const FileHeader &header = const_cast<File &>(file).header();
@@ -30,6 +33,7 @@ struct Outcome {
   tutti_status_t opened = TUTTI_OK; ///< and if that is good:
   int sessions = 0, runs = 0;       ///< that came about
   int launches = 0;                 ///< that the probe has seen
+  int elsewhere = 0;                ///< programs for other devices
 };
 
 /// Does everything with a file that the C interface offers, but runs it on CPUs only and only where no launch leads

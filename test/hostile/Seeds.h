@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The heads of artifacts that the corpus of the fuzzer starts from: heads of outputs, inputs per member, groups,
-// programs of several sizes, pieces, as the compiler makes them (make_corpus.py).
+// programs of several sizes, pieces, for CPUs and for CUDA devices, as the compiler makes them (make_corpus.py).
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,13 @@ inline std::string seedNamed(const std::string &name) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// By name; findings of the fuzzer, named by what they are, are not among them.
-inline std::vector<std::pair<std::string, std::string>> seeds() {
+/// By name, of one class of target: those for CUDA devices are named so. Findings of the fuzzer, named by what they
+/// are, are not among them.
+inline std::vector<std::pair<std::string, std::string>> seeds(bool device) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto &entry : std::filesystem::directory_iterator(TUTTI_TEST_CORPUS "/artifact"))
-    if (std::string name = entry.path().filename(); name.find("found") == name.npos)
+    if (std::string name = entry.path().filename();
+        name.find("found") == name.npos && name.starts_with("device") == device)
       all.emplace_back(name, seedNamed(name));
   std::sort(all.begin(), all.end());
   return all;

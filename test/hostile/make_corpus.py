@@ -50,15 +50,21 @@ def main(compiler: Path):
         large = [f"large/{m}.onnx" for m in range(5)]
         equal, sized = [f"{m}.onnx" for m in range(3)], [f"s{m}.onnx" for m in range(2)]
         limit = ["--dim", "h=12", "--dim", "w=16", "--dim", "batch=1..64", "--memory-limit", "1200KB"]
+        unequal = equal[:2] + ["other.onnx", "--unequal", "--output", "y=members,mean"]
+        heads = ["--output", "y=members,std,quantile:0.5"]
         for name, arguments in {
             "plain": equal[:1],
-            "heads": equal + ["--output", "y=members,std,quantile:0.5"],
+            "heads": equal + heads,
             "own-inputs": equal[:2] + ["--input", "x=member", "--share", "none"],
-            "groups": equal[:2] + ["other.onnx", "--unequal", "--output", "y=members,mean"],
+            "groups": unequal,
             "sizes": sized + ["--dim", "n=3,5"],
             "pieces": large + ["--output", "y=members,std"] + limit,
+            "device": equal + heads + ["--precision", "tf32"],
+            "device-groups": unequal + ["--input", "x=member"],
+            "device-pieces": large + ["--output", "y=members,std"] + limit,
         }.items():
-            subprocess.run([compiler, *arguments, "--target", "cpu-v3", "-o", "out.tutti"], check=True, cwd=folder)
+            target = "emulated" if name.startswith("device") else "cpu-v3"
+            subprocess.run([compiler, *arguments, "--target", target, "-o", "out.tutti"], check=True, cwd=folder)
             (here / "corpus/artifact" / name).write_bytes(head(folder / "out.tutti"))
         (here / "corpus/onnx/dense").write_bytes((folder / "0.onnx").read_bytes())
         stage = subprocess.run([compiler, equal[0], "--stop-after", "model"], check=True, cwd=folder, capture_output=True)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A CUDA driver for tests of the runtime: lazy streams, guarded memory, faults on demand. Set up, it never allocates.
 #include "FakeDriver.h"
+#include "FakeMemory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +10,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <iterator>
 #include <type_traits>
 #include <unistd.h>
 
@@ -64,12 +65,7 @@ namespace {
 FakeDriver fake;
 CUctx_st primaries[8], others[8];
 int numOthers;
-struct Block {
-  char *address;
-  size_t bytes, whole;
-  int device; // -1: pinned
-} blocks[4096];
-int numBlocks;
+FakeMemory memory;
 CUstream_st *streams[64];
 thread_local CUcontext stack[16];
 thread_local int depth;
@@ -101,14 +97,8 @@ CUresult enter(const char *name, bool needsContext = true) {
   if (CUresult entered = enter(#name, false))                                                                          \
     return entered;
 
-void guard(int protection) {
-  for (int i = 0; i < numBlocks; ++i)
-    if (blocks[i].device >= 0)
-      mprotect(blocks[i].address, blocks[i].whole, protection);
-}
-
 void execute(CUstream_st::Op &op) {
-  guard(PROT_READ | PROT_WRITE);
+  memory.guard(PROT_READ | PROT_WRITE);
   if (!op.function) {
     op.fill ? void(std::memset(op.to, 0, op.bytes)) : void(std::memcpy(op.to, op.from, op.bytes));
   } else if (!fake.lost) {
@@ -124,7 +114,7 @@ void execute(CUstream_st::Op &op) {
           ++fake.blocks;
         }
   }
-  guard(PROT_NONE);
+  memory.guard(PROT_NONE);
 }
 
 CUresult drain(CUstream stream, uint64_t upTo) {
@@ -146,31 +136,18 @@ CUstream_st::Op &push(CUstream stream) {
   return op;
 }
 
-Block *blockOf(uint64_t address) {
-  for (int i = 0; i < numBlocks; ++i)
-    if (address >= reinterpret_cast<uint64_t>(blocks[i].address) &&
-        address < reinterpret_cast<uint64_t>(blocks[i].address) + blocks[i].whole)
-      return &blocks[i];
-  return nullptr;
-}
-
 void *map(size_t bytes, int device) {
-  size_t whole = (bytes + 4095) / 4096 * 4096;
-  void *at = mmap(nullptr, whole, device < 0 ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  blocks[numBlocks++] = {static_cast<char *>(at), bytes, whole, device};
   (device < 0 ? void(++fake.pinned) : void(fake.used += bytes));
-  return at;
+  return memory.map(bytes, device).address;
 }
 
 CUresult unmap(void *address) {
   drainAll();
-  Block *block = blockOf(reinterpret_cast<uint64_t>(address));
+  FakeMemory::Block *block = memory.find(reinterpret_cast<uint64_t>(address));
   if (!block || block->address != address)
     return CUDA_ERROR_INVALID_VALUE;
   (block->device < 0 ? void(--fake.pinned) : void(fake.used -= block->bytes));
-  munmap(block->address, block->whole);
-  *block = blocks[--numBlocks];
-  return CUDA_SUCCESS;
+  return memory.unmap(*block), CUDA_SUCCESS;
 }
 
 void launch(CUstream stream, const CUDA_KERNEL_NODE_PARAMS &what, const void *parameters) {
@@ -254,7 +231,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstr
   ENTER(cuMemcpyHtoDAsync)
   CUstream_st::Op &op = push(stream);
   op.to = reinterpret_cast<char *>(to), op.from = static_cast<const char *>(from), op.bytes = bytes;
-  if (!blockOf(reinterpret_cast<uint64_t>(from))) // pageable memory has been read when this returns
+  if (!memory.find(reinterpret_cast<uint64_t>(from))) // pageable memory has been read when this returns
     drain(stream, stream->end);
   return 0;
 }
@@ -272,7 +249,7 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char, size_t bytes, CUstr
 }
 CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address) {
   ENTER(cuPointerGetAttribute)
-  Block *block = blockOf(address);
+  FakeMemory::Block *block = memory.find(address);
   if (!block)
     return CUDA_ERROR_INVALID_VALUE;
   unsigned type = block->device < 0 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -283,6 +260,10 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address) 
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ENTER(cuModuleLoadData)
+  if (fake.probe) { // no code runs
+    ++fake.modules;
+    return *module = new CUmod_st{nullptr, {{nullptr, sizeof(CUgraphNode_st::parameters)}}}, 0;
+  }
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
   char path[64];
@@ -300,9 +281,15 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ++fake.modules;
   return *module = new CUmod_st{handle, {}}, 0;
 }
-CUresult cuModuleUnload(CUmodule module) { return dlclose(module->handle), delete module, --fake.modules, 0; }
+CUresult cuModuleUnload(CUmodule module) {
+  if (module->handle)
+    dlclose(module->handle);
+  return delete module, --fake.modules, 0;
+}
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   ENTER(cuModuleGetFunction)
+  if (!module->handle)
+    return *function = module->functions, 0;
   void *entry = dlsym(module->handle, name);
   char symbol[64];
   std::snprintf(symbol, sizeof(symbol), "%s_bytes", name);
@@ -311,8 +298,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   CUfunc_st *free = module->functions;
   while (free->entry && reinterpret_cast<void *>(free->entry) != entry)
     ++free;
-  *free = {reinterpret_cast<decltype(free->entry)>(entry),
-           fake.probe ? sizeof(CUgraphNode_st::parameters) : *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
+  *free = {reinterpret_cast<decltype(free->entry)>(entry), *static_cast<uint64_t *>(dlsym(module->handle, symbol))};
   return *function = free, 0;
 }
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {
@@ -372,8 +358,15 @@ CUresult cuGraphDestroy(CUgraph graph) { return delete graph, --fake.graphs, 0; 
 CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
                               const CUDA_KERNEL_NODE_PARAMS *what) {
   ENTER(cuGraphAddKernelNode)
-  if (count != (graph->count ? 1u : 0u) || (count && *after != &graph->nodes[graph->count - 1]))
+  if (size_t(graph->count) == std::size(graph->nodes))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  // The tests' own programs are chains.
+  if (!fake.probe && count != (graph->count ? 1u : 0u))
     return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i)
+    if (after[i] < graph->nodes || after[i] >= graph->nodes + graph->count ||
+        (!fake.probe && after[i] != &graph->nodes[graph->count - 1]))
+      return CUDA_ERROR_INVALID_VALUE;
   CUgraphNode_st &to = graph->nodes[graph->count++];
   to.what = *what;
   std::memcpy(to.parameters, what->kernelParams[0], what->func->bytes);
@@ -433,14 +426,14 @@ FakeDriver *tuttiFakeDriver() {
   fake.allocatePinned = [](size_t bytes) { return map(bytes, -1); };
   fake.free = [](void *address) { drop(unmap(address)); };
   fake.read = [](void *to, CUdeviceptr from, size_t bytes) {
-    guard(PROT_READ | PROT_WRITE);
+    memory.guard(PROT_READ | PROT_WRITE);
     std::memcpy(to, reinterpret_cast<void *>(from), bytes);
-    guard(PROT_NONE);
+    memory.guard(PROT_NONE);
   };
   fake.write = [](CUdeviceptr to, const void *from, size_t bytes) {
-    guard(PROT_READ | PROT_WRITE);
+    memory.guard(PROT_READ | PROT_WRITE);
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
-    guard(PROT_NONE);
+    memory.guard(PROT_NONE);
   };
   fake.makeContext = [](int device) { return others[numOthers].device = device, &others[numOthers++]; };
   fake.current = [] { return depth ? stack[depth - 1] : nullptr; };
