@@ -250,13 +250,19 @@ private:
   }
 
   /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs
-  /// of memory.
+  /// of memory. Steps between two contractions go through the rows together: a value that one of them still writes for
+  /// a later row may lie where another's life has ended only if they have the same place in each row.
   void layOutScratch() {
     struct Run {
       unsigned first, last;
-      int64_t from, to;
+      int64_t from, to, rowBytes;
     };
     std::vector<Run> runs;
+    std::vector<unsigned> phases; // of each step
+    for (auto [i, step] : llvm::enumerate(result.steps)) {
+      bool joins = i > 0 && !step.contraction && !result.steps[i - 1].contraction;
+      phases.push_back(i == 0 ? 0 : phases.back() + !joins);
+    }
     for (auto &[value, place] : result.places) {
       if (place.kind != Place::scratch)
         continue;
@@ -264,14 +270,18 @@ private:
       int64_t columns = RowForm::of(type).columns.getFixed();
       place.narrow = narrowOf(value);
       place.stride = columns == 1 ? 1 : strideOf(columns);
-      int64_t bytes = llvm::alignTo(place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2),
-                                    8); // a tile's 8 rows or more: 64
+      int64_t rowBytes = place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2);
+      int64_t bytes = llvm::alignTo(rowBytes, 8); // a tile's 8 rows or more: 64
       auto [first, last] = lifeOf(value);
       llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
-      for (const Run &run : runs)
-        if (run.first <= last && first <= run.last && place.offset < run.to && run.from < place.offset + bytes)
+      for (const Run &run : runs) {
+        bool together = run.first <= last && first <= run.last;
+        bool near = phases[run.first] <= phases[last] && phases[first] <= phases[run.last];
+        bool alike = run.from == place.offset && run.rowBytes == rowBytes;
+        if ((together || (near && !alike)) && place.offset < run.to && run.from < place.offset + bytes)
           place.offset = run.to;
-      runs.push_back({first, last, place.offset, place.offset + bytes});
+      }
+      runs.push_back({first, last, place.offset, place.offset + bytes, rowBytes});
       result.scratchPerRow = std::max(result.scratchPerRow, place.offset + bytes);
     }
   }

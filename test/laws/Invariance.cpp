@@ -56,6 +56,24 @@ static const std::vector<Network> networks = {
          return %9 : tensor<?x33xf32, ["batch"]>
        })mlir",
      {{"w", {33, 33}}, {"g", {33}}}},
+    // A row of squares ends where a single number of each row begins to live, between the same two contractions.
+    {"moments",
+     R"mlir(func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<8x64xf32>
+         %v = tutti.get @v : tensor<64x3xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x64xf32>
+         %1 = tutti.reduce mean %0 [1] : tensor<?x64xf32, ["batch"]>
+         %2 = tutti.mul %0, %0 : tensor<?x64xf32, ["batch"]>, tensor<?x64xf32, ["batch"]>
+         %3 = tutti.reduce mean %2 [1] : tensor<?x64xf32, ["batch"]>
+         %4 = tutti.mul %1, %1 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %5 = tutti.sub %3, %4 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %6 = tutti.sqrt %5 : tensor<?x1xf32, ["batch"]>
+         %7 = tutti.sub %0, %1 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %8 = tutti.div %7, %6 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %9 = tutti.contract %8, %v "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x3xf32>
+         return %9 : tensor<?x3xf32, ["batch"]>
+       })mlir",
+     {{"w", {8, 64}}, {"v", {64, 3}}}},
     {"softmax",
      R"mlir(func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]> {
          %s = tutti.get @s : tensor<101xf32>
