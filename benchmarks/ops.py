@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Single ops on a million elements, one thread, beside PyTorch's own, or ONNX Runtime's where there is no PyTorch.
 
-Inputs and the output are the caller's for both: PyTorch writes into a tensor that is there already (`out=`), where the op has that
-form, and is called through its dispatcher; Tutti into a bound buffer, through its C interface."""
+Inputs and the output are the caller's for both, at multiples of 64 bytes: PyTorch writes into a tensor that is there already (`out=`),
+where the op has that form, and is called through its dispatcher; Tutti into a bound buffer, through its C interface."""
 from __future__ import annotations
 
 import argparse
@@ -218,7 +218,8 @@ def main() -> int:
     print("| op | Tutti, us | peer, us | peer | Tutti takes |\n|---|--:|--:|---|--:|")
     for op in chosen:
         rng = np.random.default_rng(1)
-        sets = [[rng.uniform(op.low, op.high, op.shape).astype(np.float32) for _ in range(op.inputs)] for _ in range(measure.SETS)]
+        sets = [[ours.aligned(rng.uniform(op.low, op.high, op.shape).astype(np.float32)) for _ in range(op.inputs)]
+                for _ in range(measure.SETS)]
         path = folder / f"{op.file}.onnx"
         mine, other = Tutti(library, op, path.with_suffix(".tutti"), sets), peer(op, path, sets)
         for contestant in (mine, other):

@@ -56,6 +56,15 @@ class Library:
         lib.tutti_session_device.argtypes, lib.tutti_session_device.restype = [p], c.POINTER(DeviceInfo)
 
 
+def aligned(array: np.ndarray) -> np.ndarray:
+    """A copy at a multiple of 64 bytes, where PyTorch and ONNX Runtime put their own tensors; NumPy puts large ones 16 behind a page."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    copy = room[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
 def tensor(name: str, array: np.ndarray) -> Tensor:
     """Points at the array, which has to outlive it."""
     assert array.dtype in (np.float32, np.int64) and array.flags.c_contiguous
@@ -82,7 +91,7 @@ class Ours:
         self.references = [[c.byref(t) for t in tensors] for tensors in self.tensors]
         self.results = {}
         for out, head, shape in outs:
-            array = np.full(shape, np.nan if dtype is np.float32 else -1, dtype)
+            array = aligned(np.full(shape, np.nan if dtype is np.float32 else -1, dtype))
             self.results[out if head == "members" else f"{out}.{head}"] = array
             self.check(self.lib.tutti_session_bind_output(self.session, head.encode(), c.byref(tensor(out, array))))
         self.bind, self.go = self.lib.tutti_session_bind_input, self.lib.tutti_session_run
