@@ -11,6 +11,7 @@
 #include "compiler/codegen/cpu/Code.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -45,6 +46,18 @@ static bool hoistOperands(Operation *op, Operation *place, ArrayRef<Operation *>
   return true;
 }
 
+/// `value`, the same in every lane, as a vector of another length; null if its lanes may differ.
+static Value ofLength(ImplicitLocOpBuilder &b, Value value, int64_t length) {
+  auto type = VectorType::get({length}, getElementTypeOrSelf(value.getType()));
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
+    return arith::ConstantOp::create(b, constant.resizeSplat(type));
+  auto splat = value.getDefiningOp<vector::BroadcastOp>();
+  if (!splat || isa<VectorType>(splat.getSource().getType()))
+    return nullptr;
+  return vector::BroadcastOp::create(b, type, splat.getSource());
+}
+
 /// One op on the operands of all, end to end, in the place of the first.
 static void merge(ArrayRef<Operation *> ops) {
   ImplicitLocOpBuilder b(ops.front()->getLoc(), ops.front());
@@ -56,6 +69,11 @@ static void merge(ArrayRef<Operation *> ops) {
     SmallVector<Value> parts;
     for (Operation *op : ops)
       parts.push_back(op->getOperand(operand.getOperandNumber()));
+    if (llvm::all_equal(parts))
+      if (Value wide = ofLength(b, parts.front(), size * int64_t(ops.size()))) {
+        operand.set(wide);
+        continue;
+      }
     for (int64_t length = size; parts.size() > 1; length *= 2) {
       for (size_t i = 0; i < parts.size() / 2; ++i)
         parts[i] = vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], numbers(0, 2 * length));
@@ -75,13 +93,22 @@ static void merge(ArrayRef<Operation *> ops) {
 
 static bool isAlike(Operation *a, Operation *b) {
   return a->getName() == b->getName() && a->getResultTypes() == b->getResultTypes() &&
-         a->getAttrDictionary() == b->getAttrDictionary();
+         a->getAttrDictionary() == b->getAttrDictionary() &&
+         (!isa<arith::DivFOp>(a) || a->getOperand(1) == b->getOperand(1));
+}
+
+/// Functions, and divisions by one number, which are a few operations and a question about the vector (Divide.cpp).
+static bool isLong(Operation &op) {
+  if (!isa<arith::DivFOp>(op))
+    return isExpanded(&op);
+  auto splat = op.getOperand(1).getDefiningOp<vector::BroadcastOp>();
+  return matchPattern(op.getOperand(1), m_Constant()) || (splat && !isa<VectorType>(splat.getSource().getType()));
 }
 
 static void batch(Block &block, unsigned most) {
   SmallVector<Operation *> functions;
   for (Operation &op : block)
-    if (isExpanded(&op) && isa<VectorType>(op.getResult(0).getType()))
+    if (isLong(op) && isa<VectorType>(op.getResult(0).getType()))
       functions.push_back(&op);
   llvm::SmallPtrSet<Operation *, 8> merged;
   for (Operation *op : functions) {

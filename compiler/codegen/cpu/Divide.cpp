@@ -16,38 +16,73 @@ using namespace mlir;
 
 namespace tutti {
 
-/// 2^-60 and 2^60: quotients, their errors and all products are normal numbers between these.
+/// Where a divisor may lie: from 2^-60 to 2^60.
 constexpr uint64_t leastBits = uint64_t(127 - 60) << 23, mostBits = uint64_t(127 + 60) << 23;
 
-static Expr isIn(arith::CmpIPredicate predicate, Expr a, Expr b) {
+static Expr compared(arith::CmpIPredicate predicate, Expr a, Expr b) {
   return {a.builder(), arith::CmpIOp::create(a.builder(), predicate, a, b)};
 }
-/// Whether |x| is from 2^-60 to 2^60.
-static Expr isModerate(Expr x) {
-  Expr bits = x.bits() & x.bits().likeInt(0x7fffffff),
-       above = {x.builder(), arith::SubIOp::create(x.builder(), bits, bits.likeInt(leastBits))};
-  return isIn(arith::CmpIPredicate::ule, above, above.likeInt(mostBits - leastBits));
+static Expr isModerate(Expr divisor) {
+  Expr bits = divisor.bits() & divisor.bits().likeInt(0x7fffffff),
+       above = {divisor.builder(), arith::SubIOp::create(divisor.builder(), bits, bits.likeInt(leastBits))};
+  return compared(arith::CmpIPredicate::ule, above, above.likeInt(mostBits - leastBits));
+}
+
+/// Whether a vector of conditions holds everywhere.
+static Value all(Expr conditions) {
+  ImplicitLocOpBuilder &b = conditions.builder();
+  Type bits = b.getIntegerType(cast<VectorType>(conditions.type()).getNumElements());
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, LLVM::BitcastOp::create(b, bits, Value(conditions)),
+                               arith::ConstantOp::create(b, b.getIntegerAttr(bits, -1)));
+}
+
+/// A bit that is set where |x| is from 2^-63 to below 2^64: of the upper two bits of its exponent one is set. With a
+/// divisor as above, quotients, their errors and all products are then normal numbers.
+constexpr uint64_t moderateBit = 0x40000000;
+static Expr moderation(Expr x) { return x.bits() ^ (x.bits() << 1); }
+
+/// The `at`th vector of 16 lanes of a longer one.
+static Expr part(Expr x, int64_t at) {
+  auto numbers = llvm::to_vector(llvm::seq(at * 16, at * 16 + 16));
+  return {x.builder(), vector::ShuffleOp::create(x.builder(), x, x, numbers)};
 }
 
 static void divide(arith::DivFOp op, Value scalar) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Expr x(b, op.getLhs()), y(b, op.getRhs()), divisor(b, scalar);
   auto type = cast<VectorType>(op.getType());
+  Expr fits = moderation(x);
+  if (type.getNumElements() > 16 && type.getNumElements() % 16 == 0) {
+    Expr every = part(fits, 0);
+    for (int64_t i = 1; i < type.getNumElements() / 16; ++i)
+      every = every & part(fits, i);
+    fits = every;
+  }
+  Expr bit = fits.likeInt(moderateBit);
+  Value numerators = all(compared(arith::CmpIPredicate::eq, fits & bit, bit));
+  auto divided = [&](bool keepsSign) {
+    Expr z(b, vector::BroadcastOp::create(b, type, divisor.like(1) / divisor));
+    Expr q = x * z, r = fma(-q, y, x);
+    Expr whole = fma(r, z, q);
+    return scf::YieldOp::create(b, Value(keepsSign ? copySign(whole, q) : whole));
+  };
+  Value moderate = isModerate(divisor);
+  auto usual =
+      scf::IfOp::create(b, TypeRange{type}, arith::AndIOp::create(b, moderate, numerators), /*withElseRegion=*/true);
+  b.setInsertionPointToStart(usual.thenBlock());
+  divided(/*keepsSign=*/false);
   // A zero is as good as any moderate number, but for its sign.
-  Expr fit = isModerate(x) | equal(x, 0);
-  Type bits = b.getIntegerType(type.getNumElements());
-  Value all = LLVM::BitcastOp::create(b, bits, Value(fit));
-  all =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, all, arith::ConstantOp::create(b, b.getIntegerAttr(bits, -1)));
-  all = arith::AndIOp::create(b, all, isModerate(divisor));
-  auto branch = scf::IfOp::create(b, TypeRange{type}, all, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(usual.elseBlock());
+  Expr wide = moderation(x), wideBit = wide.likeInt(moderateBit);
+  Expr zeros = compared(arith::CmpIPredicate::eq, wide & wideBit, wideBit) | equal(x, 0);
+  auto branch =
+      scf::IfOp::create(b, TypeRange{type}, arith::AndIOp::create(b, moderate, all(zeros)), /*withElseRegion=*/true);
+  scf::YieldOp::create(b, branch.getResult(0));
   b.setInsertionPointToStart(branch.thenBlock());
-  Expr z(b, vector::BroadcastOp::create(b, type, divisor.like(1) / divisor));
-  Expr q = x * z, r = fma(-q, y, x);
-  scf::YieldOp::create(b, Value(copySign(fma(r, z, q), q)));
+  divided(/*keepsSign=*/true);
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, Value(x / y));
-  op.replaceAllUsesWith(branch.getResult(0));
+  op.replaceAllUsesWith(usual.getResult(0));
   op.erase();
 }
 
