@@ -82,13 +82,13 @@ private:
     // are too few for a full tile, weights go by faster than the processor itself looks ahead: the first tile asks for
     // all that will be needed some pages later. Many panels side by side are streams enough.
     bool full = rows == e.level.tileRows, few = !full && columns.size() <= size_t(e.level.tileVectors);
-    Value ahead;
+    Value ahead, first;
     if (full) {
       Value tile = code.div(row, code.num(rows));
       Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
       ahead = code.at(columns[0].weights, code.add(code.mul(to, columns[0].width * 4), code.mul(lines, 64)));
     } else if (few) {
-      ahead = code.select(code.compare(arith::CmpIPredicate::eq, row, code.num(0)), code.num(bytesAhead), code.num(0));
+      first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     }
     return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
       SmallVector<Value> panel, next;
@@ -97,9 +97,11 @@ private:
                                         column.width < lanes ? column.mask : Value()));
       if (full)
         code.prefetch(code.at(ahead, code.mul(k, 64)));
-      else if (few)
-        for (const Column &column : columns)
-          code.prefetch(code.at(column.weights, code.add(code.mul(k, column.width * 4), ahead)));
+      else if (few) // A branch that is guessed right costs less than prefetches of what is there.
+        code.when(first, [&] {
+          for (const Column &column : columns)
+            code.prefetch(code.at(column.weights, code.add(code.mul(k, column.width * 4), bytesAhead)));
+        });
       for (int64_t i = 0; i < rows; ++i) {
         Value x = code.splat(leftAt(row, i, k));
         for (unsigned v = 0; v < columns.size(); ++v)
