@@ -10,7 +10,7 @@ namespace tutti {
 /// Half a page, which is where a processor's own prefetching ends.
 constexpr int64_t aheadBytes = 2048;
 
-/// Asks for the lines of a result that will be written soon.
+/// Asks for the lines of a result that will be written soon; those that will be read follow in emitElements.
 static void askAhead(StepEmitter &e, Value value, Point &point) {
   if (e.steps.places.find(value)->second.kind != Place::result)
     return;
@@ -34,7 +34,11 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
         points.emplace_back(row, code.add(column, v * lanes));
       for (Point &point : points)
         askAhead(e, value, point);
+      e.streams.clear();
       emit(points);
+      for (Value read : e.streams)
+        if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
+          LLVM::Prefetch::create(code.b, code.loc, code.at(read, aheadBytes), /*rw=*/0, /*hint=*/3, /*cache=*/1);
     });
   };
   Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;

@@ -203,7 +203,11 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
       base = code.at(base, code.mul(term.fixed ? code.mul(evaluate(term.index, dims), *term.fixed)
                                                : code.mul(evaluate(term.index, dims), term.stride),
                                     bytes));
-    return *step == 1 && vary ? code.loadVector(element, base, point.mask) : code.loadScalar(element, base);
+    if (*step != 1 || !vary)
+      return code.loadScalar(element, base);
+    if (steps.places.find(value)->second.kind == Place::argument && !isWeight(value))
+      streams.push_back(base);
+    return code.loadVector(element, base, point.mask);
   }
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());
   Value offsets = code.splat(code.num(0));

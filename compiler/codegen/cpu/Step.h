@@ -56,6 +56,8 @@ public:
   llvm::SmallVector<Need> needs;
   /// A value was asked for that its step should have left in memory or registers.
   bool broken = false;
+  /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
+  llvm::SmallVector<mlir::Value> streams;
 
   void begin(mlir::ModuleOp module);
   void finish();
