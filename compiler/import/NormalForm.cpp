@@ -119,7 +119,10 @@ private:
     if (!attributes)
       attributes = op->getAttrDictionary();
     uint64_t hash = mix(mix(5, op->getName().getStringRef()), hashOf(op->getResult(0).getType()));
-    if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attributes))
+    // Lists of numbers may be each member's own, as weights are: of them the order knows the type.
+    auto constant = dyn_cast<ConstantOp>(op);
+    bool list = constant && constant.getValue().getNumElements() > 1;
+    if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(attributes); dictionary && !list)
       for (NamedAttribute each : dictionary)
         hash = mix(mix(hash, each.getName().getValue()), hashOf(each.getValue()));
     OpKey key{op->getName().getAsOpaquePointer(),

@@ -9,6 +9,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tutti::test {
@@ -127,6 +129,20 @@ TEST_F(AlignTest, DiffersInOutput) {
   EXPECT_EQ(failure.code, 4);
   for (const char *part : {"member 2", "output 'y'", "(batch, 6)", "(batch, 5)"})
     EXPECT_NE(failure.message.find(part), std::string::npos) << failure.message;
+}
+
+TEST_F(AlignTest, ListsOfNumbersAreTheMembersOwn) {
+  // Each chooses other columns, as members on features of their own do.
+  std::string files[] = {input("own-places~0.onnx"), input("own-places~1.onnx")};
+  llvm::Expected<Ensemble> ensemble = align(context, files, {}, {});
+  ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+  EXPECT_TRUE(succeeded(verify(*ensemble->module)));
+  ASSERT_EQ(ensemble->weights.size(), 1u);
+  EXPECT_EQ(ensemble->weights.begin()->second.size(), 2u);
+  HostTensor x = HostTensor::zeros(Float32Type::get(&context), {1, 8});
+  std::iota(x.floats.begin(), x.floats.end(), 0);
+  EXPECT_EQ(evaluate(*ensemble, 0, {{"x", x}})["y"].floats, (std::vector<double>{5, 2, 7, 1}));
+  EXPECT_EQ(evaluate(*ensemble, 1, {{"x", x}})["y"].floats, (std::vector<double>{0, 3, 6, 2}));
 }
 
 TEST_F(AlignTest, DimsAreBound) {

@@ -135,6 +135,14 @@ for dtype in (np.int64, np.uint32, np.uint64):
 case("mish~op", 18, [node("Mish", "x")], x)
 case("mish~spelled", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "x t")], x)
 case("mish~spelled-swapped", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "t x")], x)
+case("reciprocal~op", 13, [node("Reciprocal", "x", "r"), node("Tanh", "r")], x)
+case("reciprocal~div", 13, [node("Div", "one x", "r"), node("Tanh", "r")], x, {"one": f32(1)})
+wide = {"x": 12 * rng(3, 8)}  # some above the bound
+case("softplus~op", 13, [node("Softplus", "x")], wide)
+case("softplus~guarded", 18, [node("Softplus", "x", "s"), node("Greater", "x bound", "c"), node("Where", "c x s")], wide,
+     {"bound": f32(20)})
+case("own-places~0", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(5, 2, 7, 1)})
+case("own-places~1", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(0, 3, 6, 2)})
 case("swish~op", 24, [node("Swish", "x")], x)
 case("swish~spelled", 13, [node("Sigmoid", "x", "s"), node("Mul", "s x")], x)
 case("swish-alpha", 24, [node("Swish", "x", alpha=1.5)], x)

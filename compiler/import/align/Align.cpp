@@ -32,6 +32,45 @@ uint64_t contentOf(const WeightSource &source) {
   return rt::xxh64(bytes.data(), bytes.size());
 }
 
+/// Constants of the graph that some member has other elements of, by the number of their op in main.
+class OwnConstants {
+public:
+  /// Member number `index` differs from the first in `numbers`.
+  void add(const MemberModel &first, const MemberModel &other, size_t index, ArrayRef<unsigned> numbers) {
+    for (unsigned number : numbers)
+      sources[number].resize(index, sourceOf(first, number));
+    for (auto &[number, own] : sources)
+      own.push_back(llvm::is_contained(numbers, number) ? sourceOf(other, number) : own.front());
+  }
+
+  /// Makes them parameters.
+  void declare(Ensemble &ensemble) const {
+    ModuleOp module = *ensemble.module;
+    SmallVector<std::pair<ConstantOp, const Sources *>> found;
+    for (const auto &[number, own] : sources)
+      found.emplace_back(constantOf(module, number), &own);
+    for (auto [constant, own] : found) {
+      std::string symbol = "p" + std::to_string(ensemble.weights.size());
+      OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+      ParamOp::create(builder, constant.getLoc(), symbol, constant.getType(), /*per_member=*/true);
+      builder.setInsertionPoint(constant);
+      constant.replaceAllUsesWith(GetOp::create(builder, constant.getLoc(), constant.getType(), symbol).getResult());
+      constant.erase();
+      ensemble.weights[symbol] = *own;
+    }
+  }
+
+private:
+  std::map<unsigned, Sources> sources;
+
+  static ConstantOp constantOf(ModuleOp module, unsigned number) {
+    return cast<ConstantOp>(*std::next(mainOf(module).getBody().front().begin(), number));
+  }
+  static WeightSource sourceOf(const MemberModel &member, unsigned number) {
+    return computedSource(HostTensor::fromAttr(constantOf(*member.module, number).getValue()));
+  }
+};
+
 class Sharing {
 public:
   Sharing(Ensemble &ensemble, const AlignOptions &options)
@@ -114,6 +153,7 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   std::vector<Ensemble> ensembles(bindings.size());
   std::vector<MemberModel> first(bindings.size());
   std::vector<Ports> ports(bindings.size());
+  std::vector<OwnConstants> constants(bindings.size());
   std::unique_ptr<OnnxFile> file;
   for (auto [i, member] : llvm::enumerate(members)) {
     if (isMlir(member.model) != isMlir(members[0].model))
@@ -147,10 +187,13 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
           return model.takeError();
         models.push_back(std::move(*model));
       }
-      if (before)
-        if (llvm::Error error =
-                isMlir(member.model) ? compareMlir(first[b], models[0], before) : compare(first[b], models[0], before))
+      if (before) {
+        SmallVector<unsigned> differing;
+        if (llvm::Error error = isMlir(member.model) ? compareMlir(first[b], models[0], before)
+                                                     : compare(first[b], models[0], before, differing))
           return std::move(error);
+        constants[b].add(first[b], models[0], before, differing);
+      }
       for (MemberModel &model : models) {
         ensembles[b].members.push_back({model.name, model.file, model.digest});
         for (auto &[symbol, source] : model.weights) {
@@ -165,9 +208,10 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
       first[b] = std::move(models[0]);
     }
   }
-  for (auto [ensemble, model] : llvm::zip_equal(ensembles, first)) {
+  for (auto [ensemble, model, own] : llvm::zip_equal(ensembles, first, constants)) {
     auto count = IntegerAttr::get(IntegerType::get(&context, 64), ensemble.members.size());
     ensemble.module = std::move(model.module);
+    own.declare(ensemble);
     Sharing(ensemble, alignOptions).run();
     ensemble.module.get()->setAttr("tutti.members", count);
   }

@@ -47,6 +47,9 @@ static llvm::Error differs(const MemberModel &first, const MemberModel &other, s
                                          first.file + "') at " + where + ": " + there + ", in member 0 " + here);
 }
 
+/// A single number is part of the structure: an offset, a step, a bound.
+static bool isList(ConstantOp constant) { return constant.getValue().getNumElements() > 1; }
+
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index) {
   func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
   for (unsigned i = 0; i < mine.getNumResults(); ++i)
@@ -57,7 +60,8 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   return llvm::Error::success();
 }
 
-llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index) {
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index,
+                    SmallVectorImpl<unsigned> &constants) {
   if (llvm::Error error = compareOutputs(first, other, index))
     return error;
   func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
@@ -65,7 +69,15 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
   for (auto [a, b] : llvm::zip_equal(mine.getArguments(), theirs.getArguments()))
     counterpart[a] = b;
   auto at = [](Operation *op) { return isa<func::ReturnOp>(op) ? std::string("the outputs") : describe(op->getLoc()); };
-  for (auto [a, b] : llvm::zip(mine.getBody().front(), theirs.getBody().front())) {
+  for (auto [number, pair] : llvm::enumerate(llvm::zip(mine.getBody().front(), theirs.getBody().front()))) {
+    auto &[a, b] = pair;
+    if (auto constant = dyn_cast<ConstantOp>(a);
+        constant && isa<ConstantOp>(b) && isList(constant) && constant.getType() == b.getResult(0).getType()) {
+      if (constant.getValue() != cast<ConstantOp>(b).getValue())
+        constants.push_back(number);
+      counterpart[a.getResult(0)] = b.getResult(0);
+      continue;
+    }
     bool equal = a.getName() == b.getName() && a.getNumOperands() == b.getNumOperands() &&
                  a.getResultTypes() == b.getResultTypes() && a.getAttrDictionary() == b.getAttrDictionary();
     if (!equal)

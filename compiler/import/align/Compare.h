@@ -10,7 +10,10 @@ namespace tutti {
 /// Compares member number `index` with member 0, the types of its outputs, or op by op; the error names the first place
 /// where they part.
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index);
-llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index);
+/// `constants`: the ops of main, by number, that are lists of integers or bools with other elements in the two: what a
+/// graph spells out as indices and masks is a member's own as its weights are.
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index,
+                    llvm::SmallVectorImpl<unsigned> &constants);
 
 } // namespace tutti
 

@@ -29,7 +29,8 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
       return std::move(error);
     unsigned group = 0;
     for (; group < groups.size(); ++group) {
-      llvm::Error parts = compare(firsts[group], *model, i);
+      SmallVector<unsigned> constants; // which align() makes the members' own
+      llvm::Error parts = compare(firsts[group], *model, i, constants);
       bool equal = !parts;
       llvm::consumeError(std::move(parts));
       if (equal)

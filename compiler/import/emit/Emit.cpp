@@ -263,6 +263,19 @@ static std::optional<bool> uniformMask(const Operand &condition) {
   return mask->ints[0] != 0;
 }
 
+/// Whether it is x where x > bound, else softplus(x), as PyTorch writes it: from 16 on the two are one number of 32
+/// bits or less, as e^-16 is less than half a unit of its last place.
+static bool isGuardedSoftplus(const Emit &e, const Operand &condition, const Operand &x, const Operand &soft) {
+  auto softplus = soft.isValue() ? soft.value().getDefiningOp<SoftplusOp>() : SoftplusOp();
+  auto greater = condition.isValue() ? condition.value().getDefiningOp<GreaterOp>() : GreaterOp();
+  if (!softplus || !greater || !x.isValue() || softplus.getX() != x.value() || greater->getOperand(0) != x.value() ||
+      x.element().getIntOrFloatBitWidth() > 32)
+    return false;
+  const WeightSource *source = e.sourceOf(greater->getOperand(1));
+  std::optional<double> bound = source ? scalarOf(*source) : std::nullopt;
+  return bound && *bound >= 16;
+}
+
 Operand Emit::select(const Operand &condition, const Operand &a, const Operand &b) {
   if (!condition || !a || !b)
     return Operand();
@@ -289,6 +302,8 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
     if (sizes && *sizes == chosen.sizes())
       return chosen;
   }
+  if (isGuardedSoftplus(*this, condition, a, b))
+    return b;
   return pointwise(SelectOp::getOperationName(), {condition, a, b}, a.element());
 }
 

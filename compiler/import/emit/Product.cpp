@@ -73,6 +73,10 @@ Operand Emit::div(const Operand &a, const Operand &b) {
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }
+  // 1 / x has one spelling.
+  if (a && b && b.isFloat() && !b.isConstant() && a.element() == b.element() && a.rank() <= b.rank() &&
+      a.scalar() == std::optional<double>(1))
+    return unary<ReciprocalOp>(b);
   return binary<DivOp>(a, b);
 }
 

@@ -49,8 +49,9 @@ llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size
   if (mine == theirs)
     return llvm::Error::success();
   func::FuncOp a = mainOf(*first.module), b = mainOf(*other.module);
+  SmallVector<unsigned> constants; // of text they are not the members' own
   if (a.getFunctionType() == b.getFunctionType())
-    if (llvm::Error error = compare(first, other, index))
+    if (llvm::Error error = compare(first, other, index, constants))
       return error;
   SmallVector<StringRef> here, there;
   StringRef(mine).split(here, '\n');
