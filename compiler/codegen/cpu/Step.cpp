@@ -205,7 +205,8 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
                                     bytes));
     if (*step != 1 || !vary)
       return code.loadScalar(element, base);
-    if (steps.places.find(value)->second.kind == Place::argument && !isWeight(value))
+    // What lies behind other rows than one's own is not what comes next.
+    if (ownRows && steps.places.find(value)->second.kind == Place::argument)
       streams.push_back(base);
     return code.loadVector(element, base, point.mask);
   }
