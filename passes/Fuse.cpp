@@ -25,6 +25,9 @@ namespace tutti {
 
 namespace {
 
+/// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
+constexpr size_t mostOps = 1000;
+
 /// Ops that will be one kernel.
 struct Group {
   RowForm form;
@@ -120,7 +123,7 @@ private:
     // The youngest group that it can join: it reads only its own rows of it, and nothing that runs after it.
     for (unsigned id = groups.size(); id-- > 0;) {
       Group &group = groups[id];
-      if (!group.form.sameRows(form) || !canJoin(op, id, form) || !makeRoom(group, op))
+      if (group.ops.size() >= mostOps || !group.form.sameRows(form) || !canJoin(op, id, form) || !makeRoom(group, op))
         continue;
       needs.reset(id);
       group.needs.resize(groups.size());

@@ -14,7 +14,9 @@ std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis
   std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
   // "active" and "active.0" are the ensemble's own sizes.
-  return name == "active" || llvm::StringRef(name).starts_with("active.") ? name + "_" : name;
+  if (llvm::StringRef(name).starts_with("active."))
+    name[6] = '_';
+  return name == "active" ? "active_" : name;
 }
 
 Size Dims::declare(llvm::StringRef name, llvm::StringRef input, int64_t axis) {

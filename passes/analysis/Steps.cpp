@@ -122,12 +122,16 @@ private:
 
   /// How many contractions must have run before the value can be read, if it is not in the last one's registers.
   unsigned readyAfter(Value value) {
+    llvm::SmallPtrSet<Operation *, 8> seen; // a value may be reached by any number of ways
+    return readyAfter(value, seen);
+  }
+  unsigned readyAfter(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
     if (auto it = registers.find(value); it != registers.end())
       return it->second + 1;
     unsigned ready = 0;
-    if (Operation *op = value.getDefiningOp())
+    if (Operation *op = value.getDefiningOp(); op && seen.insert(op).second)
       for (Value operand : op->getOperands())
-        ready = std::max(ready, readyAfter(operand));
+        ready = std::max(ready, readyAfter(operand, seen));
     return ready;
   }
 
@@ -214,13 +218,17 @@ private:
 
   /// Whether computing `value` reads `stored` from memory.
   bool dependsOn(Value value, Value stored) {
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    return dependsOn(value, stored, seen);
+  }
+  bool dependsOn(Value value, Value stored, llvm::SmallPtrSetImpl<Operation *> &seen) {
     if (value == stored)
       return true;
     Operation *op = value.getDefiningOp();
-    if (!op || (isPanels(op) && !result.places.contains(value)))
+    if (!op || (isPanels(op) && !result.places.contains(value)) || !seen.insert(op).second)
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand == stored || (!result.places.contains(operand) && dependsOn(operand, stored));
+      return operand == stored || (!result.places.contains(operand) && dependsOn(operand, stored, seen));
     });
   }
 

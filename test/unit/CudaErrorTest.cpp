@@ -98,7 +98,10 @@ TEST_F(Cuda, noDeviceOrNoCodeForIt) {
   EXPECT_SAYS(errorOf(Spec{}), TUTTI_NO_DEVICE, "no code for the device 'cuda', only for 'cpu'");
   EXPECT_SAYS(errorOf(spec, options(TUTTI_DEVICE_CPU)), TUTTI_NO_DEVICE,
               "no code for the device 'cpu', only for 'cuda'");
-  EXPECT_SAYS(errorOf(spec, options(tutti_device_t(9))), TUTTI_INVALID_ARGUMENT, "no device 9");
+  tutti_session_options_t none = options();
+  constexpr uint32_t noDevice = 9; // what C lets a caller write there
+  std::memcpy(&none.device, &noDevice, sizeof(noDevice));
+  EXPECT_SAYS(errorOf(spec, none), TUTTI_INVALID_ARGUMENT, "no device 9");
 }
 
 TEST_F(Cuda, moreThanTheDeviceHas) {
@@ -221,7 +224,10 @@ TEST_F(Cuda, pointersOfTheWrongKind) {
               "lies on CUDA device 1, but the session runs on device 0");
   EXPECT_SAYS(bind(at(here + 4), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "expected a multiple of 16");
   EXPECT_SAYS(bind(at(here + 2), TUTTI_MEMORY_DEVICE), TUTTI_INVALID_ARGUMENT, "not aligned to its elements");
-  EXPECT_SAYS(bind(x.data(), tutti_memory_t(7)), TUTTI_INVALID_ARGUMENT, "memory of kind 7");
+  tutti_tensor_t none = tensorOf("x", dims, 2, x.data(), TUTTI_MEMORY_HOST);
+  constexpr uint32_t noMemory = 7; // what C lets a caller write there
+  std::memcpy(&none.memory, &noMemory, sizeof(noMemory));
+  EXPECT_SAYS(f.session.bindInput(none), TUTTI_INVALID_ARGUMENT, "memory of kind 7");
   EXPECT_EQ(f.session.run().status(), TUTTI_NOT_BOUND) << "nothing of that was bound";
   EXPECT_FALSE(bind(at(here), TUTTI_MEMORY_DEVICE));
   fake.free(at(here));

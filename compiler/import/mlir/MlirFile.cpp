@@ -109,8 +109,10 @@ private:
         said += (said.empty() ? "" : "\n") + placeOf(diagnostic.getLocation()) + ": " + diagnostic.str();
       return success();
     });
-    std::string whole = text.str(); // the lexer looks at the byte behind the text
-    module = parseSourceString<ModuleOp>(whole, &context, path);
+    // The lexer looks at the byte behind the text; where the text ends in the midst of something, the parser asks it
+    // for tokens behind that, too: none of these is one.
+    std::string whole = text.str() + '\0' + std::string(64, '\1');
+    module = parseSourceString<ModuleOp>(StringRef(whole).take_front(text.size()), &context, path);
     if (!module)
       return fail(ExitCode::malformed, said.empty() ? "'" + path + "' is no MLIR module" : said);
     return llvm::Error::success();
@@ -146,8 +148,8 @@ private:
       if (!size || size->isFixed() || size->getFactor() < 1)
         return wrongAt(op, text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\"");
       for (const std::string &symbol : size->getSymbols()) {
-        if (symbol == "active")
-          return wrongAt(op, text() + ": 'active' is the ensemble's own size; a model is of one member");
+        if (symbol == "active" || StringRef(symbol).starts_with("active."))
+          return wrongAt(op, text() + ": '" + symbol + "' is the ensemble's own size; a model is of one member");
         symbols.insert(symbol);
         if (symbols.size() > maxSymbols)
           return fail(ExitCode::unsupported,

@@ -101,6 +101,14 @@ llvm::Error Importer::prepare() {
   for (const onnx::TensorProto &tensor : graph.initializer())
     if (!initializers.try_emplace(tensor.name(), &tensor).second)
       return wrong("there are two initializers '" + tensor.name() + "'");
+  for (const auto *list : {&graph.input(), &graph.output()})
+    for (const onnx::ValueInfoProto &port : *list)
+      if (port.name().find('\0') != std::string::npos)
+        return wrong("an input or output has a 0 byte in its name: '" + std::string(port.name().c_str()) + "'");
+  for (const onnx::OperatorSetIdProto &set : file.model().opset_import())
+    if (int64_t last = opsets.lookup(set.domain() == "ai.onnx" ? "" : set.domain()); last != set.version())
+      return wrong("it imports opset " + llvm::Twine(set.version()) + " and opset " + llvm::Twine(last) +
+                   " of domain '" + set.domain() + "'");
   llvm::StringSet<> names;
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (!names.insert(input.name()).second)

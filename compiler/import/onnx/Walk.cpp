@@ -10,6 +10,7 @@ namespace tutti {
 
 /// Functions in functions, entries of the report, and nodes with those of all calls: what is above them is no model.
 constexpr size_t maxCalls = 64, maxFindings = 256;
+constexpr int maxOperands = 4096; // of a node
 constexpr int64_t maxNodes = 500'000;
 
 Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
@@ -215,9 +216,18 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     if (given > most)
       return wrong("node '" + name + "' (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
                    ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
+  if (std::max(proto.input_size(), proto.output_size()) > maxOperands) {
+    report(scope, proto, {}, "it has more than " + std::to_string(maxOperands) + " inputs or outputs",
+           "write it as several nodes");
+    return llvm::Error::success();
+  }
   if (broken)
     return llvm::Error::success();
 
+  llvm::StringSet<> attributes;
+  for (const onnx::AttributeProto &each : proto.attribute())
+    if (!attributes.insert(each.name()).second)
+      return wrong("node '" + name + "' (" + proto.op_type() + ") has two attributes '" + each.name() + "'");
   auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
   emit.location = FusedLoc::get(&context, {NameLoc::get(text(name))}, text(proto.op_type()));
   Node node(emit, file, proto, opset, operands);
