@@ -91,8 +91,13 @@ private:
   Share shareOf(Contraction c);
   void countContraction(const Step &of);
   void countPanels(Contraction c);
+  void countPanels(Contraction c, int64_t panels); ///< of a width
   void countFragments(Contraction c, Share own);
-  void countLanes(double K, double columns);
+  void countLanes(Contraction c, double columns);
+  static bool keepsWeights(Contraction c);
+  static double rowsAtOnce(Contraction c); ///< of those that multiply by fma
+  double rowLoads(Contraction c);
+  bool copiesRows(Contraction c); ///< to shared memory first
   void countEnd(const Step &of, double columns);
 
   void countRows(const Step &of);

@@ -85,36 +85,90 @@ void Counter::countContraction(const Step &of) {
   touch(c.op.getRhs());
   if (steps.places.lookup(c.op.getLhs()).kind != Place::scratch)
     touch(c.op.getLhs());
+  if (copiesRows(c)) {
+    double elements = rows * double(c.K);
+    step->moves += elements * 2;
+    step->sharedBytes += elements * 8;
+    step->integer += elements * 6;
+    step->chain.l2 += 1;
+    step->chain.barriers += 1;
+  }
   countPanels(c);
   countEnd(of, double(c.N));
 }
 
-/// contract.cuh: a warp takes a panel of 32 columns and eight rows; at each k it loads 32 weights and meets them with
-/// its rows. Panels follow each other without a barrier.
+/// Panels of a width follow each other without a barrier, and so do those of another width.
 void Counter::countPanels(Contraction c) {
-  double K = double(c.K), units = 0;
-  if (c.onTensorCores())
-    units = std::ceil(double(c.N) / 32) * std::ceil(rows / 8);
-  else
-    for (const rt::PanelBlock &block : rt::planPanels(c.K, c.N))
-      if (block.lanes)
-        countLanes(K, double(block.cols));
+  if (c.onTensorCores()) { // on a device without them
+    countPanels(c, llvm::divideCeil(c.N, 32));
+    return;
+  }
+  std::vector<rt::PanelBlock> blocks = rt::planPanels(c.K, c.N);
+  for (size_t i = 0, end = 0; i < blocks.size(); i = end) {
+    for (end = i + 1; end < blocks.size() && !blocks[i].lanes && !blocks[end].lanes;)
+      if (blocks[end].width == blocks[i].width)
+        ++end;
       else
-        units += std::ceil(rows / 8);
-  double chunks = std::ceil(K / double(numericsChunk(c.op))), each = std::ceil(units / warps());
-  step->products += units * K * 8 * 32;
-  step->moves += units * K * 9 * 32;
-  step->sharedBytes += units * K * 9 * 128;
-  step->integer += units * K * 3 * 32; // addresses and the loop
-  step->fp32 += units * chunks * 8 * 32;
-  // Four k at a time are loaded together; the next four wait for their products.
-  step->chain.l2 += each * K / 4;
+        break;
+    if (blocks[i].lanes)
+      countLanes(c, double(blocks[i].cols));
+    else
+      countPanels(c, int64_t(end - i));
+  }
+}
+
+/// contract.cuh: a warp's units are panels of 32 columns and some rows, one panel's after the other. Where it keeps the
+/// weights it loads them once a panel, else eight at a time for each unit. tensor.cuh, on a device without tensor
+/// cores: a weight and eight elements for each k.
+void Counter::countPanels(Contraction c, int64_t panels) {
+  double K = double(c.K), atOnce = rowsAtOnce(c), most = 0, loads = 0; // of a panel's weights, by a warp and by all
+  int64_t groups = int64_t(std::ceil(rows / atOnce)), units = panels * groups, count = int64_t(warps());
+  bool plain = c.onTensorCores(), keeps = keepsWeights(c);
+  for (int64_t warp = 0; keeps && warp < count; ++warp)
+    if (int64_t begin = units * warp / count, end = units * (warp + 1) / count; begin < end) {
+      double own = double((end - 1) / groups - begin / groups + 1);
+      loads += own, most = std::max(most, own);
+    }
+  double all = double(units), each = std::ceil(all / warps());
+  double words = (keeps ? loads : all) * K + all * atOnce * (plain ? K : rowLoads(c));
+  step->products += all * K * atOnce * 32;
+  step->moves += words * 32;
+  step->sharedBytes += words * 128;
+  step->integer += (all * 3 * atOnce + (keeps ? 0 : all * K)) * 32; // addresses and the loop
+  step->fp32 += all * std::ceil(K / double(numericsChunk(c.op))) * atOnce * 32;
+  // The weights of a run are loaded together, and the next run waits for its products.
+  step->chain.l2 += keeps ? most : each * std::ceil(K / (plain ? 4 : 8));
   step->chain.fp32 += each * K;
 }
 
-/// The last one to eight columns: half a warp a sum, 16 lanes over k.
-void Counter::countLanes(double K, double columns) {
-  double pairs = std::ceil(rows * columns / 2), rounds = std::ceil(K / 16), each = std::ceil(pairs / warps());
+/// Of few k the weights of a column stay in registers.
+bool Counter::keepsWeights(Contraction c) {
+  return !c.onTensorCores() && c.K <= std::min<int64_t>(24, numericsChunk(c.op));
+}
+double Counter::rowsAtOnce(Contraction c) { return keepsWeights(c) ? 4 : 8; }
+
+/// Of the elements of a row: four neighbours are one load, where they lie so.
+double Counter::rowLoads(Contraction c) {
+  bool inScratch = steps.places.lookup(c.op.getLhs()).kind == Place::scratch, copied = copiesRows(c);
+  return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
+}
+bool Counter::copiesRows(Contraction c) { return geometry.copyOffset >= 0 && c.copiesRows(steps); }
+
+/// The last one to eight columns: of few k a thread a sum, else half a warp, 16 lanes over k.
+void Counter::countLanes(Contraction c, double columns) {
+  double K = double(c.K), rounds = std::ceil(K / 16);
+  if (K <= 64) {
+    double units = std::ceil(rows * columns / 32), words = units * (K + rowLoads(c));
+    step->products += units * rounds * 16 * 32;
+    step->moves += words * 32;
+    step->sharedBytes += words * 128;
+    step->fp32 += units * 15 * 32;
+    step->integer += units * 20 * 32;
+    step->chain.l2 += std::ceil(units / warps());
+    step->chain.fp32 += std::ceil(units / warps()) * (rounds + 4);
+    return;
+  }
+  double pairs = std::ceil(rows * columns / 2), each = std::ceil(pairs / warps());
   step->products += pairs * rounds * 32;
   step->moves += pairs * (rounds * 2 + 4) * 32;
   step->sharedBytes += pairs * (rounds * 2 + 4) * 128;
@@ -197,7 +251,9 @@ void Counter::countEnd(const Step &of, double columns) {
     bool fragments = step->product != Product::fma;
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane.
-    double atOnce = !fragments ? std::min(8.0, rows) : geometry.slices > 1 ? 2 : 2 * geometry.rowTilesAtOnce();
+    double atOnce = !fragments            ? std::min(rowsAtOnce(Contraction(op)), rows)
+                    : geometry.slices > 1 ? 2
+                                          : 2 * geometry.rowTilesAtOnce();
     step->chain.fp32 += one.depth + ofColumn.depth + 4; // a lane's sums are independent of each other
     step->chain.shared += std::max(one.waits, ofColumn.waits);
     one += ofColumn.times(ofColumn.moves <= 2 ? 1 / atOnce : 1);

@@ -24,7 +24,8 @@ using llvm::formatv;
 
 namespace {
 
-/// One for each family; the heads are the element family's last block, the parts two chains in one launch.
+/// One for each family, and a chain whose products are mostly of few k; the heads are the element family's last block,
+/// the parts two chains in one launch.
 struct Family {
   const char *name, *precision, *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
@@ -48,6 +49,26 @@ const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeig
     {"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 128}}, {"w2", {128, 10}}};
 const Family families[] = {
     {"chain", "f32", chain, chainWeights},
+    {"few",
+     "f32",
+     R"(
+func.func @main(%x: tensor<?x23xf32, ["batch"]>) -> tensor<?x6xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<23x104xf32>
+  %b0 = tutti.get @b0 : tensor<104xf32>
+  %w1 = tutti.get @w1 : tensor<104x24xf32>
+  %w2 = tutti.get @w2 : tensor<24x48xf32>
+  %w3 = tutti.get @w3 : tensor<48x6xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x23xf32, ["batch"]>, tensor<23x104xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x104xf32, ["batch"]>, tensor<104xf32>
+  %2 = tutti.tanh %1 : tensor<?x104xf32, ["batch"]>
+  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x24xf32>
+  %4 = tutti.contract %3, %w2 "bk,kn->bn" : tensor<?x24xf32, ["batch"]>, tensor<24x48xf32>
+  %5 = tutti.sigmoid %4 : tensor<?x48xf32, ["batch"]>
+  %6 = tutti.contract %5, %w3 "bk,kn->bn" : tensor<?x48xf32, ["batch"]>, tensor<48x6xf32>
+  return %6 : tensor<?x6xf32, ["batch"]>
+}
+)",
+     {{"w0", {23, 104}}, {"b0", {104}}, {"w1", {104, 24}}, {"w2", {24, 48}}, {"w3", {48, 6}}}},
     {"row",
      "f32",
      R"(

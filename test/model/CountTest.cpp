@@ -123,6 +123,23 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(work.steps[1].chain.barriers, 2);
 }
 
+TEST_F(Count, WeightsOfFewKAreLoadedOnce) {
+  plan::KernelOp k = kernel("fma");
+  CudaGeometry eight = cudaGeometries(k, hopper()).back(), all = eight;
+  ASSERT_EQ(eight.rows, 8);
+  all.rows = 128;
+  KernelWork few = countKernel(k, eight, {{"batch", 128}, {"active", 3}}),
+             many = countKernel(k, all, {{"batch", 128}, {"active", 3}});
+  // Eight warps share a panel of 32 and then one of 16 columns: each has up to four groups of four rows and loads the
+  // 20 weights of both panels once. Of the second layer's 48 k it loads eight at a time, for each eight rows.
+  EXPECT_EQ(few.steps[0].products, 2 * 20.0 * 8 * 32);
+  EXPECT_EQ(many.steps[0].products, 16 * few.steps[0].products);
+  EXPECT_EQ(few.steps[0].chain.l2, 2);
+  EXPECT_EQ(many.steps[0].chain.l2, 2);
+  EXPECT_EQ(few.steps[1].chain.l2, 6);
+  EXPECT_EQ(many.steps[1].chain.l2, 2 * 6);
+}
+
 TEST_F(Count, BlocksOfAClusterShareTheColumns) {
   plan::KernelOp k = kernel("tf32x3");
   CudaGeometry one = ofRows(k, hopper(), 16), two = one;

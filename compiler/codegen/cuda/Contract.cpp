@@ -36,6 +36,10 @@ bool Contraction::streamsRows(const Steps &steps) {
   return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument;
 }
 
+bool Contraction::copiesRows(const Steps &steps) {
+  return !onTensorCores() && K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
+}
+
 int64_t Contraction::wordBytes() const { return math == "Bf16" || math == "F16" ? 2 : 4; }
 
 int64_t Contraction::panels() const {
@@ -200,6 +204,9 @@ static std::string leftOperand(KernelText &k, Contraction c) {
                    : place.narrow == "bf16" ? "__nv_bfloat16"
                                             : "__half",
                    number, k.view(left));
+  if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
+    return formatv("  const auto left{0} = copiedRows<{1}, {2}>(t.rows, {3});\n", number, c.K, k.geometry.copyOffset,
+                   globalRows(k, c));
   return formatv("  const Rows<{0}, {0}, Global<{1}float>> left{2}{{{3}};\n", c.K,
                  place.kind == Place::argument ? "const " : "", number, globalRows(k, c));
 }

@@ -18,10 +18,18 @@ constexpr int64_t flagBytes = 16;     ///< of the heads
 constexpr int64_t barrierBytes = 128; ///< of the ring
 constexpr int64_t blockThreads = 256;
 
-/// Rows of activations, the flag, the ring.
-CudaGeometry geometryOf(const Steps &steps, int64_t rows) {
+/// Rows of activations, copied rows if there are any and room for them, the flag, the ring.
+CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
   CudaGeometry g{rows, blockThreads};
   g.flagOffset = llvm::alignTo(rows * steps.scratchPerRow, 16);
+  int64_t copied = 0;
+  for (const Step &step : steps.steps)
+    if (copies && step.contraction && Contraction(step.contraction).copiesRows(steps))
+      copied = std::max<int64_t>(copied, llvm::alignTo(Contraction(step.contraction).K, 4));
+  if (copied) {
+    g.copyOffset = g.flagOffset;
+    g.flagOffset += rows * copied * 4;
+  }
   g.sharedBytes = g.flagOffset + flagBytes;
   g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + barrierBytes;
   return g;
@@ -33,9 +41,13 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
   bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return bool(step.contraction); });
   std::vector<CudaGeometry> fitting;
   for (int64_t rows = 16; rows >= 1; rows /= 2)
-    if (CudaGeometry g = geometryOf(steps, rows); g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10))
-      if (fitting.empty() || rows == (multiplies ? 8 : 2))
-        fitting.push_back(g);
+    for (bool copies : {true, false})
+      if (CudaGeometry g = geometryOf(steps, rows, copies);
+          g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10)) {
+        if (fitting.empty() || rows == (multiplies ? 8 : 2))
+          fitting.push_back(g);
+        break;
+      }
   return fitting;
 }
 
@@ -69,8 +81,9 @@ int64_t mostRowsOf(plan::KernelOp kernel, const Steps &steps) {
   return most;
 }
 
-std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture) {
-  CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows);
+std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,
+                                           bool copies = true) {
+  CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows, copies);
   g.rowTiles = grid.rowTiles;
   g.warpRows = grid.rows;
   g.warpColumns = grid.columns;
@@ -102,7 +115,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.residentBlocks = 1;
   }
   if (g.stages < 2)
-    return std::nullopt;
+    return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, /*copies=*/false) : std::nullopt;
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
   return g;
 }

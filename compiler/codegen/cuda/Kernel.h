@@ -25,6 +25,7 @@ struct CudaGeometry {
   int64_t stages = 0, stageBytes = 0, ringOffset = 0;
   bool bulkCopies = false;    ///< and mbarriers, instead of cp.async
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
+  int64_t copyOffset = -1;    ///< where rows are copied to that lie badly for fma, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
   /// Tiles of 16 rows that one piece of code stores (device/shape.cuh).

@@ -118,6 +118,8 @@ struct Contraction {
   int64_t wordBytes() const; ///< of an element of the weight as it is stored
   /// Its rows lie in an input, and come piece by piece with the weights.
   bool streamsRows(const Steps &steps);
+  /// Its rows lie in an input, so that no four neighbours are one load, and are copied to where they are.
+  bool copiesRows(const Steps &steps);
   int64_t panels() const; ///< of up to 32 columns
   /// That a block takes of its ring.
   int64_t stages(const CudaGeometry &geometry) const;

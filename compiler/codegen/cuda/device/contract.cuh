@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight that lies in panels (runtime/schema/Layout.h), sums in registers.
 //
-// A warp takes a panel and eight rows: a lane is a column, and each weight that it loads meets eight elements of the
-// tile, which all lanes read at the same address. docs/numerics.md fixes the order of every sum; rows, warps and lanes
-// decide none.
+// A warp takes a panel and four or eight rows: a lane is a column, and each weight that it loads meets an element of
+// each row, which all lanes read at the same address, four k at a time. docs/numerics.md fixes the order of every sum;
+// rows, warps and lanes decide none.
 #pragma once
 
 #include "tutti/rows.cuh"
@@ -12,48 +12,100 @@
 
 namespace tutti {
 
+/// Of so many k a lane keeps the weights of its column in registers, while four rows at a time go by: with all that is
+/// loaded of the rows and their sums, once alone and once added up, these are 24 + 4 x 24 + 2 x 4 of the 128 registers
+/// that two blocks of 256 threads leave each other.
+constexpr int mostHeld = 24;
+
+/// The weights of `count` neighbouring k of a column.
+template <int count, int most>
+__device__ __forceinline__ void loadColumn(float (&w)[most], const Global<const float> &weights, int at, int width) {
+#pragma unroll
+  for (int j = 0; j < count; ++j)
+    w[j] = weights[at + j * width];
+}
+
+/// sum[i] += the products of the elements k, k + 1 and so on of row `row` + i with the weights w. Rows past the last
+/// are the last once more.
+template <int count, int rowsAtOnce, int most, class Left>
+__device__ __forceinline__ void multiplyRun(float (&sum)[rowsAtOnce], const Left &left, int row, int rows, int k,
+                                            const float (&w)[most]) {
+#pragma unroll
+  for (int i = 0; i < rowsAtOnce; ++i) {
+    int mine = row + i < rows ? row + i : rows - 1;
+#pragma unroll
+    for (int j = 0; j + 4 <= count; j += 4) {
+      const float4 x = left.four(mine, k + j);
+      sum[i] = __fmaf_rn(x.x, w[j], sum[i]);
+      sum[i] = __fmaf_rn(x.y, w[j + 1], sum[i]);
+      sum[i] = __fmaf_rn(x.z, w[j + 2], sum[i]);
+      sum[i] = __fmaf_rn(x.w, w[j + 3], sum[i]);
+    }
+#pragma unroll
+    for (int j = count / 4 * 4; j < count; ++j)
+      sum[i] = __fmaf_rn(left.at(mine, k + j), w[j], sum[i]);
+  }
+}
+
 /// store(row, column, sums of neighbouring columns, what columns(column) reads) for every element of left [rows, K]
 /// times `count` columns of a weight, from `first` on, that lie in panels of `width` columns from `offset` on. All
 /// threads of the block come here.
 template <int K, int width, int chunk, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset,
                                                int first, int count, Columns columns, Store store) {
-  constexpr int rowsAtOnce = 8;
+  // Of few k the weights stay in registers: a warp's units of a panel follow each other. Of more, a run of weights is
+  // for eight rows, so that it is loaded seldom.
+  constexpr bool keeps = K <= chunk && K <= mostHeld;
+  constexpr int rowsAtOnce = keeps ? 4 : 8, run = keeps ? K : 8;
+  static_assert(keeps || K <= chunk || chunk % run == 0, "only the last chunk ends within a run");
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
-  int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (count + width - 1) / width;
-  for (int unit = warp; unit < panels * groups; unit += warps) {
-    int panel = unit / groups, row = unit % groups * rowsAtOnce;
+  int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, units = (count + width - 1) / width * groups;
+  int unit = units * warp / warps, end = units * (warp + 1) / warps;
+#pragma unroll 1
+  while (unit < end) {
+    int panel = unit / groups, group = unit % groups, last = end - unit < groups - group ? group + end - unit : groups;
+    unit += last - group;
     // Lanes beyond the panel compute its last column again.
     int mine = offset + panel * K * width + (lane < width ? lane : width - 1);
-    float total[rowsAtOnce];
-#pragma unroll
-    for (int i = 0; i < rowsAtOnce; ++i)
-      total[i] = -0.0f; // -0 + s is s
-    for (int from = 0; from < K; from += chunk) {
-      float sum[rowsAtOnce];
+    float w[run];
+    if constexpr (keeps)
+      loadColumn<K>(w, weights, mine, width);
+#pragma unroll 1
+    for (; group < last; ++group) {
+      int row = group * rowsAtOnce;
+      float total[rowsAtOnce];
 #pragma unroll
       for (int i = 0; i < rowsAtOnce; ++i)
-        sum[i] = 0.0f;
-      int to = from + chunk < K ? from + chunk : K;
-#pragma unroll 4
-      for (int k = from; k < to; ++k) {
-        float w = weights[mine + k * width];
+        total[i] = -0.0f; // -0 + s is s
+      for (int from = 0; from < K; from += chunk) {
+        float sum[rowsAtOnce] = {};
+        if constexpr (keeps) {
+          multiplyRun<K>(sum, left, row, rows, 0, w);
+        } else {
+          int k = from, to = from + chunk < K ? from + chunk : K;
+#pragma unroll 1
+          for (; k + run <= to; k += run) {
+            loadColumn<run>(w, weights, mine + k * width, width);
+            multiplyRun<run>(sum, left, row, rows, k, w);
+          }
+          if (K % run != 0 && k < to) {
+            loadColumn<K % run>(w, weights, mine + k * width, width);
+            multiplyRun<K % run>(sum, left, row, rows, k, w);
+          }
+        }
 #pragma unroll
         for (int i = 0; i < rowsAtOnce; ++i)
-          sum[i] = __fmaf_rn(left.at(row + i < rows ? row + i : rows - 1, k), w, sum[i]);
+          total[i] = total[i] + sum[i];
       }
+      if (lane >= width || panel * width + lane >= count)
+        continue;
+      int column = first + panel * width + lane;
+      const auto shared = readColumns<1>(columns, column, 1);
 #pragma unroll
       for (int i = 0; i < rowsAtOnce; ++i)
-        total[i] = total[i] + sum[i];
+        if (row + i < rows)
+          store(row + i, column, alone(total[i]), shared);
     }
-    if (lane >= width || panel * width + lane >= count)
-      continue;
-    int column = first + panel * width + lane;
-    const auto shared = readColumns<1>(columns, column, 1);
-#pragma unroll
-    for (int i = 0; i < rowsAtOnce; ++i)
-      if (row + i < rows)
-        store(row + i, column, alone(total[i]), shared);
   }
 }
 
@@ -73,10 +125,47 @@ __device__ __forceinline__ float laneSum(const Left &left, int row, Global<const
   return sum;
 }
 
+/// The same sum by one thread, for few k: what the lanes would have lies in its registers.
+template <int K, class Left>
+__device__ __forceinline__ float treeSum(const Left &left, int row, Global<const float> weights, int offset) {
+  float part[16] = {};
+#pragma unroll
+  for (int k = 0; k < (K + 15) / 16 * 16; k += 4) {
+    float x[4] = {}, w[4] = {};
+    if (k + 4 <= K) {
+      const float4 four = left.four(row, k);
+      x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (k + j < K && k + 4 > K)
+        x[j] = left.at(row, k + j);
+      if (k + j < K)
+        w[j] = weights[offset + k + j];
+      part[k % 16 + j] = __fmaf_rn(x[j], w[j], part[k % 16 + j]);
+    }
+  }
+#pragma unroll
+  for (int level = 0; level < 4; ++level)
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      if (i < 8 >> level)
+        part[i] += part[i + (8 >> level)];
+  return part[0];
+}
+
 /// The same for the one to eight columns that lie one behind the other, a column's K elements together.
 template <int K, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyLanes(int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
+  if constexpr (K <= 64) {
+    for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
+      int row = unit / count, n = unit % count;
+      store(row, first + n, alone(treeSum<K>(left, row, weights, offset + n * K)),
+            readColumns<1>(columns, first + n, 1));
+    }
+    return;
+  }
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
   for (int pair = warp; pair * 2 < rows * count; pair += warps) {
     int unit = pair * 2 + lane / 16;
