@@ -102,8 +102,8 @@ inline constexpr double kPowExp[] = {0x1.0000003a71249p-1, 0x1.55555181f3151p-3,
 /// pi / 2 as a sum of floats.
 inline constexpr double kHalfPiOfFloats[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
 /// 2 / pi, cut so that a float times each piece but the last is exact in double: 26 bits each.
-inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27, 0x1.4a7f09p-54,
-                                        0x1.abe8fa8p-79, 0x1.a6ee06p-107, 0x1.b6295993cp-132};
+inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27,  0x1.4a7f09p-54,   0x1.abe8fa8p-79,
+                                        0x1.a6ee06p-107, 0x1.b629598p-132, 0x1.3c439041p-160};
 
 /// (log(1 + t) - t) / t^2, 0 <= t <= 1. Error in log(1 + t): 2^-27.5.
 inline constexpr double kLog1pTo1[] = {-0x1.ffffd2p-2, 0x1.554df0p-2,  -0x1.ff26e0p-3, 0x1.935c9ep-3, -0x1.3a7a7ep-3,
