@@ -37,13 +37,6 @@ static Conversion conversionOf(Product product) {
   }
 }
 
-static bool dependsOn(Value value, Value other) {
-  if (value == other)
-    return true;
-  auto map = value.getDefiningOp<MapOp>();
-  return map && llvm::any_of(map.getInputs(), [&](Value input) { return dependsOn(input, other); });
-}
-
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
 Counter::Share Counter::shareOf(Contraction c) {
   Share share;
@@ -277,7 +270,7 @@ Reading Counter::throughRegisters(Value value, Value sums, AffineMap access, Rea
   if (value == sums)
     return {};
   auto map = value.getDefiningOp<MapOp>();
-  if (!map || !dependsOn(value, sums)) {
+  if (!map || !isMadeOf(value, sums)) {
     Reading one = reading(value);
     if (!isOfColumn(access))
       return one;

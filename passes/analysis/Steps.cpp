@@ -33,6 +33,19 @@ int64_t topWorkBytes(TopOp op) {
   return heap <= sort ? 0 : int64_t(llvm::alignTo(size.getFixed(), 16)) * 8 * 2;
 }
 
+bool isMadeOf(Value value, Value sums) {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (next == sums)
+      return true;
+    if (auto map = next.getDefiningOp<MapOp>(); map && seen.insert(next).second)
+      open.append(map.getInputs().begin(), map.getInputs().end());
+  }
+  return false;
+}
+
 namespace {
 
 bool isPanels(Operation *op) { return isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels"; }
@@ -64,6 +77,8 @@ public:
     for (Operation &op : body.without_terminator())
       if (mustStore(&op, yield))
         store(&op);
+      else if (op.getNumResults())
+        work[op.getResult(0)] = workOf(&op);
     order();
     for (auto [index, value] : llvm::enumerate(yield.getValues()))
       result.places[value] = {Place::result, unsigned(index)};
@@ -82,6 +97,8 @@ private:
   llvm::SmallVector<ContractOp> contractions;
   // What is stored from each contraction's registers, and row by row once so many contractions have run.
   std::map<unsigned, llvm::SmallVector<Value>> registerStores, rowStores;
+  llvm::DenseMap<Value, unsigned> ready; ///< what readyAfter has found
+  llvm::DenseMap<Value, int64_t> work;   ///< what workOf has found, of values that are computed where they are read
 
   AffineMap access(Operation *op, unsigned operand) {
     RowForm form = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
@@ -120,19 +137,18 @@ private:
     registers[map.getResult()] = *latest;
   }
 
-  /// How many contractions must have run before the value can be read, if it is not in the last one's registers.
+  /// How many contractions must have run before the value can be read, if it is not in the last one's registers. Asked
+  /// once all ops before its readers have their step.
   unsigned readyAfter(Value value) {
-    llvm::SmallPtrSet<Operation *, 8> seen; // a value may be reached by any number of ways
-    return readyAfter(value, seen);
-  }
-  unsigned readyAfter(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
     if (auto it = registers.find(value); it != registers.end())
       return it->second + 1;
-    unsigned ready = 0;
-    if (Operation *op = value.getDefiningOp(); op && seen.insert(op).second)
+    if (auto known = ready.find(value); known != ready.end())
+      return known->second;
+    unsigned latest = 0;
+    if (Operation *op = value.getDefiningOp())
       for (Value operand : op->getOperands())
-        ready = std::max(ready, readyAfter(operand, seen));
-    return ready;
+        latest = std::max(latest, readyAfter(operand));
+    return ready[value] = latest;
   }
 
   bool mustStore(Operation *op, YieldOp yield) {
@@ -162,8 +178,22 @@ private:
     if (isa<ContractOp, ReduceOp, ArgOp>(op) && !isPanels(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
-    return map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map) && !registers.contains(value) &&
-           RowForm::of(map.getResult().getType()).sameRows(result.form);
+    bool isLong = readers > 1 && workOf(op) > mostRepeated;
+    return ((map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map)) || isLong) &&
+           !registers.contains(value) && RowForm::of(cast<RankedTensorType>(value.getType())).sameRows(result.form);
+  }
+
+  /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
+  /// work with every link.
+  static constexpr int64_t mostRepeated = 64;
+  /// Ops to compute an element, of what lies in memory and in registers.
+  int64_t workOf(Operation *op) {
+    auto map = dyn_cast<MapOp>(op);
+    int64_t sum = map ? llvm::range_size(map.getBody().front().without_terminator()) : 1;
+    for (Value operand : op->getOperands())
+      if (!result.places.contains(operand) && !registers.contains(operand))
+        sum = std::min<int64_t>(sum + work.lookup(operand), 2 * mostRepeated);
+    return sum;
   }
 
   /// Whether one number of a row is read at each of its columns, which would compute it again.
@@ -202,34 +232,32 @@ private:
 
   /// The steps that a stored value lives through: from the one that writes it to the last that reads it, maybe by way
   /// of maps that no step stores.
-  std::pair<unsigned, unsigned> lifeOf(Value value) {
-    unsigned first = 0, last = 0;
+  using Lives = llvm::DenseMap<Value, std::pair<unsigned, unsigned>>;
+  Lives lives() {
+    Lives all;
     for (auto [i, step] : llvm::enumerate(result.steps)) {
-      if (llvm::is_contained(step.stores, value))
-        first = i;
-      bool reads = step.contraction && dependsOn(step.contraction.getLhs(), value);
       for (Value stored : step.stores)
-        reads |= stored == value || dependsOn(stored, value);
-      if (reads)
-        last = i;
+        all[stored].first = i;
+      llvm::DenseSet<Value> seen;
+      if (step.contraction)
+        addReads(step.contraction.getLhs(), seen, i, all);
+      for (Value stored : step.stores)
+        addReads(stored, seen, i, all);
     }
-    return {first, last};
+    return all;
   }
 
-  /// Whether computing `value` reads `stored` from memory.
-  bool dependsOn(Value value, Value stored) {
-    llvm::SmallPtrSet<Operation *, 8> seen;
-    return dependsOn(value, stored, seen);
-  }
-  bool dependsOn(Value value, Value stored, llvm::SmallPtrSetImpl<Operation *> &seen) {
-    if (value == stored)
-      return true;
+  /// A value, and all that is read from memory when it is computed, lives until this step.
+  void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step, Lives &all) {
+    all[value].second = step;
     Operation *op = value.getDefiningOp();
-    if (!op || (isPanels(op) && !result.places.contains(value)) || !seen.insert(op).second)
-      return false;
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand == stored || (!result.places.contains(operand) && dependsOn(operand, stored, seen));
-    });
+    if (!seen.insert(value).second || !op || (isPanels(op) && !result.places.contains(value)))
+      return;
+    for (Value operand : op->getOperands())
+      if (result.places.contains(operand))
+        all[operand].second = step;
+      else
+        addReads(operand, seen, step, all);
   }
 
   int64_t strideOf(int64_t columns) {
@@ -271,6 +299,7 @@ private:
       bool joins = i > 0 && !step.contraction && !result.steps[i - 1].contraction;
       phases.push_back(i == 0 ? 0 : phases.back() + !joins);
     }
+    const Lives life = lives();
     for (auto &[value, place] : result.places) {
       if (place.kind != Place::scratch)
         continue;
@@ -280,7 +309,7 @@ private:
       place.stride = columns == 1 ? 1 : strideOf(columns);
       int64_t rowBytes = place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2);
       int64_t bytes = llvm::alignTo(rowBytes, 8); // a tile's 8 rows or more: 64
-      auto [first, last] = lifeOf(value);
+      auto [first, last] = life.lookup(value);
       llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
       for (const Run &run : runs) {
         bool together = run.first <= last && first <= run.last;

@@ -24,10 +24,9 @@ struct Place {
 };
 
 /// One pass over a tile of rows.
-///   contraction  `op` is a contraction by the panels rule; `stores` are it, or maps of it, taken from the registers
-///   rows         every value of `stores` is written row by row, and so that a row is there when the next phase reads
-///   it
 struct Step {
+  /// One by the panels rule: `stores` are it, or maps of it, taken from the registers. None: every value of `stores` is
+  /// written row by row, and so that a row is there when the next phase reads it.
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;
   /// The maps of a contraction's sums are so long that they need the registers: the sums wait in the partials.
@@ -65,6 +64,9 @@ constexpr int64_t sortedBlock = 4096;
 /// Working memory of a TopOp that sorts its row on a CPU, since that is quicker than to keep the best so far; 0 for one
 /// that does not.
 int64_t topWorkBytes(TopOp op);
+
+/// Whether maps make `value` of `sums`.
+bool isMadeOf(mlir::Value value, mlir::Value sums);
 
 /// Bytes of an element in memory: booleans take one.
 int64_t storageBytes(mlir::Type element);

@@ -248,6 +248,7 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
     return computeArg(arg, access, point);
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return computeReduce(reduce, access, point)[0];
+  broken = true; // an op that no block above emits
   return code.zero(elementOf(value));
 }
 

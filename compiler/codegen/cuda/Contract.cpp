@@ -16,13 +16,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-static bool dependsOn(Value value, Value other) {
-  if (value == other)
-    return true;
-  auto map = value.getDefiningOp<MapOp>();
-  return map && llvm::any_of(map.getInputs(), [&](Value input) { return dependsOn(input, other); });
-}
-
 Contraction::Contraction(ContractOp op)
     : op(op), K(KernelText::typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
       math(llvm::StringSwitch<StringRef>(numericsProduct(op))
@@ -113,7 +106,7 @@ Ending::Ending(KernelText &k, const Step &step) {
       if (value == op.getResult())
         return "sum";
       auto map = value.getDefiningOp<MapOp>();
-      if (!map || !dependsOn(value, op.getResult()))
+      if (!map || !isMadeOf(value, op.getResult()))
         return isOfColumn(access) ? field(value, k.text(access, dims)) : "t." + k.at(value, k.text(access, dims));
       std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
       if (name.empty()) {

@@ -49,6 +49,8 @@ std::string KernelText::compute(Value value, StringRef name) {
     body = argBody(arg);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     body = reduceBody(reduce);
+  else
+    broken = "no text for " + op->getName().getStringRef().str();
   return formatv("  __device__ __forceinline__ {0} {1}{2}({3}) const {{\n    {4}\n  }\n", elementOf(value), name,
                  numbers.lookup(value), parameters(rank), body)
       .str();
