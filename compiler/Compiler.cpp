@@ -11,6 +11,7 @@
 #include "compiler/import/mlir/MlirFile.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -271,7 +272,6 @@ private:
     std::vector<DeviceLaunch> launches;
     if (whole.target == "cuda")
       launches = deviceLaunches(program, *request.cudaTargets.front());
-    size_t first = result.kernels.size();
     for (auto kernel : module.getOps<plan::KernelOp>()) {
       KernelReport report{whole.target,
                           whole.sizes,
@@ -296,6 +296,9 @@ private:
       });
       kernel.walk([&](Operation *op) {
         report.heads += isa<HeadOp>(op);
+        if (auto contraction = dyn_cast<ContractOp>(op))
+          if (std::optional<Size> flops = flopsOf(contraction))
+            report.flops += (report.flops.empty() ? "" : " + ") + flops->str();
         if (op->hasAttr("numerics"))
           report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
                              (numericsProduct(op) == "fma" ? numericsRule(op) : numericsProduct(op)).str();
@@ -311,13 +314,6 @@ private:
     if (whole.target != "cuda")
       for (Operation &op : program.getBody().front())
         whole.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
-    MutableArrayRef<KernelReport> own = MutableArrayRef(result.kernels).drop_front(first);
-    for (Attribute flops : program.getFlops())
-      for (KernelReport &report : own)
-        if (report.family == "chain" || own.size() == 1) {
-          report.flops += (report.flops.empty() ? "" : " + ") + cast<StringAttr>(flops).str();
-          break;
-        }
     result.programs.push_back(std::move(whole));
   }
 

@@ -48,7 +48,7 @@ struct KernelReport {
   std::vector<std::string> rows;
   int64_t tile, scratch;
   unsigned launches, heads;
-  std::string flops;     ///< two a multiply-add, as a sum of sizes
+  std::string flops;     ///< of a launch, two a multiply-add, as a sum of sizes
   std::string with = {}; ///< on the first CUDA target, the kernels in whose launch it is: "k1, k2"
 };
 

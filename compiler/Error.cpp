@@ -6,12 +6,9 @@ namespace tutti {
 
 char CompileError::ID = 0;
 
-llvm::Error fail(ExitCode code, const llvm::Twine &message) {
-  return llvm::make_error<CompileError>(code, message.str());
-}
-
 llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json) {
-  return llvm::make_error<CompileError>(code, message.str(), std::move(json));
+  const char *whose = code == ExitCode::internal ? "internal error: " : "";
+  return llvm::make_error<CompileError>(code, (whose + message).str(), std::move(json));
 }
 
 } // namespace tutti

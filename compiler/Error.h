@@ -37,8 +37,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-llvm::Error fail(ExitCode code, const llvm::Twine &message);
-llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json);
+/// The message of an internal one begins by saying so.
+llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json = "");
 
 /// While it lives, MLIR's diagnostics of this thread's context are collected here and printed nowhere.
 class DiagnosticCapture {

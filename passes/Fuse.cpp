@@ -337,6 +337,8 @@ private:
 
 struct FusePass : impl::FusePassBase<FusePass> {
   void runOnOperation() override {
+    if (failed(requireNumerics(getOperation())))
+      return signalPassFailure();
     SymbolTable symbols(getOperation());
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       Fuser(function, symbols).run();

@@ -32,7 +32,8 @@ bool isRowsTimesWeight(ContractOp op) {
   std::string weight = lifted ? spec->rhs.substr(1) : spec->rhs;
   std::string rows = spec->result.substr(0, spec->result.size() - 1);
   std::string left = spec->lhs.substr(0, spec->lhs.size() - 1);
-  if (weight.size() != 2 || spec->lhs.empty() || spec->lhs.back() != weight[0] || spec->result.back() != weight[1])
+  if (weight.size() != 2 || spec->lhs.empty() || spec->result.empty() || spec->lhs.back() != weight[0] ||
+      spec->result.back() != weight[1])
     return false;
   // [m]rows,k x [m]k,n -> [m]rows,n: the member label leads wherever it is.
   if (lifted && (rows.empty() || rows[0] != spec->rhs[0]))
@@ -64,6 +65,20 @@ TypedAttr neutralOf(ReduceKind kind, Type element) {
     return FloatAttr::get(number, APFloat::getInf(number.getFloatSemantics(), /*Negative=*/largest));
   unsigned width = element.getIntOrFloatBitWidth();
   return IntegerAttr::get(element, largest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width));
+}
+
+LogicalResult requireNumerics(ModuleOp module) {
+  WalkResult walked = module.walk([](Operation *op) {
+    if (!isa<ContractOp, ReduceOp, ArgOp>(op))
+      return WalkResult::advance();
+    auto numerics = op->getAttrOfType<DictionaryAttr>("numerics");
+    if (numerics && numerics.getAs<StringAttr>("rule") &&
+        (!isa<ContractOp>(op) || numerics.getAs<IntegerAttr>("chunk")))
+      return WalkResult::advance();
+    op->emitOpError("expected 'numerics' with its rule: --tutti-numerics comes before this pass");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 namespace {

@@ -31,7 +31,8 @@ public:
 
   LogicalResult run() {
     collectSizes();
-    if (failed(checkPorts()) || failed(countFlops()) || failed(layOutArena()))
+    if (failed(requireNumerics(module)) || failed(checkKernels()) || failed(checkPorts()) || failed(countFlops()) ||
+        failed(layOutArena()))
       return failure();
     return emit();
   }
@@ -102,6 +103,23 @@ private:
     if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
       for (auto [group, members] : llvm::enumerate(groups))
         largest[activeSize(group).str()] = cast<DenseI64ArrayAttr>(members).size();
+  }
+
+  /// What the passes before this one have to have written.
+  LogicalResult checkKernels() {
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      if (!kernelOf(dispatch))
+        return dispatch.emitOpError("there is no kernel ") << dispatch.getKernelAttr();
+    for (auto kernel : module.getOps<plan::KernelOp>()) {
+      for (StringRef name : {"tile", "quantum", "overhead", "scratch"})
+        if (!kernel.getScheduleAttr() || !kernel.getScheduleAttr().getAs<IntegerAttr>(name))
+          return kernel.emitOpError("expected a schedule with its ")
+                 << name << ": --tutti-schedule comes before this pass";
+      if (kernel.getLifted() && largest.lookup(kernel.membersSize()) < 1)
+        return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
+                                                 << "members that are: expected tutti.members";
+    }
+    return success();
   }
 
   LogicalResult layOutArena() {
@@ -244,15 +262,6 @@ private:
   }
 
   /// Nothing on overflow.
-  static std::optional<Size> flopsOf(ContractOp op) {
-    auto spec = ContractSpec::parse(op.getSpec());
-    Sizes left = getSizes(typeOf(op.getLhs()));
-    std::optional<Size> total = product(getSizes(op.getResult().getType()));
-    for (char label : spec->contracted())
-      total = total ? total->times(left[spec->lhs.find(label)]) : total;
-    return total ? total->times(Size(2)) : total;
-  }
-
   Value buffer(StringRef space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
                FlatSymbolRefAttr param = {}, StringRef layout = {}, ElementsAttr value = {}) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),

@@ -3,6 +3,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
 #include "passes/analysis/Steps.h"
 
 using namespace mlir;
@@ -24,6 +25,8 @@ constexpr int64_t chainOverhead = 4;
 
 struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
+    if (failed(requireNumerics(getOperation())))
+      return signalPassFailure();
     auto members = getOperation()->getAttrOfType<IntegerAttr>("tutti.members");
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);

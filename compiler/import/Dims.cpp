@@ -13,7 +13,7 @@ std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis
       !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
   std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
-  // "active" and "active.0" are the ensemble's own sizes.
+  // "active" and "active.0" are the ensemble's own sizes (isActiveSize).
   if (llvm::StringRef(name).starts_with("active."))
     name[6] = '_';
   return name == "active" ? "active_" : name;

@@ -18,6 +18,7 @@ namespace tutti {
 inline Size activeSize() { return Size::symbol("active"); }
 /// Where members are of several groups: how many of the active ones are of this one.
 inline Size activeSize(unsigned group) { return Size::symbol("active." + std::to_string(group)); }
+/// Whether a size is one of these, and so no model's own.
 bool isActiveSize(const Size &size);
 bool isLifted(mlir::RankedTensorType type);
 

@@ -3,6 +3,7 @@
 #include "Tutti.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -35,8 +36,11 @@ Operation *TuttiDialect::materializeConstant(OpBuilder &builder, Attribute value
 }
 
 bool isActiveSize(const Size &size) {
-  return size.getFactor() == 1 && size.getSymbols().size() == 1 &&
-         (size == activeSize() || StringRef(size.getSymbols().front()).starts_with("active."));
+  if (size.getFactor() != 1 || size.getSymbols().size() != 1)
+    return false;
+  StringRef name = size.getSymbols().front();
+  return name.consume_front("active") &&
+         (name.empty() || (name.consume_front(".") && !name.empty() && llvm::all_of(name, llvm::isDigit)));
 }
 
 bool isLifted(RankedTensorType type) { return type.getRank() > 0 && isActiveSize(getSizes(type).front()); }

@@ -16,10 +16,11 @@ constexpr int64_t splitChunk = 16;
 /// numericsProduct.
 llvm::StringRef productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
 
-/// The rule of a contraction or reduction that has been through tutti-numerics:
-///   panels  rows times a weight: chunked chains, and 16 lanes for the last one to eight columns
-///   (runtime/schema/Layout.h) lanes   a reduction along a row: 16 lanes and a fixed tree chain   anything else:
-///   chunked ascending chains
+/// The rule of a contraction or reduction that has been through tutti-numerics.
+/// - panels: rows times a weight; chunked chains, and 16 lanes for the last one to eight columns
+/// (runtime/schema/Layout.h)
+/// - lanes: a reduction along a row; 16 lanes and a fixed tree
+/// - chain: anything else; chunked ascending chains
 inline llvm::StringRef numericsRule(mlir::Operation *op) {
   return llvm::cast<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("rule")).getValue();
 }
@@ -49,6 +50,9 @@ inline bool isRowPhase(mlir::Operation *op) {
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();
 }
+
+/// Whether tutti-numerics has been here: an error at the first op without its rule.
+llvm::LogicalResult requireNumerics(mlir::ModuleOp module);
 
 } // namespace tutti
 

@@ -65,4 +65,13 @@ AffineMap operandAccess(MapOp map, unsigned operand, AffineMap access) {
   return simplifyAffineMap(cast<AffineMapAttr>(map.getMaps()[operand]).getValue().compose(access));
 }
 
+std::optional<Size> flopsOf(ContractOp op) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  Sizes left = getSizes(cast<RankedTensorType>(op.getLhs().getType()));
+  std::optional<Size> total = product(getSizes(op.getType()));
+  for (char label : spec->contracted())
+    total = total ? total->times(left[spec->lhs.find(label)]) : total;
+  return total ? total->times(Size(2)) : total;
+}
+
 } // namespace tutti

@@ -36,6 +36,9 @@ bool isOwnElement(mlir::AffineMap access, const RowForm &form);
 /// The access of a map's operand in the kernel's index space, given the map's own.
 mlir::AffineMap operandAccess(MapOp map, unsigned operand, mlir::AffineMap access);
 
+/// What a contraction multiplies and adds, two a product; nothing past 2^63.
+std::optional<Size> flopsOf(ContractOp op);
+
 } // namespace tutti
 
 #endif

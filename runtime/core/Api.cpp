@@ -82,14 +82,20 @@ void tutti_artifact_close(tutti_artifact_t *artifact) {
     unwrap(artifact)->release();
 }
 
-const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact) { return &unwrap(artifact)->info(); }
+const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact) {
+  return artifact ? &unwrap(artifact)->info() : nullptr;
+}
 
 tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error) {
+  if (!artifact)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given");
   return unwrap(artifact)->verifyWeights(true, error);
 }
 
 tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member, const tutti_tensor_t *weights,
                                            size_t count, tutti_error_t *error) {
+  if (!artifact)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given");
   return unwrap(artifact)->weights.swap(member, weights, count, error);
 }
 
@@ -130,40 +136,50 @@ tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_sess
 }
 
 void tutti_session_destroy(tutti_session_t *session) { Session::destroy(unwrap(session)); }
-const char *tutti_session_message(const tutti_session_t *session) { return unwrap(session)->message(); }
+const char *tutti_session_message(const tutti_session_t *session) {
+  return session ? unwrap(session)->message() : "no session was given";
+}
 
 tutti_status_t tutti_session_set_active(tutti_session_t *session, const uint32_t *members, size_t count) {
-  return unwrap(session)->setActive(members, count);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->setActive(members, count);
 }
 
 tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char *name, int64_t value) {
-  return unwrap(session)->setDimension(name, value);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->setDimension(name, value);
 }
 
 tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor) {
-  return unwrap(session)->bind(tensor, nullptr, true);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, nullptr, true);
 }
 
 tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head, const tutti_tensor_t *tensor) {
-  return unwrap(session)->bind(tensor, head, false);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, head, false);
 }
 
 tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name, DLManagedTensor *tensor) {
-  return unwrap(session)->bindManaged(name, nullptr, tensor, true);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, nullptr, tensor, true);
 }
 
 tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
                                                 DLManagedTensor *tensor) {
-  return unwrap(session)->bindManaged(name, head, tensor, false);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, head, tensor, false);
 }
 
 tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                         tutti_tensor_t *tensor) {
   tutti_tensor_t unused;
-  return unwrap(session)->getOutput(name, head, tensor ? *tensor : unused);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->getOutput(name, head, tensor ? *tensor : unused);
 }
 
-const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) { return &unwrap(session)->device(); }
-tutti_status_t tutti_session_run(tutti_session_t *session) { return unwrap(session)->run(true); }
-tutti_status_t tutti_session_run_async(tutti_session_t *session) { return unwrap(session)->run(false); }
-tutti_status_t tutti_session_wait(tutti_session_t *session) { return unwrap(session)->wait(); }
+const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) {
+  return session ? &unwrap(session)->device() : nullptr;
+}
+tutti_status_t tutti_session_run(tutti_session_t *session) {
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(true);
+}
+tutti_status_t tutti_session_run_async(tutti_session_t *session) {
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(false);
+}
+tutti_status_t tutti_session_wait(tutti_session_t *session) {
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->wait();
+}

@@ -158,6 +158,14 @@ TEST_F(FileTest, UnnamedDimension) {
   EXPECT_EQ(types(), "(tensor<?x4xf32, [\"x.0\"]>) -> tensor<?x4xf32, [\"x.0\"]>");
 }
 
+// "active" and "active.0" count members.
+TEST_F(FileTest, DimensionCalledActive) {
+  input("active", {std::string(), 4});
+  node("Relu", {"active"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"active_0\"]>) -> tensor<?x4xf32, [\"active_0\"]>");
+}
+
 TEST_F(FileTest, SecondSymbolMustBeBound) {
   input("x", {std::string("N"), std::string("length"), 4});
   node("Relu", {"x"}, {"y"});

@@ -129,3 +129,17 @@ module attributes {tutti.target = "cuda", tutti.precision = "f32-ffma"} {
     return %0 : tensor<?x32xf32, ["batch"]>
   }
 }
+
+// -----
+
+// A result of no axes, of all products at once.
+module {
+  tutti.param @w : tensor<4x8xf32>
+  // CHECK-LABEL: func.func @scalar
+  func.func @scalar(%x: tensor<8x4xf32>) -> tensor<f32> {
+    // CHECK: tutti.contract {{.*}} "ji,ij->" {{.*}}rule = "chain"
+    %w = tutti.get @w : tensor<4x8xf32>
+    %0 = tutti.contract %x, %w "ji,ij->" : tensor<8x4xf32>, tensor<4x8xf32>
+    return %0 : tensor<f32>
+  }
+}

@@ -33,6 +33,35 @@ TEST(Info, saysWhatIsInside) {
   EXPECT_TRUE(info.weights[0].swappable);
 }
 
+TEST(Session, noHandleIsAnError) {
+  tutti_tensor_t tensor{};
+  DLManagedTensor *managed = nullptr;
+  uint32_t member = 0;
+  EXPECT_EQ(tutti_session_run(nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_run_async(nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_wait(nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_set_active(nullptr, &member, 1), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_set_dimension(nullptr, "batch", 1), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_bind_input(nullptr, &tensor), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_bind_output(nullptr, nullptr, &tensor), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_bind_input_dlpack(nullptr, "x", managed), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_bind_output_dlpack(nullptr, "y", nullptr, managed), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_get_output(nullptr, "y", nullptr, &tensor), TUTTI_INVALID_ARGUMENT);
+  EXPECT_STRNE(tutti_session_message(nullptr), "");
+  EXPECT_EQ(tutti_session_device(nullptr), nullptr);
+  EXPECT_EQ(tutti_artifact_info(nullptr), nullptr);
+  EXPECT_EQ(tutti_artifact_verify_weights(nullptr, nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_artifact_swap_weights(nullptr, 0, &tensor, 1, nullptr), TUTTI_INVALID_ARGUMENT);
+
+  // What an unchecked Result holds after a failure.
+  tutti::Session session;
+  Error error = session.run();
+  EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+  EXPECT_FALSE(error.message().empty());
+  EXPECT_EQ(session.device().name, nullptr);
+  EXPECT_TRUE(tutti::Artifact().programs().empty());
+}
+
 TEST(Session, computesForEveryBatchAndThreadCount) {
   for (uint32_t threads : {1, 2, 5}) {
     Fixture f({}, threads);

@@ -8,7 +8,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <sched.h>
 #include <sys/stat.h>
 
 namespace tutti {
@@ -23,10 +22,9 @@ llvm::Error unsupported(const llvm::Twine &message) { return fail(ExitCode::unsu
 
 /// NAME=VALUE, split at the last '='.
 llvm::Expected<std::pair<std::string, std::string>> split(const std::string &flag, const std::string &text) {
-  size_t at = text.rfind('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size())
-    return usage(flag + " '" + text + "': expected NAME=VALUE");
-  return std::make_pair(text.substr(0, at), text.substr(at + 1));
+  if (auto pair = tool::splitAtLast(text))
+    return *pair;
+  return usage(flag + " '" + text + "': expected NAME=VALUE");
 }
 
 /// A file that can be opened, not a folder.
@@ -240,11 +238,6 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
   return llvm::Error::success();
 }
 
-unsigned availableCpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-}
-
 } // namespace
 
 std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) {
@@ -255,7 +248,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   std::string share = "content", stop, randomness, explainFor;
   bool fast = false;
   std::string memory;
-  uint64_t jobs = availableCpus();
+  uint32_t jobs = tool::defaultThreads();
   CompileRequest &request = options.request;
   app.add_option("MODEL", models,
                  "ONNX files, or MLIR files of the tutti dialect (.mlir), in the order of the members; @FILE reads "
@@ -301,7 +294,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
                  "...; past it "
                  "members run in pieces")
       ->type_name("BYTES");
-  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::PositiveNumber);
+  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")
       ->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");

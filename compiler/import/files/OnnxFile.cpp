@@ -87,4 +87,11 @@ Type elementOf(MLIRContext &context, int32_t dataType) {
   }
 }
 
+int32_t dataTypeOf(Type element) {
+  for (int32_t dataType = 1; dataType <= 16; ++dataType)
+    if (elementOf(*element.getContext(), dataType) == element)
+      return dataType;
+  return 0;
+}
+
 } // namespace tutti

@@ -34,6 +34,8 @@ private:
 
 /// The element type of an ONNX data type; null for those that we do not hold.
 mlir::Type elementOf(mlir::MLIRContext &context, int32_t dataType);
+/// The ONNX data type of an element type; 0 for those that we do not hold.
+int32_t dataTypeOf(mlir::Type element);
 /// "float16", "string": what ONNX calls it.
 std::string dataTypeName(int32_t dataType);
 

@@ -3,6 +3,7 @@
 #include "compiler/Error.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
@@ -129,10 +130,7 @@ private:
     if (!type)
       return wrongAt(op, "a value of type " + text() + ", expected a ranked tensor");
     Type element = type.getElementType();
-    bool number = element.isF32() || element.isF64() || element.isF16() || element.isBF16();
-    if (auto integer = dyn_cast<IntegerType>(element))
-      number = integer.isSignless() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-    if (!number)
+    if (!dataTypeOf(element))
       return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": elements of type " + text() + " are not supported");
     if (type.getRank() > maxRank)
       return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": a tensor of rank " + Twine(type.getRank()));
@@ -148,7 +146,7 @@ private:
       if (!size || size->isFixed() || size->getFactor() < 1)
         return wrongAt(op, text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\"");
       for (const std::string &symbol : size->getSymbols()) {
-        if (symbol == "active" || StringRef(symbol).starts_with("active."))
+        if (isActiveSize(Size::symbol(symbol)))
           return wrongAt(op, text() + ": '" + symbol + "' is the ensemble's own size; a model is of one member");
         symbols.insert(symbol);
         if (symbols.size() > maxSymbols)
@@ -359,25 +357,6 @@ private:
       param.setPerMember(true); // what is shared, is found
     }
     return llvm::Error::success();
-  }
-
-  static int32_t dataTypeOf(Type element) {
-    if (element.isF32() || element.isF64())
-      return element.isF32() ? 1 : 11;
-    if (element.isF16() || element.isBF16())
-      return element.isF16() ? 10 : 16;
-    switch (element.getIntOrFloatBitWidth()) {
-    case 1:
-      return 9;
-    case 8:
-      return 3;
-    case 16:
-      return 5;
-    case 32:
-      return 6;
-    default:
-      return 7;
-    }
   }
 
   MLIRContext &context;

@@ -4,7 +4,8 @@
  * An artifact is code: loading one checks that it is whole, not that it is harmless. Run only what you trust.
  *
  * Rules that hold for every function
- *   - A function that can fail returns a tutti_status_t; 0 is success. Nothing throws, aborts or exits.
+ *   - A function that can fail returns a tutti_status_t; 0 is success. Nothing throws, aborts or exits. A handle that
+ *     is NULL is TUTTI_INVALID_ARGUMENT.
  *   - Strings and structures that the library returns by pointer belong to the handle they were asked from and live
  *     as long as it does; they are never NULL unless a comment says so. Strings are UTF-8.
  *   - Pointers that are passed in are read during the call only, but for the data of bound tensors and of an artifact
@@ -238,7 +239,7 @@ TUTTI_API tutti_status_t tutti_artifact_open_memory(const void *data, size_t byt
  * allowed. */
 TUTTI_API void tutti_artifact_close(tutti_artifact_t *artifact);
 
-/** What the artifact holds. */
+/** What the artifact holds; NULL for NULL. */
 TUTTI_API const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact);
 
 /** Reads all weights and compares their digests, at the speed of reading them. Errors:
@@ -307,6 +308,7 @@ typedef struct tutti_device_info {
   double flops_per_second; /**< float32, two for a multiply-add, at its highest clock; 0 when not known, as on CPUs */
   double bytes_per_second; /**< of its memory, likewise */
 } tutti_device_info_t;
+/** NULL for NULL. */
 TUTTI_API const tutti_device_info_t *tutti_session_device(const tutti_session_t *session);
 
 /** The message of the session's last failed call, "" if there was none; valid until its next call. */

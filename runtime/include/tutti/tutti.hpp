@@ -110,7 +110,11 @@ public:
     return artifact;
   }
 
-  const tutti_info_t &info() const { return *tutti_artifact_info(handle); }
+  /// Of an artifact that was never opened: nothing at all.
+  const tutti_info_t &info() const {
+    static constexpr tutti_info_t none{};
+    return handle ? *tutti_artifact_info(handle) : none;
+  }
   std::span<const tutti_member_t> members() const { return {info().members, info().num_members}; }
   std::span<const tutti_weight_t> weights() const { return {info().weights, info().num_weights}; }
   std::span<const tutti_program_t> programs() const { return {info().programs, info().num_programs}; }
@@ -216,7 +220,11 @@ public:
   /// Starts a run; its outputs in host memory are there after wait().
   Error runAsync() { return check(tutti_session_run_async(handle)); }
   Error wait() { return check(tutti_session_wait(handle)); }
-  const tutti_device_info_t &device() const { return *tutti_session_device(handle); }
+  /// Of a session that was never made: no device.
+  const tutti_device_info_t &device() const {
+    static constexpr tutti_device_info_t none{};
+    return handle ? *tutti_session_device(handle) : none;
+  }
 
   Result<Output> output(const std::string &name, const std::string &head = "") const {
     Output output;

@@ -27,8 +27,9 @@ constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "
                                   "Resize",     "RoiAlign",      "Upsample"};
 constexpr const char *random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
-                                     "QLinearMatMul",    "QuantizeLinear",        "BitCast"};
+constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul",
+                                     "QuantizeLinear"};
+constexpr const char *bits[] = {"BitCast"};
 constexpr const char *signals[] = {"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "MelWeightMatrix", "STFT"};
 constexpr const char *training[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
 constexpr const char *dataDependent[] = {"NonMaxSuppression"};
@@ -46,6 +47,7 @@ const Group groups[] = {
     {"resampling of images is not supported yet", "do it before the model", images},
     {"random numbers are not supported yet", "export the model for inference, or make them an input", random},
     {"quantized tensors are not supported yet", "export the model in floats", quantized},
+    {"bits read as another type are not supported", "do it before the model", bits},
     {"transforms of signals are not supported", "do it before the model, or write it as a MatMul with a constant",
      signals},
     {"it is an op of training", "export the model for inference", training},
