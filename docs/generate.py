@@ -325,9 +325,8 @@ def tools_page(tools: Tools) -> str:
 
 def onnx_page() -> str:
     """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
-    table = (ONNX / "Ops.h").read_text()
-    known = {name: int(since) for name, since in re.findall(r"X\((\w+), (\d+),", table)}
-    oldest, newest = re.search(r"oldestOpset = (\d+), newestOpset = (\d+)", table).groups()
+    known = {name: int(since) for name, since in re.findall(r"ONNX_OP\((\w+), (\d+),", (ONNX / "Ops.def").read_text())}
+    oldest, newest = re.search(r"oldestOpset = (\d+), newestOpset = (\d+)", (ONNX / "Ops.h").read_text()).groups()
     lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",
              f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(known)} of them; where an op is newer, the opset that brought it stands behind its name. Each becomes ops of the",
              "[tutti dialect](ops.md), by rules that see one member alone. Beside them: functions of the model, put in where they are used, and the branch of an `If` whose condition is",

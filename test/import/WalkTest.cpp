@@ -170,9 +170,10 @@ TEST_F(WalkTest, SizesThatDependOnData) {
 
 TEST_F(WalkTest, MoreInputsOrOutputsThanAnOpHas) {
   constexpr int64_t few = 99; // of an op that takes any number
-#define NAME(name, since, inputs, outputs) #name,
-  for (const char *name : {TUTTI_ONNX_OPS(NAME)}) {
-#undef NAME
+  for (const char *name : {
+#define ONNX_OP(name, since, inputs, outputs) #name,
+#include "compiler/import/onnx/ops/Ops.def"
+       }) {
     const OnnxOp &op = *findOp(name);
     for (int64_t opset : {op.since, std::max<int64_t>(op.since, 12), newestOpset})
       for (bool inputs : {true, false}) {

@@ -9,9 +9,10 @@
 namespace tutti {
 
 static constexpr int64_t any = std::numeric_limits<int64_t>::max();
-#define TUTTI_ENTRY(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name},
-static constexpr OnnxOp ops[] = {TUTTI_ONNX_OPS(TUTTI_ENTRY)};
-#undef TUTTI_ENTRY
+static constexpr OnnxOp ops[] = {
+#define ONNX_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name},
+#include "compiler/import/onnx/ops/Ops.def"
+};
 
 const OnnxOp *findOp(llvm::StringRef name) {
   const OnnxOp *found = llvm::find_if(ops, [&](const OnnxOp &op) { return op.name == name; });
