@@ -111,8 +111,8 @@ private:
   struct Unit {
     unsigned binding;
     StringRef target; ///< empty: all
-    OwningOpRef<ModuleOp> module,
-        batched; ///< as it is, and as it was at the stage `batched` where that may be needed again
+    OwningOpRef<ModuleOp> module;
+    OwningOpRef<ModuleOp> batched; ///< as it was at that stage, where it may be needed again
   };
   std::vector<Unit> units; ///< all bindings for one class of targets, then for the next
   CompileResult result;

@@ -22,16 +22,16 @@ struct CompileRequest {
   /// Dimensions bound to several values, as many each: the i-th of all of them together are a program of their own.
   std::map<std::string, std::vector<int64_t>> dimLists;
   std::map<std::string, bool> perMember; ///< by input, whether it has a member axis; one that is not here has none
-  std::map<std::string, std::vector<std::string>>
-      heads; ///< heads by output; an output that is not here keeps "members"
+  /// Heads by output; an output that is not here keeps "members".
+  std::map<std::string, std::vector<std::string>> heads;
   bool shareByContent = true;
   bool unequal = false; ///< members may differ in structure: those that align are a group
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.
   std::string precision = "f32";
-  std::optional<uint64_t>
-      memoryLimit; ///< bytes that a session of a program on one thread may take, with weights, inputs and outputs
+  /// Bytes that a session of a program on one thread may take, with weights, inputs and outputs.
+  std::optional<uint64_t> memoryLimit;
   Stage stopAfter = Stage::binary;
   std::string dumpFolder; ///< the IR after each stage; empty: none
   unsigned jobs = 1;      ///< threads
@@ -62,8 +62,8 @@ struct ProgramReport {
 };
 
 struct CompileResult {
-  std::string
-      text; ///< the IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other
+  /// The IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other.
+  std::string text;
   std::vector<ProgramReport> programs;
   std::vector<KernelReport> kernels;         ///< of all programs, in their order
   std::map<std::string, uint64_t> codeBytes; ///< by level or architecture

@@ -40,8 +40,8 @@ struct ProgramCode {
   mlir::ModuleOp planned;
   const Ensemble *ensemble;               ///< whose weights the module names
   std::vector<std::string> architectures; ///< of CUDA
-  std::vector<KernelCode>
-      kernels; ///< in the module's order; of one kernel from the largest tile of rows to the smallest
+  /// In the module's order; of one kernel from the largest tile of rows to the smallest.
+  std::vector<KernelCode> kernels;
   std::vector<TargetImage> images;
 };
 

@@ -132,8 +132,8 @@ struct Call {
   // On the device. The engine fills in the arena, and the buffers of state and constants, when it is built.
   char *arena = nullptr;
   Array<char *> buffers;
-  Array<int64_t>
-      strides; ///< by buffer: bytes from a member to the next, where a piece does not start at the buffer's own start
+  /// By buffer: bytes from a member to the next, where a piece does not start at the buffer's own start.
+  Array<int64_t> strides;
   Array<Launch> launches;
   Array<Arg> args;
   Array<uint64_t> words;

@@ -145,16 +145,18 @@ TEST(Cubin, TheGateKnowsWhatABlockCanHave) {
   };
   EXPECT_EQ(refused("sm_75", {1024, 63 << 10}), "");
   EXPECT_EQ(refused("sm_75", {1024, (63 << 10) + 1}),
-            "kernel 'k' for sm_75 has 65537 bytes of shared memory a block, expected at most 65536");
+            "internal error: kernel 'k' for sm_75 has 65537 bytes of shared memory a block, expected at most 65536");
   EXPECT_EQ(refused("sm_80", {1024, (63 << 10) + 1}), "");
-  EXPECT_EQ(refused("sm_80", {1025, 0}), "kernel 'k' for sm_80 has blocks of 1025 threads, expected at most 1024");
+  EXPECT_EQ(refused("sm_80", {1025, 0}),
+            "internal error: kernel 'k' for sm_80 has blocks of 1025 threads, expected at most 1024");
   kernel.registers = 65; // 72 in units of 256 a warp
   EXPECT_EQ(refused("sm_80", {896, 0}), "");
   EXPECT_NE(refused("sm_80", {928, 0}), "");
   kernel.maxThreads = 256;
-  EXPECT_EQ(refused("sm_80", {288, 0}), "kernel 'k' for sm_80 has blocks of 288 threads, expected at most 256");
+  EXPECT_EQ(refused("sm_80", {288, 0}),
+            "internal error: kernel 'k' for sm_80 has blocks of 288 threads, expected at most 256");
   kernel.barriers = 17;
-  EXPECT_EQ(refused("sm_80", {}), "kernel 'k' for sm_80 has 17 barriers, expected at most 16");
+  EXPECT_EQ(refused("sm_80", {}), "internal error: kernel 'k' for sm_80 has 17 barriers, expected at most 16");
 }
 
 TEST(Cubin, DamageIsAnErrorAndNoCrash) {

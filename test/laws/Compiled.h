@@ -18,8 +18,8 @@ namespace tutti::laws {
 
 /// An ensemble at the stage `model`.
 struct Model {
-  std::string
-      text; ///< the module's ops: the params without `per_member`, and @main with `tutti.per_member` where wanted
+  /// The module's ops: the params without `per_member`, and @main with `tutti.per_member` where wanted.
+  std::string text;
   std::map<std::string, std::vector<HostTensor>> params; ///< by symbol: one for all members, or one each
   int64_t members = 1;
   std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them

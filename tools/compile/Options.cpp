@@ -291,8 +291,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
                "members may differ in structure: those that align are a group, all run in one program");
   app.add_option("--memory-limit", memory,
                  "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
-                 "...; past it "
-                 "members run in pieces")
+                 "...; past it members run in pieces")
       ->type_name("BYTES");
   app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
   app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")

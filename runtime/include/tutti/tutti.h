@@ -264,11 +264,10 @@ typedef struct tutti_session_options {
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */
   tutti_device_t device;
-  uint32_t
-      ordinal;   /**< which CUDA device, as the driver counts them; that of `context` or `stream`, where one is given */
-  void *context; /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
-  void *stream;  /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
-                      streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
+  uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
+  void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
+  void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
+                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
