@@ -14,8 +14,6 @@
 using namespace mlir;
 
 namespace tutti {
-namespace {} // namespace
-
 llvm::SmallVector<Expr> whereAny(Expr rare, ArrayRef<Expr> usual, llvm::function_ref<SmallVector<Expr>()> make) {
   ImplicitLocOpBuilder &b = rare.builder();
   Value any = rare;
@@ -44,13 +42,6 @@ llvm::SmallVector<Expr> whereAny(Expr rare, ArrayRef<Expr> usual, llvm::function
 }
 
 namespace {
-
-Expr rsqrt(Expr x) { return x.like(1) / x.make<math::SqrtOp>(); }
-/// Halves away from zero.
-Expr round(Expr x) {
-  Expr whole = x.make<math::TruncOp>();
-  return select(abs(x - whole) >= 0.5, whole + copySign(x.like(1), x), whole);
-}
 
 /// x - n y with n = x / y rounded towards zero, exactly. Long division: the quotient's bits, some at a time, as many as
 /// a float counts with the last of them in doubt; each remainder is a float. Most quotients have no more than that.
@@ -145,12 +136,8 @@ using Unary = Expr (*)(Expr);
 Unary expansionOf(Operation *op) {
   return TypeSwitch<Operation *, Unary>(op)
       .Case([](math::ExpOp) { return static_cast<Unary>(exp); })
-      .Case([](math::Exp2Op) { return exp2; })
       .Case([](math::ExpM1Op) { return expm1; })
       .Case([](math::LogOp) { return log; })
-      .Case([](math::Log1pOp) { return log1p; })
-      .Case([](math::Log2Op) { return log2; })
-      .Case([](math::Log10Op) { return log10; })
       .Case([](math::SinOp) { return sin; })
       .Case([](math::CosOp) { return cos; })
       .Case([](math::TanOp) { return tan; })
@@ -164,8 +151,6 @@ Unary expansionOf(Operation *op) {
       .Case([](math::AcoshOp) { return acosh; })
       .Case([](math::AtanhOp) { return atanh; })
       .Case([](math::ErfOp) { return erf; })
-      .Case([](math::RsqrtOp) { return rsqrt; })
-      .Case([](math::RoundOp) { return round; })
       .Case([](LogisticOp) { return logistic; })
       .Case([](Log1pExpOp) { return log1pExp; })
       .Case([](MishGateOp) { return mishGate; })

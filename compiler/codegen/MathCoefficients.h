@@ -18,9 +18,7 @@ inline constexpr double kExp64[] = {0x1p-1,
                                     0x1.27e44f965ff2fp-22,
                                     0x1.af741f9f25bb9p-26,
                                     0x1.2045b1b1a1e4dp-29};
-/// (2^r - 1) / r, |r| <= 1/2. Error in 2^r: 2^-27.5 and 2^-59.7.
-inline constexpr double kExp2_32[] = {0x1.62e432p-1, 0x1.ebfbe6p-3,  0x1.c6ada8p-5,
-                                      0x1.3b21cap-7, 0x1.5fbcfap-10, 0x1.4bd7c4p-13};
+/// (2^r - 1) / r, |r| <= 1/2. Error in 2^r: 2^-59.7.
 inline constexpr double kExp2_64[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58ep-3,  0x1.c6b08d704a1c3p-5,
                                       0x1.3b2ab6fba526bp-7,  0x1.5d87fe7879e0ep-10, 0x1.430912f6d8af1p-13,
                                       0x1.ffcbfd25f20f9p-17, 0x1.62c02a2397efep-20, 0x1.b5238904b3c85p-24,

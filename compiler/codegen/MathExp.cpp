@@ -32,15 +32,6 @@ Expr exp(Pair given) {
   return scale(p, x, kLog2E, biased, f);
 }
 
-Expr exp2(Expr x) {
-  Format f(x);
-  x = clampBelow(clampAbove(x, f.pick(129, 1025)), f.pick(-151, -1076));
-  double shift = f.magic() + 2 * f.bias();
-  Expr biased = x + shift, r = x - (biased - shift);
-  Expr p = fma(horner(r, f.pick(kExp2_32, kExp2_64)), r, 1.0);
-  return scale(p, x, 1.0, biased, f);
-}
-
 Expr expm1(Expr x) {
   Format f(x);
   Expr y = clampBelow(clampAbove(x, f.pick(89, 710)), f.pick(-20, -40));

@@ -51,7 +51,6 @@ struct Pair {
 /// e^x of a pair of doubles.
 Expr exp(Pair x);
 Expr exp(Expr x);
-Expr exp2(Expr x);
 Expr expm1(Expr x);
 Expr sinh(Expr x);
 Expr cosh(Expr x);
@@ -64,8 +63,6 @@ Expr mishGate(Expr x);
 // MathLog.cpp
 Expr log(Expr x);
 Expr log1p(Expr x);
-Expr log2(Expr x);
-Expr log10(Expr x);
 Expr asinh(Expr x);
 Expr acosh(Expr x);
 Expr atanh(Expr x);

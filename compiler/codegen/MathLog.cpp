@@ -90,18 +90,6 @@ static Pair logPair(Expr x) {
   return {sum, (high - sum) + l + fma(number, 0x1.ef35793c7673p-45, lLow)};
 }
 
-/// log x / log base, with 1 / log base as a pair.
-static Expr logTo(Expr x, double high, double low) {
-  if (!Format(x).isDouble)
-    return (logInDouble(x) * high).toF32();
-  Pair l = logPair(x);
-  Expr p = l.high * high, result = p + fma(l.high, low, fma(l.low, high, fma(l.high, x.like(high), -p)));
-  result = select(x < kInf, result, x);
-  return select(x > 0, result, select(equal(x, 0), x.like(-kInf), x.like(kNaN)));
-}
-Expr log2(Expr x) { return logTo(x, kLog2E, 0x1.777d0ffda0d24p-56); }
-Expr log10(Expr x) { return logTo(x, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57); }
-
 /// sign(x) log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))). Of a large |x|, whose square may overflow, that is ln |x| + ln 2.
 Expr asinh(Expr x) {
   Format f(x);

@@ -34,11 +34,8 @@ Doubles mishGate(Doubles x) {
   Doubles e = vectorExp(x < 100 ? x : Doubles{} + 100), n = e * (e + 2);
   return vanishes(x) ? Doubles{} : x == x ? n / (n + 2) : x;
 }
-Doubles rsqrt(Doubles x) { return 1 / (Doubles)_mm256_sqrt_pd((__m256d)x); }
 
 Function functionOf(const std::string &op) {
-  if (op == "math.rsqrt")
-    return rsqrt;
   if (!vectorExp || !vectorLog1p)
     return nullptr;
   return op == "tutti.logistic"    ? logistic
