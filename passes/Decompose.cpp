@@ -157,16 +157,18 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
 /// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
 /// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
 /// ones, and the order is that of signed ones whose top bit is turned.
-template <typename Op> struct OnFewerTypes : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    Type from = tensorType(op->getOperand(0)).getElementType(), to = tensorType(op.getResult()).getElementType();
+struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(CombineOpInterface op, PatternRewriter &rewriter) const override {
+    RankedTensorType whole = tensorType(op->getResult(0));
+    Type from = tensorType(op->getOperand(0)).getElementType(), to = whole.getElementType();
     bool isShort = isa<FloatType>(from) && from.getIntOrFloatBitWidth() == 16;
     if (!isShort && !from.isUnsignedInteger())
       return failure();
-    bool chooses = from != to, votes = chooses && votesOn(op);
+    auto head = dyn_cast<HeadOp>(op.getOperation());
+    bool chooses = from != to, votes = chooses && head && head.getKind() == HeadKind::vote;
     Type in = isShort || isa<FloatType>(to) ? rewriter.getF32Type() : votes ? to : scalarType(from);
-    bool turns = isa<IntegerType>(in) && isOrdered(op) && (!votes || from.getIntOrFloatBitWidth() == 64);
+    bool turns = isa<IntegerType>(in) && op.comparesElements() && (!votes || from.getIntOrFloatBitWidth() == 64);
     Location loc = op.getLoc();
     IRMapping operands;
     for (Value operand : op->getOperands()) {
@@ -175,7 +177,7 @@ template <typename Op> struct OnFewerTypes : OpRewritePattern<Op> {
     }
     Operation *now = rewriter.clone(*op, operands);
     Value result = now->getResult(0);
-    result.setType(getTensorType(getSizes(tensorType(op.getResult())), chooses ? to : in));
+    result.setType(getTensorType(getSizes(whole), chooses ? to : in));
     if (turns && (!chooses || votes))
       result = turned(rewriter, loc, result);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, to));
@@ -183,13 +185,6 @@ template <typename Op> struct OnFewerTypes : OpRewritePattern<Op> {
   }
 
 private:
-  static bool isOrdered(ContractOp) { return false; }
-  static bool isOrdered(ScanOp) { return false; }
-  static bool isOrdered(ReduceOp op) { return op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min; }
-  static bool isOrdered(Operation *) { return true; }
-  static bool votesOn(HeadOp op) { return op.getKind() == HeadKind::vote; }
-  static bool votesOn(Operation *) { return false; }
-
   static Value castTo(OpBuilder &builder, Location loc, Value x, Type element) {
     RankedTensorType type = tensorType(x);
     return type.getElementType() == element ? x
@@ -212,11 +207,8 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       add(patterns);
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
-    if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, OnFewerTypes<ContractOp>, OnFewerTypes<ReduceOp>,
-                         OnFewerTypes<ArgOp>, OnFewerTypes<ScanOp>, OnFewerTypes<TopOp>, OnFewerTypes<HeadOp>>(
-              p.getContext());
-        })) ||
+    if (failed(rewrite(
+            [](auto &p) { p.template add<SinkReshape, SinkReshapeBelowHead, OnFewerTypes>(p.getContext()); })) ||
         failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

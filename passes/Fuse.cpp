@@ -36,9 +36,7 @@ struct Group {
   llvm::SmallPtrSet<Operation *, 4> stored; // results that no other group reads, too wide for a task's own memory
 };
 
-bool isKernelOp(Operation *op) {
-  return isa<ContractOp, ReduceOp, ArgOp, ScanOp, TopOp, MapOp, ConcatOp, GatherOp, ScatterOp, HeadOp>(op);
-}
+bool isKernelOp(Operation *op) { return isa<MapOp, KernelOpInterface>(op); }
 
 /// The form whose rows an op is computed by. A head's are those of the members it reads.
 RowForm formOf(Operation *op) {
@@ -54,17 +52,9 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
     return false;
   if (auto map = dyn_cast<MapOp>(op))
     return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
-  if (auto concat = dyn_cast<ConcatOp>(op))
-    return int64_t(concat.getAxis()) == concat.getResult().getType().getRank() - 1;
-  // Elements chosen along the row, by indices of everybody or of the row's own.
-  if (auto gather = dyn_cast<GatherOp>(op)) {
-    int64_t last = gather.getX().getType().getRank() - 1, batch = gather.getBatch().value_or(0);
-    return gather.getAxis() == uint64_t(last) && gather.getIndices().getType().getRank() - batch == 1 &&
-           (index == 0 || batch == last);
-  }
-  if (isa<ContractOp>(op))
-    return index == 0 && numericsRule(op) == "panels";
-  return isRowPhase(op) || isa<HeadOp>(op);
+  if (isPanels(op))
+    return index == 0;
+  return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
 
 class Fuser {
@@ -175,8 +165,7 @@ private:
       return true;
     Group trial = group;
     trial.ops.push_back(op);
-    bool multiplies =
-        llvm::any_of(trial.ops, [](Operation *op) { return isa<ContractOp>(op) && numericsRule(op) == "panels"; });
+    bool multiplies = llvm::any_of(trial.ops, isPanels);
     while (true) {
       Body body = bodyOf(trial, "trial");
       function->getParentOfType<ModuleOp>().push_back(body.kernel); // analyses ask what it is for
@@ -218,7 +207,7 @@ private:
   static StringRef family(const Group &group) {
     bool reduces = false;
     for (Operation *op : group.ops) {
-      if (isa<ContractOp>(op) && numericsRule(op) == "panels")
+      if (isPanels(op))
         return "chain";
       reduces |= isRowPhase(op);
     }

@@ -69,7 +69,7 @@ TypedAttr neutralOf(ReduceKind kind, Type element) {
 
 LogicalResult requireNumerics(ModuleOp module) {
   WalkResult walked = module.walk([](Operation *op) {
-    if (!isa<ContractOp, ReduceOp, ArgOp>(op))
+    if (!op->hasTrait<HasNumerics>())
       return WalkResult::advance();
     auto numerics = op->getAttrOfType<DictionaryAttr>("numerics");
     if (numerics && numerics.getAs<StringAttr>("rule") &&
@@ -108,12 +108,9 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
           StringRef product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
           set(product == "fma" ? chunkOf(k) : product == "tf32x3" ? splitChunk : k, "panels", product);
         }
-      } else if (isa<ReduceOp, ArgOp>(op)) {
-        int64_t last = cast<RankedTensorType>(op->getOperand(0).getType()).getRank() - 1;
-        auto reduce = dyn_cast<ReduceOp>(op);
-        bool lanes = reduce ? reduce.getAxes() == ArrayRef<int64_t>{last} : int64_t(cast<ArgOp>(op).getAxis()) == last;
-        op->setAttr("numerics",
-                    b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(lanes ? "lanes" : "chain"))}));
+      } else if (op->hasTrait<HasNumerics>()) {
+        StringRef rule = isRowPhase(op) ? "lanes" : "chain";
+        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(rule))}));
       }
     });
   }

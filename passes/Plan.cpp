@@ -281,7 +281,7 @@ private:
   /// A weight is laid out for the kernel that reads it.
   static StringRef layoutOf(plan::KernelOp kernel, unsigned input) {
     for (OpOperand &use : kernel.getBody().getArgument(input).getUses())
-      if (isa<ContractOp>(use.getOwner()) && use.getOperandNumber() == 1 && numericsRule(use.getOwner()) == "panels")
+      if (use.getOperandNumber() == 1 && isPanels(use.getOwner()))
         return weightLayout(use.getOwner());
     return "raw";
   }

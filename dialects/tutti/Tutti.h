@@ -21,6 +21,11 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace tutti {
+/// The trait Tutti_HasNumerics.
+template <typename Op> struct HasNumerics : mlir::OpTrait::TraitBase<Op, HasNumerics> {};
+} // namespace tutti
+
 #include "dialects/tutti/TuttiEnums.h.inc"
 
 #include "dialects/tutti/TuttiDialect.h.inc"

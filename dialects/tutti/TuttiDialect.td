@@ -27,11 +27,12 @@ def Tutti_Dialect : Dialect {
 
 def Tutti_Tensor : RankedTensorOf<[AnyType]>;
 
-// Every op lifts and evaluates; an op whose body is missing does not link.
+// Every op lifts, evaluates and says where it is parallel; an op whose body is missing does not link.
 class Tutti_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tutti_Dialect, mnemonic, traits # [Pure,
         DeclareOpInterfaceMethods<LiftOpInterface>,
-        DeclareOpInterfaceMethods<EvaluateOpInterface>]> {
+        DeclareOpInterfaceMethods<EvaluateOpInterface>,
+        DeclareOpInterfaceMethods<ParallelOpInterface>]> {
   // For docs/reference, which says the rest by asking tutti-opt (docs/generate.py). The elements that the op takes; what it becomes
   // over the member axis; examples: one op a line, whose operands have the types behind the colon, or a whole module.
   string elements = "any";

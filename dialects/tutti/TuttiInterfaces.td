@@ -46,4 +46,46 @@ def LayoutOpInterface : OpInterface<"LayoutOpInterface"> {
     }], "::mlir::FailureOr<::mlir::AffineMap>", "operandMap", (ins)>];
 }
 
+def ParallelOpInterface : OpInterface<"ParallelOpInterface"> {
+  let cppNamespace = "::tutti";
+  let description = [{Along which axes an op may be cut into pieces that are computed apart.}];
+  let methods = [InterfaceMethod<[{
+      The sizes of the operands' axes along which an element of the result is of more than one place, or of another one:
+      those that the op sums, orders, joins or looks things up along. tutti-parallel refuses an op with one that a call
+      decides. The member axis of a head is not among them.
+    }], "::tutti::Sizes", "mixedSizes", (ins)>];
+}
+
+def CombineOpInterface : OpInterface<"CombineOpInterface"> {
+  let cppNamespace = "::tutti";
+  let description = [{
+    An op each element of whose result is of many elements. Kernels have it on fewer types: tutti-decompose puts casts
+    around it.
+  }];
+  let methods = [InterfaceMethod<[{
+      Whether the order of the elements decides, and not only their sums and products, which unsigned integers and signed
+      ones have in common.
+    }], "bool", "comparesElements", (ins)>];
+}
+
+def KernelOpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::tutti";
+  let description = [{
+    An op that kernels are made of, beside the maps that pointwise and layout ops become. A row is what lies along the last
+    axis.
+  }];
+  let methods = [InterfaceMethod<[{
+      Whether it is a phase of the row family, which makes a row, or one element, of a whole row of each operand: a step of
+      its own, whose result is stored.
+    }], "bool", "isRowPhase", (ins), "", "return false;">, InterfaceMethod<[{
+      Whether a row of the result takes of this operand, which has the same rows, that row only. tutti-fuse knows this of
+      rows times weights, whose rule stands on the op.
+    }], "bool", "readsOwnRow", (ins "unsigned":$operand), "", "return $_op.isRowPhase();">];
+}
+
+// Its bits depend on the order of a sum or a choice, which tutti-numerics fixes: in a kernel it has `numerics`.
+def Tutti_HasNumerics : NativeOpTrait<"HasNumerics"> {
+  let cppNamespace = "::tutti";
+}
+
 #endif

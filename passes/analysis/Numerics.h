@@ -42,10 +42,14 @@ inline llvm::StringRef weightLayout(mlir::Operation *op) {
 /// What a reduction of no elements is, and the lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);
 
-/// Whether an op is a phase of the row family, which makes a row, or one element, of an operand's row: reductions by
-/// lanes, scans, choices, updates.
+/// Whether an op is a phase of the row family (KernelOpInterface): reductions by lanes, scans, choices, updates.
 inline bool isRowPhase(mlir::Operation *op) {
-  return llvm::isa<ScanOp, TopOp, ScatterOp>(op) || (llvm::isa<ReduceOp, ArgOp>(op) && numericsRule(op) == "lanes");
+  auto phase = llvm::dyn_cast<KernelOpInterface>(op);
+  return phase && phase.isRowPhase();
+}
+/// Whether an op is rows times a weight.
+inline bool isPanels(mlir::Operation *op) {
+  return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels";
 }
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();

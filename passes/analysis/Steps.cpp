@@ -48,8 +48,6 @@ bool isMadeOf(Value value, Value sums) {
 
 namespace {
 
-bool isPanels(Operation *op) { return isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels"; }
-
 /// More than a few cycles an element: worth storing when two read it.
 bool isExpensive(MapOp map) {
   return llvm::any_of(map.getBody().front().without_terminator(), [](Operation &op) {
@@ -175,7 +173,7 @@ private:
         return true;
     }
     // A sum that somebody else would compute again for each element of theirs.
-    if (isa<ContractOp, ReduceOp, ArgOp>(op) && !isPanels(op))
+    if (isa<CombineOpInterface>(op) && !isPanels(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
     bool isLong = readers > 1 && workOf(op) > mostRepeated;

@@ -67,3 +67,15 @@ func.func @main(%x: tensor<3x6xf32>, %i: tensor<3x?xi64, ["batch"]>, %u: tensor<
   %0 = tutti.scatter set %x at %i with %u : tensor<3x6xf32>, tensor<3x?xi64, ["batch"]>, tensor<3x?xf32, ["batch"]>
   return %0 : tensor<3x6xf32>
 }
+
+// -----
+
+// An op that does not say where it is parallel is not taken to be.
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error@+1 {{'tutti.vmap' op does not say along which axes it is parallel: --tutti-vmap comes before this pass}}
+  %0 = tutti.vmap @f(%x) in [0] out [0] size 2 : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -97,6 +97,14 @@ LogicalResult ContractOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes ContractOp::mixedSizes() {
+  ContractSpec spec = *ContractSpec::parse(getSpec());
+  Sizes sizes = getSizes(tensorOf(getLhs()));
+  return llvm::map_to_vector(spec.contracted(), [&](char label) { return sizes[spec.lhs.find(label)]; });
+}
+
+bool ContractOp::comparesElements() { return false; }
+
 /// For each label of `labels`, its stride in a tensor with labels `own`: 0 when it has none.
 static SmallVector<int64_t> stridesOf(StringRef labels, StringRef own, const HostTensor &tensor) {
   SmallVector<int64_t> strides = tensor.strides();

@@ -5,7 +5,10 @@
 
 include "TuttiDialect.td"
 
-def Tutti_ContractOp : Tutti_Op<"contract", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ContractOp : Tutti_Op<"contract", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    KernelOpInterface, Tutti_HasNumerics]> {
   let elements = "floats, signed integers; unsigned ones by way of signed ones";
   let lifts = "A new label in front of the spec of each lifted operand and of the result: a batched product, or rows times the members' weights.";
   let terms = "min(n, 256) + ceil(n / 256)";

@@ -77,6 +77,8 @@ static LogicalResult inferChosen(Location location, StringRef op, TypeRange oper
 
 LogicalResult CastOp::lift(LiftContext &context) { return liftPointwise(*this, context); }
 
+Sizes CastOp::mixedSizes() { return {}; }
+
 LogicalResult CastOp::verify() {
   Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
   if (from != to)

@@ -27,6 +27,7 @@ class Tutti_Pointwise<string mnemonic, Tutti_Domain domain, list<Trait> traits =
     ::llvm::LogicalResult $cppClass::lift(::tutti::LiftContext &context) {
       return ::tutti::liftPointwise(*this, context);
     }
+    ::tutti::Sizes $cppClass::mixedSizes() { return {}; }
     ::llvm::LogicalResult $cppClass::inferReturnTypes(
         ::mlir::MLIRContext *, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
         ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange,

@@ -36,6 +36,8 @@ LogicalResult GetOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes GetOp::mixedSizes() { return {}; }
+
 FailureOr<HostTensor> GetOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor>) {
   if (!context.param)
     return emitOpError("cannot be evaluated without the parameters' values");
@@ -45,6 +47,8 @@ FailureOr<HostTensor> GetOp::evaluate(EvaluateContext &context, ArrayRef<HostTen
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 LogicalResult ConstantOp::lift(LiftContext &) { return emitOpError("has no operand that could be lifted"); }
+
+Sizes ConstantOp::mixedSizes() { return {}; }
 
 FailureOr<HostTensor> ConstantOp::evaluate(EvaluateContext &, ArrayRef<HostTensor>) {
   return HostTensor::fromAttr(getValue());
@@ -84,6 +88,16 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   inferred.push_back(getTensorType(sizes, element));
   return success();
 }
+
+/// Members vote by the place of the largest along the last axis.
+Sizes HeadOp::mixedSizes() {
+  bool ofScores = getKind() == HeadKind::vote && isa<FloatType>(tensorOf(getX()).getElementType());
+  return ofScores ? Sizes{getSizes(tensorOf(getX())).back()} : Sizes();
+}
+
+bool HeadOp::comparesElements() { return true; }
+
+bool HeadOp::readsOwnRow(unsigned) { return true; }
 
 LogicalResult HeadOp::lift(LiftContext &context) {
   // Over the inner axis for each index of the outer one: the inner axis goes in front, where the head wants it.
@@ -187,12 +201,16 @@ static bool isPartOf(RankedTensorType part, RankedTensorType whole, int64_t grou
          part.getRank() == whole.getRank() && part == addMemberAxis(dropMemberAxis(whole), activeSize(group));
 }
 
+Sizes PartOp::mixedSizes() { return {}; }
+
 LogicalResult PartOp::verify() {
   auto from = tensorOf(getX()), to = tensorOf(getResult());
   if (isPartOf(to, from, getGroup()))
     return success();
   return emitOpError("expected group ") << getGroup() << "'s part of " << from << ", got " << to;
 }
+
+Sizes JoinOp::mixedSizes() { return {}; }
 
 LogicalResult JoinOp::verify() {
   auto to = tensorOf(getResult());
@@ -220,6 +238,8 @@ LogicalResult ReplicateOp::lift(LiftContext &context) {
   context.setLifted(getResult(), BroadcastOp::create(context.builder, getLoc(), type, x));
   return success();
 }
+
+Sizes ReplicateOp::mixedSizes() { return {}; }
 
 FailureOr<HostTensor> ReplicateOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];

@@ -51,7 +51,10 @@ def Tutti_HeadKind : I32EnumAttr<"HeadKind", "how member outputs become one answ
 }
 def Tutti_HeadKindAttr : EnumAttr<Tutti_Dialect, Tutti_HeadKind, "head_kind">;
 
-def Tutti_HeadOp : Tutti_Op<"head", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_HeadOp : Tutti_Op<"head", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let elements = "floats, integers";
   let lifts = "Of an ensemble in an ensemble: over the inner axis, for each index of the outer one.";
   let bound = "mean: (A + 1) u sum |x| / A, A active members; var: (A + 4) u y, std: (A / 2 + 3) u y, where y is not below A u times the mean; quantile: 8 u times the larger neighbour; min, max, vote: exact";
@@ -81,7 +84,7 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
   let hasVerifier = 1;
 }
 
-def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure]> {
+def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
   list<string> examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, [\"active\"]> -> tensor<?x3xf32, [\"active.1\"]>"];
   let summary = "of a value that all active members have, the part of one group's";
   let description = [{
@@ -94,7 +97,7 @@ def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure]> {
+def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
   list<string> examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, [\"active.0\"]>, tensor<?x3xf32, [\"active.1\"]> -> tensor<?x3xf32, [\"active\"]>"];
   let summary = "the groups' members side by side, in the order of the active set";
   let description = [{

@@ -69,6 +69,14 @@ LogicalResult GatherOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes GatherOp::mixedSizes() { return {getSizes(tensorOf(getX()))[getAxis()]}; }
+
+/// Elements chosen along the row, by indices of everybody or of the row's own.
+bool GatherOp::readsOwnRow(unsigned operand) {
+  int64_t last = tensorOf(getX()).getRank() - 1, batch = getBatch().value_or(0);
+  return int64_t(getAxis()) == last && tensorOf(getIndices()).getRank() - batch == 1 && (operand == 0 || batch == last);
+}
+
 FailureOr<HostTensor> GatherOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0], &indices = operands[1];
   int64_t axis = getAxis(), batch = getBatch().value_or(0), chosen = indices.dims.size() - batch, length = x.dims[axis];
@@ -137,6 +145,10 @@ LogicalResult ScatterOp::lift(LiftContext &context) {
                                                    getWidthAttr()));
   return success();
 }
+
+Sizes ScatterOp::mixedSizes() { return {getSizes(tensorOf(getX())).back(), getSizes(tensorOf(getIndices())).back()}; }
+
+bool ScatterOp::isRowPhase() { return true; }
 
 Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
   Type type = getElementTypeOrSelf(update);

@@ -6,7 +6,9 @@
 include "TuttiDialect.td"
 include "mlir/IR/EnumAttr.td"
 
-def Tutti_GatherOp : Tutti_Op<"gather", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_GatherOp : Tutti_Op<"gather", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The member axis is one more batch axis where both operands are lifted; of x alone, the axis is one further; of indices alone, the members' axis goes to the front.";
   let examples = [
     "%y = tutti.gather %x at %i axis 1 : tensor<?x8xf32, [\"batch\"]>, tensor<3xi64>",
@@ -31,7 +33,9 @@ def Tutti_ScatterKind : I32EnumAttr<"ScatterKind", "what an update makes of the 
 }
 def Tutti_ScatterKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScatterKind, "scatter_kind">;
 
-def Tutti_ScatterOp : Tutti_Op<"scatter", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ScatterOp : Tutti_Op<"scatter", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let lifts = "The same op, with what is not lifted repeated for each member.";
   let bound = "set, min, max: exact; add: n u (|x| + sum |updates|), mul: n u |y|, for n updates of a place";
   let examples = [

@@ -43,6 +43,15 @@ LogicalResult ReduceOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes ReduceOp::mixedSizes() {
+  Sizes sizes = getSizes(tensorOf(getX()));
+  return llvm::map_to_vector(getAxes(), [&](int64_t axis) { return sizes[axis]; });
+}
+
+bool ReduceOp::comparesElements() { return getKind() == ReduceKind::max || getKind() == ReduceKind::min; }
+
+bool ReduceOp::isRowPhase() { return getAxes() == ArrayRef<int64_t>{tensorOf(getX()).getRank() - 1}; }
+
 FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   bool isOrdered = getKind() == ReduceKind::max || getKind() == ReduceKind::min;
   HostTensor x = isOrdered ? inOrder(operands[0]) : operands[0];
@@ -125,6 +134,12 @@ LogicalResult ArgOp::lift(LiftContext &context) {
   context.setLifted(getResult(), now);
   return success();
 }
+
+Sizes ArgOp::mixedSizes() { return {getSizes(tensorOf(getX()))[getAxis()]}; }
+
+bool ArgOp::comparesElements() { return true; }
+
+bool ArgOp::isRowPhase() { return int64_t(getAxis()) == tensorOf(getX()).getRank() - 1; }
 
 FailureOr<HostTensor> ArgOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor x = inOrder(operands[0]);

@@ -14,7 +14,10 @@ def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its 
 }
 def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kind">;
 
-def Tutti_ReduceOp : Tutti_Op<"reduce", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ReduceOp : Tutti_Op<"reduce", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, Tutti_HasNumerics]> {
   let elements = "floats, integers";
   let lifts = "The same op, its axes one further.";
   let terms = "max(n / 16 + 5, min(n, 256) + n / 256) + 1";
@@ -41,7 +44,10 @@ def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for",
 }
 def Tutti_ArgKindAttr : EnumAttr<Tutti_Dialect, Tutti_ArgKind, "arg_kind">;
 
-def Tutti_ArgOp : Tutti_Op<"arg", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ArgOp : Tutti_Op<"arg", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, Tutti_HasNumerics]> {
   let elements = "floats, integers";
   let lifts = "The same op, its axis one further.";
   let examples = [

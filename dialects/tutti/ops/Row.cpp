@@ -41,6 +41,12 @@ LogicalResult ScanOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes ScanOp::mixedSizes() { return {getSizes(tensorOf(getX())).back()}; }
+
+bool ScanOp::comparesElements() { return false; }
+
+bool ScanOp::isRowPhase() { return true; }
+
 FailureOr<HostTensor> ScanOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
   HostTensor y = HostTensor::zeros(x.element, x.dims);
@@ -91,6 +97,12 @@ LogicalResult TopOp::lift(LiftContext &context) {
   context.setLifted(getResult(), now);
   return success();
 }
+
+Sizes TopOp::mixedSizes() { return {getSizes(tensorOf(getX())).back()}; }
+
+bool TopOp::comparesElements() { return true; }
+
+bool TopOp::isRowPhase() { return true; }
 
 FailureOr<HostTensor> TopOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor x = inOrder(operands[0]);

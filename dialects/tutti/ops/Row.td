@@ -13,7 +13,10 @@ def Tutti_ScanKind : I32EnumAttr<"ScanKind", "what a scan makes of the elements 
 }
 def Tutti_ScanKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScanKind, "scan_kind">;
 
-def Tutti_ScanOp : Tutti_Op<"scan", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ScanOp : Tutti_Op<"scan", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let elements = "floats, integers";
   let lifts = "The same op: rows of each member.";
   let terms = "n / 16 + 6";
@@ -36,7 +39,10 @@ def Tutti_ScanOp : Tutti_Op<"scan", [DeclareOpInterfaceMethods<InferTypeOpInterf
   let assemblyFormat = "$kind $x (`step` $step^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
 }
 
-def Tutti_TopOp : Tutti_Op<"top", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_TopOp : Tutti_Op<"top", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<CombineOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let elements = "floats, integers";
   let lifts = "The same op: rows of each member.";
   let examples = [

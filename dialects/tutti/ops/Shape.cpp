@@ -45,6 +45,16 @@ LogicalResult ReshapeOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes ReshapeOp::mixedSizes() {
+  Sizes from = getSizes(tensorOf(getX()));
+  std::optional<AxisRuns> run = mixedByReshape(from, getSizes(tensorOf(getResult())));
+  if (!run)
+    return {};
+  auto mixed = ArrayRef(from).slice(run->first[0], run->count[0]);
+  std::optional<Size> all = product(mixed);
+  return all ? Sizes{*all} : Sizes(mixed);
+}
+
 FailureOr<HostTensor> ReshapeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor y = operands[0];
   y.dims = context.dimsOf(tensorOf(getResult()));
@@ -72,6 +82,8 @@ LogicalResult BroadcastOp::lift(LiftContext &context) {
                     BroadcastOp::create(context.builder, getLoc(), addMemberAxis(type, context.members), x));
   return success();
 }
+
+Sizes BroadcastOp::mixedSizes() { return {}; }
 
 FailureOr<HostTensor> BroadcastOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
@@ -127,6 +139,8 @@ LogicalResult TransposeOp::lift(LiftContext &context) {
   context.setLifted(getResult(), TransposeOp::create(context.builder, getLoc(), context.get(getX()), permutation));
   return success();
 }
+
+Sizes TransposeOp::mixedSizes() { return {}; }
 
 FailureOr<HostTensor> TransposeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
@@ -192,6 +206,8 @@ LogicalResult SliceOp::lift(LiftContext &context) {
   return success();
 }
 
+Sizes SliceOp::mixedSizes() { return {}; }
+
 FailureOr<HostTensor> SliceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
   SmallVector<int64_t> strides = x.strides(), dims = x.dims;
@@ -256,6 +272,12 @@ LogicalResult ConcatOp::lift(LiftContext &context) {
   context.setLifted(getResult(), ConcatOp::create(context.builder, getLoc(), inputs, getAxis() + 1));
   return success();
 }
+
+Sizes ConcatOp::mixedSizes() {
+  return llvm::map_to_vector(getInputs(), [&](Value input) { return getSizes(tensorOf(input))[getAxis()]; });
+}
+
+bool ConcatOp::readsOwnRow(unsigned) { return int64_t(getAxis()) == tensorOf(getResult()).getRank() - 1; }
 
 FailureOr<HostTensor> ConcatOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   int64_t axis = getAxis();

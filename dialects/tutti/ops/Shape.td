@@ -54,7 +54,9 @@ def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOp
   let hasFolder = 1;
 }
 
-def Tutti_ConcatOp : Tutti_Op<"concat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_ConcatOp : Tutti_Op<"concat", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
   let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x5xf32, [\"batch\"]>"];
   let summary = "operands one after the other along an axis";
