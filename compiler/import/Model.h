@@ -87,8 +87,6 @@ std::vector<MemberFiles> membersOf(llvm::ArrayRef<std::string> models, llvm::Arr
 /// digests of all of them in this order.
 llvm::Expected<uint64_t> digestOf(const MemberFiles &files, const ImportOptions &options);
 
-llvm::Expected<MemberModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef path, const ImportOptions &options);
-
 } // namespace tutti
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Damaged and malicious files: an exit code and a message, whatever the bytes.
 #include "Support.h"
+#include "compiler/import/onnx/Importer.h"
 #include "onnx.pb.h"
 
 #include "llvm/Support/MemoryBuffer.h"

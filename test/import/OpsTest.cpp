@@ -3,6 +3,7 @@
 #include "Support.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/onnx/Importer.h"
 
 #include "mlir/IR/Verifier.h"
 

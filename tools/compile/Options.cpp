@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
 #include "Options.h"
-#include "tools/common/ModelNames.h"
-#include "tools/compile/Binds.h"
+#include "tools/common/Tool.h"
+#include "tools/models/Models.h"
 
 #include "llvm/ADT/StringExtras.h"
 

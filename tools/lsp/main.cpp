@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-lsp-server: the language server for .mlir files of the tutti and plan dialects; editors start it and talk to it
 // over stdin and stdout.
-#include "tools/opt/Dialects.h"
+#include "dialects/Dialects.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 

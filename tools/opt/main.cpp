@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-opt: reads, verifies and prints modules of the tutti and plan dialects and runs single passes on them; for
 // tests and for debugging.
-#include "tools/opt/Dialects.h"
+#include "dialects/Dialects.h"
 
 #include "compiler/codegen/Math.h"
 #include "passes/Passes.h"

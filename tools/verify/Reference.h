@@ -3,7 +3,7 @@
 #ifndef TUTTI_TOOLS_VERIFY_REFERENCE_H
 #define TUTTI_TOOLS_VERIFY_REFERENCE_H
 
-#include "compiler/import/onnx/Importer.h"
+#include "compiler/import/Member.h"
 #include "dialects/tutti/Tutti.h"
 
 namespace tutti {

@@ -8,8 +8,7 @@
 #include "compiler/import/files/MappedFile.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "runtime/schema/Digest.h"
-#include "tools/common/ModelNames.h"
-#include "tools/compile/Binds.h"
+#include "tools/models/Models.h"
 
 #include <chrono>
 #include <unistd.h>

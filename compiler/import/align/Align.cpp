@@ -7,6 +7,7 @@
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/import/mlir/MlirFile.h"
+#include "compiler/import/onnx/Importer.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
@@ -181,8 +182,8 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
           return read.takeError();
         models = std::move(*read);
       } else {
-        auto model = importMember(context, *file, weights.get(), member, bindings[b],
-                                  before ? &ports[b] : alignOptions.ports, i);
+        auto model =
+            importOnnx(context, *file, weights.get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
         if (!model)
           return model.takeError();
         models.push_back(std::move(*model));

@@ -2,8 +2,8 @@
 // Comparison of members in lockstep.
 #include "compiler/import/align/Compare.h"
 #include "compiler/Error.h"
-#include "compiler/import/onnx/Importer.h"
-#include "compiler/import/onnx/Operand.h"
+#include "compiler/import/Ports.h"
+#include "compiler/import/emit/Operand.h"
 #include "dialects/tutti/Tutti.h"
 
 using namespace mlir;
@@ -98,6 +98,33 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
       counterpart[x] = y;
   }
   return llvm::Error::success();
+}
+
+llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index) {
+  auto text = [](const MemberModel &model) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *model.module;
+    return text;
+  };
+  std::string mine = text(first), theirs = text(other);
+  if (mine == theirs)
+    return llvm::Error::success();
+  func::FuncOp a = mainOf(*first.module), b = mainOf(*other.module);
+  SmallVector<unsigned> constants; // of text they are not the members' own
+  if (a.getFunctionType() == b.getFunctionType())
+    if (llvm::Error error = compare(first, other, index, constants))
+      return error;
+  SmallVector<StringRef> here, there;
+  StringRef(mine).split(here, '\n');
+  StringRef(theirs).split(there, '\n');
+  size_t line = 0;
+  while (line < here.size() && line < there.size() && here[line] == there[line])
+    ++line;
+  auto shown = [&](ArrayRef<StringRef> lines) {
+    return line < lines.size() ? lines[line].trim().take_front(200).str() : std::string("the end");
+  };
+  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
+                                         first.file + "'): " + shown(there) + ", in member 0 " + shown(here));
 }
 
 } // namespace tutti

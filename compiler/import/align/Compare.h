@@ -15,6 +15,10 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
 llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index,
                     llvm::SmallVectorImpl<unsigned> &constants);
 
+/// The same of two that were read from MLIR, in whose text a constant is no member's own: they are one but for their
+/// weights, else the first place, or line, where they part.
+llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index);
+
 } // namespace tutti
 
 #endif

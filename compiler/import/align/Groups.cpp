@@ -2,8 +2,8 @@
 // Unequal members: groups of equal ones, and their modules made one.
 #include "compiler/import/align/Groups.h"
 #include "compiler/Error.h"
+#include "compiler/import/Member.h"
 #include "compiler/import/align/Compare.h"
-#include "compiler/import/onnx/Importer.h"
 #include "dialects/tutti/Tutti.h"
 
 using namespace mlir;

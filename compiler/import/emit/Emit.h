@@ -6,7 +6,7 @@
 
 #include "compiler/Error.h"
 #include "compiler/import/Dims.h"
-#include "compiler/import/onnx/Operand.h"
+#include "compiler/import/emit/Operand.h"
 #include "dialects/tutti/Tutti.h"
 
 namespace tutti {

@@ -67,7 +67,7 @@ public:
   }
 
   /// Of the inputs, by name.
-  llvm::Expected<std::map<std::string, std::vector<std::string>>> symbolsOfInputs() {
+  llvm::Expected<InputSymbols> symbolsOfInputs() {
     auto mapped = MappedFile::open(path);
     if (!mapped)
       return mapped.takeError();
@@ -75,7 +75,7 @@ public:
       return std::move(error);
     if (llvm::Error error = checkStructure())
       return std::move(error);
-    std::map<std::string, std::vector<std::string>> names;
+    InputSymbols names;
     Ports ports = portsOf(main);
     for (auto [name, type] : llvm::zip_equal(ports.inputs, ports.types))
       for (const Size &size : getSizes(type))
@@ -380,7 +380,7 @@ llvm::Expected<std::vector<MemberModel>> importMlir(MLIRContext &context, const 
   return Reader(context, files, weights, options).run();
 }
 
-llvm::Expected<std::map<std::string, std::vector<std::string>>> mlirSymbols(StringRef path) {
+llvm::Expected<InputSymbols> mlirSymbols(StringRef path) {
   DialectRegistry registry;
   registry.insert<TuttiDialect, func::FuncDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

@@ -3,9 +3,11 @@
 #ifndef TUTTI_COMPILER_IMPORT_MLIR_MLIRFILE_H
 #define TUTTI_COMPILER_IMPORT_MLIR_MLIRFILE_H
 
-#include "compiler/import/onnx/Importer.h"
+#include "compiler/import/Ports.h"
 
 namespace tutti {
+
+class SafetensorsFile;
 
 /// Whether a file's name says that it is MLIR.
 bool isMlir(llvm::StringRef path);
@@ -23,11 +25,8 @@ bool isMlir(llvm::StringRef path);
 llvm::Expected<std::vector<MemberModel>> importMlir(mlir::MLIRContext &context, const MemberFiles &files,
                                                     const SafetensorsFile *weights, const ImportOptions &options);
 
-/// Whether two such models are one but for their weights; else exit code `unsupported`, with the first difference.
-llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index);
-
-/// Of the inputs the symbols, as symbolsOf has them.
-llvm::Expected<std::map<std::string, std::vector<std::string>>> mlirSymbols(llvm::StringRef path);
+/// Of the inputs the symbols.
+llvm::Expected<InputSymbols> mlirSymbols(llvm::StringRef path);
 
 /// Writes what `importMlir` reads: the values of an ensemble's weights beside their declarations.
 void attachValues(mlir::ModuleOp module, const llvm::StringMap<std::vector<WeightSource>> &weights);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text of MLIR models: how deep it is, how two differ, and weights in it.
-#include "compiler/Error.h"
+// The text of MLIR models: how deep it is, and weights in it.
 #include "compiler/import/Weights.h"
-#include "compiler/import/align/Compare.h"
 #include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Tutti.h"
 
@@ -37,33 +35,6 @@ std::optional<size_t> tooDeep(StringRef text) {
       return i;
   }
   return std::nullopt;
-}
-
-llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index) {
-  auto text = [](const MemberModel &model) {
-    std::string text;
-    llvm::raw_string_ostream(text) << *model.module;
-    return text;
-  };
-  std::string mine = text(first), theirs = text(other);
-  if (mine == theirs)
-    return llvm::Error::success();
-  func::FuncOp a = mainOf(*first.module), b = mainOf(*other.module);
-  SmallVector<unsigned> constants; // of text they are not the members' own
-  if (a.getFunctionType() == b.getFunctionType())
-    if (llvm::Error error = compare(first, other, index, constants))
-      return error;
-  SmallVector<StringRef> here, there;
-  StringRef(mine).split(here, '\n');
-  StringRef(theirs).split(there, '\n');
-  size_t line = 0;
-  while (line < here.size() && line < there.size() && here[line] == there[line])
-    ++line;
-  auto shown = [&](ArrayRef<StringRef> lines) {
-    return line < lines.size() ? lines[line].trim().take_front(200).str() : std::string("the end");
-  };
-  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
-                                         first.file + "'): " + shown(there) + ", in member 0 " + shown(here));
 }
 
 void attachValues(ModuleOp module, const llvm::StringMap<std::vector<WeightSource>> &weights) {

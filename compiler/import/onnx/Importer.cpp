@@ -3,7 +3,6 @@
 #include "compiler/import/onnx/Importer.h"
 #include "compiler/import/NormalForm.h"
 #include "compiler/import/Supplied.h"
-#include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
@@ -364,30 +363,9 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
 } // namespace
 
-llvm::Expected<MemberModel> importMember(MLIRContext &context, const MemberFiles &files, const ImportOptions &options,
-                                         const Ports *ports, size_t member) {
-  std::shared_ptr<SafetensorsFile> weights;
-  if (!files.weights.empty()) {
-    auto opened = SafetensorsFile::open(files.weights);
-    if (!opened)
-      return opened.takeError();
-    weights = *opened;
-  }
-  if (isMlir(files.model)) {
-    auto models = importMlir(context, files, weights.get(), options);
-    if (!models)
-      return models.takeError();
-    return std::move(models->front());
-  }
-  llvm::Expected<std::unique_ptr<OnnxFile>> model = OnnxFile::open(files.model);
-  if (!model)
-    return model.takeError();
-  return importMember(context, **model, weights.get(), files, options, ports, member);
-}
-
-llvm::Expected<MemberModel> importMember(MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
-                                         const MemberFiles &files, const ImportOptions &options, const Ports *ports,
-                                         size_t member) {
+llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
+                                       const MemberFiles &files, const ImportOptions &options, const Ports *ports,
+                                       size_t member) {
   context.loadDialect<TuttiDialect, func::FuncDialect>();
   DiagnosticCapture diagnostics(&context);
   auto imported = Importer(context, files, model, weights, options, ports, member, diagnostics).run();
@@ -397,7 +375,22 @@ llvm::Expected<MemberModel> importMember(MLIRContext &context, OnnxFile &model, 
 }
 
 llvm::Expected<MemberModel> importOnnx(MLIRContext &context, StringRef path, const ImportOptions &options) {
-  return importMember(context, {path.str(), "", -1}, options, nullptr, 0);
+  llvm::Expected<std::unique_ptr<OnnxFile>> model = OnnxFile::open(path);
+  if (!model)
+    return model.takeError();
+  return importOnnx(context, **model, nullptr, {path.str(), "", -1}, options, nullptr, 0);
+}
+
+InputSymbols symbolsOf(const OnnxFile &file) {
+  InputSymbols symbols;
+  for (const onnx::ValueInfoProto &input : file.graph().input()) {
+    std::vector<std::string> &names = symbols[input.name()];
+    for (auto [axis, dim] : llvm::enumerate(input.type().tensor_type().shape().dim())) {
+      bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
+      names.push_back(fixed ? "" : dimName(dim.dim_param(), input.name(), axis));
+    }
+  }
+  return symbols;
 }
 
 } // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a name of an ONNX graph stands for while it is imported.
-#ifndef TUTTI_COMPILER_IMPORT_ONNX_OPERAND_H
-#define TUTTI_COMPILER_IMPORT_ONNX_OPERAND_H
+#ifndef TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
+#define TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
 
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/Sizes.h"

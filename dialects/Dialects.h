@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The dialects that tutti-opt and tutti-lsp-server read: those of every stage that --dump-stages writes.
-#ifndef TUTTI_TOOLS_OPT_DIALECTS_H
-#define TUTTI_TOOLS_OPT_DIALECTS_H
+// The dialects of every stage that --dump-stages writes, which tutti-opt and tutti-lsp-server read.
+#ifndef TUTTI_DIALECTS_DIALECTS_H
+#define TUTTI_DIALECTS_DIALECTS_H
 
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
@@ -13,6 +13,7 @@
 
 namespace tutti {
 
+/// Ours, and those of LLVM that bodies of ours are written in.
 inline void insertDialects(mlir::DialectRegistry &registry) {
   registry.insert<TuttiDialect, plan::PlanDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
                   mlir::math::MathDialect, mlir::vector::VectorDialect>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands.
-#include "compiler/import/onnx/Operand.h"
+#include "compiler/import/emit/Operand.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be asked of a file before it is imported, and of an imported module.
-#include "compiler/import/Dims.h"
-#include "compiler/import/files/OnnxFile.h"
-#include "compiler/import/mlir/MlirFile.h"
-#include "compiler/import/onnx/Importer.h"
+// What can be asked of an imported module.
+#include "compiler/import/Ports.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -29,23 +26,6 @@ Ports portsOf(const MemberModel &model) {
   Ports ports = portsOf(mainOf(*model.module));
   ports.all = model.allInputs;
   return ports;
-}
-
-llvm::Expected<std::map<std::string, std::vector<std::string>>> symbolsOf(StringRef path) {
-  if (isMlir(path))
-    return mlirSymbols(path);
-  llvm::Expected<std::unique_ptr<OnnxFile>> file = OnnxFile::open(path);
-  if (!file)
-    return file.takeError();
-  std::map<std::string, std::vector<std::string>> symbols;
-  for (const onnx::ValueInfoProto &input : (*file)->graph().input()) {
-    std::vector<std::string> &names = symbols[input.name()];
-    for (auto [axis, dim] : llvm::enumerate(input.type().tensor_type().shape().dim())) {
-      bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
-      names.push_back(fixed ? "" : dimName(dim.dim_param(), input.name(), axis));
-    }
-  }
-  return symbols;
 }
 
 std::string describe(Location location) {

@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// --bind NAME=FILE.npy: inputs that are constants.
-#pragma once
-
-#include "tools/common/Npy.h"
+// Names of model files, and bound inputs.
+#include "tools/models/Models.h"
 
 #include "compiler/Error.h"
+#include "compiler/import/Weights.h"
+#include "compiler/import/emit/Operand.h"
 #include "compiler/import/files/MappedFile.h"
-#include "compiler/import/onnx/Operand.h"
 #include "runtime/schema/Digest.h"
+#include "tools/common/Npy.h"
+
+#include <fstream>
 
 namespace tutti::tool {
 
+std::string readModelNames(const std::vector<std::string> &given, std::vector<std::string> &names,
+                           const std::string &what) {
+  for (const std::string &text : given) {
+    if (text.empty() || text[0] != '@') {
+      names.push_back(text);
+      continue;
+    }
+    std::ifstream list(text.substr(1));
+    if (!list)
+      return "cannot read the list of " + what + " '" + text.substr(1) + "'";
+    constexpr const char *blank = " \t\r\v\f";
+    for (std::string line; std::getline(list, line);)
+      if (size_t first = line.find_first_not_of(blank); first != std::string::npos)
+        names.push_back(line.substr(first, line.find_last_not_of(blank) - first + 1));
+  }
+  return "";
+}
+
 /// The file's tensor as the element type that the model has for the input.
-inline llvm::Expected<WeightSource> readBound(const std::string &name, const std::string &file, mlir::Type element) {
+static llvm::Expected<WeightSource> readBound(const std::string &name, const std::string &file, mlir::Type element) {
   tutti_dtype_t expected = TUTTI_NONE;
   for (uint32_t d = TUTTI_BOOL; d <= TUTTI_COMPLEX128; ++d)
     if (elementName(element) == tutti_dtype_name(tutti_dtype_t(d)))
@@ -30,8 +50,7 @@ inline llvm::Expected<WeightSource> readBound(const std::string &name, const std
   return source;
 }
 
-/// Adds what the flags say, which are NAME=FILE.npy. Files are read when the input's type is known, and once.
-inline llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options) {
+llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options) {
   for (const std::string &flag : flags) {
     auto pair = splitAtLast(flag);
     if (!pair)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What can be asked of an imported module: its inputs and outputs, and what its ops were made from.
+#ifndef TUTTI_COMPILER_IMPORT_PORTS_H
+#define TUTTI_COMPILER_IMPORT_PORTS_H
+
+#include "compiler/import/Model.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tutti {
+
+/// What member 0 settles for the others: names, types and order of the inputs and outputs. The other members' are
+/// matched by name where the names agree, else by position, and their dimensions are called as member 0 calls them.
+struct Ports {
+  std::vector<std::string> inputs, outputs;
+  std::vector<mlir::RankedTensorType> types;
+  std::vector<std::string> all; ///< inputs with those that are bound to constants
+};
+
+/// The ports of an imported module, of which no input is bound.
+Ports portsOf(mlir::func::FuncOp main);
+Ports portsOf(const MemberModel &model);
+mlir::func::FuncOp mainOf(mlir::ModuleOp module);
+
+/// By input of a file, the names of its symbolic dimensions as `ImportOptions` binds them, one an axis; "" where it is
+/// fixed.
+using InputSymbols = std::map<std::string, std::vector<std::string>>;
+
+/// The node and the ONNX op that an op of the module was made from: "node 'linear_2' (Gemm)".
+std::string describe(mlir::Location location);
+
+} // namespace tutti
+
+#endif
