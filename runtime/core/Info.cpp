@@ -79,21 +79,9 @@ void Info::addPort(const fb::Program &program, const fb::Port &port, const int64
   }
 }
 
-bool Info::build(const fb::Root &root) {
-  if (!reserve(root))
-    return false;
-  info.format = root.format();
-  info.compiler = text(root.compiler());
-  info.share = text(root.share());
-  info.num_members = uint32_t(members.size());
-  info.members = members.data();
-  for (uint32_t i = 0; i < members.size(); ++i) {
-    const fb::Member &member = *root.members()->Get(i);
-    members[i] = {text(member.name()), text(member.source()), digestOf(member.digest())};
-  }
-
-  // A weight that lies in several layouts has a slot for each, and is one weight here. By the digest of its name: 1 +
-  // the weight's index.
+/// A weight that lies in several layouts has a slot for each, and is one weight here.
+bool Info::addWeights(const fb::Root &root) {
+  // By the digest of its name: 1 + the weight's index.
   Array<uint32_t> byName;
   if (!byName.allocate(std::bit_ceil(2 * weights.size() + 1)))
     return false;
@@ -127,49 +115,65 @@ bool Info::build(const fb::Root &root) {
   }
   info.num_weights = uint32_t(usedWeights);
   info.weights = weights.data();
+  return true;
+}
 
-  size_t usedDimensions = 0, usedTargets = 0;
-  for (uint32_t p = 0; p < programs.size(); ++p) {
-    const fb::Program &program = *root.programs()->Get(p);
-    tutti_program_t &out = programs[p];
-    int64_t lo[kMaxSizes], hi[kMaxSizes];
-    uint32_t numSizes = program.sizes()->size();
-    out.entry = text(program.entry());
-    out.precision = text(program.precision());
-    out.num_targets = count(program.targets());
-    out.targets = targets.data() + usedTargets;
-    for (uint32_t i = 0; i < out.num_targets; ++i)
-      targets[usedTargets++] = text(program.targets()->Get(i));
-    out.device = isForCuda(program) ? TUTTI_DEVICE_CUDA : TUTTI_DEVICE_CPU;
-    out.dimensions = dimensions.data() + usedDimensions;
-    for (uint32_t i = 0; i < numSizes; ++i) {
-      const fb::Size &size = *program.sizes()->Get(i);
-      lo[i] = size.lo();
-      hi[i] = size.hi();
-      if (size.kind() == fb::SizeKind::active)
-        continue;
-      dimensions[usedDimensions++] = {text(size.name()), lo[i], hi[i]};
-      ++out.num_dimensions;
-    }
-    for (bool input : {true, false}) {
-      (input ? out.inputs : out.outputs) = ports.data() + usedPorts;
-      size_t first = usedPorts;
-      for (uint32_t i = 0; i < count(program.ports()); ++i) {
-        const fb::Port &port = *program.ports()->Get(i);
-        if ((program.buffers()->Get(port.buffer())->space() == fb::Space::input) == input)
-          addPort(program, port, lo, hi, input);
-      }
-      (input ? out.num_inputs : out.num_outputs) = uint32_t(usedPorts - first);
-    }
-    out.arena_bytes = count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), hi)) : 0;
-    for (uint32_t i = 0; i < count(program.buffers()); ++i)
-      if (const fb::Buffer &buffer = *program.buffers()->Get(i); buffer.space() == fb::Space::state)
-        out.state_bytes += uint64_t(valueOf(buffer.bytes(), hi));
-    for (uint32_t i = 0; i < count(program.steps()); ++i)
-      // On a CPU, launches side by side are one: their tasks are one list.
-      out.launches += out.device == TUTTI_DEVICE_CPU ? numLaunches(*program.steps()->Get(i)) > 0
-                                                     : numLaunches(*program.steps()->Get(i));
+void Info::addProgram(const fb::Program &program, tutti_program_t &out) {
+  int64_t lo[kMaxSizes], hi[kMaxSizes];
+  uint32_t numSizes = program.sizes()->size();
+  out.entry = text(program.entry());
+  out.precision = text(program.precision());
+  out.num_targets = count(program.targets());
+  out.targets = targets.data() + usedTargets;
+  for (uint32_t i = 0; i < out.num_targets; ++i)
+    targets[usedTargets++] = text(program.targets()->Get(i));
+  out.device = isForCuda(program) ? TUTTI_DEVICE_CUDA : TUTTI_DEVICE_CPU;
+  out.dimensions = dimensions.data() + usedDimensions;
+  for (uint32_t i = 0; i < numSizes; ++i) {
+    const fb::Size &size = *program.sizes()->Get(i);
+    lo[i] = size.lo();
+    hi[i] = size.hi();
+    if (size.kind() == fb::SizeKind::active)
+      continue;
+    dimensions[usedDimensions++] = {text(size.name()), lo[i], hi[i]};
+    ++out.num_dimensions;
   }
+  for (bool input : {true, false}) {
+    (input ? out.inputs : out.outputs) = ports.data() + usedPorts;
+    size_t first = usedPorts;
+    for (uint32_t i = 0; i < count(program.ports()); ++i) {
+      const fb::Port &port = *program.ports()->Get(i);
+      if ((program.buffers()->Get(port.buffer())->space() == fb::Space::input) == input)
+        addPort(program, port, lo, hi, input);
+    }
+    (input ? out.num_inputs : out.num_outputs) = uint32_t(usedPorts - first);
+  }
+  out.arena_bytes = count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), hi)) : 0;
+  for (uint32_t i = 0; i < count(program.buffers()); ++i)
+    if (const fb::Buffer &buffer = *program.buffers()->Get(i); buffer.space() == fb::Space::state)
+      out.state_bytes += uint64_t(valueOf(buffer.bytes(), hi));
+  for (uint32_t i = 0; i < count(program.steps()); ++i)
+    // On a CPU, launches side by side are one: their tasks are one list.
+    out.launches += out.device == TUTTI_DEVICE_CPU ? numLaunches(*program.steps()->Get(i)) > 0
+                                                   : numLaunches(*program.steps()->Get(i));
+}
+
+bool Info::build(const fb::Root &root) {
+  if (!reserve(root))
+    return false;
+  info.format = root.format();
+  info.compiler = text(root.compiler());
+  info.share = text(root.share());
+  info.num_members = uint32_t(members.size());
+  info.members = members.data();
+  for (uint32_t i = 0; i < members.size(); ++i) {
+    const fb::Member &member = *root.members()->Get(i);
+    members[i] = {text(member.name()), text(member.source()), digestOf(member.digest())};
+  }
+  if (!addWeights(root))
+    return false;
+  for (uint32_t p = 0; p < programs.size(); ++p)
+    addProgram(*root.programs()->Get(p), programs[p]);
   info.num_programs = uint32_t(programs.size());
   info.programs = programs.data();
   return true;

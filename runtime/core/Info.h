@@ -16,7 +16,9 @@ public:
   tutti_info_t info = {};
 
 private:
-  bool reserve(const fb::Root &root);
+  [[nodiscard]] bool reserve(const fb::Root &root);
+  [[nodiscard]] bool addWeights(const fb::Root &root);
+  void addProgram(const fb::Program &program, tutti_program_t &out);
   void addPort(const fb::Program &program, const fb::Port &port, const int64_t *lo, const int64_t *hi, bool input);
   const char *symbolOf(const fb::Program &program, const fb::Extent &extent);
 
@@ -30,7 +32,8 @@ private:
   Array<tutti_dimension_t> dimensions;
   Array<const char *> targets;
   Array<char> symbols;
-  size_t usedPorts = 0, usedDims = 0, usedSymbols = 0;
+  // How much of each array is in use; `reserve` has made room for all of it.
+  size_t usedPorts = 0, usedDims = 0, usedSymbols = 0, usedDimensions = 0, usedTargets = 0;
 };
 
 /// A digest as stored: 8 bytes, little endian; 0 for none.

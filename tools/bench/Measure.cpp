@@ -17,7 +17,7 @@ namespace tutti::tool {
 
 namespace {
 using Clock = std::chrono::steady_clock;
-constexpr int kSets = 8;
+constexpr size_t kSets = 8;
 constexpr size_t kLeastRuns = 20, kMostRuns = 1000000;
 
 double since(Clock::time_point start) {
@@ -140,88 +140,89 @@ uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Prog
   return total;
 }
 
+/// What the calls of a run are given, in rotation.
+struct Inputs {
+  std::vector<InputSet> sets = std::vector<InputSet>(kSets);
+  std::vector<std::vector<int64_t>> dims; ///< of each input
+};
+
+/// Random elements for the program's inputs at these sizes.
+Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &program, const std::vector<int64_t> &sizes,
+                   Inputs &inputs) {
+  std::map<std::string, const fb::Port *> known;
+  for (uint32_t i = 0; i < rt::count(program.ports()); ++i)
+    if (const fb::Port *port = program.ports()->Get(i);
+        program.buffers()->Get(port->buffer())->space() == fb::Space::input)
+      known[rt::text(port->name())] = port;
+  std::mt19937 random(1);
+  for (const tutti_port_t &port : ports) {
+    std::vector<int64_t> shape;
+    for (int32_t d = 0; d < port.rank; ++d)
+      shape.push_back(rt::valueOf(known[port.name]->type()->dims()->Get(uint32_t(d)), sizes.data()));
+    uint64_t bytes = 0;
+    rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
+    if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
+      return {kResource, std::to_string(kSets) + " random inputs '" + port.name + "' of " + std::to_string(bytes) +
+                             " bytes each are more than this machine's memory; --dim times smaller sizes"};
+    for (InputSet &set : inputs.sets) {
+      set.data.emplace_back(bytes);
+      fillRandom(port.dtype, set.data.back(), random);
+    }
+    inputs.dims.push_back(shape);
+  }
+  return {};
+}
+
+/// What is needed before the clock starts: the artifact is asked for its inputs and its work, then closed again.
+Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
+  Artifact artifact;
+  if (auto failure = openArtifact(setup.artifact, artifact))
+    return failure;
+  if (auto error = artifact.chooseDevice(setup.options))
+    return error;
+  std::vector<int64_t> sizes;
+  if (auto failure = sizesOf(setup, artifact, m, sizes))
+    return failure;
+  const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(setup.options.program);
+  m.flops = double(rt::valueOf(program.flops(), sizes.data()));
+  m.bytes = leastBytes(artifact, setup, program, sizes);
+  if (auto failure = fillInputs(artifact.inputs(setup.options.program), program, sizes, inputs))
+    return failure;
+  m.rows = 1;
+  const tutti_program_t &described = artifact.programs()[setup.options.program];
+  for (uint32_t i = 0; i < described.num_dimensions; ++i)
+    if (described.dimensions[i].lo != described.dimensions[i].hi)
+      m.rows = std::max(m.rows, sizes[i + 1]);
+  m.rows *= m.active;
+  return {};
+}
+
 Failure bindSet(Session &session, const InputSet &set) {
   for (const tutti_tensor_t &tensor : set.tensors)
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &tensor))
       return {status >> 8, tutti_session_message(session.get())};
   return {};
 }
-} // namespace
 
-double percentile(const Times &times, double p) {
-  double at = p / 100 * double(times.size() - 1);
-  auto below = size_t(at);
-  size_t above = std::min(below + 1, times.size() - 1);
-  return times[below] + (at - double(below)) * (times[above] - times[below]);
-}
-
-Failure measure(const Setup &asked, Measurement &m) {
-  Setup setup = asked;
-  // What is needed before the clock starts: the artifact is asked for its inputs, then closed again.
-  std::vector<int64_t> sizes;
-  std::vector<InputSet> sets(kSets);
-  std::vector<std::vector<int64_t>> dims;
-  {
-    Artifact artifact;
-    if (auto failure = openArtifact(setup.artifact, artifact))
-      return failure;
-    if (auto error = artifact.chooseDevice(setup.options))
-      return error;
-    if (auto failure = sizesOf(setup, artifact, m, sizes))
-      return failure;
-    std::span<const tutti_port_t> inputs = artifact.inputs(setup.options.program);
-    const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(setup.options.program);
-    m.flops = double(rt::valueOf(program.flops(), sizes.data()));
-    m.bytes = leastBytes(artifact, setup, program, sizes);
-    std::map<std::string, const fb::Port *> ports;
-    for (uint32_t i = 0; i < rt::count(program.ports()); ++i)
-      if (program.buffers()->Get(program.ports()->Get(i)->buffer())->space() == fb::Space::input)
-        ports[rt::text(program.ports()->Get(i)->name())] = program.ports()->Get(i);
-    std::mt19937 random(1);
-    for (const tutti_port_t &port : inputs) {
-      std::vector<int64_t> shape;
-      for (int32_t d = 0; d < port.rank; ++d)
-        shape.push_back(rt::valueOf(ports[port.name]->type()->dims()->Get(uint32_t(d)), sizes.data()));
-      uint64_t bytes = 0;
-      rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
-      if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
-        return {kResource, std::to_string(kSets) + " random inputs '" + port.name + "' of " + std::to_string(bytes) +
-                               " bytes each are more than this machine's memory; --dim times smaller sizes"};
-      for (InputSet &set : sets) {
-        set.data.emplace_back(bytes);
-        fillRandom(port.dtype, set.data.back(), random);
-      }
-      dims.push_back(shape);
-    }
-    m.rows = 1;
-    const tutti_program_t &described = artifact.programs()[setup.options.program];
-    for (uint32_t i = 0; i < described.num_dimensions; ++i)
-      if (described.dimensions[i].lo != described.dimensions[i].hi)
-        m.rows = std::max(m.rows, sizes[i + 1]);
-    m.rows *= m.active;
-  }
-
-  // The cold start: everything from the file's name to the first outputs.
-  Artifact artifact;
-  Session session;
+/// The cold start: everything from the file's name to the first outputs. Chooses the device in `setup`.
+Failure startCold(Setup &setup, Measurement &m, Inputs &inputs, Artifact &artifact, Session &session) {
   auto start = Clock::now();
   if (auto failure = openArtifact(setup.artifact, artifact))
     return failure;
-  setup.options = asked.options;
   if (auto failure = createSession(artifact, setup.options, session))
     return failure;
-  std::span<const tutti_port_t> inputs = artifact.inputs(setup.options.program);
+  std::span<const tutti_port_t> ports = artifact.inputs(setup.options.program);
   if (!setup.active.empty())
     if (auto error = session.setActive(setup.active))
       return error;
-  for (InputSet &set : sets)
-    for (size_t i = 0; i < inputs.size(); ++i)
-      set.tensors.push_back({inputs[i].name, inputs[i].dtype, int32_t(dims[i].size()), dims[i].data(), nullptr,
-                             set.data[i].data(), TUTTI_MEMORY_HOST});
+  for (InputSet &set : inputs.sets)
+    for (size_t i = 0; i < ports.size(); ++i)
+      set.tensors.push_back({ports[i].name, ports[i].dtype, int32_t(inputs.dims[i].size()), inputs.dims[i].data(),
+                             nullptr, set.data[i].data(), TUTTI_MEMORY_HOST});
   for (const auto &[name, value] : m.sizes)
     if (auto error = session.setDimension(name, value))
       return error;
-  if (auto failure = bindSet(session, sets[0]))
+  if (auto failure = bindSet(session, inputs.sets[0]))
     return failure;
   if (auto error = session.run())
     return error;
@@ -231,13 +232,16 @@ Failure measure(const Setup &asked, Measurement &m) {
   m.emulated = session.device().device == TUTTI_DEVICE_EMULATED;
   m.flopsPeak = session.device().flops_per_second;
   m.bytesPeak = session.device().bytes_per_second;
+  return {};
+}
 
-  // A fifth of the time to warm up, the rest counts.
+/// Calls by the host's clock: a fifth of the time to warm up, the rest counts.
+Failure timeCalls(Session &session, std::span<const InputSet> sets, double seconds, Measurement &m) {
   m.microseconds.clear();
-  double budget = setup.seconds * 1e6;
-  int next = 0;
+  double budget = seconds * 1e6;
+  size_t next = 0;
   auto once = [&]() -> std::pair<Failure, double> {
-    if (auto failure = bindSet(session, sets[size_t(next++ % kSets)]))
+    if (auto failure = bindSet(session, sets[next++ % kSets]))
       return {failure, 0};
     auto begin = Clock::now();
     tutti_status_t status = tutti_session_run(session.get());
@@ -255,10 +259,32 @@ Failure measure(const Setup &asked, Measurement &m) {
     m.microseconds.push_back(elapsed);
   }
   std::sort(m.microseconds.begin(), m.microseconds.end());
+  return {};
+}
+} // namespace
+
+double percentile(const Times &times, double p) {
+  double at = p / 100 * double(times.size() - 1);
+  auto below = size_t(at);
+  size_t above = std::min(below + 1, times.size() - 1);
+  return times[below] + (at - double(below)) * (times[above] - times[below]);
+}
+
+Failure measure(const Setup &asked, Measurement &m) {
+  Inputs inputs;
+  if (auto failure = prepare(asked, m, inputs))
+    return failure;
+  Setup setup = asked;
+  Artifact artifact;
+  Session session;
+  if (auto failure = startCold(setup, m, inputs, artifact, session))
+    return failure;
+  if (auto failure = timeCalls(session, inputs.sets, setup.seconds, m))
+    return failure;
   if (m.onCpu)
     return {};
   session = Session(); // its memory may be needed
-  return timeOnDevice(artifact, setup, sets, m);
+  return timeOnDevice(artifact, setup, inputs.sets, m);
 }
 
 } // namespace tutti::tool

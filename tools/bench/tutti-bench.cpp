@@ -72,10 +72,18 @@ Failure addSetups(const Arguments &arguments, const Setup &common, const Binding
   return {};
 }
 
-Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
-  Measurement m;
-  Json peaks;
-  double flopsPeak = 0, rate = 0, drift = 0;
+/// What a call could take at least, and how near the calls came.
+struct Limit {
+  double flopsPeak = 0, rate = 0; ///< a second; 0: not known
+  double drift = 0;               ///< how far the peaks before and after are apart, of the larger one
+  bool known = false;             ///< not so on the emulated device
+  bool byFlops = false;
+  double us = 0;
+  double bestUs = 0; ///< what the limit is held against: calls as such, without the way from and to the host
+};
+
+/// Times the calls between two looks at what the machine can do.
+Failure measureWithPeaks(const Setup &setup, Measurement &m, Limit &limit) {
   uint32_t threads = setup.options.threads;
   if (setup.options.device == TUTTI_DEVICE_CPU) {
     int tries = 0;
@@ -84,81 +92,96 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
       if (auto failure = measure(setup, m))
         return failure;
       double after = peakFlops(threads);
-      flopsPeak = std::max(before, after);
-      drift = apart(before, after);
-    } while (drift > kSteady && ++tries < kTries);
-    rate = readRate(std::max<uint64_t>(m.bytes, 64), threads);
+      limit.flopsPeak = std::max(before, after);
+      limit.drift = apart(before, after);
+    } while (limit.drift > kSteady && ++tries < kTries);
+    limit.rate = readRate(std::max<uint64_t>(m.bytes, 64), threads);
   } else {
     if (auto failure = measure(setup, m))
       return failure;
-    flopsPeak = m.flopsPeak;
-    rate = m.bytesPeak;
+    limit.flopsPeak = m.flopsPeak;
+    limit.rate = m.bytesPeak;
   }
+  limit.known = limit.flopsPeak > 0 && limit.rate > 0;
+  double flopsUs = limit.known ? m.flops / limit.flopsPeak * 1e6 : 0;
+  double bytesUs = limit.known ? double(m.bytes) / limit.rate * 1e6 : 0;
+  limit.byFlops = flopsUs >= bytesUs;
+  limit.us = std::max(flopsUs, bytesUs);
+  limit.bestUs = percentile(m.onCpu ? m.microseconds : m.onDevice, 50);
+  return {};
+}
 
-  bool known = flopsPeak > 0 && rate > 0; // not so on the emulated device
-  double flopsUs = known ? m.flops / flopsPeak * 1e6 : 0, bytesUs = known ? double(m.bytes) / rate * 1e6 : 0;
-  double limit = std::max(flopsUs, bytesUs), median = percentile(m.microseconds, 50);
-  double p10 = percentile(m.microseconds, 10), p90 = percentile(m.microseconds, 90);
-  // What the limit is held against: calls as such, without the way from and to the host.
-  double best = m.onCpu ? median : percentile(m.onDevice, 50);
-  json = {{"sizes", Json::object()},
-          {"device", m.device},
-          {"runs", m.microseconds.size()},
-          {"threads", threads},
-          {"active", m.active},
-          {"median_us", median},
-          {"p10_us", p10},
-          {"p90_us", p90},
-          {"p99_us", percentile(m.microseconds, 99)},
-          {"cold_us", m.coldUs},
-          {"limit_us", limit},
-          {"bound", flopsUs >= bytesUs ? "flops" : "bytes"},
-          {"share", limit / best},
-          {"flops", m.flops},
-          {"bytes", m.bytes},
-          {"peak_flops", flopsPeak},
-          {"read_bytes_per_s", rate},
-          {"peaks_apart", drift}};
-  if (!known)
+Json toJson(const Measurement &m, const Limit &limit, uint32_t threads) {
+  Json json = {{"sizes", Json::object()},
+               {"device", m.device},
+               {"runs", m.microseconds.size()},
+               {"threads", threads},
+               {"active", m.active},
+               {"median_us", percentile(m.microseconds, 50)},
+               {"p10_us", percentile(m.microseconds, 10)},
+               {"p90_us", percentile(m.microseconds, 90)},
+               {"p99_us", percentile(m.microseconds, 99)},
+               {"cold_us", m.coldUs},
+               {"limit_us", limit.us},
+               {"bound", limit.byFlops ? "flops" : "bytes"},
+               {"share", limit.us / limit.bestUs},
+               {"flops", m.flops},
+               {"bytes", m.bytes},
+               {"peak_flops", limit.flopsPeak},
+               {"read_bytes_per_s", limit.rate},
+               {"peaks_apart", limit.drift}};
+  if (!limit.known)
     for (const char *name : {"limit_us", "bound", "share", "peak_flops", "read_bytes_per_s"})
       json[name] = nullptr;
   if (!m.onCpu) {
     json["driver"] = "CUDA " + std::to_string(m.driver / 1000) + "." + std::to_string(m.driver % 1000 / 10);
     json["emulated"] = m.emulated;
     json["device_runs"] = m.onDevice.size();
-    json["device_median_us"] = best;
+    json["device_median_us"] = limit.bestUs;
     json["device_p10_us"] = percentile(m.onDevice, 10);
     json["device_p90_us"] = percentile(m.onDevice, 90);
     json["event_us"] = m.emptyUs;
   }
   for (const auto &[name, value] : m.sizes)
     json["sizes"][name] = value;
+  return json;
+}
 
+void print(const Measurement &m, const Limit &limit, uint32_t threads, bool peaks) {
   std::string sizes;
   for (const auto &[name, value] : m.sizes)
     sizes += name + "=" + std::to_string(value) + " ";
   std::string where = m.onCpu ? std::to_string(threads) + " threads" : m.device;
   std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
-              sizes.c_str(), m.active, where.c_str(), median, p10, p90, percentile(m.microseconds, 99),
-              m.microseconds.size(), m.coldUs);
+              sizes.c_str(), m.active, where.c_str(), percentile(m.microseconds, 50), percentile(m.microseconds, 10),
+              percentile(m.microseconds, 90), percentile(m.microseconds, 99), m.microseconds.size(), m.coldUs);
   if (!m.onCpu)
     std::printf("  on the device, by its events: median %.2f us (p10 %.2f, p90 %.2f, %zu runs; %.2f with no call in "
                 "between); driver for CUDA %d.%d\n",
-                best, percentile(m.onDevice, 10), percentile(m.onDevice, 90), m.onDevice.size(), m.emptyUs,
+                limit.bestUs, percentile(m.onDevice, 10), percentile(m.onDevice, 90), m.onDevice.size(), m.emptyUs,
                 m.driver / 1000, m.driver % 1000 / 10);
   if (m.emulated)
     std::printf("  the device is emulated: these times say nothing of any GPU\n");
-  if (!known)
-    return {};
-  std::printf("  limit %.1f us by %s: %.1f %% of it reached; %.1f calls and %.0f rows of members a second\n", limit,
-              flopsUs >= bytesUs ? "multiply-adds" : "bytes", 100 * limit / best, 1e6 / best,
-              1e6 / best * double(m.rows));
-  if (arguments.peaks)
-    std::printf("  peaks: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", flopsPeak / 1e9, rate / 1e9,
+  if (!limit.known)
+    return;
+  std::printf("  limit %.1f us by %s: %.1f %% of it reached; %.1f calls and %.0f rows of members a second\n", limit.us,
+              limit.byFlops ? "multiply-adds" : "bytes", 100 * limit.us / limit.bestUs, 1e6 / limit.bestUs,
+              1e6 / limit.bestUs * double(m.rows));
+  if (peaks)
+    std::printf("  peaks: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", limit.flopsPeak / 1e9, limit.rate / 1e9,
                 static_cast<unsigned long long>(m.bytes));
-  if (drift > kSteady)
+  if (limit.drift > kSteady)
     std::fprintf(stderr, "tutti-bench: warning: the peaks before and after are %.0f %% apart; the machine is busy\n",
-                 100 * drift);
+                 100 * limit.drift);
+}
+
+Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
+  Measurement m;
+  Limit limit;
+  if (auto failure = measureWithPeaks(setup, m, limit))
+    return failure;
+  json = toJson(m, limit, setup.options.threads);
+  print(m, limit, setup.options.threads, arguments.peaks);
   return {};
 }
 

@@ -238,129 +238,150 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
   return llvm::Error::success();
 }
 
+/// The flags as they are given.
+struct Flags {
+  std::vector<std::string> models, weights, targets, inputs, dims, binds, outputs, explainAt;
+  std::string share = "content", stop, randomness, explainFor, memory;
+  bool fast = false;
+  uint32_t jobs = tool::defaultThreads();
+};
+
+/// The command line, in the order in which --help has it.
+void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
+  CompileRequest &request = options.request;
+  app.add_option("MODEL", flags.models,
+                 "ONNX files, or MLIR files of the tutti dialect (.mlir), in the order of the members; @FILE reads "
+                 "names, one a line")
+      ->expected(1, -1);
+  app.add_option("--weights", flags.weights,
+                 "safetensors files, each a member of the one MODEL: their tensors take the place of its initializers, "
+                 "by name; @FILE reads names")
+      ->type_name("FILE")
+      ->expected(1, -1);
+  app.add_option("-o,--out", request.output, "the artifact to write");
+  app.add_option("--target", flags.targets,
+                 "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, "
+                 "emulated-sm_75 ...")
+      ->delimiter(',')
+      ->type_name("T,...");
+  app.add_option("--input", flags.inputs,
+                 "NAME=shared (default) or NAME=member: one array a member, the member axis first")
+      ->type_name("NAME=KIND");
+  app.add_option("--dim", flags.dims,
+                 "NAME=V or NAME=LO..HI binds a symbolic dimension; NAME=V,V,... makes a program for each value over "
+                 "the same weights, lists of several dimensions taken together")
+      ->type_name("NAME=V");
+  app.add_option(
+         "--bind", flags.binds,
+         "NAME=FILE.npy: an input becomes a constant, the same for all members; the artifact has that input no more")
+      ->type_name("NAME=FILE");
+  app.add_option("--output", flags.outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")
+      ->type_name("NAME=HEAD,...");
+  app.add_option(
+      "--share", flags.share,
+      "content: equal weights are stored and computed once (default); none: every float weight stays per member");
+  app.add_option("--randomness", flags.randomness, "error, same or different (not supported yet)");
+  app.add_option("--precision", request.precision,
+                 "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
+                 "f32-ffma (the CPU's bits), "
+                 "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
+      ->type_name("P");
+  app.add_flag("--fast-math", flags.fast, "(not supported yet)");
+  app.add_flag("--unequal", request.unequal,
+               "members may differ in structure: those that align are a group, all run in one program");
+  app.add_option("--memory-limit", flags.memory,
+                 "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
+                 "...; past it members run in pieces")
+      ->type_name("BYTES");
+  app.add_option("--jobs", flags.jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--stop-after", flags.stop, "prints the IR after a stage: model, batched, kernels, planned, binary")
+      ->type_name("STAGE");
+  app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
+  app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
+  app.add_option(
+         "--explain-for", flags.explainFor,
+         "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")
+      ->type_name("DEVICE");
+  app.add_option("--explain-at", flags.explainAt,
+                 "NAME=V: a size of the call that is predicted, active for the members; else the largest")
+      ->type_name("NAME=V");
+  for (CLI::Option *option : app.get_options())
+    if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL" && option->get_name() != "--weights")
+      option->allow_extra_args(false);
+}
+
+/// The flags that are one word each.
+llvm::Error setModes(const Flags &flags, CompileOptions &options) {
+  CompileRequest &request = options.request;
+  auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
+  if (flags.fast)
+    return absent("--fast-math");
+  if (!flags.randomness.empty())
+    return absent("--randomness");
+  if (flags.share != "content" && flags.share != "none")
+    return usage("--share " + flags.share + ": expected content or none");
+  request.shareByContent = flags.share == "content";
+  if (!options.explain.empty() && options.explain != "text" && options.explain != "json")
+    return usage("--explain=" + options.explain + ": expected --explain or --explain=json");
+  if (!flags.memory.empty()) {
+    request.memoryLimit = parseBytes(flags.memory);
+    if (!request.memoryLimit)
+      return usage("--memory-limit '" + flags.memory +
+                   "': expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
+  }
+  request.jobs = std::max<uint64_t>(1, flags.jobs);
+  if (!flags.stop.empty()) {
+    auto *stage = llvm::find_if(stages(), [&](auto &entry) { return entry.first == flags.stop; });
+    if (stage == stages().end())
+      return usage("--stop-after " + flags.stop + ": the stages are model, batched, kernels, planned, binary");
+    request.stopAfter = stage->second;
+  }
+  if (request.output.empty() && request.stopAfter == Stage::binary && flags.stop.empty() && options.explain.empty())
+    return usage("no artifact is named: add -o FILE.tutti");
+  return llvm::Error::success();
+}
+
+/// What the flags say, as options; the first thing that is wrong with them.
+llvm::Error fill(const Flags &flags, CompileOptions &options) {
+  CompileRequest &request = options.request;
+  if (llvm::Error error = setModes(flags, options))
+    return error;
+  if (llvm::Error error = addTargets(flags.targets, request))
+    return error;
+  if (llvm::Error error = checkPrecision(request))
+    return error;
+  for (const std::string &text : flags.dims)
+    if (llvm::Error error = addDim(text, request))
+      return error;
+  if (llvm::Error error = checkLists(request))
+    return error;
+  for (const std::string &text : flags.inputs)
+    if (llvm::Error error = addInput(text, request))
+      return error;
+  for (const std::string &text : flags.outputs)
+    if (llvm::Error error = addOutput(text, request))
+      return error;
+  if (llvm::Error error = addExplanation(flags.explainFor, flags.explainAt, options))
+    return error;
+  if (llvm::Error error = tool::addBinds(flags.binds, request.import))
+    return error;
+  return addModels(flags.models, flags.weights, request);
+}
+
 } // namespace
 
 std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) {
   CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact."};
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
   app.set_version_flag("--version", TUTTI_VERSION);
-  std::vector<std::string> models, targets, inputs, dims, binds, outputs, explainAt, weights;
-  std::string share = "content", stop, randomness, explainFor;
-  bool fast = false;
-  std::string memory;
-  uint32_t jobs = tool::defaultThreads();
-  CompileRequest &request = options.request;
-  app.add_option("MODEL", models,
-                 "ONNX files, or MLIR files of the tutti dialect (.mlir), in the order of the members; @FILE reads "
-                 "names, one a line")
-      ->expected(1, -1);
-  app.add_option("--weights", weights,
-                 "safetensors files, each a member of the one MODEL: their tensors take the place of its initializers, "
-                 "by name; @FILE reads names")
-      ->type_name("FILE")
-      ->expected(1, -1);
-  app.add_option("-o,--out", request.output, "the artifact to write");
-  app.add_option("--target", targets,
-                 "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, "
-                 "emulated-sm_75 ...")
-      ->delimiter(',')
-      ->type_name("T,...");
-  app.add_option("--input", inputs, "NAME=shared (default) or NAME=member: one array a member, the member axis first")
-      ->type_name("NAME=KIND");
-  app.add_option("--dim", dims,
-                 "NAME=V or NAME=LO..HI binds a symbolic dimension; NAME=V,V,... makes a program for each value over "
-                 "the same weights, lists of several dimensions taken together")
-      ->type_name("NAME=V");
-  app.add_option(
-         "--bind", binds,
-         "NAME=FILE.npy: an input becomes a constant, the same for all members; the artifact has that input no more")
-      ->type_name("NAME=FILE");
-  app.add_option("--output", outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")
-      ->type_name("NAME=HEAD,...");
-  app.add_option(
-      "--share", share,
-      "content: equal weights are stored and computed once (default); none: every float weight stays per member");
-  app.add_option("--randomness", randomness, "error, same or different (not supported yet)");
-  app.add_option("--precision", request.precision,
-                 "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
-                 "f32-ffma (the CPU's bits), "
-                 "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
-      ->type_name("P");
-  app.add_flag("--fast-math", fast, "(not supported yet)");
-  app.add_flag("--unequal", request.unequal,
-               "members may differ in structure: those that align are a group, all run in one program");
-  app.add_option("--memory-limit", memory,
-                 "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
-                 "...; past it members run in pieces")
-      ->type_name("BYTES");
-  app.add_option("--jobs", jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
-  app.add_option("--stop-after", stop, "prints the IR after a stage: model, batched, kernels, planned, binary")
-      ->type_name("STAGE");
-  app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
-  app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
-  app.add_option(
-         "--explain-for", explainFor,
-         "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")
-      ->type_name("DEVICE");
-  app.add_option("--explain-at", explainAt,
-                 "NAME=V: a size of the call that is predicted, active for the members; else the largest")
-      ->type_name("NAME=V");
-  for (CLI::Option *option : app.get_options())
-    if (option->get_items_expected_max() > 1 && option->get_name() != "MODEL" && option->get_name() != "--weights")
-      option->allow_extra_args(false);
+  Flags flags;
+  declare(app, flags, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : int(ExitCode::usage);
   }
-  auto fill = [&]() -> llvm::Error {
-    auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
-    if (fast)
-      return absent("--fast-math");
-    if (!randomness.empty())
-      return absent("--randomness");
-    if (share != "content" && share != "none")
-      return usage("--share " + share + ": expected content or none");
-    request.shareByContent = share == "content";
-    if (!options.explain.empty() && options.explain != "text" && options.explain != "json")
-      return usage("--explain=" + options.explain + ": expected --explain or --explain=json");
-    if (!memory.empty()) {
-      request.memoryLimit = parseBytes(memory);
-      if (!request.memoryLimit)
-        return usage("--memory-limit '" + memory +
-                     "': expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
-    }
-    request.jobs = std::max<uint64_t>(1, jobs);
-    if (!stop.empty()) {
-      auto *stage = llvm::find_if(stages(), [&](auto &entry) { return entry.first == stop; });
-      if (stage == stages().end())
-        return usage("--stop-after " + stop + ": the stages are model, batched, kernels, planned, binary");
-      request.stopAfter = stage->second;
-    }
-    if (request.output.empty() && request.stopAfter == Stage::binary && stop.empty() && options.explain.empty())
-      return usage("no artifact is named: add -o FILE.tutti");
-    if (llvm::Error error = addTargets(targets, request))
-      return error;
-    if (llvm::Error error = checkPrecision(request))
-      return error;
-    for (const std::string &text : dims)
-      if (llvm::Error error = addDim(text, request))
-        return error;
-    if (llvm::Error error = checkLists(request))
-      return error;
-    for (const std::string &text : inputs)
-      if (llvm::Error error = addInput(text, request))
-        return error;
-    for (const std::string &text : outputs)
-      if (llvm::Error error = addOutput(text, request))
-        return error;
-    if (llvm::Error error = addExplanation(explainFor, explainAt, options))
-      return error;
-    if (llvm::Error error = tool::addBinds(binds, request.import))
-      return error;
-    return addModels(models, weights, request);
-  };
-  if (llvm::Error error = fill()) {
+  if (llvm::Error error = fill(flags, options)) {
     int code = 0;
     llvm::handleAllErrors(std::move(error), [&](const CompileError &e) {
       std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());

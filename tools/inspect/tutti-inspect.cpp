@@ -124,95 +124,102 @@ Json programsOf(const fb::Root &root, uint32_t kernel) {
   return out;
 }
 
+Json membersOf(const Artifact &artifact, const fb::Root &root) {
+  Json out = Json::array();
+  for (const tutti_member_t &member : artifact.members())
+    out.push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
+  for (uint32_t g = 0; g < rt::count(root.groups()); ++g)
+    for (uint32_t i = 0; i < rt::count(root.groups()->Get(g)->members()); ++i)
+      if (uint32_t member = root.groups()->Get(g)->members()->Get(i); member < out.size())
+        out[member]["group"] = g;
+  return out;
+}
+
+Json memoryOf(const fb::Memory &memory) {
+  return {{"weights_bytes", memory.weights()},
+          {"arena_bytes", memory.arena()},
+          {"state_bytes", memory.state()},
+          {"tables_bytes", memory.tables()},
+          {"inputs_bytes", memory.inputs()},
+          {"outputs_bytes", memory.outputs()},
+          {"scratch_bytes_per_thread", memory.scratch()},
+          {"peak_bytes", memory.weights() + memory.arena() + memory.state() + memory.tables() + memory.inputs() +
+                             memory.outputs() + memory.scratch()}};
+}
+
+/// A program as the library tells it, and what only the file has.
+Json programOf(const tutti_program_t &program, const fb::Root &root, const fb::Program &own) {
+  Json sizes = Json::array();
+  for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
+    sizes.push_back({{"name", d.name}, {"lo", d.lo}, {"hi", d.hi}});
+  Json architectures = Json::array();
+  for (uint32_t i = 1; i < program.num_targets; ++i)
+    architectures.push_back(program.targets[i]);
+  Json out = {{"entry", program.entry},
+              {"target", program.num_targets ? program.targets[0] : "cpu"},
+              {"architectures", architectures},
+              {"precision", program.precision},
+              {"sizes", sizes},
+              {"launches", program.launches},
+              {"arena_bytes", program.arena_bytes},
+              {"state_bytes", program.state_bytes},
+              {"inputs", portsOf({program.inputs, program.num_inputs})},
+              {"outputs", portsOf({program.outputs, program.num_outputs})}};
+  if (own.chunk())
+    out["chunk"] = own.chunk();
+  if (const fb::Memory *memory = own.memory())
+    out["memory"] = memoryOf(*memory);
+  if (program.device == TUTTI_DEVICE_CUDA)
+    out["grids"] = launchesOf(root, own);
+  return out;
+}
+
+Json kernelOf(const fb::Root &root, uint32_t k) {
+  const fb::Kernel &kernel = *root.kernels()->Get(k);
+  Json images = Json::array();
+  for (uint32_t i = 0; i < rt::count(kernel.images()); ++i)
+    images.push_back(imageOf(*kernel.images()->Get(i)));
+  return {{"name", rt::text(kernel.name())},         {"family", rt::text(kernel.family())},
+          {"numerics", rt::text(kernel.numerics())}, {"source", rt::text(kernel.source())},
+          {"programs", programsOf(root, k)},         {"images", images}};
+}
+
+Json slotOf(const fb::Slot &slot, uint32_t members) {
+  uint32_t copies = rt::copiesOf(slot, members);
+  Json dims = Json::array();
+  for (uint32_t d = 0; d < rt::count(slot.type()->dims()); ++d)
+    dims.push_back(slot.type()->dims()->Get(d)->base());
+  return {{"name", rt::text(slot.name())},
+          {"dtype", rt::nameOf(slot.type()->dtype())},
+          {"dims", dims},
+          {"layout", rt::text(slot.layout())},
+          {"bytes", copies * slot.bytes_each()},
+          {"copies", copies},
+          {"shared", rt::isShared(slot)},
+          {"swappable", slot.swappable()}};
+}
+
+/// Everything that is printed, as JSON.
 Json describe(const Artifact &artifact) {
   const tutti_info_t &info = artifact.info();
   const fb::Root &root = *fb::GetRoot(info.metadata);
   Json out = {
       {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
-  out["members"] = Json::array();
-  for (const tutti_member_t &member : artifact.members())
-    out["members"].push_back(
-        {{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
-  for (uint32_t g = 0; g < rt::count(root.groups()); ++g)
-    for (uint32_t i = 0; i < rt::count(root.groups()->Get(g)->members()); ++i)
-      if (uint32_t member = root.groups()->Get(g)->members()->Get(i); member < info.num_members)
-        out["members"][member]["group"] = g;
+  out["members"] = membersOf(artifact, root);
   out["inputs"] = portsOf(artifact.inputs());
   out["outputs"] = portsOf(artifact.outputs());
-  out["targets"] = Json::array();
+  for (const char *list : {"targets", "programs", "kernels", "slots"})
+    out[list] = Json::array();
   for (const auto &[target, bytes] : codeBytes(root))
     out["targets"].push_back({{"name", target}, {"code_bytes", bytes}});
-
-  out["programs"] = Json::array();
-  for (uint32_t p = 0; p < info.num_programs; ++p) {
-    const tutti_program_t &program = info.programs[p];
-    Json sizes = Json::array();
-    for (uint32_t i = 0; i < program.num_dimensions; ++i)
-      sizes.push_back(
-          {{"name", program.dimensions[i].name}, {"lo", program.dimensions[i].lo}, {"hi", program.dimensions[i].hi}});
-    Json architectures = Json::array();
-    for (uint32_t i = 1; i < program.num_targets; ++i)
-      architectures.push_back(program.targets[i]);
-    out["programs"].push_back({{"entry", program.entry},
-                               {"target", program.num_targets ? program.targets[0] : "cpu"},
-                               {"architectures", architectures},
-                               {"precision", program.precision},
-                               {"sizes", sizes},
-                               {"launches", program.launches},
-                               {"arena_bytes", program.arena_bytes},
-                               {"state_bytes", program.state_bytes},
-                               {"inputs", portsOf({program.inputs, program.num_inputs})},
-                               {"outputs", portsOf({program.outputs, program.num_outputs})}});
-    const fb::Program &own = *root.programs()->Get(p);
-    if (own.chunk())
-      out["programs"].back()["chunk"] = own.chunk();
-    if (const fb::Memory *memory = own.memory())
-      out["programs"].back()["memory"] = {{"weights_bytes", memory->weights()},
-                                          {"arena_bytes", memory->arena()},
-                                          {"state_bytes", memory->state()},
-                                          {"tables_bytes", memory->tables()},
-                                          {"inputs_bytes", memory->inputs()},
-                                          {"outputs_bytes", memory->outputs()},
-                                          {"scratch_bytes_per_thread", memory->scratch()},
-                                          {"peak_bytes", memory->weights() + memory->arena() + memory->state() +
-                                                             memory->tables() + memory->inputs() + memory->outputs() +
-                                                             memory->scratch()}};
-    if (program.device == TUTTI_DEVICE_CUDA)
-      out["programs"].back()["grids"] = launchesOf(root, *root.programs()->Get(p));
-  }
-
-  out["kernels"] = Json::array();
-  for (uint32_t k = 0; k < rt::count(root.kernels()); ++k) {
-    const fb::Kernel &kernel = *root.kernels()->Get(k);
-    Json images = Json::array();
-    for (uint32_t i = 0; i < rt::count(kernel.images()); ++i)
-      images.push_back(imageOf(*kernel.images()->Get(i)));
-    out["kernels"].push_back({{"name", rt::text(kernel.name())},
-                              {"family", rt::text(kernel.family())},
-                              {"numerics", rt::text(kernel.numerics())},
-                              {"source", rt::text(kernel.source())},
-                              {"programs", programsOf(root, k)},
-                              {"images", images}});
-  }
-
+  for (uint32_t p = 0; p < info.num_programs; ++p)
+    out["programs"].push_back(programOf(info.programs[p], root, *root.programs()->Get(p)));
+  for (uint32_t k = 0; k < rt::count(root.kernels()); ++k)
+    out["kernels"].push_back(kernelOf(root, k));
   uint64_t weights = 0;
-  out["slots"] = Json::array();
   for (uint32_t s = 0; s < rt::count(root.slots()); ++s) {
-    const fb::Slot &slot = *root.slots()->Get(s);
-    uint32_t copies = rt::copiesOf(slot, info.num_members);
-    uint64_t bytes = copies * slot.bytes_each();
-    weights += bytes;
-    Json dims = Json::array();
-    for (uint32_t d = 0; d < rt::count(slot.type()->dims()); ++d)
-      dims.push_back(slot.type()->dims()->Get(d)->base());
-    out["slots"].push_back({{"name", rt::text(slot.name())},
-                            {"dtype", rt::nameOf(slot.type()->dtype())},
-                            {"dims", dims},
-                            {"layout", rt::text(slot.layout())},
-                            {"bytes", bytes},
-                            {"copies", copies},
-                            {"shared", rt::isShared(slot)},
-                            {"swappable", slot.swappable()}});
+    out["slots"].push_back(slotOf(*root.slots()->Get(s), info.num_members));
+    weights += out["slots"].back()["bytes"].get<uint64_t>();
   }
   out["weights_bytes"] = weights;
   out["notes"] = Json::array();
@@ -258,6 +265,38 @@ void printGeometry(const char *before, const Json &launch) {
               launch["dynamic_shared"].get<long long>(), parts.c_str());
 }
 
+void printProgram(const Artifact &artifact, uint32_t p, const Json &shown) {
+  const tutti_program_t &program = artifact.programs()[p];
+  std::string target = program.num_targets ? program.targets[0] : "cpu";
+  for (const Json &architecture : shown["architectures"])
+    target += ", " + architecture.get<std::string>();
+  std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p, program.entry,
+              target.c_str(), program.launches, bytesText(program.arena_bytes).c_str(),
+              bytesText(program.state_bytes).c_str(), program.precision);
+  for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
+    std::printf("  %-24s %lld%s\n", d.name, (long long)d.lo, d.lo == d.hi ? "" : (".." + std::to_string(d.hi)).c_str());
+  if (shown.contains("chunk"))
+    std::printf("  the active set runs in pieces of %u members\n", shown["chunk"].get<unsigned>());
+  if (shown.contains("memory")) {
+    const Json &memory = shown["memory"];
+    auto part = [&](const char *name) { return bytesText(memory[name].get<uint64_t>()); };
+    std::printf("  memory                   %s at most with one thread: weights %s, arena %s, inputs %s, outputs %s, "
+                "state and tables %s, scratch %s a thread\n",
+                part("peak_bytes").c_str(), part("weights_bytes").c_str(), part("arena_bytes").c_str(),
+                part("inputs_bytes").c_str(), part("outputs_bytes").c_str(),
+                bytesText(memory["state_bytes"].get<uint64_t>() + memory["tables_bytes"].get<uint64_t>()).c_str(),
+                part("scratch_bytes_per_thread").c_str());
+  }
+  if (shown.contains("grids"))
+    for (const Json &launch : shown["grids"]) {
+      printGeometry("", launch);
+      for (const Json &alternative : launch["alternatives"])
+        printGeometry("or ", alternative);
+    }
+  printPorts("inputs", artifact.inputs(p));
+  printPorts("outputs", artifact.outputs(p));
+}
+
 void print(const Artifact &artifact, const Json &all) {
   const tutti_info_t &info = artifact.info();
   std::printf("artifact   format %u, %s, made by %s, --share=%s\n", info.format, bytesText(info.file_bytes).c_str(),
@@ -274,39 +313,8 @@ void print(const Artifact &artifact, const Json &all) {
                   groups > 1 ? ("  group " + std::to_string(all["members"][i]["group"].get<uint32_t>())).c_str() : "");
     else if (i == 10)
       std::printf("  ...\n");
-  for (uint32_t p = 0; p < info.num_programs; ++p) {
-    const tutti_program_t &program = info.programs[p];
-    std::string target = program.num_targets ? program.targets[0] : "cpu";
-    for (const Json &architecture : all["programs"][p]["architectures"])
-      target += ", " + architecture.get<std::string>();
-    std::printf("program %u  %s for %s: launches %u, arena %s, state %s, precision %s\n", p, program.entry,
-                target.c_str(), program.launches, bytesText(program.arena_bytes).c_str(),
-                bytesText(program.state_bytes).c_str(), program.precision);
-    for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
-      std::printf("  %-24s %lld%s\n", d.name, (long long)d.lo,
-                  d.lo == d.hi ? "" : (".." + std::to_string(d.hi)).c_str());
-    if (all["programs"][p].contains("chunk"))
-      std::printf("  the active set runs in pieces of %u members\n", all["programs"][p]["chunk"].get<unsigned>());
-    if (all["programs"][p].contains("memory")) {
-      const Json &memory = all["programs"][p]["memory"];
-      auto part = [&](const char *name) { return bytesText(memory[name].get<uint64_t>()); };
-      std::printf("  memory                   %s at most with one thread: weights %s, arena %s, inputs %s, outputs %s, "
-                  "state and tables %s, "
-                  "scratch %s a thread\n",
-                  part("peak_bytes").c_str(), part("weights_bytes").c_str(), part("arena_bytes").c_str(),
-                  part("inputs_bytes").c_str(), part("outputs_bytes").c_str(),
-                  bytesText(memory["state_bytes"].get<uint64_t>() + memory["tables_bytes"].get<uint64_t>()).c_str(),
-                  part("scratch_bytes_per_thread").c_str());
-    }
-    if (all["programs"][p].contains("grids"))
-      for (const Json &launch : all["programs"][p]["grids"]) {
-        printGeometry("", launch);
-        for (const Json &alternative : launch["alternatives"])
-          printGeometry("or ", alternative);
-      }
-    printPorts("inputs", artifact.inputs(p));
-    printPorts("outputs", artifact.outputs(p));
-  }
+  for (uint32_t p = 0; p < info.num_programs; ++p)
+    printProgram(artifact, p, all["programs"][p]);
   std::printf("kernels\n");
   for (const Json &kernel : all["kernels"]) {
     std::string programs;

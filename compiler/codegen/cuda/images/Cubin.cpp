@@ -64,47 +64,51 @@ unsigned capabilityOf(const Elf::Ehdr &header) {
   return header.e_ident[llvm::ELF::EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
 }
 
-llvm::Error readKernels(llvm::StringRef bytes, std::vector<KernelResources> &kernels) {
-  auto file = llvm::object::ELFFile<Elf>::create(bytes);
-  if (!file)
-    return file.takeError();
-  if (file->getHeader().e_machine != llvm::ELF::EM_CUDA)
-    return damaged("not for a GPU");
-  auto sections = file->sections();
-  if (!sections)
-    return sections.takeError();
+class Cubin {
+public:
+  /// Reads the tables of sections and symbols.
+  llvm::Error open(llvm::StringRef bytes) {
+    auto opened = llvm::object::ELFFile<Elf>::create(bytes);
+    if (!opened)
+      return opened.takeError();
+    file.emplace(*opened);
+    if (file->getHeader().e_machine != llvm::ELF::EM_CUDA)
+      return damaged("not for a GPU");
+    auto sections = file->sections();
+    if (!sections)
+      return sections.takeError();
+    for (const Elf::Shdr &section : *sections) {
+      auto name = file->getSectionName(section);
+      if (!name)
+        return name.takeError();
+      named[*name] = &section;
+      if (section.sh_type == llvm::ELF::SHT_SYMTAB)
+        symbolSection = &section;
+    }
+    return symbolSection ? llvm::Error::success() : damaged("no symbols");
+  }
 
-  const Elf::Shdr *symbolSection = nullptr;
+  /// All kernels by name, with what each takes.
+  llvm::Error read(std::vector<KernelResources> &kernels) {
+    if (llvm::Error error = findKernels(kernels))
+      return error;
+    if (llvm::Error error = readShared(kernels))
+      return error;
+    for (KernelResources &kernel : kernels)
+      if (llvm::Error error = readOwn(kernel))
+        return error;
+    llvm::sort(kernels, [](const KernelResources &a, const KernelResources &b) { return a.name < b.name; });
+    return llvm::Error::success();
+  }
+
+private:
+  std::optional<llvm::object::ELFFile<Elf>> file;
   llvm::StringMap<const Elf::Shdr *> named;
-  for (const Elf::Shdr &section : *sections) {
-    auto name = file->getSectionName(section);
-    if (!name)
-      return name.takeError();
-    named[*name] = &section;
-    if (section.sh_type == llvm::ELF::SHT_SYMTAB)
-      symbolSection = &section;
-  }
-  if (!symbolSection)
-    return damaged("no symbols");
-  auto symbols = file->symbols(symbolSection);
-  if (!symbols)
-    return symbols.takeError();
-  auto strings = file->getStringTableForSymtab(*symbolSection);
-  if (!strings)
-    return strings.takeError();
-
+  const Elf::Shdr *symbolSection = nullptr;
   llvm::DenseMap<uint32_t, size_t> kernelOfSymbol;
-  for (auto [i, symbol] : llvm::enumerate(*symbols)) {
-    if (symbol.getType() != llvm::ELF::STT_FUNC || !(symbol.st_other & entrySymbol))
-      continue;
-    auto name = symbol.getName(*strings);
-    if (!name)
-      return name.takeError();
-    kernelOfSymbol[i] = kernels.size();
-    kernels.push_back({name->str()});
-  }
 
-  auto contents = [&](const llvm::Twine &name) -> llvm::Expected<llvm::StringRef> {
+  /// The bytes of a section; none where it is not there.
+  llvm::Expected<llvm::StringRef> contents(const llvm::Twine &name) {
     const Elf::Shdr *section = named.lookup(name.str());
     if (!section)
       return llvm::StringRef();
@@ -112,25 +116,48 @@ llvm::Error readKernels(llvm::StringRef bytes, std::vector<KernelResources> &ker
     if (!data)
       return data.takeError();
     return llvm::toStringRef(*data);
-  };
-  auto all = contents(".nv.info");
-  if (!all)
-    return all.takeError();
-  if (llvm::Error error = visitAttributes(*all, [&](uint8_t attribute, llvm::StringRef value) {
-        if (value.size() < 8)
-          return;
-        auto kernel = kernelOfSymbol.find(word(value, 0));
-        if (kernel == kernelOfSymbol.end())
-          return;
-        KernelResources &resources = kernels[kernel->second];
-        if (attribute == attributeRegisters)
-          resources.registers = word(value, 1);
-        else if (attribute == attributeFrameSize || attribute == attributeMinStackSize)
-          resources.stack = std::max(resources.stack, word(value, 1));
-      }))
-    return error;
+  }
 
-  for (KernelResources &kernel : kernels) {
+  llvm::Error findKernels(std::vector<KernelResources> &kernels) {
+    auto symbols = file->symbols(symbolSection);
+    if (!symbols)
+      return symbols.takeError();
+    auto strings = file->getStringTableForSymtab(*symbolSection);
+    if (!strings)
+      return strings.takeError();
+    for (auto [i, symbol] : llvm::enumerate(*symbols)) {
+      if (symbol.getType() != llvm::ELF::STT_FUNC || !(symbol.st_other & entrySymbol))
+        continue;
+      auto name = symbol.getName(*strings);
+      if (!name)
+        return name.takeError();
+      kernelOfSymbol[i] = kernels.size();
+      kernels.push_back({name->str()});
+    }
+    return llvm::Error::success();
+  }
+
+  /// What stands in the section that all kernels have in common.
+  llvm::Error readShared(std::vector<KernelResources> &kernels) {
+    auto all = contents(".nv.info");
+    if (!all)
+      return all.takeError();
+    return visitAttributes(*all, [&](uint8_t attribute, llvm::StringRef value) {
+      if (value.size() < 8)
+        return;
+      auto kernel = kernelOfSymbol.find(word(value, 0));
+      if (kernel == kernelOfSymbol.end())
+        return;
+      KernelResources &resources = kernels[kernel->second];
+      if (attribute == attributeRegisters)
+        resources.registers = word(value, 1);
+      else if (attribute == attributeFrameSize || attribute == attributeMinStackSize)
+        resources.stack = std::max(resources.stack, word(value, 1));
+    });
+  }
+
+  /// What stands in sections of the kernel's own.
+  llvm::Error readOwn(KernelResources &kernel) {
     auto own = contents(".nv.info." + kernel.name);
     if (!own)
       return own.takeError();
@@ -152,9 +179,15 @@ llvm::Error readKernels(llvm::StringRef bytes, std::vector<KernelResources> &ker
     }
     if (const Elf::Shdr *local = named.lookup(".nv.local." + kernel.name))
       kernel.stack = std::max(kernel.stack, unsigned(local->sh_size));
+    return llvm::Error::success();
   }
-  llvm::sort(kernels, [](const KernelResources &a, const KernelResources &b) { return a.name < b.name; });
-  return llvm::Error::success();
+};
+
+llvm::Error readKernels(llvm::StringRef bytes, std::vector<KernelResources> &kernels) {
+  Cubin cubin;
+  if (llvm::Error error = cubin.open(bytes))
+    return error;
+  return cubin.read(kernels);
 }
 
 } // namespace
