@@ -3,6 +3,9 @@
 // reshapes sink and stay views.
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Products.h"
+#include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -154,6 +157,33 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
+/// A product of a transposed value reads that value where it lies, if it can be made in tiles then.
+struct FoldTranspose : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    if (targetOf(op->getParentOfType<ModuleOp>()) != "cpu" || isRowsTimesWeight(op))
+      return failure();
+    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    Value operands[] = {op.getLhs(), op.getRhs()};
+    std::string *labels[] = {&spec.lhs, &spec.rhs};
+    bool folds = false;
+    for (auto [operand, now] : llvm::zip_equal(operands, labels)) {
+      auto transpose = operand.getDefiningOp<TransposeOp>();
+      if (!transpose)
+        continue;
+      std::string before = *now;
+      for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+        (*now)[from] = before[to];
+      operand = transpose.getX();
+      folds = true;
+    }
+    if (!folds || !ProductForm::of(spec, operands[0].getType(), operands[1].getType(), op.getType()))
+      return failure();
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str());
+    return success();
+  }
+};
+
 /// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
 /// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
 /// ones, and the order is that of signed ones whose top bit is turned.
@@ -207,8 +237,9 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       add(patterns);
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
-    if (failed(rewrite(
-            [](auto &p) { p.template add<SinkReshape, SinkReshapeBelowHead, OnFewerTypes>(p.getContext()); })) ||
+    if (failed(rewrite([](auto &p) {
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes>(p.getContext());
+        })) ||
         failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -9,6 +9,7 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Products.h"
 #include "passes/analysis/Steps.h"
 #include "passes/analysis/Views.h"
 
@@ -52,8 +53,10 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
     return false;
   if (auto map = dyn_cast<MapOp>(op))
     return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
-  if (isPanels(op))
-    return index == 0;
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    auto product = ProductForm::of(contract);
+    return index == 0 && (isPanels(op) || (product && readsOwnRow(contract, *product)));
+  }
   return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
 
@@ -207,7 +210,7 @@ private:
   static StringRef family(const Group &group) {
     bool reduces = false;
     for (Operation *op : group.ops) {
-      if (isPanels(op))
+      if (isTiled(op))
         return "chain";
       reduces |= isRowPhase(op);
     }

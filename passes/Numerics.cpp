@@ -20,8 +20,6 @@ int64_t chunkOf(int64_t k) {
   return llvm::alignTo(llvm::divideCeil(k, chunks), 8);
 }
 
-/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
-/// [K, N] of each member, and its N is the result's last label.
 bool isRowsTimesWeight(ContractOp op) {
   auto get = op.getRhs().getDefiningOp<GetOp>();
   auto type = cast<RankedTensorType>(op.getRhs().getType());

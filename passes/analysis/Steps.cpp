@@ -2,6 +2,7 @@
 // Steps and places of a kernel.
 #include "Steps.h"
 #include "Numerics.h"
+#include "Products.h"
 #include "Target.h"
 
 #include <cmath>
@@ -82,7 +83,15 @@ public:
       result.places[value] = {Place::result, unsigned(index)};
     layOutScratch();
     if (!onCuda)
-      kernel.getBody().walk([&](TopOp op) { result.workBytes = std::max(result.workBytes, topWorkBytes(op)); });
+      kernel.getBody().walk([&](Operation *op) {
+        int64_t bytes = 0;
+        if (auto top = dyn_cast<TopOp>(op))
+          bytes = topWorkBytes(top);
+        else if (auto contract = dyn_cast<ContractOp>(op))
+          if (auto form = ProductForm::of(contract))
+            bytes = productWorkBytes(contract, *form);
+        result.workBytes = std::max(result.workBytes, bytes);
+      });
     return std::move(result);
   }
 
@@ -108,7 +117,7 @@ private:
   /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by
   /// then, is computed in the same registers.
   void assignStep(Operation *op) {
-    if (isPanels(op)) {
+    if (isTiled(op)) {
       registers[op->getResult(0)] = contractions.size();
       contractions.push_back(cast<ContractOp>(op));
       return;
@@ -159,7 +168,7 @@ private:
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
       ++readers;
-      if (user == yield || isPanels(user) || isa<HeadOp>(user))
+      if (user == yield || isTiled(user) || isa<HeadOp>(user))
         return true;
       // Updates are read one by one: what computes them goes by vectors before.
       if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
@@ -173,7 +182,7 @@ private:
         return true;
     }
     // A sum that somebody else would compute again for each element of theirs.
-    if (isa<CombineOpInterface>(op) && !isPanels(op))
+    if (isa<CombineOpInterface>(op) && !isTiled(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
     bool isLong = readers > 1 && workOf(op) > mostRepeated;
@@ -224,7 +233,7 @@ private:
       });
       result.steps.push_back({contractions[i], registerStores[i], longMaps});
       int64_t k = cast<RankedTensorType>(contractions[i].getLhs().getType()).getShape().back();
-      result.needsPartials |= longMaps || k > numericsChunk(contractions[i]);
+      result.needsPartials |= longMaps || (isPanels(contractions[i]) && k > numericsChunk(contractions[i]));
     }
   }
 
@@ -249,7 +258,7 @@ private:
   void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step, Lives &all) {
     all[value].second = step;
     Operation *op = value.getDefiningOp();
-    if (!seen.insert(value).second || !op || (isPanels(op) && !result.places.contains(value)))
+    if (!seen.insert(value).second || !op || (isTiled(op) && !result.places.contains(value)))
       return;
     for (Value operand : op->getOperands())
       if (result.places.contains(operand))

@@ -25,8 +25,8 @@ struct Place {
 
 /// One pass over a tile of rows.
 struct Step {
-  /// One by the panels rule: `stores` are it, or maps of it, taken from the registers. None: every value of `stores` is
-  /// written row by row, and so that a row is there when the next phase reads it.
+  /// One by the panels rule, or a product (Products.h): `stores` are it, or maps of it, taken from the registers. None:
+  /// every value of `stores` is written row by row, and so that a row is there when the next phase reads it.
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;
   /// The maps of a contraction's sums are so long that they need the registers: the sums wait in the partials.

@@ -28,6 +28,32 @@ static std::vector<Instance> table() {
   add("contract", "%a: tensor<2x3xf32>, %b: tensor<3x2xf32>", "%a, %b \"ij,ji->\" : tensor<2x3xf32>, tensor<3x2xf32>");
   add("contract", "%a: tensor<2xf32>, %b: tensor<3xf32>", "%a, %b \"i,j->ji\" : tensor<2xf32>, tensor<3xf32>");
   add("contract", "%a: tensor<2x3xi32>, %b: tensor<3xi32>", "%a, %b \"ij,j->i\" : tensor<2x3xi32>, tensor<3xi32>");
+  // Products of two values: columns or terms side by side, sums of several chains, rows that share their columns in
+  // runs of any length, or not at all.
+  struct {
+    const char *left, *right, *spec;
+  } products[] = {
+      {"2x17x300", "2x300x35", "bsk,bkt->bst"},
+      {"2x19x21", "2x37x21", "bsk,btk->bst"},
+      {"2x2x32", "2x40x32", "bsk,btk->bst"},
+      {"3x5", "3x5x131", "bk,bkt->bt"},
+      {"3x5", "3x33x5", "bk,btk->bt"},
+      {"7x5", "3x5x18", "nm,bmf->bnf"},
+      {"2x3x5x4", "2x4x33", "sabk,skt->sabt"},
+      {"2x5x19", "2x5x18", "bks,bkt->bst"},
+      {"2x4x3x5", "2x17x5", "bshk,btk->bhst"},
+      {"?x6", "20x6", "bk,nk->bn"},
+      {"5x6", "?x6", "ik,bk->ib"},
+      {"?x6", "?x6x3", "bk,bkn->bn"},
+  };
+  for (auto [left, right, spec] : products) {
+    auto type = [](StringRef sizes) {
+      return ("tensor<" + sizes + "xf32" + (sizes.contains('?') ? ", [\"batch\"]>" : ">")).str();
+    };
+    std::string a = type(left), b = type(right);
+    add("contract", ("%a: " + a + ", %b: " + b).c_str(),
+        ("%a, %b \"" + std::string(spec) + "\" : " + a + ", " + b).c_str());
+  }
 
   for (const char *e : {"f64", "f16", "bf16", "i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64"}) {
     std::string t = e;

@@ -100,6 +100,29 @@ static const std::vector<Network> networks = {
          return %5 : tensor<?x2xf32, ["batch"]>
        })mlir",
      {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
+    // Scores, their softmax and what they weigh, of two heads: products of two values, one after the other.
+    {"attention",
+     R"mlir(func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x9x8xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<8x16xf32>
+         %v = tutti.get @v : tensor<8x8xf32>
+         %r = tutti.reshape %x : tensor<?x72xf32, ["batch"]> -> tensor<?x9x8xf32, ["batch"]>
+         %0 = tutti.contract %r, %w "bsk,kn->bsn" : tensor<?x9x8xf32, ["batch"]>, tensor<8x16xf32>
+         %1 = tutti.reshape %0 : tensor<?x9x16xf32, ["batch"]> -> tensor<?x9x2x8xf32, ["batch"]>
+         %2 = tutti.transpose %1 [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
+         %3 = tutti.transpose %1 [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+         %4 = tutti.contract %2, %3 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+         %5 = tutti.reduce max %4 [3] : tensor<?x2x9x9xf32, ["batch"]>
+         %6 = tutti.sub %4, %5 : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x1xf32, ["batch"]>
+         %7 = tutti.exp %6 : tensor<?x2x9x9xf32, ["batch"]>
+         %8 = tutti.reduce sum %7 [3] : tensor<?x2x9x9xf32, ["batch"]>
+         %9 = tutti.div %7, %8 : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x1xf32, ["batch"]>
+         %10 = tutti.contract %9, %2 "bhst,bhtk->bhsk" : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x8xf32, ["batch"]>
+         %11 = tutti.reduce mean %10 [1] : tensor<?x2x9x8xf32, ["batch"]>
+         %12 = tutti.reshape %11 : tensor<?x1x9x8xf32, ["batch"]> -> tensor<?x9x8xf32, ["batch"]>
+         %13 = tutti.contract %12, %v "bsk,kn->bsn" : tensor<?x9x8xf32, ["batch"]>, tensor<8x8xf32>
+         return %13 : tensor<?x9x8xf32, ["batch"]>
+       })mlir",
+     {{"w", {8, 16}}, {"v", {8, 8}}}},
 };
 
 struct InvarianceLaw : testing::TestWithParam<Network> {

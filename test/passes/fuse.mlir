@@ -261,3 +261,23 @@ module attributes {tutti.members = 3 : i64} {
   // CHECK-DAG: plan.kernel @[[ROWS]] "chain" lifted rows ["3"]
   // CHECK-DAG: plan.kernel @[[CHOSEN]] "element" lifted rows ["5"]
 }
+
+// -----
+
+// Attention: on a CPU what the scores weigh reads their own row only, and is of one kernel with them and their softmax.
+module {
+  // CHECK-LABEL: func.func @attention
+  func.func @attention(%q: tensor<?x9x8xf32, ["batch"]>, %k: tensor<?x9x8xf32, ["batch"]>, %v: tensor<?x9x4xf32, ["batch"]>) -> tensor<?x9x4xf32, ["batch"]> {
+    // CHECK-COUNT-1: plan.dispatch
+    // CHECK-NOT: plan.dispatch
+    // CHECK: plan.kernel @{{.*}} "chain" rows ["batch", "9"]
+    %0 = tutti.contract %q, %k "bsk,btk->bst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x9x8xf32, ["batch"]>
+    %1 = tutti.reduce max %0 [2] : tensor<?x9x9xf32, ["batch"]>
+    %2 = tutti.sub %0, %1 : tensor<?x9x9xf32, ["batch"]>, tensor<?x9x1xf32, ["batch"]>
+    %3 = tutti.exp %2 : tensor<?x9x9xf32, ["batch"]>
+    %4 = tutti.reduce sum %3 [2] : tensor<?x9x9xf32, ["batch"]>
+    %5 = tutti.div %3, %4 : tensor<?x9x9xf32, ["batch"]>, tensor<?x9x1xf32, ["batch"]>
+    %6 = tutti.contract %5, %v "bst,btd->bsd" : tensor<?x9x9xf32, ["batch"]>, tensor<?x9x4xf32, ["batch"]>
+    return %6 : tensor<?x9x4xf32, ["batch"]>
+  }
+}

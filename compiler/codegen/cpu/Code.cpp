@@ -165,6 +165,22 @@ Value Code::shuffled(Value first, Value second, llvm::function_ref<int64_t(int64
   return vector::ShuffleOp::create(b, loc, first, second, sources);
 }
 
+SmallVector<Value> Code::transposed(ArrayRef<Value> vectors) {
+  // A place is the bits of a vector's number and those of a lane. To interleave the vectors of the lower half with
+  // those of the upper half moves the highest bit of the number behind the lane's, and the lane's highest behind the
+  // number's.
+  SmallVector<Value> from(vectors);
+  for (int64_t bits = lanes; bits > 1; bits /= 2) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < lanes / 2; ++i)
+      for (int64_t start : {int64_t(0), lanes / 2})
+        next.push_back(
+            shuffled(from[i], from[i + lanes / 2], [&](int64_t lane) { return start + lane / 2 + lane % 2 * lanes; }));
+    from = next;
+  }
+  return from;
+}
+
 Value Code::rotated(Value vector, int64_t by) {
   return by == 0 ? vector : shuffled(vector, vector, [&](int64_t lane) { return (lane + by) % lanes; });
 }

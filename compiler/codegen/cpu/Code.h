@@ -100,6 +100,8 @@ public:
                     llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Lane l of the result is lane source(l) of the two vectors, one after the other.
   mlir::Value shuffled(mlir::Value first, mlir::Value second, llvm::function_ref<int64_t(int64_t)> source);
+  /// Sixteen vectors, of which the i-th has the i-th lanes of those given.
+  llvm::SmallVector<mlir::Value> transposed(llvm::ArrayRef<mlir::Value> vectors);
   /// Lane l of the result is lane l + by, modulo the lanes.
   mlir::Value rotated(mlir::Value vector, int64_t by);
 

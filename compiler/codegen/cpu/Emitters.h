@@ -9,6 +9,8 @@ namespace tutti {
 
 /// Rows times a packed weight, with what is computed from the registers (Contract.cpp).
 void emitContraction(StepEmitter &emitter, const Step &step);
+/// Rows of one value times columns of another, in the same way (Product.cpp).
+void emitProduct(StepEmitter &emitter, const Step &step);
 
 /// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's function: its tasks, the steps of each, and the head by whoever finishes a tile of rows last.
 #include "Emitters.h"
+#include "passes/analysis/Numerics.h"
 
 using namespace mlir;
 
@@ -71,8 +72,11 @@ private:
   void emitStep(ArrayRef<Step> group) {
     StepEmitter emitter(builder, kernel, steps, level);
     emitter.begin(module);
-    if (group.front().contraction)
+    ContractOp contraction = group.front().contraction;
+    if (contraction && isPanels(contraction))
       emitContraction(emitter, group.front());
+    else if (contraction)
+      emitProduct(emitter, group.front());
     else
       emitRows(emitter, group);
     emitter.finish();

@@ -138,57 +138,71 @@ Value StepEmitter::read(Value value, AffineMap access, Point &point) {
   return point.memo[key] = result;
 }
 
-Value StepEmitter::load(Value value, AffineMap access, Point &point) {
+StepEmitter::Address StepEmitter::addressOf(Value value, AffineMap access, Point &point) {
   RankedTensorType type = typeOf(value);
-  Type element = type.getElementType();
-  int64_t bytes = storageBytes(element);
+  int64_t bytes = storageBytes(type.getElementType());
   unsigned column = steps.form.dims() - 1;
   RowForm form = RowForm::of(type);
-  SmallVector<Value> dims = dimensions(point);
-
-  // The offset as a sum of index times stride; what is known when compiling stays a number.
-  struct Term {
-    AffineExpr index;
-    Value stride;
-    std::optional<int64_t> fixed;
-  };
-  SmallVector<Term> terms;
-  Value base;
+  Address address;
   // Own rows, whatever the column.
   SmallVector<AffineExpr> rows(access.getResults());
   if (!rows.empty())
     rows.back() = getAffineConstantExpr(0, access.getContext());
   AffineMap inKernel = AffineMap::get(steps.form.dims(), 0, rows, access.getContext());
-  bool ownRows = form.sameRows(steps.form) && !isWeight(value) && access.getNumResults() > 0 &&
-                 llvm::all_of(rows,
-                              [&](AffineExpr e) {
-                                for (unsigned i = 0; i < point.extra.size(); ++i)
-                                  if (e.isFunctionOfDim(column + 1 + i))
-                                    return false;
-                                return true;
-                              }) &&
-                 staysInRow(inKernel, form);
-  if (ownRows || steps.places.find(value)->second.kind == Place::scratch) {
-    base = code.at(rowPointer(value), code.mul(code.mul(point.row, rowStride(value)), bytes));
-    terms.push_back(
+  address.ownRows = form.sameRows(steps.form) && !isWeight(value) && access.getNumResults() > 0 &&
+                    llvm::all_of(rows,
+                                 [&](AffineExpr e) {
+                                   for (unsigned i = 0; i < point.extra.size(); ++i)
+                                     if (e.isFunctionOfDim(column + 1 + i))
+                                       return false;
+                                   return true;
+                                 }) &&
+                    staysInRow(inKernel, form);
+  if (address.ownRows || steps.places.find(value)->second.kind == Place::scratch) {
+    address.base = code.at(rowPointer(value), code.mul(code.mul(point.row, rowStride(value)), bytes));
+    address.terms.push_back(
         {access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
-  } else {
-    base = need(Need::basePointer, value);
-    Sizes sizes = getSizes(type);
-    Size stride(1);
-    for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.places.find(value)->second) ? 1u : 0u);) {
-      if (stride.isFixed())
-        terms.push_back({access.getResult(i), {}, stride.getFixed()});
-      else
-        terms.push_back({access.getResult(i), sizeOf(stride), std::nullopt});
-      stride = *stride.times(sizes[i]);
-    }
+    return address;
   }
+  address.base = need(Need::basePointer, value);
+  Sizes sizes = getSizes(type);
+  Size stride(1);
+  for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.places.find(value)->second) ? 1u : 0u);) {
+    if (stride.isFixed())
+      address.terms.push_back({access.getResult(i), {}, stride.getFixed()});
+    else
+      address.terms.push_back({access.getResult(i), sizeOf(stride), std::nullopt});
+    stride = *stride.times(sizes[i]);
+  }
+  return address;
+}
+
+Value StepEmitter::pointerOf(const Address &address, ArrayRef<Value> dims, int64_t bytes) {
+  Value pointer = address.base;
+  for (const Address::Term &term : address.terms) {
+    Value index = evaluate(term.index, dims);
+    pointer =
+        code.at(pointer, code.mul(term.fixed ? code.mul(index, *term.fixed) : code.mul(index, term.stride), bytes));
+  }
+  return pointer;
+}
+
+Value StepEmitter::pointerTo(Value value, AffineMap access, Point &point) {
+  SmallVector<Value> dims = dimensions(point);
+  return pointerOf(addressOf(value, access, point), dims, storageBytes(elementOf(value)));
+}
+
+Value StepEmitter::load(Value value, AffineMap access, Point &point) {
+  Type element = elementOf(value);
+  int64_t bytes = storageBytes(element);
+  unsigned column = steps.form.dims() - 1;
+  SmallVector<Value> dims = dimensions(point);
+  Address address = addressOf(value, access, point);
 
   // How the address moves from lane to lane.
   bool anyVector = false;
   std::optional<int64_t> step = 0;
-  for (const Term &term : terms) {
+  for (const Address::Term &term : address.terms) {
     std::optional<int64_t> along = slope(term.index, column);
     if (!along || (*along != 0 && !term.fixed))
       step = std::nullopt;
@@ -199,24 +213,21 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   }
   bool vary = varies(access, point);
   if (!anyVector && step && (*step == 0 || *step == 1)) {
-    for (const Term &term : terms)
-      base = code.at(base, code.mul(term.fixed ? code.mul(evaluate(term.index, dims), *term.fixed)
-                                               : code.mul(evaluate(term.index, dims), term.stride),
-                                    bytes));
+    Value pointer = pointerOf(address, dims, bytes);
     if (*step != 1 || !vary)
-      return code.loadScalar(element, base);
+      return code.loadScalar(element, pointer);
     // What lies behind other rows than one's own is not what comes next.
-    if (ownRows && steps.places.find(value)->second.kind == Place::argument)
-      streams.push_back(base);
-    return code.loadVector(element, base, point.mask);
+    if (address.ownRows && steps.places.find(value)->second.kind == Place::argument)
+      streams.push_back(pointer);
+    return code.loadVector(element, pointer, point.mask);
   }
   dims[column] = code.add(code.splat(point.column), code.laneNumbers());
   Value offsets = code.splat(code.num(0));
-  for (const Term &term : terms) {
+  for (const Address::Term &term : address.terms) {
     Value stride = term.fixed ? code.num(*term.fixed * bytes) : code.mul(term.stride, bytes);
     offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
   }
-  return code.gather(element, base, offsets, point.mask);
+  return code.gather(element, address.base, offsets, point.mask);
 }
 
 void StepEmitter::write(Value value, Value data, Point &point) {

@@ -74,6 +74,8 @@ public:
   /// The same at several points alike; a reduction goes through its elements once for all of them.
   llvm::SmallVector<mlir::Value> compute(mlir::Value value, mlir::AffineMap access,
                                          llvm::MutableArrayRef<Point> points);
+  /// Where the element of `value`, which lies in memory, at `access` is; no dimension is a vector.
+  mlir::Value pointerTo(mlir::Value value, mlir::AffineMap access, Point &point);
   /// Stores at the value's own element.
   void write(mlir::Value value, mlir::Value data, Point &point);
   /// An index of a gather or a scatter as a place below `length`.
@@ -89,6 +91,20 @@ public:
   static mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
 
 private:
+  /// The place of an element in memory: a sum of index times stride, in elements. What is known when compiling stays a
+  /// number.
+  struct Address {
+    struct Term {
+      mlir::AffineExpr index;
+      mlir::Value stride;
+      std::optional<int64_t> fixed;
+    };
+    mlir::Value base;
+    llvm::SmallVector<Term> terms;
+    bool ownRows; ///< of the kernel, whatever the column
+  };
+  Address addressOf(mlir::Value value, mlir::AffineMap access, Point &point);
+  mlir::Value pointerOf(const Address &address, llvm::ArrayRef<mlir::Value> dims, int64_t bytes);
   mlir::Value load(mlir::Value value, mlir::AffineMap access, Point &point);
   mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);

@@ -15,6 +15,7 @@ def Tutti_ContractOp : Tutti_Op<"contract", [
   let bound = "TERMS u sum |a b|, of n products";
   let examples = [
     "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, [\"batch\"]>, tensor<8x3xf32>",
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xi64, [\"batch\"]>, tensor<8x3xi64>",
     [{tutti.param per_member @w : tensor<8x3xf32>
 func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
   %w = tutti.get @w : tensor<8x3xf32>

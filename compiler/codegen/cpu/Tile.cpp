@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of a tile, the tiles of a task's rows, and what is stored from registers.
+#include "Tile.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
+    : e(emitter), code(emitter.code), step(step), op(step.contraction), chunk(numericsChunk(op)) {}
+
+Value TileEmitter::leftAt(Value row, int64_t i, Value k) {
+  Value place = code.add(code.mul(code.add(row, i), left.rowStride), code.mul(k, left.stride));
+  return code.loadScalar(code.f32(), code.at(left.pointer, code.mul(place, 4)));
+}
+
+SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to,
+                                     llvm::function_ref<void(Value k)> beside) {
+  SmallVector<Value> zeros(rows * columns.size(), code.zero(code.vec(code.f32())));
+  return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
+    SmallVector<Value> right, next;
+    for (const Column &column : columns)
+      right.push_back(
+          code.loadVector(code.f32(), code.at(column.right, code.mul(code.mul(k, column.stride), 4)), column.readable));
+    beside(k);
+    for (int64_t i = 0; i < rows; ++i) {
+      Value x = code.splat(leftAt(row, i, k));
+      for (unsigned v = 0; v < columns.size(); ++v)
+        next.push_back(math::FmaOp::create(code.b, code.loc, x, right[v], accumulators[i * columns.size() + v]));
+    }
+    return next;
+  });
+}
+
+SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Column> columns) {
+  if (K <= chunk)
+    return sums(row, rows, columns, code.num(0), code.num(K));
+  // -0 + s is s, whatever s is.
+  SmallVector<Value> none(rows * columns.size(), code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)));
+  return code.loop(code.num(0), code.num(K), chunk, none, [&](Value from, ValueRange earlier) {
+    SmallVector<Value> part = sums(row, rows, columns, from, code.min(code.add(from, chunk), code.num(K)));
+    for (auto [sum, before] : llvm::zip_equal(part, earlier))
+      sum = plus(before, sum);
+    return part;
+  });
+}
+
+Value TileEmitter::partialAt(Value row, int64_t i, const Column &column) {
+  Value place = code.add(code.mul(code.add(row, i), partialFloats), column.partial);
+  return code.at(partials, code.mul(place, 4));
+}
+
+void TileEmitter::store(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> results) {
+  AffineMap own = e.own(op.getResult());
+  SmallVector<Point> points;
+  for (int64_t i = 0; i < rows; ++i)
+    for (unsigned v = 0; v < columns.size(); ++v) {
+      points.emplace_back(code.add(row, i), columns[v].column, columns[v].mask);
+      points.back().memo[{op.getResult(), own}] = results[i * columns.size() + v];
+    }
+  // No store between as many as the level takes at once, so that their math can be made together.
+  for (MutableArrayRef<Point> rest = points; !rest.empty();) {
+    MutableArrayRef<Point> now = rest.take_front(e.level.mathVectors);
+    rest = rest.drop_front(now.size());
+    for (Point &point : now)
+      for (Value value : step.stores) {
+        auto key = std::make_pair(value, e.own(value));
+        if (!point.memo.contains(key))
+          point.memo[key] = e.compute(value, key.second, point);
+      }
+    for (Point &point : now)
+      for (Value value : step.stores)
+        e.write(value, point.memo[{value, e.own(value)}], point);
+  }
+}
+
+void TileEmitter::storeWaiting(Value from, Value count, ArrayRef<Column> columns) {
+  int64_t group = std::max<int64_t>(1, e.level.mathVectors / columns.size());
+  auto storeGroup = [&](Value first, int64_t rows) {
+    SmallVector<Value> waiting;
+    for (int64_t i = 0; i < rows; ++i)
+      for (const Column &column : columns)
+        waiting.push_back(code.loadVector(code.f32(), partialAt(first, i, column), {}));
+    store(first, rows, columns, waiting);
+  };
+  Value done = code.add(from, code.mul(code.div(count, code.num(group)), group));
+  code.loop(from, done, group, [&](Value first) { storeGroup(first, group); });
+  for (int64_t now = group / 2; now >= 1; now /= 2) {
+    Value bit = arith::AndIOp::create(code.b, code.loc, count, code.num(now));
+    code.when(code.less(code.num(0), bit), [&] { storeGroup(done, now); });
+    done = code.add(done, bit);
+  }
+}
+
+void TileEmitter::overRows(int64_t most, Rows tile) {
+  Value last = end(), row = begin();
+  for (int64_t now = most; now >= 1; now = llvm::bit_floor(uint64_t(now - 1))) {
+    Value stop = code.add(row, code.mul(code.div(code.sub(last, row), code.num(now)), now));
+    if (now == most || now == int64_t(llvm::bit_floor(uint64_t(most - 1))))
+      code.loop(row, stop, now, [&](Value row) { tile(row, now); });
+    else
+      code.when(code.less(row, stop), [&] { tile(row, now); });
+    row = stop;
+    if (now == 1)
+      break;
+  }
+}
+
+/// How many of `left` rows the next tile takes. A tile of fewer than four takes as long as one of four, as sums wait
+/// for themselves: what full tiles leave over is cut evenly, with one of the full tiles if it is so little.
+Value TileEmitter::tileOf(Value left) {
+  int64_t most = e.level.tileRows, few = std::min(most - 1, fewRows);
+  auto part = [&](int64_t parts) { return code.div(code.add(left, parts - 1), code.num(parts)); };
+  auto upTo = [&](int64_t rows) { return code.less(left, code.num(rows + 1)); };
+  Value cut = code.select(upTo(few), left, code.select(upTo(2 * few), part(2), part(3)));
+  Value full = code.compare(arith::CmpIPredicate::eq, left, code.num(most));
+  return code.select(full, left, code.select(upTo(most + 3), cut, code.num(most)));
+}
+
+void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value rows)> after) {
+  int64_t most = e.level.tileRows;
+  code.loopWhile(
+      {begin()}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], end()), at[0]}; },
+      [&](ValueRange at) {
+        Value row = at[0], now = tileOf(code.sub(end(), row));
+        std::function<void(int64_t, int64_t)> choose = [&](int64_t least, int64_t largest) {
+          if (least == largest)
+            return tile(row, least);
+          int64_t middle = (least + largest) / 2;
+          code.when(
+              code.less(code.num(middle), now), [&] { choose(middle + 1, largest); }, [&] { choose(least, middle); });
+        };
+        int64_t few = std::min(most - 1, fewRows);
+        code.when(code.less(code.num(few), now), [&] { tile(row, most); }, [&] { choose(1, few); });
+        after(row, now);
+        return SmallVector<Value>{code.add(row, now)};
+      });
+}
+
+} // namespace tutti

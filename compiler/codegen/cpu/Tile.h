@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tiles of rows times columns whose sums lie in registers, and what a step stores of them.
+#ifndef TUTTI_COMPILER_CODEGEN_CPU_TILE_H
+#define TUTTI_COMPILER_CODEGEN_CPU_TILE_H
+
+#include "Emitters.h"
+
+namespace tutti {
+
+/// What the emitters of contractions share. docs/numerics.md fixes the order of every sum.
+class TileEmitter {
+protected:
+  TileEmitter(StepEmitter &emitter, const Step &step);
+
+  StepEmitter &e;
+  Code &code;
+  const Step &step;
+  ContractOp op;
+  int64_t K = 0; ///< terms of a sum
+  int64_t chunk; ///< terms of a chain
+
+  /// The left operand: where row 0 begins, and elements from row to row and from term to term.
+  struct Left {
+    mlir::Value pointer, rowStride, stride;
+  } left;
+  /// The rows that tiles are made of; null: all of the task, from 0 on.
+  mlir::Value firstRow, endRow;
+  mlir::Value partials;
+
+  /// 16 columns of a tile: where the right operand's are, how many elements from term to term, which lanes may be read,
+  /// and which count.
+  struct Column {
+    mlir::Value right; // at term 0
+    mlir::Value stride;
+    mlir::Value readable;
+    mlir::Value column; // of the result
+    mlir::Value mask;
+    int64_t partial = 0; // place among the partial sums
+  };
+
+  // There is a tile for each number of rows up to this.
+  static constexpr int64_t fewRows = 8;
+  // Tiles of so few rows take many columns at once: one row's chain of sums would leave the multipliers idle.
+  static constexpr int64_t wideRows = 2;
+
+  mlir::Value begin() { return firstRow ? firstRow : code.num(0); }
+  mlir::Value end() { return endRow ? endRow : e.rows(); }
+  mlir::Value plus(mlir::Value a, mlir::Value c) { return mlir::arith::AddFOp::create(code.b, code.loc, a, c); }
+
+  /// Sums of products over terms in [from, to), one accumulator a row and column vector. `beside` writes what else is
+  /// done at a term.
+  llvm::SmallVector<mlir::Value> sums(
+      mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns, mlir::Value from, mlir::Value to,
+      llvm::function_ref<void(mlir::Value k)> beside = [](mlir::Value) {});
+  /// The same over all terms, chain by chain.
+  llvm::SmallVector<mlir::Value> wholeSums(mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns);
+
+  mlir::Value partialAt(mlir::Value row, int64_t i, const Column &column);
+  /// What the step stores, from the finished sums.
+  void store(mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns, llvm::ArrayRef<mlir::Value> results);
+  /// Long maps need the registers that sums would lie in: these wait in the partials, rows from `from` on, and maps
+  /// take as many vectors at a time as the level likes.
+  void storeWaiting(mlir::Value from, mlir::Value count, llvm::ArrayRef<Column> columns);
+
+  using Rows = llvm::function_ref<void(mlir::Value row, int64_t rows)>;
+  /// Calls `tile(row, rows)` for all rows, `most` at a time, then for what is left in powers of two.
+  void overRows(int64_t most, Rows tile);
+  /// Calls `tile(row, rows)` for the tiles of all rows, and `after(row, rows)`, rows a value, behind each.
+  void overTiles(
+      Rows tile, llvm::function_ref<void(mlir::Value row, mlir::Value rows)> after = [](mlir::Value, mlir::Value) {});
+
+private:
+  mlir::Value leftAt(mlir::Value row, int64_t i, mlir::Value k);
+  mlir::Value tileOf(mlir::Value left);
+};
+
+} // namespace tutti
+
+#endif

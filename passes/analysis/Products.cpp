@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which contractions are tiles of rows times columns.
+#include "Products.h"
+#include "Numerics.h"
+#include "Steps.h"
+#include "Target.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, Type right, Type result) {
+  auto isFloat = [](Type type) { return cast<RankedTensorType>(type).getElementType().isF32(); };
+  std::string summed = spec.contracted();
+  if (summed.size() != 1 || !isFloat(left) || !isFloat(right) || !isFloat(result) || spec.result.empty())
+    return std::nullopt;
+  char column = spec.result.back();
+  bool transposed = spec.rhs.back() == summed[0];
+  if (spec.lhs.find(column) != std::string::npos || (!transposed && spec.rhs.back() != column) ||
+      getSizes(cast<RankedTensorType>(result)).back() == Size(1) ||
+      !getSizes(cast<RankedTensorType>(left))[spec.lhs.find(summed[0])].isFixed())
+    return std::nullopt;
+  // Rows from the innermost out, as long as they are neighbours in the left operand, too.
+  unsigned run = 0;
+  std::string rows = spec.result.substr(isLifted(cast<RankedTensorType>(result)));
+  rows.pop_back();
+  while (run < rows.size() && spec.rhs.find(rows[rows.size() - 1 - run]) == std::string::npos &&
+         spec.lhs.find(rows.substr(rows.size() - 1 - run)) != std::string::npos)
+    ++run;
+  return ProductForm{summed[0], transposed, run};
+}
+
+std::optional<ProductForm> ProductForm::of(ContractOp op) {
+  if (numericsRule(op) != "chain" || targetOf(op->getParentOfType<ModuleOp>()) != "cpu")
+    return std::nullopt;
+  return of(*ContractSpec::parse(op.getSpec()), op.getLhs().getType(), op.getRhs().getType(), op.getType());
+}
+
+bool readsOwnRow(ContractOp op, const ProductForm &form) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  return spec->lhs == spec->result.substr(0, spec->result.size() - 1) + form.summed;
+}
+
+bool isTiled(Operation *op) {
+  auto contract = dyn_cast_or_null<ContractOp>(op);
+  return contract && (isPanels(op) || ProductForm::of(contract));
+}
+
+int64_t productWorkBytes(ContractOp op, const ProductForm &form) {
+  auto spec = ContractSpec::parse(op.getSpec());
+  int64_t k = getSizes(cast<RankedTensorType>(op.getLhs().getType()))[spec->lhs.find(form.summed)].getFixed();
+  return form.transposed ? llvm::alignTo(k, 16) * partialFloats * 4 : 0;
+}
+
+} // namespace tutti
