@@ -184,6 +184,38 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
   }
 };
 
+/// Rows that each read other columns of the right operand than their neighbours, but the same as rows further away, are
+/// brought together: a tile multiplies them at once, and its result is transposed.
+struct GatherRows : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    if (targetOf(op->getParentOfType<ModuleOp>()) != "cpu" || isRowsTimesWeight(op))
+      return failure();
+    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    auto form = ProductForm::of(spec, op.getLhs().getType(), op.getRhs().getType(), op.getType());
+    if (!form || form->run > 0)
+      return failure();
+    Sizes sizes = getSizes(op.getType());
+    size_t last = spec.result.size() - 1;
+    for (size_t i = last; i-- > size_t(isLifted(op.getType()));) {
+      char label = spec.result[i];
+      if (spec.rhs.find(label) != std::string::npos || spec.lhs.find(label) == std::string::npos ||
+          (sizes[i].isFixed() && sizes[i].getFixed() < 4))
+        continue;
+      // Axis i comes to be the last of the rows.
+      SmallVector<int64_t> back = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+      std::rotate(spec.result.begin() + i, spec.result.begin() + i + 1, spec.result.begin() + last);
+      std::rotate(sizes.begin() + i, sizes.begin() + i + 1, sizes.begin() + last);
+      std::rotate(back.begin() + i, back.begin() + last - 1, back.begin() + last);
+      auto type = getTensorType(sizes, op.getType().getElementType());
+      Value product = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs(), op.getRhs(), spec.str());
+      rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), product, back);
+      return success();
+    }
+    return failure();
+  }
+};
+
 /// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
 /// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
 /// ones, and the order is that of signed ones whose top bit is turned.
@@ -238,7 +270,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes>(p.getContext());
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, GatherRows, OnFewerTypes>(p.getContext());
         })) ||
         failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
       return signalPassFailure();

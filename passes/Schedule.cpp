@@ -31,7 +31,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
       bool chain = kernel.getFamily() == "chain";
-      int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialFloats * 4 : 0);
+      int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialBytes : 0);
       int64_t tile = 64;
       if (!chain) {
         int64_t widest = 1;

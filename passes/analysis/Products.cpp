@@ -10,14 +10,14 @@ using namespace mlir;
 namespace tutti {
 
 std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, Type right, Type result) {
-  auto isFloat = [](Type type) { return cast<RankedTensorType>(type).getElementType().isF32(); };
+  Type element = cast<RankedTensorType>(result).getElementType();
   std::string summed = spec.contracted();
-  if (summed.size() != 1 || !isFloat(left) || !isFloat(right) || !isFloat(result) || spec.result.empty())
+  if (summed.size() != 1 || !(element.isF32() || element.isF64()) || spec.result.empty())
     return std::nullopt;
   char column = spec.result.back();
-  bool transposed = spec.rhs.back() == summed[0];
-  if (spec.lhs.find(column) != std::string::npos || (!transposed && spec.rhs.back() != column) ||
-      getSizes(cast<RankedTensorType>(result)).back() == Size(1) ||
+  bool single = getSizes(cast<RankedTensorType>(result)).back() == Size(1);
+  bool transposed = spec.rhs.back() == summed[0] && !single;
+  if (spec.lhs.find(column) != std::string::npos || (!transposed && !single && spec.rhs.back() != column) ||
       !getSizes(cast<RankedTensorType>(left))[spec.lhs.find(summed[0])].isFixed())
     return std::nullopt;
   // Rows from the innermost out, as long as they are neighbours in the left operand, too.
@@ -49,7 +49,7 @@ bool isTiled(Operation *op) {
 int64_t productWorkBytes(ContractOp op, const ProductForm &form) {
   auto spec = ContractSpec::parse(op.getSpec());
   int64_t k = getSizes(cast<RankedTensorType>(op.getLhs().getType()))[spec->lhs.find(form.summed)].getFixed();
-  return form.transposed ? llvm::alignTo(k, 16) * partialFloats * 4 : 0;
+  return form.transposed ? llvm::alignTo(k, 16) * partialBytes : 0;
 }
 
 } // namespace tutti

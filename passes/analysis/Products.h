@@ -16,8 +16,8 @@ struct ProductForm {
   /// left one.
   unsigned run;
 
-  /// Nothing where operands are not float32, several labels are summed over, the columns are not the right operand's or
-  /// neither they nor the terms are neighbours there.
+  /// Nothing where operands are neither float32 nor float64, several labels are summed over, the columns are not the
+  /// right operand's or neither they nor the terms are neighbours there.
   static std::optional<ProductForm> of(const ContractSpec &spec, mlir::Type left, mlir::Type right, mlir::Type result);
   /// The same of an op by the chain rule on a CPU; nothing for any other.
   static std::optional<ProductForm> of(ContractOp op);

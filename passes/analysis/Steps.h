@@ -45,7 +45,7 @@ struct Steps {
   llvm::MapVector<mlir::Value, Place> places;
   /// Bytes of scratch that grow with the rows of the tile, for one row.
   int64_t scratchPerRow = 0;
-  /// True if sums wait in memory, for those of later chunks or for registers: `partialFloats` a row.
+  /// True if sums wait in memory, for those of later chunks or for registers: `partialBytes` a row.
   bool needsPartials = false;
   /// Bytes of working memory that a phase of a row takes, whatever the tile.
   int64_t workBytes = 0;
@@ -53,8 +53,8 @@ struct Steps {
   static Steps of(plan::KernelOp kernel);
 };
 
-/// Columns of a contraction that are under way at a time.
-constexpr int64_t partialFloats = 32;
+/// Of a row's sums of a contraction, the columns that are under way at a time.
+constexpr int64_t partialBytes = 128;
 
 /// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
 int64_t headScratchBytes(HeadOp head, int64_t members);

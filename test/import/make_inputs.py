@@ -52,6 +52,8 @@ case("linear~transpose", 21, [node("Transpose", "v", "w", perm=[1, 0]), node("Ma
      x, {"v": w.T.copy(), "b": b})
 case("linear~reshaped-weight", 18, [node("Reshape", "v s", "w"), node("MatMul", "x w", "p"), node("Add", "p b")],
      x, {"v": w.reshape(2, 4, 5), "s": i64(8, 5), "b": b})
+case("linear~column", 13, [node("Unsqueeze", "x a", "c"), node("MatMul", "v c", "m"), node("Squeeze", "m a", "p"), node("Add", "p b")],
+     x, {"v": w.T.copy(), "a": i64(2), "b": b})
 case("gemm-alpha-beta", 13, [node("Gemm", "x w b", alpha=0.3, beta=1.7)], x, {"w": w, "b": b})
 case("gemm-no-bias", 13, [node("Gemm", "x w", transB=1)], x, {"w": w.T.copy()})
 case("gemm-trans-a", 13, [node("Gemm", "v x b", transA=1)], {"x": rng(3, 5)}, {"v": rng(3, 4), "b": rng(5)}, batch=False)

@@ -31,7 +31,7 @@ static std::vector<Instance> table() {
   // Products of two values: columns or terms side by side, sums of several chains, rows that share their columns in
   // runs of any length, or not at all.
   struct {
-    const char *left, *right, *spec;
+    const char *left, *right, *spec, *element = "f32";
   } products[] = {
       {"2x17x300", "2x300x35", "bsk,bkt->bst"},
       {"2x19x21", "2x37x21", "bsk,btk->bst"},
@@ -45,10 +45,16 @@ static std::vector<Instance> table() {
       {"?x6", "20x6", "bk,nk->bn"},
       {"5x6", "?x6", "ik,bk->ib"},
       {"?x6", "?x6x3", "bk,bkn->bn"},
+      {"?x3x6", "3x6x18", "bhk,hkn->bhn"},
+      {"4x2x3x6", "2x6x1", "abck,bkn->abcn"},
+      {"17x20", "1x20", "bk,nk->bn"},
+      {"19x300", "300x21", "bk,kn->bn", "f64"},
+      {"2x9x21", "2x37x21", "bsk,btk->bst", "f64"},
+      {"3x5", "3x5x67", "bk,bkt->bt", "f64"},
   };
-  for (auto [left, right, spec] : products) {
-    auto type = [](StringRef sizes) {
-      return ("tensor<" + sizes + "xf32" + (sizes.contains('?') ? ", [\"batch\"]>" : ">")).str();
+  for (auto [left, right, spec, element] : products) {
+    auto type = [&](StringRef sizes) {
+      return ("tensor<" + sizes + "x" + element + (sizes.contains('?') ? ", [\"batch\"]>" : ">")).str();
     };
     std::string a = type(left), b = type(right);
     add("contract", ("%a: " + a + ", %b: " + b).c_str(),

@@ -147,6 +147,14 @@ module @cpu {
     %2 = tutti.contract %0, %1 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
     return %2 : tensor<?x2x9x9xf32, ["batch"]>
   }
+  // Rows that read the same columns come to lie side by side.
+  // CHECK-LABEL: func.func @experts
+  func.func @experts(%x: tensor<?x3x8xf32, ["batch"]>, %w: tensor<3x8x5xf32>) -> tensor<?x3x5xf32, ["batch"]> {
+    // CHECK: %[[Y:.*]] = tutti.contract %{{.*}}, %{{.*}} "bhk,hkn->hbn"
+    // CHECK: tutti.map %[[Y]] {{.*}} -> tensor<?x3x5xf32, ["batch"]>
+    %0 = tutti.contract %x, %w "bhk,hkn->bhn" : tensor<?x3x8xf32, ["batch"]>, tensor<3x8x5xf32>
+    return %0 : tensor<?x3x5xf32, ["batch"]>
+  }
   // CHECK-LABEL: func.func @neither
   func.func @neither(%x: tensor<?x9x8xf32, ["batch"]>, %y: tensor<?x8x5x2xf32, ["batch"]>) -> tensor<?x2x9x5xf32, ["batch"]> {
     // CHECK: %[[T:.*]] = tutti.map

@@ -59,7 +59,7 @@ private:
   /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
   /// processor itself looks ahead: the first tile asks for all that will be needed some pages later.
   SmallVector<Value> panelSums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
-    if (rows == e.level.tileRows) {
+    if (rows == tileRows) {
       Value tile = code.div(row, code.num(rows));
       Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
       Value ahead =
@@ -76,12 +76,12 @@ private:
     });
   }
 
-  /// All rows times one panel, `level.tileVectors` vectors of columns at a time.
+  /// All rows times one panel, `tileVectors` vectors of columns at a time.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
     int64_t vectors = llvm::divideCeil(width, lanes);
-    for (int64_t v0 = 0; v0 < vectors; v0 += e.level.tileVectors) {
+    for (int64_t v0 = 0; v0 < vectors; v0 += tileVectors) {
       SmallVector<Column> columns;
-      for (int64_t v = v0; v < std::min(vectors, v0 + e.level.tileVectors); ++v)
+      for (int64_t v = v0; v < std::min(vectors, v0 + tileVectors); ++v)
         columns.push_back(columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width,
                                    valid - v * lanes, v * lanes));
       Value last = code.num(0);
@@ -91,12 +91,12 @@ private:
           Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, from, code.num(0));
           overTiles([&](Value row, int64_t rows) {
             SmallVector<Value> part = panelSums(row, rows, columns, from, code.add(from, chunk));
-            Value none = code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
+            Value none = code.constant(vector, code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
             for (int64_t i = 0; i < rows; ++i)
               for (unsigned c = 0; c < columns.size(); ++c) {
                 Value place = partialAt(row, i, columns[c]);
                 Value earlier =
-                    arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(code.f32(), place, {}));
+                    arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(element, place, {}));
                 code.storeVector(plus(earlier, part[i * columns.size() + c]), place, {});
               }
           });
@@ -109,7 +109,7 @@ private:
           for (unsigned c = 0; c < columns.size(); ++c) {
             Value &sum = total[i * columns.size() + c], place = partialAt(row, i, columns[c]);
             if (K > chunk)
-              sum = plus(code.loadVector(code.f32(), place, {}), sum);
+              sum = plus(code.loadVector(element, place, {}), sum);
             if (step.longMaps)
               code.storeVector(sum, place, {});
           }
@@ -132,7 +132,7 @@ private:
   /// One or two rows times all full panels: several panels share each element of the row. They are streams enough for
   /// the processor to look ahead.
   void emitWide(int64_t panels) {
-    int64_t group = std::min<int64_t>(panels, e.level.wideVectors / 2);
+    int64_t group = std::min<int64_t>(panels, wideVectors / 2);
     auto emitGroup = [&](Value first, int64_t count) {
       SmallVector<Column> columns;
       for (int64_t v = 0; v < count * 2; ++v) {
@@ -157,16 +157,16 @@ private:
       auto accumulate = [&](Value k, ValueRange sums, Value tail) {
         SmallVector<Value> next, panel;
         for (int64_t n = 0; n < block.cols; ++n)
-          panel.push_back(code.loadVector(code.f32(), code.at(pointer, code.mul(code.add(k, n * K), 4)), tail));
+          panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail));
         for (int64_t i = 0; i < rows; ++i) {
           Value place = code.add(code.mul(code.add(row, i), left.rowStride), k);
-          Value x = code.loadVector(code.f32(), code.at(left.pointer, code.mul(place, 4)), tail);
+          Value x = code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), tail);
           for (int64_t n = 0; n < block.cols; ++n)
             next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * block.cols + n]));
         }
         return next;
       };
-      SmallVector<Value> sums(rows * block.cols, code.zero(code.vec(code.f32())));
+      SmallVector<Value> sums(rows * block.cols, code.zero(vector));
       if (whole > 0)
         sums = code.loop(code.num(0), code.num(whole), lanes, sums,
                          [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
@@ -188,7 +188,7 @@ private:
       overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
         SmallVector<Value> waiting;
         for (int64_t i = 0; i < rows; ++i)
-          waiting.push_back(code.loadVector(code.f32(), code.at(partials, code.mul(code.add(row, i), part * 4)), {}));
+          waiting.push_back(code.loadVector(element, code.at(partials, code.mul(code.add(row, i), part * 4)), {}));
         store(row, rows, only, waiting);
       });
   }

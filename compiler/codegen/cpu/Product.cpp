@@ -83,7 +83,7 @@ private:
     firstRow = first;
     endRow = last;
     right = pointerTo(op.getRhs(), spec.rhs, first);
-    Value before = code.mul(code.mul(first, left.rowStride), -4);
+    Value before = code.mul(code.mul(first, left.rowStride), -bytes);
     left.pointer = code.at(pointerTo(op.getLhs(), spec.lhs, first), before);
     bool always = run && run->isFixed() && run->getFixed() <= wideRows;
     bool never = form.transposed || (!always && run && run->isFixed());
@@ -117,15 +117,16 @@ private:
       Value mask = valid ? code.firstLanes(code.sub(valid, code.num(v * lanes))) : Value();
       Value mine = code.add(column, v * lanes);
       if (form.transposed)
-        columns.push_back({code.at(packed, v * lanes * 4), code.num(partialFloats), {}, mine, mask, v * lanes});
+        columns.push_back(
+            {code.at(packed, v * lanes * bytes), code.num(partialBytes / bytes), {}, mine, mask, v * lanes});
       else
-        columns.push_back({code.at(right, code.mul(mine, 4)), rightStride, mask, mine, mask, v * lanes});
+        columns.push_back({code.at(right, code.mul(mine, bytes)), rightStride, mask, mine, mask, v * lanes});
     }
     return columns;
   }
 
   void emitTiles() {
-    overColumns(e.level.tileVectors, [&](Value column, int64_t vectors, Value valid) {
+    overColumns(tileVectors, [&](Value column, int64_t vectors, Value valid) {
       if (form.transposed)
         pack(column, vectors, valid);
       SmallVector<Column> columns = columnsAt(column, vectors, valid);
@@ -145,7 +146,7 @@ private:
   }
 
   void emitWide() {
-    overColumns(e.level.wideVectors, [&](Value column, int64_t vectors, Value valid) {
+    overColumns(wideVectors, [&](Value column, int64_t vectors, Value valid) {
       SmallVector<Column> columns = columnsAt(column, vectors, valid);
       overRows(wideRows, [&](Value row, int64_t rows) { store(row, rows, columns, wholeSums(row, rows, columns)); });
     });
@@ -159,15 +160,15 @@ private:
         Value place = code.num(v * lanes + lane);
         if (valid)
           place = code.min(place, code.sub(valid, code.num(1)));
-        from.push_back(code.at(right, code.mul(code.mul(code.add(column, place), rightStride), 4)));
+        from.push_back(code.at(right, code.mul(code.mul(code.add(column, place), rightStride), bytes)));
       }
       auto turn = [&](Value k, Value mask) {
         SmallVector<Value> block;
         for (Value pointer : from)
-          block.push_back(code.loadVector(code.f32(), code.at(pointer, code.mul(k, 4)), mask));
+          block.push_back(code.loadVector(element, code.at(pointer, code.mul(k, bytes)), mask));
         for (auto [i, terms] : llvm::enumerate(code.transposed(block))) {
-          Value place = code.add(code.mul(code.add(k, i), partialFloats), v * lanes);
-          code.storeVector(terms, code.at(packed, code.mul(place, 4)), {});
+          Value place = code.add(code.mul(code.add(k, i), partialBytes), v * lanes * bytes);
+          code.storeVector(terms, code.at(packed, place), {});
         }
       };
       int64_t whole = llvm::alignDown(K, lanes);

@@ -8,21 +8,28 @@ using namespace mlir;
 namespace tutti {
 
 TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
-    : e(emitter), code(emitter.code), step(step), op(step.contraction), chunk(numericsChunk(op)) {}
+    : e(emitter), code(emitter.code), step(step), op(step.contraction), element(op.getType().getElementType()),
+      bytes(storageBytes(element)), vector(emitter.code.vec(element)), chunk(numericsChunk(op)) {
+  // A tile of wider elements has as many registers.
+  const CpuLevel &level = emitter.level;
+  tileVectors = std::max<int64_t>(1, level.tileVectors * 4 / bytes);
+  tileRows = level.tileRows * level.tileVectors * 4 / (tileVectors * bytes);
+  wideVectors = level.wideVectors * 4 / bytes;
+}
 
 Value TileEmitter::leftAt(Value row, int64_t i, Value k) {
   Value place = code.add(code.mul(code.add(row, i), left.rowStride), code.mul(k, left.stride));
-  return code.loadScalar(code.f32(), code.at(left.pointer, code.mul(place, 4)));
+  return code.loadScalar(element, code.at(left.pointer, code.mul(place, bytes)));
 }
 
 SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to,
                                      llvm::function_ref<void(Value k)> beside) {
-  SmallVector<Value> zeros(rows * columns.size(), code.zero(code.vec(code.f32())));
+  SmallVector<Value> zeros(rows * columns.size(), code.zero(vector));
   return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
     SmallVector<Value> right, next;
     for (const Column &column : columns)
-      right.push_back(
-          code.loadVector(code.f32(), code.at(column.right, code.mul(code.mul(k, column.stride), 4)), column.readable));
+      right.push_back(code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)),
+                                      column.readable));
     beside(k);
     for (int64_t i = 0; i < rows; ++i) {
       Value x = code.splat(leftAt(row, i, k));
@@ -37,7 +44,7 @@ SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Colu
   if (K <= chunk)
     return sums(row, rows, columns, code.num(0), code.num(K));
   // -0 + s is s, whatever s is.
-  SmallVector<Value> none(rows * columns.size(), code.constant(code.vec(code.f32()), code.b.getF32FloatAttr(-0.0f)));
+  SmallVector<Value> none(rows * columns.size(), code.constant(vector, code.b.getFloatAttr(element, -0.0)));
   return code.loop(code.num(0), code.num(K), chunk, none, [&](Value from, ValueRange earlier) {
     SmallVector<Value> part = sums(row, rows, columns, from, code.min(code.add(from, chunk), code.num(K)));
     for (auto [sum, before] : llvm::zip_equal(part, earlier))
@@ -47,8 +54,7 @@ SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Colu
 }
 
 Value TileEmitter::partialAt(Value row, int64_t i, const Column &column) {
-  Value place = code.add(code.mul(code.add(row, i), partialFloats), column.partial);
-  return code.at(partials, code.mul(place, 4));
+  return code.at(partials, code.add(code.mul(code.add(row, i), partialBytes), column.partial * bytes));
 }
 
 void TileEmitter::store(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> results) {
@@ -81,7 +87,7 @@ void TileEmitter::storeWaiting(Value from, Value count, ArrayRef<Column> columns
     SmallVector<Value> waiting;
     for (int64_t i = 0; i < rows; ++i)
       for (const Column &column : columns)
-        waiting.push_back(code.loadVector(code.f32(), partialAt(first, i, column), {}));
+        waiting.push_back(code.loadVector(element, partialAt(first, i, column), {}));
     store(first, rows, columns, waiting);
   };
   Value done = code.add(from, code.mul(code.div(count, code.num(group)), group));
@@ -110,7 +116,7 @@ void TileEmitter::overRows(int64_t most, Rows tile) {
 /// How many of `left` rows the next tile takes. A tile of fewer than four takes as long as one of four, as sums wait
 /// for themselves: what full tiles leave over is cut evenly, with one of the full tiles if it is so little.
 Value TileEmitter::tileOf(Value left) {
-  int64_t most = e.level.tileRows, few = std::min(most - 1, fewRows);
+  int64_t most = tileRows, few = std::min(most - 1, fewRows);
   auto part = [&](int64_t parts) { return code.div(code.add(left, parts - 1), code.num(parts)); };
   auto upTo = [&](int64_t rows) { return code.less(left, code.num(rows + 1)); };
   Value cut = code.select(upTo(few), left, code.select(upTo(2 * few), part(2), part(3)));
@@ -119,7 +125,7 @@ Value TileEmitter::tileOf(Value left) {
 }
 
 void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value rows)> after) {
-  int64_t most = e.level.tileRows;
+  int64_t most = tileRows;
   code.loopWhile(
       {begin()}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], end()), at[0]}; },
       [&](ValueRange at) {

@@ -16,6 +16,11 @@ protected:
   Code &code;
   const Step &step;
   ContractOp op;
+  mlir::Type element; ///< of operands and sums
+  int64_t bytes;      ///< of an element
+  mlir::VectorType vector;
+  /// The level's, for such elements: a full tile, and columns of a tile of one or two rows.
+  int64_t tileRows, tileVectors, wideVectors;
   int64_t K = 0; ///< terms of a sum
   int64_t chunk; ///< terms of a chain
 

@@ -23,6 +23,19 @@ void importMatMul(Node &n) {
     e.unsupported("tensors of rank " + Twine(std::max(left.size(), right.size())));
     return;
   }
+  // A matrix of weights times columns of their own is rows times that matrix, transposed.
+  if (a.isConstant() && b.isValue() && left.size() == 2 && right.size() >= 2 && right.back() == Size(1)) {
+    std::string rows = (batchLabels.take_front(right.size() - 2)).str();
+    Operand x = e.reshape(b, Sizes(ArrayRef(right).drop_back()));
+    Operand y = e.contract(x, e.transpose(a, {1, 0}), rows + "k,kn->" + rows + "n");
+    if (y) {
+      Sizes column = y.sizes();
+      column.push_back(Size(1));
+      y = e.reshape(y, column);
+    }
+    n.set(0, y);
+    return;
+  }
   // Batch axes align at their ends; one of length 1 against a longer one is left out of its operand.
   std::string lhs, rhs, result;
   SmallVector<int64_t> dropLeft, dropRight;
