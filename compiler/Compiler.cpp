@@ -276,7 +276,7 @@ private:
       KernelReport report{whole.target,
                           whole.sizes,
                           kernel.getSymName().str(),
-                          kernel.getFamily().str(),
+                          plan::stringifyFamily(kernel.getFamily()).str(),
                           "",
                           kernel.getLifted(),
                           {},

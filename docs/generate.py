@@ -156,7 +156,7 @@ def lifted(tools: Tools, example: str, op: str) -> list[str]:
 
 def families(tools: Tools, example: str, op: str) -> set[str]:
     flags = ("--tutti-vmap", "--tutti-parallel", "--tutti-decompose", "--tutti-numerics", "--tutti-fuse")
-    return set(re.findall(r'plan\.kernel @\S+ "(\w+)"', tools.opt(whole(tools, example, op, " {tutti.per_member}"), *flags)))
+    return set(re.findall(r'plan\.kernel @\S+ (\w+)', tools.opt(whole(tools, example, op, " {tutti.per_member}"), *flags)))
 
 
 def check_round_trip(tools: Tools, text: str):

@@ -207,14 +207,14 @@ private:
     return order;
   }
 
-  static StringRef family(const Group &group) {
+  static plan::Family family(const Group &group) {
     bool reduces = false;
     for (Operation *op : group.ops) {
       if (isTiled(op))
-        return "chain";
+        return plan::Family::chain;
       reduces |= isRowPhase(op);
     }
-    return reduces ? "row" : "element";
+    return reduces ? plan::Family::row : plan::Family::element;
   }
 
   static SmallVector<int64_t> weightsAmong(ArrayRef<Value> inputs) {

@@ -107,9 +107,6 @@ private:
 
   /// What the passes before this one have to have written.
   LogicalResult checkKernels() {
-    for (auto dispatch : function.getOps<plan::DispatchOp>())
-      if (!kernelOf(dispatch))
-        return dispatch.emitOpError("there is no kernel ") << dispatch.getKernelAttr();
     for (auto kernel : module.getOps<plan::KernelOp>()) {
       for (StringRef name : {"tile", "quantum", "overhead", "scratch"})
         if (!kernel.getScheduleAttr() || !kernel.getScheduleAttr().getAs<IntegerAttr>(name))
@@ -236,19 +233,20 @@ private:
     if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
       for (unsigned group = 0; group < groups.size(); ++group)
         sizes.set(activeSize(group).str(), builder.getDenseI64ArrayAttr({0, largest.lookup(activeSize(group).str())}));
-    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", targetOf(module),
-                                           sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
-                                           arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
+    auto program =
+        plan::ProgramOp::create(builder, function.getLoc(), "infer", *plan::symbolizeTarget(targetOf(module)),
+                                sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs), arena,
+                                chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())
-      buffers[argument] = port("input", argument, function.getArgAttrDict(argument.getArgNumber()));
+      buffers[argument] = port(plan::Space::input, argument, function.getArgAttrDict(argument.getArgNumber()));
     auto ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands())
       buffers[throughViews(operand.get())] =
-          port("output", operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
+          port(plan::Space::output, operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
     for (const Interval &interval : intervals) {
-      buffers[interval.value] = buffer("arena", typeOf(interval.value), interval.offset);
+      buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
       buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
                                                                        isWhole(interval.value));
     }
@@ -262,15 +260,15 @@ private:
   }
 
   /// Nothing on overflow.
-  Value buffer(StringRef space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
+  Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
                FlatSymbolRefAttr param = {}, StringRef layout = {}, ElementsAttr value = {}) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
-                                  builder.getStringAttr(space), TypeAttr::get(type),
+                                  plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
                                   builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port,
                                   param, layout.empty() ? StringAttr() : builder.getStringAttr(layout), value);
   }
 
-  Value port(StringRef space, Value value, DictionaryAttr attributes) {
+  Value port(plan::Space space, Value value, DictionaryAttr attributes) {
     NamedAttrList description;
     for (StringRef key : {"name", "head"})
       if (Attribute attribute = attributes.get(("tutti." + key).str()))
@@ -289,9 +287,10 @@ private:
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {
     value = throughViews(value);
     if (auto get = value.getDefiningOp<GetOp>())
-      return buffer("constant", get.getResult().getType(), 0, {}, get.getParamAttr(), layoutOf(kernel, input));
+      return buffer(plan::Space::constant, get.getResult().getType(), 0, {}, get.getParamAttr(),
+                    layoutOf(kernel, input));
     if (auto constant = value.getDefiningOp<ConstantOp>())
-      return buffer("constant", typeOf(value), 0, {}, {}, "raw", constant.getValue());
+      return buffer(plan::Space::constant, typeOf(value), 0, {}, {}, "raw", constant.getValue());
     return buffers.lookup(value);
   }
 
@@ -339,7 +338,7 @@ private:
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
       int64_t tickets = *largestOf(rows);
-      operands.push_back(buffer("state", RankedTensorType::get({tickets}, builder.getI32Type())));
+      operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type())));
     }
     launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
                                               kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),

@@ -30,7 +30,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     auto members = getOperation()->getAttrOfType<IntegerAttr>("tutti.members");
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
-      bool chain = kernel.getFamily() == "chain";
+      bool chain = kernel.getFamily() == plan::Family::chain;
       int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialBytes : 0);
       int64_t tile = 64;
       if (!chain) {

@@ -42,21 +42,21 @@ private:
 } // namespace
 
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members) {
-  bool cuda = program.getTarget() == "cuda";
+  bool cuda = program.getTarget() == plan::Target::cuda;
   uint64_t portBytes = cuda ? blockBytes : pageBytes;
   Footprint all;
   Counter counter(program, members);
   llvm::DenseSet<unsigned> seen;
   counter.add(all.arena, program.getArena(), pageBytes);
   for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
-    StringRef space = buffer.getSpace();
-    if (space == "input")
+    plan::Space space = buffer.getSpace();
+    if (space == plan::Space::input)
       counter.add(all.inputs, counter.bytesOf(buffer), cuda ? portBytes : 1);
-    else if (space == "output")
+    else if (space == plan::Space::output)
       counter.add(all.outputs, counter.bytesOf(buffer), portBytes);
-    else if (space == "state")
+    else if (space == plan::Space::state)
       counter.add(all.state, counter.bytesOf(buffer), pageBytes);
-    if (space != "constant")
+    if (space != plan::Space::constant)
       continue;
     unsigned slot = weights.slotOf(buffer);
     if (weights.slots[slot]->per_member)

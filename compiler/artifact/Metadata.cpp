@@ -144,7 +144,7 @@ private:
       return entry->second;
     auto table = std::make_unique<fb::KernelT>();
     table->name = which.name;
-    table->family = ofModule[which.kernels.front()].getFamily().str();
+    table->family = plan::stringifyFamily(ofModule[which.kernels.front()].getFamily()).str();
     for (unsigned kernel : which.kernels)
       ofModule[kernel].walk([&](Operation *op) {
         if (auto numerics = op->getAttrOfType<DictionaryAttr>("numerics")) {
@@ -194,7 +194,7 @@ private:
     fillKernels(code);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
-    table->devices = table->targets = {program.getTarget().str()};
+    table->devices = table->targets = {plan::stringifyTarget(program.getTarget()).str()};
     llvm::append_range(table->targets, code.architectures);
     table->precision = precisionOf(code.planned).str();
     for (const std::string &symbol : symbols) {
@@ -236,7 +236,7 @@ private:
     // On a CPU, launches side by side are one list of tasks as they are.
     std::map<Operation *, std::vector<std::unique_ptr<fb::LaunchT>>> ofStep;
     std::vector<DeviceLaunch> launches;
-    if (program.getTarget() == "cuda")
+    if (program.getTarget() == plan::Target::cuda)
       launches = deviceLaunches(program, *findArchitecture(code.architectures.front()));
     else
       program.walk([&](plan::LaunchOp launch) { launches.push_back({launch}); });
@@ -259,18 +259,29 @@ private:
     root.programs.push_back(std::move(table));
   }
 
+  static fb::Space spaceOf(plan::Space space) {
+    switch (space) {
+    case plan::Space::input:
+      return fb::Space::input;
+    case plan::Space::output:
+      return fb::Space::output;
+    case plan::Space::arena:
+      return fb::Space::arena;
+    case plan::Space::constant:
+      return fb::Space::constant;
+    case plan::Space::state:
+      return fb::Space::state;
+    }
+    llvm_unreachable("every space is listed");
+  }
+
   void addBuffer(fb::ProgramT &table, plan::BufferOp op) {
-    static const llvm::StringMap<fb::Space> spaces = {{"input", fb::Space::input},
-                                                      {"output", fb::Space::output},
-                                                      {"arena", fb::Space::arena},
-                                                      {"constant", fb::Space::constant},
-                                                      {"state", fb::Space::state}};
     auto buffer = std::make_unique<fb::BufferT>();
-    buffer->space = spaces.lookup(op.getSpace());
+    buffer->space = spaceOf(op.getSpace());
     buffer->bytes = extent(*Size::parse(op.getBytes()));
     buffer->offset = extent(Size(op.getOffset()));
     buffer->whole = op.getWhole();
-    if (op.getSpace() == "constant")
+    if (op.getSpace() == plan::Space::constant)
       buffer->slot = weights.slotOf(op);
     if (DictionaryAttr port = op.getPortAttr()) {
       buffer->port = table.ports.size();
@@ -386,7 +397,7 @@ private:
       root.required_features.push_back("parts");
     ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
     launch.kernel = ways.front().second;
-    if (program.getTarget() == "cuda") {
+    if (program.getTarget() == plan::Target::cuda) {
       addGrid(launch, parts, ways.front().first);
       for (auto [how, kernel] : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();

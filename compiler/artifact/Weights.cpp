@@ -76,7 +76,7 @@ static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members
 WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) {
   for (Use use : programs)
     for (auto buffer : use.program.getBody().getOps<plan::BufferOp>())
-      if (buffer.getSpace() == "constant")
+      if (buffer.getSpace() == plan::Space::constant)
         addSlot(*use.ensemble, buffer);
   place(*programs.front().ensemble);
 }

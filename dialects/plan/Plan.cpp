@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Registration of the plan dialect.
+// Registration of the plan dialect, and what its ops' attributes have to say for the stages behind to believe them.
 #include "Plan.h"
+#include "dialects/tutti/Sizes.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -8,6 +9,10 @@
 using namespace mlir;
 
 #include "dialects/plan/PlanDialect.cpp.inc"
+#include "dialects/plan/PlanEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/plan/PlanAttrs.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/plan/PlanTypes.cpp.inc"
@@ -15,7 +20,13 @@ using namespace mlir;
 #define GET_OP_CLASSES
 #include "dialects/plan/PlanOps.cpp.inc"
 
-void tutti::plan::PlanDialect::initialize() {
+namespace tutti::plan {
+
+void PlanDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/plan/PlanAttrs.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/plan/PlanTypes.cpp.inc"
@@ -25,3 +36,119 @@ void tutti::plan::PlanDialect::initialize() {
 #include "dialects/plan/PlanOps.cpp.inc"
       >();
 }
+
+/// Whether `text`, the op's `what`, is a size.
+static LogicalResult expectSize(Operation *op, StringRef what, StringRef text) {
+  if (Size::parse(text))
+    return success();
+  return op->emitOpError("expected ") << what << " to be a size, got \"" << text << "\"";
+}
+static LogicalResult expectSizes(Operation *op, StringRef what, ArrayAttr sizes) {
+  for (auto size : sizes.getAsRange<StringAttr>())
+    if (failed(expectSize(op, what, size.getValue())))
+      return failure();
+  return success();
+}
+
+/// Whether each of the op's `what` is below `count`.
+static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t> indices, size_t count) {
+  for (int64_t index : indices)
+    if (index < 0 || index >= int64_t(count))
+      return op->emitOpError("expected ") << what << " below " << count << ", got " << index;
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  size_t arguments = getBody().getNumArguments();
+  if (getBody().front().empty() || !getBody().front().back().hasTrait<OpTrait::IsTerminator>())
+    return emitOpError("expected a body that ends in a tutti.yield");
+  if (failed(expectSizes(*this, "each of 'rows'", getRows())) || failed(expectSize(*this, "'over'", membersSize())) ||
+      failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
+    return failure();
+  return expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), arguments + getYielded().size());
+}
+
+/// The kernel of that name, or an error that there is none.
+static KernelOp kernelOf(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(op, name);
+  if (!kernel)
+    op->emitOpError("there is no kernel ") << name;
+  return kernel;
+}
+
+LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  KernelOp kernel = kernelOf(*this, getKernelAttr(), symbols);
+  if (!kernel)
+    return failure();
+  auto taken = kernel.getBody().getArgumentTypes();
+  auto given = kernel.getYielded().getTypes();
+  if (getInputs().getTypes() != taken)
+    return emitOpError("expected inputs of the types ")
+           << taken << " as the kernel has them, got " << getInputs().getTypes();
+  if (getResultTypes() != given)
+    return emitOpError("expected results of the types ")
+           << given << " as the kernel has them, got " << getResultTypes();
+  return success();
+}
+
+LogicalResult ProgramOp::verify() {
+  for (NamedAttribute size : getSizes()) {
+    auto range = dyn_cast<DenseI64ArrayAttr>(size.getValue());
+    if (!range || range.size() != 2 || range[0] < 0 || range[0] > range[1])
+      return emitOpError("expected the smallest and the largest value of '")
+             << size.getName().getValue() << "', got " << size.getValue();
+  }
+  if (!getSizes().contains("active"))
+    return emitOpError("expected 'active' among the sizes, got ") << getSizes();
+  if (int64_t(getArena()) < 0 || int64_t(getChunk().value_or(1)) < 1)
+    return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
+  return expectSizes(*this, "each of 'flops'", getFlops());
+}
+
+LogicalResult BufferOp::verify() {
+  if (failed(expectSize(*this, "'bytes'", getBytes())))
+    return failure();
+  if (int64_t offset = getOffset(); offset < 0)
+    return emitOpError("expected an offset of 0 or more, got ") << offset;
+  bool isPort = getSpace() == Space::input || getSpace() == Space::output;
+  if (getPort() && !isPort)
+    return emitOpError("expected a 'port' of an input or output only, got one of ") << stringifySpace(getSpace());
+  if ((getParam() || getValue() || getLayout()) && getSpace() != Space::constant)
+    return emitOpError("expected 'param', 'value' and 'layout' of a constant only, got one of ")
+           << stringifySpace(getSpace());
+  if (getParam() && getValue())
+    return emitOpError("expected a constant's 'param' or its 'value', got both");
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  int64_t tile = getTile(), quantum = getQuantum(), overhead = getOverhead(), scratch = getScratch();
+  if (quantum < 1 || tile < 1 || tile % quantum != 0)
+    return emitOpError("expected a tile that is a multiple of the quantum, got ") << tile << " and " << quantum;
+  if (overhead < 0 || scratch < 0)
+    return emitOpError("expected an overhead and scratch of 0 or more, got ") << overhead << " and " << scratch;
+  if (failed(expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), getBuffers().size())))
+    return failure();
+  return expectSize(*this, "'rows'", getRows());
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  KernelOp kernel = kernelOf(*this, getKernelAttr(), symbols);
+  if (!kernel)
+    return failure();
+  // A launch with heads has its tickets behind the results.
+  size_t own = kernel.getBody().getNumArguments() + kernel.getYielded().size(), given = getBuffers().size();
+  if (given != own && given != own + 1)
+    return emitOpError("expected ") << own << " buffers for the kernel's arguments and results, and tickets if it has "
+                                    << "heads, got " << given;
+  return success();
+}
+
+LogicalResult ParallelOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<LaunchOp>(op))
+      return emitOpError("expected launches only, got '") << op.getName() << "'";
+  return success();
+}
+
+} // namespace tutti::plan

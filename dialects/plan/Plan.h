@@ -12,7 +12,12 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/plan/PlanEnums.h.inc"
+
 #include "dialects/plan/PlanDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/plan/PlanAttrs.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/plan/PlanTypes.h.inc"

@@ -6,6 +6,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -14,14 +15,30 @@ def Plan_Dialect : Dialect {
   let name = "plan";
   let summary = "How an ensemble runs: which kernels, over which buffers, in which order.";
   let cppNamespace = "::tutti::plan";
+  let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }
+
+class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::tutti::plan";
+  let genSpecializedAttr = 0;
+}
+def Plan_Family : Plan_Enum<"Family", "which emitter takes a kernel", [
+    I32EnumAttrCase<"chain", 0>, I32EnumAttrCase<"row", 1>, I32EnumAttrCase<"element", 2>]>;
+def Plan_FamilyAttr : EnumAttr<Plan_Dialect, Plan_Family, "family">;
+def Plan_Target : Plan_Enum<"Target", "a class of targets", [I32EnumAttrCase<"cpu", 0>, I32EnumAttrCase<"cuda", 1>]>;
+def Plan_TargetAttr : EnumAttr<Plan_Dialect, Plan_Target, "target">;
+def Plan_Space : Plan_Enum<"Space", "what memory is for", [
+    I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"arena", 2>, I32EnumAttrCase<"constant", 3>,
+    I32EnumAttrCase<"state", 4>]>;
+def Plan_SpaceAttr : EnumAttr<Plan_Dialect, Plan_Space, "space">;
 
 def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a run of memory that launches read and write";
 }
 
+// In formats `` stands before an enum, which brings its own space.
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
@@ -35,18 +52,21 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
     member. The family says which emitter takes it: `chain` (contractions with
     weights, and what is between them), `row` (reductions along a row), `element` (anything else).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, StrArrayAttr:$rows,
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_FamilyAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, StrArrayAttr:$rows,
                        DenseI64ArrayAttr:$weights, OptionalAttr<DenseI64ArrayAttr>:$placed, OptionalAttr<DictionaryAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     /// The size that counts the members of a launch.
     ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
+    /// What the body yields.
+    ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
   }];
+  let hasVerifier = 1;
 }
 
-def Plan_DispatchOp : Plan_Op<"dispatch", [Pure]> {
+def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a kernel applied to whole tensors, before memory is planned";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$results);
@@ -60,27 +80,28 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
     buffers at the largest sizes. With `chunk` so many members at most run at once, piece after piece of the active set.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_TargetAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
                        OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `target` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `target` `` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Plan_BufferOp : Plan_Op<"buffer"> {
   let summary = "names a run of memory";
   let description = [{
-    `space` is one of input, output, arena, constant (a parameter's slot) and state (zeroed once). `bytes` is a size: a monomial
-    over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
+    A constant is a parameter's slot, state is zeroed once. `bytes` is a size: a monomial over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
     a piece. `port` (name, head) describes an input or output; `param` and `layout` a constant, or `value` one that stands in the IR.
   }];
-  let arguments = (ins StrAttr:$space, TypeAttr:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
+  let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
                        OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<StrAttr>:$layout,
                        OptionalAttr<ElementsAttr>:$value, UnitAttr:$whole);
   let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "$space `:` $type `bytes` $bytes attr-dict";
+  let assemblyFormat = "`` $space `:` $type `bytes` $bytes attr-dict";
+  let hasVerifier = 1;
 }
 
-def Plan_LaunchOp : Plan_Op<"launch"> {
+def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
     `rows` is the number of rows as a size. A task has at most `tile` of them, a multiple of `quantum`; `overhead` is what a task
@@ -91,6 +112,7 @@ def Plan_LaunchOp : Plan_Op<"launch"> {
                        OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch,
                        UnitAttr:$whole);
   let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator]> {
@@ -101,6 +123,7 @@ def Plan_ParallelOp : Plan_Op<"parallel", [SingleBlock, NoTerminator]> {
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 #endif

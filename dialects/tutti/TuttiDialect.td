@@ -4,6 +4,7 @@
 #define TUTTI_DIALECT_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -27,7 +28,8 @@ def Tutti_Dialect : Dialect {
 
 def Tutti_Tensor : RankedTensorOf<[AnyType]>;
 
-// Every op lifts, evaluates and says where it is parallel; an op whose body is missing does not link.
+// Every op lifts, evaluates and says where it is parallel; an op whose body is missing does not link. In formats `` stands
+// before an enum, which brings its own space.
 class Tutti_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tutti_Dialect, mnemonic, traits # [Pure,
         DeclareOpInterfaceMethods<LiftOpInterface>,

@@ -20,17 +20,17 @@ std::string planned(StringRef product, StringRef precision) {
 #same = affine_map<(m, b, n) -> (m, b, n)>
 #bias = affine_map<(m, b, n) -> (m, 0, n)>
 module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.target = "cuda"} {{
-  plan.program @infer target "cuda" sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
-    %x = plan.buffer "input" : tensor<?x20xf32, ["batch"]> bytes "80*batch"
-    %y = plan.buffer "output" : tensor<?x10xf32, ["batch"]> bytes "40*batch"
-    %w0 = plan.buffer "constant" : tensor<?x20x48xf32, ["active"]> bytes "3840*active"
-    %b0 = plan.buffer "constant" : tensor<?x48xf32, ["active"]> bytes "192*active"
-    %w1 = plan.buffer "constant" : tensor<?x48x10xf32, ["active"]> bytes "1920*active"
-    %all = plan.buffer "arena" : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
-    %tickets = plan.buffer "state" : tensor<64xi32> bytes "256"
+  plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
+    %x = plan.buffer input : tensor<?x20xf32, ["batch"]> bytes "80*batch"
+    %y = plan.buffer output : tensor<?x10xf32, ["batch"]> bytes "40*batch"
+    %w0 = plan.buffer constant : tensor<?x20x48xf32, ["active"]> bytes "3840*active"
+    %b0 = plan.buffer constant : tensor<?x48xf32, ["active"]> bytes "192*active"
+    %w1 = plan.buffer constant : tensor<?x48x10xf32, ["active"]> bytes "1920*active"
+    %all = plan.buffer arena : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
+    %tickets = plan.buffer state : tensor<64xi32> bytes "256"
     plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}
   }
-  plan.kernel @k0 "chain" lifted rows ["batch"] weights [1, 2, 3] attributes {{schedule = {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}} {{
+  plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] attributes {{schedule = {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}} {{
   ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):
     %0 = tutti.contract %x, %w0 "bk,mkn->mbn" {{numerics = {{chunk = 32 : i64, rule = "panels", product = "{1}"}} : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
     %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x1x48xf32, ["active"]>) -> tensor<?x?x48xf32, ["active", "batch"]> {{

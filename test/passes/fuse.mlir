@@ -15,8 +15,8 @@ module attributes {tutti.members = 3 : i64} {
     %4 = tutti.contract %2, %3 "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x2xf32, ["active"]>
     return %4 : tensor<?x?x2xf32, ["active", "batch"]>
   }
-  // CHECK-DAG: plan.kernel @[[SHARED]] "chain" rows ["batch"] weights [1]
-  // CHECK-DAG: plan.kernel @[[LIFTED]] "chain" lifted rows ["batch"] weights [1]
+  // CHECK-DAG: plan.kernel @[[SHARED]] chain rows ["batch"] weights [1]
+  // CHECK-DAG: plan.kernel @[[LIFTED]] chain lifted rows ["batch"] weights [1]
 }
 
 // -----
@@ -31,7 +31,7 @@ module attributes {tutti.members = 3 : i64} {
     // CHECK: %[[B:.*]] = tutti.reshape
     // CHECK: %[[R:.*]]:3 = plan.dispatch @[[K:.*]](%{{.*}}, %{{.*}}, %[[B]], %{{.*}}) : {{.*}} -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>)
     // CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[R]]#2
-    // CHECK: plan.kernel @[[K]] "chain" lifted rows ["batch"] weights [1, 2, 3]
+    // CHECK: plan.kernel @[[K]] chain lifted rows ["batch"] weights [1, 2, 3]
     // CHECK: tutti.contract
     // CHECK: tutti.reduce mean
     // CHECK: tutti.reduce mean
@@ -69,7 +69,7 @@ module attributes {tutti.members = 3 : i64} {
   // CHECK-LABEL: func.func @softmax
   func.func @softmax(%x: tensor<?x4xf32, ["batch"]>) -> tensor<?x?x4xf32, ["active", "batch"]> {
     // CHECK-COUNT-1: plan.dispatch
-    // CHECK: plan.kernel @{{.*}} "chain" lifted
+    // CHECK: plan.kernel @{{.*}} chain lifted
     // CHECK: tutti.contract
     // CHECK: tutti.reduce max
     // CHECK: math.exp
@@ -94,8 +94,8 @@ module attributes {tutti.members = 3 : i64} {
 func.func @families(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<5x6xf32>) -> (tensor<?x4xf32, ["batch"]>, tensor<5x6xf32>) {
   // CHECK-DAG: plan.dispatch @[[ROW:.*]](%{{.*}}) : (tensor<?x4xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]>
   // CHECK-DAG: plan.dispatch @[[ELEMENT:.*]](%{{.*}}) : (tensor<5x6xf32>) -> tensor<5x6xf32>
-  // CHECK-DAG: plan.kernel @[[ROW]] "row" rows ["batch"] weights []
-  // CHECK-DAG: plan.kernel @[[ELEMENT]] "element" rows ["5"] weights []
+  // CHECK-DAG: plan.kernel @[[ROW]] row rows ["batch"] weights []
+  // CHECK-DAG: plan.kernel @[[ELEMENT]] element rows ["5"] weights []
   %0 = tutti.reduce sum %x [1] : tensor<?x4xf32, ["batch"]>
   %1 = tutti.div %x, %0 : tensor<?x4xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
   %2 = tutti.exp %y : tensor<5x6xf32>
@@ -150,7 +150,7 @@ module attributes {tutti.members = 3 : i64} {
     // CHECK: %[[R:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> (tensor<?x?x1xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>)
     // CHECK-NEXT: %[[V:.*]] = tutti.reshape %[[R]]#1
     // CHECK-NEXT: return %[[V]]
-    // CHECK: plan.kernel @[[K]] "chain"
+    // CHECK: plan.kernel @[[K]] chain
     // CHECK-NOT: plan.kernel
     %w = tutti.get @w : tensor<?x4x1xf32, ["active"]>
     %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x4xf32, ["batch"]>, tensor<?x4x1xf32, ["active"]>
@@ -201,10 +201,10 @@ module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch
     // CHECK: %[[H:.*]] = plan.dispatch @[[WIDE:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> tensor<?x?x64xf32, ["active", "batch"]>
     // CHECK: %[[Y:.*]] = plan.dispatch @[[REST:.*]](%[[H]], {{.*}} -> tensor<?x?x8xf32, ["active", "batch"]>
     // CHECK: return %[[Y]]
-    // CHECK: plan.kernel @[[WIDE]] "chain"
+    // CHECK: plan.kernel @[[WIDE]] chain
     // CHECK: tutti.contract
     // CHECK-NOT: tutti.contract
-    // CHECK: plan.kernel @[[REST]] "chain"
+    // CHECK: plan.kernel @[[REST]] chain
     // CHECK: tutti.contract
     // CHECK: tutti.contract
     // CHECK-NOT: plan.kernel
@@ -228,7 +228,7 @@ module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch
   func.func @wide_row(%x: tensor<?x128xf32, ["batch"]>) -> tensor<?x128xf32, ["batch"]> {
     // CHECK: %[[R:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}) : {{.*}} -> (tensor<?x128xf32, ["batch"]>, tensor<?x128xf32, ["batch"]>)
     // CHECK-NEXT: return %[[R]]#1
-    // CHECK: plan.kernel @[[K]] "row"
+    // CHECK: plan.kernel @[[K]] row
     // CHECK: %[[E:.*]] = tutti.map
     // CHECK: %[[Y:.*]] = tutti.map
     // CHECK: tutti.yield
@@ -258,8 +258,8 @@ module attributes {tutti.members = 3 : i64} {
     %3 = tutti.gather %2 at %j axis 1 : tensor<?x3x6xf32, ["active"]>, tensor<5xi64>
     return %2, %3 : tensor<?x3x6xf32, ["active"]>, tensor<?x5x6xf32, ["active"]>
   }
-  // CHECK-DAG: plan.kernel @[[ROWS]] "chain" lifted rows ["3"]
-  // CHECK-DAG: plan.kernel @[[CHOSEN]] "element" lifted rows ["5"]
+  // CHECK-DAG: plan.kernel @[[ROWS]] chain lifted rows ["3"]
+  // CHECK-DAG: plan.kernel @[[CHOSEN]] element lifted rows ["5"]
 }
 
 // -----
@@ -270,7 +270,7 @@ module {
   func.func @attention(%q: tensor<?x9x8xf32, ["batch"]>, %k: tensor<?x9x8xf32, ["batch"]>, %v: tensor<?x9x4xf32, ["batch"]>) -> tensor<?x9x4xf32, ["batch"]> {
     // CHECK-COUNT-1: plan.dispatch
     // CHECK-NOT: plan.dispatch
-    // CHECK: plan.kernel @{{.*}} "chain" rows ["batch", "9"]
+    // CHECK: plan.kernel @{{.*}} chain rows ["batch", "9"]
     %0 = tutti.contract %q, %k "bsk,btk->bst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x9x8xf32, ["batch"]>
     %1 = tutti.reduce max %0 [2] : tensor<?x9x9xf32, ["batch"]>
     %2 = tutti.sub %0, %1 : tensor<?x9x9xf32, ["batch"]>, tensor<?x9x1xf32, ["batch"]>

@@ -17,13 +17,13 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
   return %0 : tensor<4x1xf32>
 }
 //--- kernel.mlir
-plan.kernel @k0 "row" rows ["4"] weights [] {
+plan.kernel @k0 row rows ["4"] weights [] {
 ^bb0(%x: tensor<4x8xf32>):
   %0 = tutti.reduce sum %x [1] : tensor<4x8xf32>
   tutti.yield %0 : tensor<4x1xf32>
 }
 //--- schedule.mlir
-plan.kernel @k0 "row" rows ["4"] weights [] {
+plan.kernel @k0 row rows ["4"] weights [] {
 ^bb0(%x: tensor<4x8xf32>):
   %0 = tutti.reduce sum %x [1] {numerics = {rule = "lanes"}} : tensor<4x8xf32>
   tutti.yield %0 : tensor<4x1xf32>
@@ -33,7 +33,7 @@ func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x1xf32> {tut
   return %0 : tensor<4x1xf32>
 }
 //--- members.mlir
-plan.kernel @k0 "row" lifted rows ["4"] weights [] attributes {schedule = {tile = 8, quantum = 8, overhead = 1, scratch = 64}} {
+plan.kernel @k0 row lifted rows ["4"] weights [] attributes {schedule = {tile = 8, quantum = 8, overhead = 1, scratch = 64}} {
 ^bb0(%x: tensor<?x4x8xf32, ["active"]>):
   %0 = tutti.reduce sum %x [2] {numerics = {rule = "lanes"}} : tensor<?x4x8xf32, ["active"]>
   tutti.yield %0 : tensor<?x4x1xf32, ["active"]>

@@ -5,11 +5,11 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   tutti.param per_member @w : tensor<8x4xf32>
   tutti.param per_member @b : tensor<4xf32>
   // CHECK-NOT: func.func
-  // CHECK: plan.program @infer target "cpu" sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
-  // CHECK-NEXT: %[[X:.*]] = plan.buffer "input" : tensor<?x8xf32, ["batch"]> bytes "32*batch" {port = {name = "x"}}
-  // CHECK-NEXT: %[[Y:.*]] = plan.buffer "output" : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" {port = {head = "members", name = "y"}}
-  // CHECK-NEXT: %[[W:.*]] = plan.buffer "constant" : {{.*}} bytes "128*active" {layout = "panels", param = @w}
-  // CHECK-NEXT: %[[B:.*]] = plan.buffer "constant" : tensor<?x4xf32, ["active"]> bytes "16*active" {layout = "raw", param = @b}
+  // CHECK: plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
+  // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, ["batch"]> bytes "32*batch" {port = {name = "x"}}
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" {port = {head = "members", name = "y"}}
+  // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} bytes "128*active" {layout = "panels", param = @w}
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" {layout = "raw", param = @b}
   // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" {overhead = 4 : i64, quantum = 8 : i64, scratch = {{.*}}, tile = 64 : i64}
   // CHECK-NEXT: }
   func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
@@ -27,9 +27,9 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 // Intermediate values share memory as soon as their lives do not touch: of three in a row the last takes the place of the first.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 512 {
-  // CHECK: %[[A:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256"{{$}}
-  // CHECK: %[[B:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256" {offset = 256 : i64}
-  // CHECK: %[[C:.*]] = plan.buffer "arena" : tensor<8x8xf32> bytes "256"{{$}}
+  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256"{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256" {offset = 256 : i64}
+  // CHECK: %[[C:.*]] = plan.buffer arena : tensor<8x8xf32> bytes "256"{{$}}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
   // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[C]])
@@ -50,8 +50,8 @@ module attributes {tutti.members = 1 : i64} {
 // Members' values that only heads of their own kernel read have a place each.
 module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
   // CHECK: plan.program {{.*}} arena 1024 {
-  // CHECK: %[[A:.*]] = plan.buffer "arena" : tensor<?x8x8xf32, ["active"]> bytes "256*active"{{$}}
-  // CHECK: %[[B:.*]] = plan.buffer "arena" : tensor<?x8x8xf32, ["active"]> bytes "256*active" {offset = 512 : i64}
+  // CHECK: %[[A:.*]] = plan.buffer arena : tensor<?x8x8xf32, ["active"]> bytes "256*active"{{$}}
+  // CHECK: %[[B:.*]] = plan.buffer arena : tensor<?x8x8xf32, ["active"]> bytes "256*active" {offset = 512 : i64}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]], %[[B]], %{{.*}}, %{{.*}})
   func.func @main(%x: tensor<?x8x8xf32, ["active"]> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "mean"}, tensor<8x8xf32> {tutti.name = "z", tutti.head = "max"}) {
     %0 = tutti.exp %x : tensor<?x8x8xf32, ["active"]>
@@ -67,13 +67,13 @@ module attributes {tutti.members = 2 : i64, tutti.sizes = {}} {
 // A value that is read through a view lives as long as the view; a small constant is a buffer of its own.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 576 {
-  // CHECK-DAG: %[[A:.*]] = plan.buffer "arena" : tensor<4x16xf32> bytes "256"{{$}}
-  // CHECK-DAG: %[[B:.*]] = plan.buffer "arena" : tensor<16x4xf32> bytes "256" {offset = 256 : i64}
-  // CHECK-DAG: %[[S:.*]] = plan.buffer "arena" : tensor<1x4xf32> bytes "16" {offset = 512 : i64}
+  // CHECK-DAG: %[[A:.*]] = plan.buffer arena : tensor<4x16xf32> bytes "256"{{$}}
+  // CHECK-DAG: %[[B:.*]] = plan.buffer arena : tensor<16x4xf32> bytes "256" {offset = 256 : i64}
+  // CHECK-DAG: %[[S:.*]] = plan.buffer arena : tensor<1x4xf32> bytes "16" {offset = 512 : i64}
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
   // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[S]])
-  // CHECK: %[[T:.*]] = plan.buffer "constant" : tensor<4xf32> bytes "16" {layout = "raw", value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
+  // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> bytes "16" {layout = "raw", value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
   // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]], %{{.*}})
   func.func @main(%x: tensor<4x16xf32> {tutti.name = "x"}) -> (tensor<16x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<4x16xf32>
@@ -93,9 +93,9 @@ module attributes {tutti.members = 1 : i64} {
 // A head counts the members that have finished a row tile: one ticket a tile of the smallest kind, zeroed once.
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 60>}} {
   // CHECK: plan.program
-  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer "output" : tensor<?x4xf32, ["batch"]> bytes "16*batch" {port = {head = "mean", name = "y"}}
-  // CHECK-DAG: %[[ALL:.*]] = plan.buffer "arena" : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
-  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer "state" : tensor<60xi32> bytes "240"
+  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, ["batch"]> bytes "16*batch" {port = {head = "mean", name = "y"}}
+  // CHECK-DAG: %[[ALL:.*]] = plan.buffer arena : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
+  // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer state : tensor<60xi32> bytes "240"
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows "batch"
   func.func @main(%x: tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "x"}) -> (tensor<?x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "mean"}) {
     %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
@@ -109,8 +109,8 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 // On CUDA devices a weight lies as the product that reads it wants it.
 module attributes {tutti.target = "cuda", tutti.precision = "f16", tutti.members = 1 : i64} {
   tutti.param @w : tensor<8x4xf32>
-  // CHECK: plan.program @infer target "cuda"
-  // CHECK: plan.buffer "constant" : tensor<8x4xf32> bytes "128" {layout = "fragments.f16", param = @w}
+  // CHECK: plan.program @infer target cuda
+  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" {layout = "fragments.f16", param = @w}
   func.func @main(%x: tensor<2x8xf32> {tutti.name = "x"}) -> (tensor<2x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<8x4xf32>
     %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x8xf32>, tensor<8x4xf32>
@@ -123,7 +123,7 @@ module attributes {tutti.target = "cuda", tutti.precision = "f16", tutti.members
 // What all members share is computed once, and copied for each of them ...
 module attributes {tutti.members = 2 : i64} {
   // CHECK: plan.program
-  // CHECK: %[[ONCE:.*]] = plan.buffer "arena" : tensor<8x8xf32>
+  // CHECK: %[[ONCE:.*]] = plan.buffer arena : tensor<8x8xf32>
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ONCE]]) rows
   // CHECK: plan.launch @{{.*}}(%[[ONCE]], %{{.*}}) lifted rows
   func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<?x8x8xf32, ["active"]> {tutti.name = "y", tutti.head = "members"}) {
@@ -138,9 +138,9 @@ module attributes {tutti.members = 2 : i64} {
 // ... unless there is one: then it is made where the output lies. An output that is an input is still a copy.
 module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.program {{.*}} arena 0
-  // CHECK: %[[X:.*]] = plan.buffer "input"
-  // CHECK: %[[Y:.*]] = plan.buffer "output" : tensor<?x8x8xf32, ["active"]> {{.*}}name = "y"
-  // CHECK: %[[Z:.*]] = plan.buffer "output" : tensor<?x8x8xf32, ["active"]> {{.*}}name = "z"
+  // CHECK: %[[X:.*]] = plan.buffer input
+  // CHECK: %[[Y:.*]] = plan.buffer output : tensor<?x8x8xf32, ["active"]> {{.*}}name = "y"
+  // CHECK: %[[Z:.*]] = plan.buffer output : tensor<?x8x8xf32, ["active"]> {{.*}}name = "z"
   // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Y]]) rows
   // CHECK-DAG: plan.launch @{{.*}}(%[[X]], %[[Z]]) lifted rows
   // CHECK-NOT: plan.launch

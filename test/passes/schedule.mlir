@@ -5,7 +5,7 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<8x256xf32>
   tutti.param per_member @v : tensor<256x8xf32>
   // CHECK-LABEL: func.func @chain
-  // CHECK: plan.kernel {{.*}} "chain" {{.*}}schedule = {overhead = 4 : i64, quantum = 8 : i64, scratch = 69696 : i64, tile = 64 : i64}
+  // CHECK: plan.kernel {{.*}} chain {{.*}}schedule = {overhead = 4 : i64, quantum = 8 : i64, scratch = 69696 : i64, tile = 64 : i64}
   func.func @chain(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
     %w = tutti.get @w : tensor<?x8x256xf32, ["active"]>
     %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x256xf32, ["active"]>
@@ -22,7 +22,7 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<8x4096xf32>
   tutti.param per_member @v : tensor<4096x8xf32>
   // CHECK-LABEL: func.func @wide
-  // CHECK: plan.kernel {{.*}} "chain" {{.*}}tile = 24 : i64
+  // CHECK: plan.kernel {{.*}} chain {{.*}}tile = 24 : i64
   func.func @wide(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
     %w = tutti.get @w : tensor<?x8x4096xf32, ["active"]>
     %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x4096xf32, ["active"]>
@@ -36,7 +36,7 @@ module attributes {tutti.members = 3 : i64} {
 
 // Without contractions a task has as many rows as pay for its call.
 // CHECK-LABEL: func.func @element
-// CHECK: plan.kernel {{.*}} "element" {{.*}}overhead = 1 : i64, {{.*}}tile = 256 : i64
+// CHECK: plan.kernel {{.*}} element {{.*}}overhead = 1 : i64, {{.*}}tile = 256 : i64
 func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"]> {
   %0 = tutti.exp %x : tensor<?x64xf32, ["batch"]>
   return %0 : tensor<?x64xf32, ["batch"]>

@@ -4,7 +4,6 @@
 #define TUTTI_ENSEMBLE_TD
 
 include "TuttiDialect.td"
-include "mlir/IR/EnumAttr.td"
 
 def Tutti_ParamOp : Op<Tutti_Dialect, "param", [Symbol]> {
   list<string> examples = [[{tutti.param @trunk : tensor<8x4xf32>}],
@@ -71,7 +70,7 @@ def Tutti_HeadOp : Tutti_Op<"head", [
   }];
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x (`at` $q^)? attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x (`at` $q^)? attr-dict `:` type($x)";
 }
 
 def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutOpInterface>]> {

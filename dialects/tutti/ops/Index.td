@@ -4,7 +4,6 @@
 #define TUTTI_INDEX_TD
 
 include "TuttiDialect.td"
-include "mlir/IR/EnumAttr.td"
 
 def Tutti_GatherOp : Tutti_Op<"gather", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
@@ -54,7 +53,7 @@ def Tutti_ScatterOp : Tutti_Op<"scatter", [
   let arguments = (ins Tutti_ScatterKindAttr:$kind, Tutti_Tensor:$x, Tutti_Tensor:$indices, Tutti_Tensor:$updates,
                        OptionalAttr<I64Attr>:$width);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x `at` $indices `with` $updates (`width` $width^)? attr-dict `:` type($x) `,` type($indices) `,` type($updates)";
+  let assemblyFormat = "`` $kind $x `at` $indices `with` $updates (`width` $width^)? attr-dict `:` type($x) `,` type($indices) `,` type($updates)";
   let extraClassDeclaration = [{
     /// The element that an update makes of the one that it meets, as arith ops on scalars, or on vectors that are not of
     /// 16-bit floats.

@@ -4,7 +4,6 @@
 #define TUTTI_REDUCE_TD
 
 include "TuttiDialect.td"
-include "mlir/IR/EnumAttr.td"
 
 def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its elements", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>,
@@ -34,7 +33,7 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [
   }];
   let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x $axes attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x $axes attr-dict `:` type($x)";
 }
 
 def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for", [
@@ -62,7 +61,7 @@ def Tutti_ArgOp : Tutti_Op<"arg", [
   }];
   let arguments = (ins Tutti_ArgKindAttr:$kind, Tutti_Tensor:$x, I64Attr:$axis, UnitAttr:$last);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x `axis` $axis (`last` $last^)? attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x `axis` $axis (`last` $last^)? attr-dict `:` type($x)";
 }
 
 #endif

@@ -4,7 +4,6 @@
 #define TUTTI_ROW_TD
 
 include "TuttiDialect.td"
-include "mlir/IR/EnumAttr.td"
 
 def Tutti_ScanKind : I32EnumAttr<"ScanKind", "what a scan makes of the elements so far", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>]> {
@@ -36,7 +35,7 @@ def Tutti_ScanOp : Tutti_Op<"scan", [
   let arguments = (ins Tutti_ScanKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<I64Attr>:$step, UnitAttr:$exclusive,
                        UnitAttr:$reverse);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$kind $x (`step` $step^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x (`step` $step^)? (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` type($x)";
 }
 
 def Tutti_TopOp : Tutti_Op<"top", [

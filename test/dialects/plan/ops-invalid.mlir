@@ -1,0 +1,162 @@
+// RUN: tutti-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{'plan.kernel' op expected each of 'rows' to be a size, got "4*"}}
+plan.kernel @k0 element rows ["4*"] weights [] {
+^bb0(%x: tensor<?x4xf32, ["batch"]>):
+  tutti.yield %x : tensor<?x4xf32, ["batch"]>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected 'weights' below 1, got 1}}
+plan.kernel @k0 element rows ["4"] weights [1] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// Of an argument and a result.
+// expected-error@+1 {{'plan.kernel' op expected 'placed' below 2, got 2}}
+plan.kernel @k0 element lifted rows ["4"] weights [] placed [2] {
+^bb0(%x: tensor<?x4x4xf32, ["active"]>):
+  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected a body that ends in a tutti.yield}}
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  %0 = tutti.neg %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+2 {{expected ::tutti::plan::Family to be one of: chain, row, element}}
+// expected-error@+1 {{failed to parse Plan_FamilyAttr}}
+plan.kernel @k0 convolution rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+func.func @other(%x: tensor<4x5xf32>) {
+  // expected-error@+1 {{'plan.dispatch' op expected inputs of the types 'tensor<4x4xf32>' as the kernel has them, got 'tensor<4x5xf32>'}}
+  %0 = plan.dispatch @k0(%x) : (tensor<4x5xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+func.func @other(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'plan.dispatch' op expected results of the types 'tensor<4x4xf32>' as the kernel has them, got 'tensor<4x4xi32>'}}
+  %0 = plan.dispatch @k0(%x) : (tensor<4x4xf32>) -> tensor<4x4xi32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op expected the smallest and the largest value of 'batch', got array<i64: 8, 1>}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 8, 1>} flops [] arena 0 {
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op expected 'active' among the sizes, got {batch = array<i64: 1, 8>}}}
+plan.program @infer target cpu sizes {batch = array<i64: 1, 8>} flops [] arena 0 {
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op expected an arena of 0 bytes or more, and pieces of a member or more}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena -1 {
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be a size, got "4*"}}
+  %x = plan.buffer input : tensor<1xf32> bytes "4*"
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected an offset of 0 or more, got -64}}
+  %x = plan.buffer arena : tensor<1xf32> bytes "4" {offset = -64 : i64}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input or output only, got one of arena}}
+  %x = plan.buffer arena : tensor<1xf32> bytes "4" {port = {name = "x"}}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected 'param', 'value' and 'layout' of a constant only, got one of output}}
+  %x = plan.buffer output : tensor<1xf32> bytes "4" {layout = "raw"}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a constant's 'param' or its 'value', got both}}
+  %x = plan.buffer constant : tensor<1xf32> bytes "4" {param = @w, value = dense<1.0> : tensor<1xf32>}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.launch' op there is no kernel @k0}}
+  plan.launch @k0() rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 8 : i64}
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, and tickets if it has heads, got 1}}
+  plan.launch @k0(%x) rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 8 : i64}
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected a tile that is a multiple of the quantum, got 12 and 8}}
+  plan.launch @k0(%x, %x) rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 12 : i64}
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.parallel' op expected launches only, got 'plan.buffer'}}
+  plan.parallel {
+    %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  }
+}
