@@ -6,30 +6,6 @@ using namespace mlir;
 
 namespace tutti {
 
-/// A bfloat16 as a float32, by its bits: LLVM would take maximum and minimum back to 16 bits, for which it calls
-/// functions.
-static Value fromBF16(Code &code, Value x) {
-  OpBuilder &b = code.b;
-  Type i32 = b.getI32Type();
-  Value bits = arith::ExtUIOp::create(b, code.loc, i32, arith::BitcastOp::create(b, code.loc, b.getI16Type(), x));
-  Value high = arith::ShLIOp::create(b, code.loc, bits, arith::ConstantIntOp::create(b, code.loc, i32, 16));
-  return arith::BitcastOp::create(b, code.loc, b.getF32Type(), high);
-}
-
-/// The bits of a float32 rounded to nearest, ties to even. LLVM would call a function for it.
-static Value toBF16(Code &code, Value x) {
-  OpBuilder &b = code.b;
-  Type i32 = b.getI32Type();
-  auto number = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, code.loc, i32, value); };
-  Value bits = arith::BitcastOp::create(b, code.loc, i32, x);
-  Value odd = arith::AndIOp::create(b, code.loc, arith::ShRUIOp::create(b, code.loc, bits, number(16)), number(1));
-  Value up = arith::AddIOp::create(b, code.loc, arith::AddIOp::create(b, code.loc, bits, odd), number(0x7fff));
-  Value isNaN = arith::CmpFOp::create(b, code.loc, arith::CmpFPredicate::UNO, x, x);
-  Value high = arith::ShRUIOp::create(b, code.loc, up, number(16));
-  high = arith::SelectOp::create(b, code.loc, isNaN, number(0x7fff), high);
-  return arith::TruncIOp::create(b, code.loc, b.getI16Type(), high);
-}
-
 namespace {
 
 class Scatter {
@@ -87,11 +63,8 @@ private:
 
   void one(Value from, Value to) {
     Value update = read(op.getUpdates(), from), at = code.at(start, code.mul(to, storageBytes(type)));
-    if (op.getKind() != ScatterKind::set) {
-      Value met = code.loadScalar(type, at);
-      update = type.isBF16() ? toBF16(code, op.buildCombine(code.b, fromBF16(code, met), fromBF16(code, update)))
-                             : op.buildCombine(code.b, met, update);
-    }
+    if (op.getKind() != ScatterKind::set)
+      update = op.buildCombine(code.b, code.loadScalar(type, at), update);
     code.storeScalar(update, at);
   }
 

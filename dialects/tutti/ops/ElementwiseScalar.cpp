@@ -73,12 +73,10 @@ Type scalarType(Type element) {
   return integer ? IntegerType::get(element.getContext(), integer.getWidth()) : element;
 }
 
-static Value narrow(OpBuilder &builder, Location loc, Value x, Type to);
-
 static bool isShort(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
 
-/// A 16-bit float as float32; bfloat16 in integers, so that nobody moves arithmetic to where no level has it.
-static Value widened(OpBuilder &builder, Location loc, Value x) {
+// In integers, so that nobody moves arithmetic to where no level has it.
+Value widened(OpBuilder &builder, Location loc, Value x) {
   if (!x.getType().isBF16())
     return arith::ExtFOp::create(builder, loc, builder.getF32Type(), x);
   Value bits = arith::BitcastOp::create(builder, loc, builder.getIntegerType(16), x);
@@ -97,7 +95,7 @@ Value buildElement(ScalarOpInterface op, OpBuilder &builder, Location loc, Value
     wide.push_back(isShort(operand.getType()) ? widened(builder, loc, operand) : operand);
   Value result = op.buildScalar(builder, loc, wide);
   Type to = tensorOf(op->getResult(0)).getElementType();
-  return result.getType() == to ? result : narrow(builder, loc, result, to);
+  return result.getType() == to ? result : narrowed(builder, loc, result, to);
 }
 
 Value NegOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
@@ -302,7 +300,7 @@ static Value roundToOdd(OpBuilder &builder, Location loc, Value x) {
   return arith::BitcastOp::create(builder, loc, f32, bits.choose(inexact, odd, whole));
 }
 
-/// float32 to bfloat16 in integers: not every level has an instruction for it.
+/// float32 to bfloat16 in integers.
 static Value toBFloat16(OpBuilder &builder, Location loc, Value x) {
   Type i32 = builder.getI32Type();
   Scalars bits{builder, loc, i32};
@@ -319,8 +317,7 @@ static Value toBFloat16(OpBuilder &builder, Location loc, Value x) {
   return arith::BitcastOp::create(builder, loc, builder.getBF16Type(), upper);
 }
 
-/// float64 or float32 in a smaller float type.
-static Value narrow(OpBuilder &builder, Location loc, Value x, Type to) {
+Value narrowed(OpBuilder &builder, Location loc, Value x, Type to) {
   Type f32 = builder.getF32Type();
   if (to == f32)
     return arith::TruncFOp::create(builder, loc, to, x);
@@ -351,7 +348,7 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
     Type by = to.getIntOrFloatBitWidth() < 32 ? builder.getF64Type() : to;
     Value result = positive ? arith::UIToFPOp::create(builder, loc, by, x).getResult()
                             : arith::SIToFPOp::create(builder, loc, by, x).getResult();
-    return by == to ? result : narrow(builder, loc, result, to);
+    return by == to ? result : narrowed(builder, loc, result, to);
   }
   if (isa<IntegerType>(from)) {
     Type plain = scalarType(to);
@@ -364,7 +361,7 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
     return floatToInt(builder, loc, x, cast<IntegerType>(to));
   if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(builder, loc, to, x);
-  return narrow(builder, loc, x, to);
+  return narrowed(builder, loc, x, to);
 }
 
 } // namespace tutti

@@ -38,6 +38,12 @@ inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location,
   return misfit(location, op, "expected elements of a float type or an integer wider than i1, got ", element);
 }
 
+/// 16-bit floats are computed in float32: such a number as a float32; and a float64 or float32
+/// rounded once, to the nearest of a smaller float type. bfloat16 goes by integers, as no level of CPUs has all its
+/// instructions.
+mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Type to);
+
 /// The axes 0 .. rank-1, each increased by `offset`.
 llvm::SmallVector<int64_t> axesFrom(int64_t offset, int64_t rank);
 /// `axes`, each increased by one: where they stand when the member axis is in front.

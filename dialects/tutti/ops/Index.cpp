@@ -154,10 +154,9 @@ Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
   Type type = getElementTypeOrSelf(update);
   bool isFloat = isa<FloatType>(type);
   if (isFloat && type.getIntOrFloatBitWidth() == 16 && getKind() != ScatterKind::set) { // in float32, rounded once
-    Type wide = builder.getF32Type();
-    Value all = buildCombine(builder, arith::ExtFOp::create(builder, getLoc(), wide, element),
-                             arith::ExtFOp::create(builder, getLoc(), wide, update));
-    return arith::TruncFOp::create(builder, getLoc(), type, all);
+    Location loc = getLoc();
+    Value all = buildCombine(builder, widened(builder, loc, element), widened(builder, loc, update));
+    return narrowed(builder, loc, all, type);
   }
   auto either = [&](auto ofFloats, auto ofInts) -> Value {
     if (isFloat)
