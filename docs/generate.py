@@ -359,7 +359,8 @@ def bounds(tools: Tools) -> str:
                 # The same text is a formula on the page and an expression here.
                 terms = re.sub(r"\b\d+\b", r"\g<0>.", op.get("terms", ""))
                 terms = f"[](double n) {{ return {terms}; }}" if terms else "nullptr"
-                lines.append(f'{{"tutti.{op["opName"]}", {float(op["ulps"])}, {float(op["ulps64"])}, {terms}}},')
+                formula = "true" if op.get("bound") else "false"
+                lines.append(f'{{"tutti.{op["opName"]}", {float(op["ulps"])}, {float(op["ulps64"])}, {formula}, {terms}}},')
     return "\n".join(lines)
 
 

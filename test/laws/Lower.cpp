@@ -62,7 +62,7 @@ struct Bound {
 static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, FloatType type) {
   int digits = APFloat::semanticsPrecision(type.getFloatSemantics());
   const OpBound &stated = tutti::boundOf(op->getName().getStringRef());
-  if (isa<ContractOp, ReduceOp, ScanOp, ScatterOp, HeadOp>(op)) {
+  if (stated.isFormula) {
     double largest = 0, count = 8;
     for (const HostTensor &operand : operands)
       for (double value : operand.floats)
@@ -83,7 +83,8 @@ static Bound boundOf(Operation *op, ArrayRef<HostTensor> operands, FloatType typ
 static std::optional<std::vector<double>> boundsOfSums(Operation *op, ArrayRef<HostTensor> operands, FloatType type) {
   auto reduce = dyn_cast<ReduceOp>(op);
   auto scan = dyn_cast<ScanOp>(op);
-  if (!isa<ContractOp, ReduceOp, ScanOp>(op) || (scan && scan.getKind() != ScanKind::sum) ||
+  const OpBound &stated = tutti::boundOf(op->getName().getStringRef());
+  if (!stated.terms || (scan && scan.getKind() != ScanKind::sum) ||
       (reduce && reduce.getKind() != ReduceKind::sum && reduce.getKind() != ReduceKind::mean))
     return std::nullopt;
   std::vector<HostTensor> sizes(operands), ones(operands);
@@ -102,7 +103,7 @@ static std::optional<std::vector<double>> boundsOfSums(Operation *op, ArrayRef<H
     n = std::fmax(n, count);
   if (reduce) // the mean of ones is 1
     n = std::fmax(1, double(operands[0].count()) / std::fmax(1, double(sums->count())));
-  double terms = scan && scan.getStep() ? n : tutti::boundOf(op->getName().getStringRef()).terms(n);
+  double terms = scan && scan.getStep() ? n : stated.terms(n);
   int digits = APFloat::semanticsPrecision(type.getFloatSemantics());
   double unit = std::ldexp(1.0, -std::max(digits, 24)), last = digits < 24 ? std::ldexp(1.0, -digits) : 0;
   if (type.isF64())

@@ -14,6 +14,7 @@ namespace tutti {
 struct OpBound {
   std::string_view op;
   double ulps, ulps64;       ///< of float32 and of float64 results; 0: exact
+  bool isFormula;            ///< the bound is stated as a formula, not in units of the last place
   double (*terms)(double n); ///< of a sum of n: so many roundings of the sum of absolute values; null when it is none
 };
 
