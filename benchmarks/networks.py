@@ -6,13 +6,13 @@ An emitter has the methods of `Emitter`; a value is whatever that emitter makes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Protocol
+from typing import Callable
 
 import numpy as np
 
 
-class Emitter(Protocol):
-    """What a network may use. `linear` is torch's Linear: y = x W^T + b, W of [out, in]."""
+class Emitter:
+    """What a network may use. `linear` is torch's Linear: y = x W^T + b, W of [out, in]. Arrays have their own arithmetic."""
 
     def linear(self, x, name: str, inner: int, outer: int): ...
     def matmul(self, x, name: str, inner: int, outer: int): ...        # the same matrix in all members, no bias
@@ -21,9 +21,9 @@ class Emitter(Protocol):
     def param(self, name: str, width: int, lo: float, hi: float): ...   # a row vector, uniform in lo..hi
     def dot(self, x, name: str, values: np.ndarray): ...               # with the same vector in all members: one column
     def split(self, x, width: int): ...              # two halves of the last axis, `width` each
-    def sub(self, a, b): ...
-    def add(self, a, b): ...
-    def mul(self, a, b): ...
+    def sub(self, a, b): return a - b
+    def add(self, a, b): return a + b
+    def mul(self, a, b): return a * b
     def softplus(self, x): ...                       # torch's: x itself above 20
 
 
@@ -263,7 +263,7 @@ def weights(network: Network, members: int, seed: int = 1) -> list[dict[str, np.
     return out
 
 
-class Reference:
+class Reference(Emitter):
     """Evaluates one member in `dtype`, rows last but one; float64 is the truth, float32 tells what rounding alone does."""
 
     def __init__(self, params: dict[str, np.ndarray], dtype=np.float64):
@@ -307,15 +307,6 @@ class Reference:
 
     def dot(self, x, name, values):
         return x @ values.astype(self.dtype)[:, None]
-
-    def sub(self, a, b):
-        return a - b
-
-    def add(self, a, b):
-        return a + b
-
-    def mul(self, a, b):
-        return a * b
 
     def softplus(self, x):
         return np.logaddexp(x, 0)

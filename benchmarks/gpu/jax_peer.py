@@ -10,11 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from networks import Emitter
+
 VERSION = jax.__version__
 DTYPES = {"f32": jnp.float32, "tf32": jnp.float32, "bf16": jnp.bfloat16, "f16": jnp.float16}
 
 
-class Jax:
+class Jax(Emitter):
     """An emitter of networks.py."""
 
     def __init__(self, params):
@@ -48,15 +50,6 @@ class Jax:
 
     def dot(self, x, name, values):
         return x @ jnp.asarray(values, x.dtype)[:, None]
-
-    def sub(self, a, b):
-        return a - b
-
-    def add(self, a, b):
-        return a + b
-
-    def mul(self, a, b):
-        return a * b
 
     def softplus(self, x):
         return jax.nn.softplus(x)

@@ -8,11 +8,13 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from networks import Emitter
+
 VERSION = torch.__version__
 DTYPES = {"f32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
-class Torch:
+class Torch(Emitter):
     """An emitter of networks.py over one member's tensors, or over stacked ones under vmap."""
 
     def __init__(self, params: dict[str, torch.Tensor], constants: dict[str, torch.Tensor]):
@@ -46,15 +48,6 @@ class Torch:
         if name not in self.constants:
             self.constants[name] = torch.as_tensor(values, dtype=x.dtype, device=x.device)[:, None]
         return x @ self.constants[name]
-
-    def sub(self, a, b):
-        return a - b
-
-    def add(self, a, b):
-        return a + b
-
-    def mul(self, a, b):
-        return a * b
 
     def softplus(self, x):
         return F.softplus(x)
