@@ -70,6 +70,8 @@ struct CompileResult {
   std::vector<ProgramEstimate> estimates;    ///< of CUDA programs, if they were asked for
 };
 
+/// From model files to an artifact, or to the text of a stage. The error is a CompileError: an exit code of
+/// docs/errors.md and a message; then nothing has been written.
 llvm::Expected<CompileResult> compile(const CompileRequest &request);
 /// The same from the stage `model` on, for an ensemble that is there already; `request.models` and `import` are not
 /// read. Its context has the dialects of `registerDialects`.

@@ -8,6 +8,7 @@
 
 namespace tutti {
 
+/// Filled while member 0 is imported, whose names are everybody's.
 class Dims {
 public:
   explicit Dims(const ImportOptions &options) : options(options) {}

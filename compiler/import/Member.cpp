@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which reader a model file takes.
 #include "compiler/import/Member.h"
+#include "compiler/import/Supplied.h"
 #include "compiler/import/files/OnnxFile.h"
-#include "compiler/import/files/Safetensors.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
 
@@ -12,15 +12,11 @@ namespace tutti {
 
 llvm::Expected<MemberModel> importMember(MLIRContext &context, const MemberFiles &files, const ImportOptions &options,
                                          const Ports *ports, size_t member) {
-  std::shared_ptr<SafetensorsFile> weights;
-  if (!files.weights.empty()) {
-    auto opened = SafetensorsFile::open(files.weights);
-    if (!opened)
-      return opened.takeError();
-    weights = *opened;
-  }
+  auto weights = openWeights(files);
+  if (!weights)
+    return weights.takeError();
   if (isMlir(files.model)) {
-    auto models = importMlir(context, files, weights.get(), options);
+    auto models = importMlir(context, files, weights->get(), options);
     if (!models)
       return models.takeError();
     return std::move(models->front());
@@ -28,7 +24,7 @@ llvm::Expected<MemberModel> importMember(MLIRContext &context, const MemberFiles
   llvm::Expected<std::unique_ptr<OnnxFile>> model = OnnxFile::open(files.model);
   if (!model)
     return model.takeError();
-  return importOnnx(context, **model, weights.get(), files, options, ports, member);
+  return importOnnx(context, **model, weights->get(), files, options, ports, member);
 }
 
 llvm::Expected<InputSymbols> symbolsOf(StringRef path) {

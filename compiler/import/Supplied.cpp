@@ -10,6 +10,12 @@
 
 namespace tutti {
 
+llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &files) {
+  if (files.weights.empty())
+    return nullptr;
+  return SafetensorsFile::open(files.weights);
+}
+
 namespace {
 
 /// Findings that are listed, and names that are looked through for each.

@@ -8,6 +8,9 @@
 
 namespace tutti {
 
+/// The file of weights that a member has beside its model; null where it has none.
+llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &files);
+
 /// An initializer as the model has it; `dataType` as ONNX numbers it.
 struct Wanted {
   std::string name;

@@ -10,24 +10,37 @@ namespace tutti::rt {
 tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
                              tutti_session_options_t &options, tutti_error_t *error);
 
+/// What tutti_session_t is a handle of. One caller at a time: a second one is told so by a status, and so is a forked
+/// child. Every call validates before it changes anything; what is wrong is in `message`. It keeps the artifact open.
 class Session {
 public:
+  /// All memory that calls will need is allocated here, and the weights are where the device reads them. Null with
+  /// `status` and `error` when that cannot be. `destroy` frees it, in a forked child without waiting for threads.
   static Session *create(Artifact &artifact, const tutti_session_options_t &options, tutti_status_t &status,
                          tutti_error_t *error);
   static void destroy(Session *session);
 
+  /// The members of the calls to come, in this order; none twice. `members` is read here only.
   tutti_status_t setActive(const uint32_t *members, size_t n);
   tutti_status_t setDimension(const char *name, int64_t value);
+  /// The caller's memory for an input, or for an output and its `head`, used until it is bound anew; of a tensor with
+  /// dims the shape is checked now, with the others when the sizes are known.
   tutti_status_t bind(const tutti_tensor_t *tensor, const char *head, bool input);
+  /// The same of a DLPack tensor. On success it is the session's, which calls its deleter once something else is bound
+  /// there, or the session goes.
   tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input);
+  /// Shape and memory of an output at the sizes that are chosen, the caller's or the session's own.
   tutti_status_t getOutput(const char *name, const char *head, tutti_tensor_t &tensor);
+  /// Allocates nothing. Without `wait` work may be under way on a device when it returns.
   tutti_status_t run(bool wait);
   tutti_status_t wait();
 
+  /// What the last failure was; valid until the next call.
   const char *message() const { return call.error.message; }
   const tutti_device_info_t &device() const { return engine->device(); }
 
 private:
+  /// What has to be worked out anew before the next run.
   enum class Dirty : uint8_t { nothing, pointers, everything };
   /// Marks the session as in use for as long as it lives, when `status` is good.
   struct Entry {

@@ -59,10 +59,13 @@ public:
   /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
   llvm::SmallVector<mlir::Value> streams;
 
+  /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
   void begin(mlir::ModuleOp module);
   void finish();
 
+  /// An argument of the function, the same one for the same need.
   mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {});
+  /// Of this tile; and a size of the call.
   mlir::Value rows() { return need(Need::rows); }
   mlir::Value sizeOf(const Size &size);
 

@@ -2,10 +2,10 @@
 // Alignment and sharing.
 #include "compiler/import/align/Align.h"
 #include "compiler/Error.h"
+#include "compiler/import/Supplied.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/align/Compare.h"
 #include "compiler/import/files/OnnxFile.h"
-#include "compiler/import/files/Safetensors.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
 #include "dialects/tutti/Tutti.h"
@@ -166,24 +166,20 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
         return opened.takeError();
       file = std::move(*opened);
     }
-    std::shared_ptr<SafetensorsFile> weights;
-    if (!member.weights.empty()) {
-      auto opened = SafetensorsFile::open(member.weights);
-      if (!opened)
-        return opened.takeError();
-      weights = *opened;
-    }
+    auto weights = openWeights(member);
+    if (!weights)
+      return weights.takeError();
     for (size_t b = 0; b < bindings.size(); ++b) {
       std::vector<MemberModel> models;
       size_t before = ensembles[b].members.size();
       if (isMlir(member.model)) {
-        auto read = importMlir(context, member, weights.get(), bindings[b]);
+        auto read = importMlir(context, member, weights->get(), bindings[b]);
         if (!read)
           return read.takeError();
         models = std::move(*read);
       } else {
         auto model =
-            importOnnx(context, *file, weights.get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
+            importOnnx(context, *file, weights->get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
         if (!model)
           return model.takeError();
         models.push_back(std::move(*model));

@@ -9,8 +9,10 @@
 
 namespace tutti {
 
+/// Keeps the file mapped. What an OnnxFile hands out keeps its bytes by itself.
 class OnnxFile {
 public:
+  /// Exit code `usage` where there is no such file, `malformed` where it is no ONNX model.
   static llvm::Expected<std::unique_ptr<OnnxFile>> open(llvm::StringRef path);
 
   const onnx::ModelProto &model() const { return message; }
