@@ -44,7 +44,7 @@ namespace {
 class KernelSet {
 public:
   struct Kernel {
-    unsigned module, index; ///< where it was met first
+    plan::KernelOp kernel; ///< where it was met first
     std::string name;
   };
   explicit KernelSet(ArrayRef<PlannedModule> planned) {
@@ -53,13 +53,13 @@ public:
     for (auto [m, each] : llvm::enumerate(planned)) {
       std::string sizes = llvm::join(symbolsOf(programOf(each.module)), " ");
       ofModule.emplace_back();
-      for (auto [k, kernel] : llvm::enumerate(ModuleOp(each.module).getOps<plan::KernelOp>())) {
+      for (auto kernel : ModuleOp(each.module).getOps<plan::KernelOp>()) {
         auto [place, fresh] = known.try_emplace(sizes + "\n" + textOf(kernel), kernels.size());
         if (fresh) {
           std::string name = kernel.getSymName().str();
           for (unsigned i = 2; !names.insert(name).second; ++i)
             name = (kernel.getSymName() + "b" + llvm::Twine(i)).str();
-          kernels.push_back({unsigned(m), unsigned(k), name});
+          kernels.push_back({kernel, name});
         }
         ofModule.back().push_back(place->second);
       }
@@ -81,26 +81,48 @@ private:
 };
 } // namespace
 
+namespace {
+/// What emitters have to know of a module, as text: each level has a context of its own. Constants and the program,
+/// which may be large, stay behind.
+struct KernelText {
+  std::string text;
+  std::vector<std::string> symbols, names; ///< of the call's sizes; of the kernels, in their order
+};
+} // namespace
+
+static std::vector<KernelText> textsOf(ArrayRef<PlannedModule> planned, const KernelSet &set) {
+  std::vector<KernelText> texts;
+  for (const PlannedModule &each : planned) {
+    KernelText &own = texts.emplace_back();
+    own.symbols = symbolsOf(programOf(each.module));
+    OwningOpRef<ModuleOp> kernels = ModuleOp::create(ModuleOp(each.module).getLoc());
+    (*kernels)->setAttrs(each.module->getAttrDictionary());
+    for (const KernelSet::Kernel &kernel : set.kernels)
+      if (kernel.kernel->getParentOp() == each.module) {
+        kernels->push_back(kernel.kernel->clone());
+        own.names.push_back("tutti_" + kernel.name);
+      }
+    llvm::raw_string_ostream(own.text) << *kernels;
+  }
+  return texts;
+}
+
 /// All kernels for one level.
-static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<std::string> planned, const KernelSet &set) {
+static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<KernelText> texts) {
   DialectRegistry dialects;
   registerDialects(dialects);
   MLIRContext own(dialects, MLIRContext::Threading::DISABLED);
   own.loadAllAvailableDialects();
   std::vector<std::string> names;
   OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own)), source;
-  auto next = set.kernels.begin();
-  for (auto [m, text] : llvm::enumerate(planned)) {
-    source = parseSourceString<ModuleOp>(text, &own);
+  for (const KernelText &each : texts) {
+    source = parseSourceString<ModuleOp>(each.text, &own);
     if (!source)
-      return fail(ExitCode::internal, "the planned module does not parse");
-    std::vector<std::string> symbols = symbolsOf(programOf(*source));
-    for (auto [k, kernel] : llvm::enumerate(source->getOps<plan::KernelOp>())) {
-      if (next == set.kernels.end() || next->module != m || next->index != k)
-        continue;
-      names.push_back("tutti_" + next++->name);
-      if (failed(emitKernel(*code, kernel, symbols, level, names.back())))
+      return fail(ExitCode::internal, "the kernels' text does not parse");
+    for (auto [kernel, name] : llvm::zip_equal(source->getOps<plan::KernelOp>(), each.names)) {
+      if (failed(emitKernel(*code, kernel, each.symbols, level, name)))
         return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted as it was analysed");
+      names.push_back(name);
     }
   }
   return buildCpuImage(*code, level, names);
@@ -109,10 +131,9 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<std::s
 llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planned, ArrayRef<std::string> levels,
                                                   unsigned jobs) {
   KernelSet set(planned);
-  std::vector<std::string> texts(planned.size());
+  std::vector<KernelText> texts = textsOf(planned, set);
   std::vector<ProgramCode> programs;
   for (auto [m, each] : llvm::enumerate(planned)) {
-    llvm::raw_string_ostream(texts[m]) << each.module;
     programs.push_back({each.module, each.ensemble, {}, {}, {}});
     for (auto [k, kernel] : llvm::enumerate(set.ofModule[m]))
       programs.back().kernels.push_back({{unsigned(k)}, set.kernels[kernel].name, {}});
@@ -123,7 +144,7 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
   for (const CpuLevel &level : cpuLevels())
     if (llvm::is_contained(levels, level.name)) {
       building.push_back(&level);
-      running.push_back(std::async(policy, [&level, &texts, &set] { return emitLevel(level, texts, set); }));
+      running.push_back(std::async(policy, [&level, &texts] { return emitLevel(level, texts); }));
     }
   llvm::Error errors = llvm::Error::success();
   for (auto [level, future] : llvm::zip_equal(building, running)) {

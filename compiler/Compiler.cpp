@@ -87,8 +87,9 @@ public:
         if (stage == Stage::planned && request.memoryLimit)
           if (llvm::Error error = keepLimit(unit))
             return error;
-        if (llvm::Error error = dump(name + suffixOf(unit), print(*unit.module)))
-          return error;
+        if (!request.dumpFolder.empty()) // text takes its time where constants are large
+          if (llvm::Error error = dump(name + suffixOf(unit), print(*unit.module)))
+            return error;
       }
       if (stage == request.stopAfter) {
         for (Unit &unit : units)

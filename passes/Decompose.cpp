@@ -8,6 +8,8 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -261,6 +263,25 @@ private:
   }
 };
 
+/// A concat of many as a concat of concats: what one of them takes to emit, and to find an element's operand, is
+/// bounded.
+struct ConcatInParts : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr size_t most = 64;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> parts;
+    ValueRange inputs = op.getInputs();
+    if (inputs.size() <= most)
+      return failure();
+    for (; !inputs.empty(); inputs = inputs.drop_front(std::min(most, inputs.size())))
+      parts.push_back(inputs.size() == 1
+                          ? inputs.front()
+                          : ConcatOp::create(rewriter, op.getLoc(), inputs.take_front(most), op.getAxis()));
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, parts, op.getAxis());
+    return success();
+  }
+};
+
 struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -270,9 +291,14 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, GatherRows, OnFewerTypes>(p.getContext());
-        })) ||
-        failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, GatherRows, OnFewerTypes, ConcatInParts>(
+              p.getContext());
+        })))
+      return signalPassFailure();
+    // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
+    IRRewriter rewriter(context);
+    eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), getOperation());
+    if (failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       computeEveryResult(function);

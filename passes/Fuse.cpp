@@ -11,6 +11,7 @@
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Products.h"
 #include "passes/analysis/Steps.h"
+#include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -29,12 +30,18 @@ namespace {
 /// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
 constexpr size_t mostOps = 1000;
 
+/// Layers of a kernel for a CUDA device: where they are many more, its registers do not last, and its compiler takes a
+/// time that grows with their square.
+constexpr size_t mostProducts = 32;
+
 /// Ops that will be one kernel.
 struct Group {
   RowForm form;
   SmallVector<Operation *> ops;
   llvm::BitVector needs;                    // groups that must have run before, transitively
   llvm::SmallPtrSet<Operation *, 4> stored; // results that no other group reads, too wide for a task's own memory
+  int64_t scratch = 0;                      // bytes for a row, when they were last counted
+  int64_t since = 0;                        // what the results of later ops would take
 };
 
 bool isKernelOp(Operation *op) { return isa<MapOp, KernelOpInterface>(op); }
@@ -63,17 +70,26 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 class Fuser {
 public:
   Fuser(func::FuncOp function, SymbolTable &symbols) : function(function), symbols(symbols) {
-    if (auto bound = function->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("tutti.scratch_per_row"))
+    auto module = function->getParentOfType<ModuleOp>();
+    if (auto bound = module->getAttrOfType<IntegerAttr>("tutti.scratch_per_row"))
       scratchPerRow = bound.getInt();
-    inPieces = function->getParentOfType<ModuleOp>()->hasAttr("tutti.chunk");
+    if (targetOf(module) == "cuda")
+      argumentsAtMost = argumentsOf(module);
+    inPieces = module->hasAttr("tutti.chunk");
   }
 
   void run() {
-    for (Operation &op : function.getBody().front())
-      place(&op);
+    placeAll();
+    // Of long groups scratch memory is counted now and then, not with each op. Where that let too many in, it is.
+    if (llvm::any_of(groups, [&](Group &group) { return group.since > 0 && !fits(group); })) {
+      groups.clear();
+      groupOf.clear();
+      countsAlways = true;
+      placeAll();
+    }
     std::vector<unsigned> order = sorted();
     for (unsigned id : order)
-      emit(groups[id]);
+      emitAll(groups[id]);
   }
 
 private:
@@ -84,7 +100,14 @@ private:
   llvm::StringMap<std::string> kernels; // printed body -> name
   unsigned nextKernel = 0;
   std::optional<int64_t> scratchPerRow; // bytes; of a CPU's cache there is enough
+  int64_t argumentsAtMost = INT64_MAX;  // of a launch
+  bool countsAlways = false;            // scratch memory, with each op
   bool inPieces = false;                // of the active set: heads, which need all of it, run by themselves
+
+  void placeAll() {
+    for (Operation &op : function.getBody().front())
+      place(&op);
+  }
 
   /// Groups that the value depends on, views included.
   llvm::BitVector needsOf(Value value) {
@@ -162,12 +185,36 @@ private:
     return fed || !isa<HeadOp>(op) || llvm::all_of(groups[id].ops, [](Operation *other) { return isa<HeadOp>(other); });
   }
 
-  /// Whether the group's values still fit with one op more; chooses those that are stored instead.
+  /// Bytes of a row of the op's result, if it were kept.
+  static int64_t bytesOfRow(Operation *op) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Size columns = RowForm::of(type).columns;
+    std::optional<Size> bytes =
+        columns.isFixed() ? columns.times(Size(storageBytes(type.getElementType()))) : std::nullopt;
+    return bytes ? bytes->getFixed() + mostPadding : INT64_MAX / 2;
+  }
+  static constexpr int64_t mostPadding = 32 * 8;
+
+  /// Whether the group's values still fit with one op more.
   bool makeRoom(Group &group, Operation *op) {
     if (!scratchPerRow)
       return true;
+    if (isPanels(op) && llvm::count_if(group.ops, isPanels) >= mostProducts)
+      return false;
+    int64_t more = bytesOfRow(op);
+    if (!countsAlways && group.scratch + group.since + more <= *scratchPerRow) {
+      group.since += more;
+      return true;
+    }
+    group.ops.push_back(op);
+    bool all = fits(group);
+    group.ops.pop_back();
+    return all;
+  }
+
+  /// Whether the group's values fit; chooses those that are stored instead.
+  bool fits(Group &group) {
     Group trial = group;
-    trial.ops.push_back(op);
     bool multiplies = llvm::any_of(trial.ops, isPanels);
     while (true) {
       Body body = bodyOf(trial, "trial");
@@ -184,6 +231,8 @@ private:
       body.kernel->erase();
       if (steps.scratchPerRow <= *scratchPerRow) {
         group.stored = trial.stored;
+        group.scratch = steps.scratchPerRow;
+        group.since = 0;
         return true;
       }
       if (multiplies || !widest)
@@ -241,25 +290,33 @@ private:
     });
   }
 
-  /// A group as a kernel that is in no module yet.
-  struct Body {
-    plan::KernelOp kernel;
+  /// What a group reads of others, and what others read of it.
+  struct Ports {
     llvm::SetVector<Value> inputs, results;
-    IRMapping mapping;
   };
-  Body bodyOf(const Group &group, StringRef name) {
-    Body body;
+  static Ports portsOf(const Group &group) {
+    Ports ports;
     llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
     for (Operation *op : group.ops) {
       for (Value operand : op->getOperands())
         if (!inside.contains(operand.getDefiningOp()))
-          body.inputs.insert(operand);
+          ports.inputs.insert(operand);
       Value result = op->getResult(0);
       bool isRead =
           llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user) || isa<HeadOp>(user); });
       if (isRead || group.stored.contains(op))
-        body.results.insert(result);
+        ports.results.insert(result);
     }
+    return ports;
+  }
+
+  /// A group as a kernel that is in no module yet.
+  struct Body : Ports {
+    plan::KernelOp kernel;
+    IRMapping mapping;
+  };
+  Body bodyOf(const Group &group, StringRef name) {
+    Body body{portsOf(group), {}, {}};
     OpBuilder top(function.getContext());
     SmallVector<std::string> rows;
     for (const Size &size : group.form.rows)
@@ -288,6 +345,23 @@ private:
     return body;
   }
 
+  /// As many kernels as its arguments take; ops read only what comes before them.
+  void emitAll(const Group &group) {
+    Ports ports = portsOf(group);
+    if (int64_t(ports.inputs.size() + ports.results.size()) <= argumentsAtMost || group.ops.size() == 1)
+      return emit(group);
+    auto isHead = [](Operation *op) { return isa<HeadOp>(op); };
+    Group first = group, second = group;
+    llvm::erase_if(first.ops, isHead);
+    llvm::erase_if(second.ops, [&](Operation *op) { return !isHead(op); });
+    if (first.ops.empty() || second.ops.empty()) {
+      first.ops.assign(group.ops.begin(), group.ops.begin() + group.ops.size() / 2);
+      second.ops.assign(group.ops.begin() + group.ops.size() / 2, group.ops.end());
+    }
+    emitAll(first);
+    emitAll(second);
+  }
+
   void emit(const Group &group) {
     Operation *last = group.ops.back();
     for (Operation *op : group.ops)
@@ -297,7 +371,8 @@ private:
     builder.setInsertionPointAfter(last);
 
     std::string name = "k" + std::to_string(nextKernel);
-    auto [kernel, inputs, results, mapping] = bodyOf(group, name);
+    Body body = bodyOf(group, name);
+    plan::KernelOp kernel = body.kernel;
     llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
     std::string text;
     {
@@ -315,10 +390,10 @@ private:
     }
 
     SmallVector<Type> types;
-    for (Value result : results)
+    for (Value result : body.results)
       types.push_back(result.getType());
-    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, it->second, inputs.getArrayRef());
-    for (auto [result, after] : llvm::zip_equal(results, dispatch.getResults()))
+    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, it->second, body.inputs.getArrayRef());
+    for (auto [result, after] : llvm::zip_equal(body.results, dispatch.getResults()))
       Value(result).replaceUsesWithIf(after, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
     for (Operation *op : llvm::reverse(group.ops)) {
       op->dropAllUses();

@@ -18,6 +18,9 @@ namespace {
 
 constexpr int64_t lineBytes = 64;
 
+/// Dimensions of what an artifact's inputs, outputs and weights are, TUTTI_MAX_RANK.
+constexpr int64_t mostRank = 16;
+
 /// An intermediate tensor: when it lives, and how large it can be.
 struct Interval {
   Value value;
@@ -158,6 +161,10 @@ private:
 
   LogicalResult checkPorts() {
     auto fits = [&](Value value, StringRef what) -> LogicalResult {
+      if (int64_t rank = typeOf(value).getRank(); rank > mostRank)
+        return emitError(value.getLoc()) << what << " of rank " << rank << ": " << value.getType()
+                                         << "; artifacts take at most " << mostRank
+                                         << " dimensions, the member axis among them";
       std::optional<Size> bytes = bytesOf(typeOf(value));
       if (bytes && largestOf(*bytes))
         return success();
@@ -168,6 +175,9 @@ private:
     };
     for (BlockArgument argument : function.getArguments())
       if (failed(fits(argument, "an input")))
+        return failure();
+    for (GetOp get : function.getOps<GetOp>())
+      if (failed(fits(get, "a weight")))
         return failure();
     for (Value value : function.getBody().front().getTerminator()->getOperands())
       if (failed(fits(value, "an output")))

@@ -102,6 +102,7 @@ private:
   // The contraction in whose registers a value is, as an index into `contractions`.
   llvm::DenseMap<Value, unsigned> registers;
   llvm::SmallVector<ContractOp> contractions;
+  std::map<unsigned, int64_t> mapsIn; ///< ops that would be computed in each contraction's registers
   // What is stored from each contraction's registers, and row by row once so many contractions have run.
   std::map<unsigned, llvm::SmallVector<Value>> registerStores, rowStores;
   llvm::DenseMap<Value, unsigned> ready; ///< what readyAfter has found
@@ -141,7 +142,18 @@ private:
       if (!here && readyAfter(operand) > *latest)
         return;
     }
-    registers[map.getResult()] = *latest;
+    int64_t &length = mapsIn[*latest];
+    length += bodyLength(map);
+    if (length <= mostInRegisters)
+      registers[map.getResult()] = *latest;
+  }
+
+  /// A math function is a dozen operations and more.
+  static int64_t bodyLength(MapOp map) {
+    int64_t length = 0;
+    for (Operation &op : map.getBody().front().without_terminator())
+      length += isa<math::MathDialect, TuttiDialect>(op.getDialect()) ? 12 : 1;
+    return length;
   }
 
   /// How many contractions must have run before the value can be read, if it is not in the last one's registers. Asked
@@ -185,7 +197,9 @@ private:
     if (isa<CombineOpInterface>(op) && !isTiled(op))
       return readers > 0;
     auto map = dyn_cast<MapOp>(op);
-    bool isLong = readers > 1 && workOf(op) > mostRepeated;
+    auto concat = dyn_cast<ConcatOp>(op);
+    bool isLong = (readers > 1 && workOf(op) > mostRepeated) || workOf(op) > mostAtOnce ||
+                  (concat && concat.getInputs().size() > mostSelected);
     return ((map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map)) || isLong) &&
            !registers.contains(value) && RowForm::of(cast<RankedTensorType>(value.getType())).sameRows(result.form);
   }
@@ -193,10 +207,13 @@ private:
   /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
   /// work with every link.
   static constexpr int64_t mostRepeated = 64;
+  /// What is computed from memory to memory, and in a contraction's registers: the code of more takes longer to compile
+  /// than its length says.
+  static constexpr int64_t mostAtOnce = 100, mostInRegisters = 300;
   /// Ops to compute an element, of what lies in memory and in registers.
   int64_t workOf(Operation *op) {
     auto map = dyn_cast<MapOp>(op);
-    int64_t sum = map ? llvm::range_size(map.getBody().front().without_terminator()) : 1;
+    int64_t sum = map ? bodyLength(map) : isa<ConcatOp>(op) ? op->getNumOperands() : 1;
     for (Value operand : op->getOperands())
       if (!result.places.contains(operand) && !registers.contains(operand))
         sum = std::min<int64_t>(sum + work.lookup(operand), 2 * mostRepeated);
@@ -224,14 +241,14 @@ private:
   void order() {
     for (unsigned i = 0; i <= contractions.size(); ++i) {
       for (Value value : rowStores[i])
-        result.steps.push_back({ContractOp(), {value}});
+        result.steps.push_back({ContractOp(), {value}, workOf(value.getDefiningOp())});
       if (i == contractions.size() || registerStores[i].empty())
         continue;
       bool longMaps = llvm::any_of(registers, [&](auto &entry) {
         auto map = entry.first.template getDefiningOp<MapOp>();
         return entry.second == i && map && isExpensive(map);
       });
-      result.steps.push_back({contractions[i], registerStores[i], longMaps});
+      result.steps.push_back({contractions[i], registerStores[i], 0, longMaps});
       int64_t k = cast<RankedTensorType>(contractions[i].getLhs().getType()).getShape().back();
       result.needsPartials |= longMaps || (isPanels(contractions[i]) && k > numericsChunk(contractions[i]));
     }
@@ -317,7 +334,6 @@ private:
       int64_t rowBytes = place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2);
       int64_t bytes = llvm::alignTo(rowBytes, 8); // a tile's 8 rows or more: 64
       auto [first, last] = life.lookup(value);
-      llvm::sort(runs, [](const Run &a, const Run &b) { return a.from < b.from; });
       for (const Run &run : runs) {
         bool together = run.first <= last && first <= run.last;
         bool near = phases[run.first] <= phases[last] && phases[first] <= phases[run.last];
@@ -325,7 +341,8 @@ private:
         if ((together || (near && !alike)) && place.offset < run.to && run.from < place.offset + bytes)
           place.offset = run.to;
       }
-      runs.push_back({first, last, place.offset, place.offset + bytes, rowBytes});
+      auto above = llvm::upper_bound(runs, place.offset, [](int64_t at, const Run &run) { return at < run.from; });
+      runs.insert(above, {first, last, place.offset, place.offset + bytes, rowBytes}); // in the order of addresses
       result.scratchPerRow = std::max(result.scratchPerRow, place.offset + bytes);
     }
   }

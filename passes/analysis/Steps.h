@@ -29,6 +29,8 @@ struct Step {
   /// every value of `stores` is written row by row, and so that a row is there when the next phase reads it.
   ContractOp contraction;
   llvm::SmallVector<mlir::Value> stores;
+  /// Ops for an element of each of them, about; of what is written row by row.
+  int64_t work = 0;
   /// The maps of a contraction's sums are so long that they need the registers: the sums wait in the partials.
   bool longMaps = false;
 };
@@ -52,6 +54,10 @@ struct Steps {
 
   static Steps of(plan::KernelOp kernel);
 };
+
+/// Operands among which an element of a concat is chosen where it is read. A concat of more is stored, one operand
+/// after the other.
+constexpr unsigned mostSelected = 8;
 
 /// Of a row's sums of a contraction, the columns that are under way at a time.
 constexpr int64_t partialBytes = 128;

@@ -19,6 +19,17 @@ inline llvm::StringRef precisionOf(mlir::ModuleOp module) {
   return precision ? precision.getValue() : "f32";
 }
 
+/// Of a CUDA launch's parameters, 8 bytes each: what every driver takes (CUDA C++ Programming Guide, "Function
+/// Parameters").
+constexpr int64_t mostLaunchWords = 4096 / 8;
+
+/// Buffers that a CUDA launch can be given: what the sizes of the call, the members' count and the tickets leave.
+inline int64_t argumentsOf(mlir::ModuleOp module) {
+  auto sizes = module->getAttrOfType<mlir::DictionaryAttr>("tutti.sizes");
+  auto groups = module->getAttrOfType<mlir::ArrayAttr>("tutti.groups");
+  return mostLaunchWords - 2 - int64_t(sizes ? sizes.size() : 0) - int64_t(groups ? groups.size() : 0);
+}
+
 } // namespace tutti
 
 #endif

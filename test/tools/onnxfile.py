@@ -28,18 +28,26 @@ def tensor(name: str, dims: tuple, data_type: int, raw: bytes) -> bytes:
     return b"".join(field(1, d) for d in dims) + field(2, data_type) + field(8, name) + field(9, raw)
 
 
-def node(kind: str, inputs: list, output: str, **attributes) -> bytes:
-    """Attributes are integers or lists of them."""
+def node(kind: str, inputs: list, output: str | list, domain: str = "", **attributes) -> bytes:
+    """Attributes are integers, lists of them, text, or a graph's bytes."""
     text = b""
     for name, value in attributes.items():
-        many = isinstance(value, list)
-        numbers = b"".join(field(8 if many else 3, v % 2 ** 64) for v in (value if many else [value]))
-        text += field(5, field(1, name) + numbers + field(20, 7 if many else 2))
-    return field(1, b"".join(field(1, i) for i in inputs) + field(2, output) + field(4, kind) + text)
+        if isinstance(value, int):
+            value = field(3, value % 2 ** 64) + field(20, 2)
+        elif isinstance(value, str):
+            value = field(4, value) + field(20, 3)
+        elif isinstance(value, list):
+            value = b"".join(field(8, v % 2 ** 64) for v in value) + field(20, 7)
+        else:
+            value = field(6, value) + field(20, 5)
+        text += field(5, field(1, name) + value)
+    outputs = output if isinstance(output, list) else [output]
+    ports = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs)
+    return field(1, ports + field(4, kind) + (field(7, domain) if domain else b"") + text)
 
 
-def model(nodes: list, weights: list, inputs: list, outputs: list) -> bytes:
-    """`weights` by tensor(), `inputs` and `outputs` by value_info()."""
+def model(nodes: list, weights: list, inputs: list, outputs: list, more: bytes = b"") -> bytes:
+    """`weights` by tensor(), `inputs` and `outputs` by value_info(); `more` fields of the model."""
     graph = b"".join(nodes) + field(2, "test") + b"".join(field(5, w) for w in weights)
     graph += b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs)
-    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + field(7, graph)
+    return field(1, 8) + field(8, field(1, "") + field(2, 17)) + more + field(7, graph)

@@ -19,7 +19,9 @@ public:
     // Steps first: the kernel's function calls them.
     for (ArrayRef<Step> rest = steps.steps; !rest.empty();) {
       size_t count = 1;
-      while (!rest[0].contraction && count < rest.size() && !rest[count].contraction)
+      int64_t work = rest[0].work;
+      while (!rest[0].contraction && count < rest.size() && !rest[count].contraction &&
+             (work += rest[count].work) <= mostWork)
         ++count;
       emitStep(rest.take_front(count));
       rest = rest.drop_front(count);
@@ -67,6 +69,9 @@ private:
   Code code;
   std::vector<std::pair<std::string, SmallVector<Need>>> calls;
   Value arguments, sizeTable, scratch, tileRows, totalRows, position, firstRow, rows;
+
+  /// Of steps that store row by row; a function of more takes longer to compile than its length says.
+  static constexpr int64_t mostWork = 300;
 
   /// Equal steps, of one kernel or of several, are one function.
   void emitStep(ArrayRef<Step> group) {

@@ -67,9 +67,35 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   }
 }
 
+/// Whether each operand of a concat has its own run of the row's columns.
+static bool isInRuns(StepEmitter &e, ConcatOp op) {
+  return op.getInputs().size() > mostSelected && int64_t(op.getAxis()) == op.getType().getRank() - 1 &&
+         llvm::all_of(op.getInputs(),
+                      [&](Value input) { return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form); });
+}
+
+static void emitRuns(StepEmitter &e, ConcatOp op, Value row) {
+  Code &code = e.code;
+  int64_t start = 0;
+  for (Value input : op.getInputs()) {
+    int64_t length = RowForm::of(StepEmitter::typeOf(input)).columns.getFixed(), whole = llvm::alignDown(length, lanes);
+    auto copy = [&](Value column, Value mask) {
+      Point from(row, column, mask), to(row, code.add(column, start), mask);
+      e.write(op.getResult(), e.read(input, e.own(input), from), to);
+    };
+    if (whole > 0)
+      code.loop(code.num(0), code.num(whole), lanes, [&](Value column) { copy(column, {}); });
+    if (whole < length)
+      copy(code.num(whole), code.firstLanes(length - whole));
+    start += length;
+  }
+}
+
 static void emitRow(StepEmitter &e, Value value, Value row) {
   Operation *op = value.getDefiningOp();
-  if (!isRowPhase(op))
+  if (auto concat = dyn_cast<ConcatOp>(op); concat && isInRuns(e, concat))
+    emitRuns(e, concat, row);
+  else if (!isRowPhase(op))
     emitElements(e, value, row, [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     emitReduction(e, reduce, row);

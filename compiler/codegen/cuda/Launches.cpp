@@ -3,6 +3,7 @@
 #include "Launches.h"
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -11,9 +12,6 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-
-/// Of a launch's parameters, 8 bytes each: what every driver takes (CUDA C++ Programming Guide, "Function Parameters").
-constexpr int64_t mostWords = 4096 / 8;
 
 plan::KernelOp kernelOf(plan::LaunchOp launch) {
   return SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
@@ -59,7 +57,7 @@ public:
     bool atOnce =
         launch.getWhole() == first.getWhole() && (!program.getChunk() || launch.getLifted() == first.getLifted());
     return atOnce && other.getFamily() == kernel.getFamily() && threads && threadsOf(other, architecture) == threads &&
-           words + int64_t(launch.getBuffers().size()) <= mostWords && blocks + blocksOf(launch) <= INT32_MAX;
+           words + int64_t(launch.getBuffers().size()) <= mostLaunchWords && blocks + blocksOf(launch) <= INT32_MAX;
   }
   void add(plan::LaunchOp launch) {
     parts.push_back(launch);

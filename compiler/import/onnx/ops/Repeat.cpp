@@ -110,6 +110,30 @@ static int64_t sourceOf(StringRef mode, int64_t place, int64_t length) {
   return std::min(there, 2 * (length - 1) - there);
 }
 
+/// Places of a padded axis whose sources are evenly apart.
+struct Run {
+  int64_t first, step, count;
+};
+
+/// The axis from one end of its padding to the other; nothing if it takes more runs than are worth an op each.
+static std::optional<SmallVector<Run>> runsOf(StringRef mode, int64_t before, int64_t length, int64_t behind) {
+  SmallVector<Run> runs;
+  int64_t last = 0;
+  for (int64_t place = -before; place < length + behind; ++place) {
+    int64_t source = sourceOf(mode, place, length);
+    if (!runs.empty() && (runs.back().count == 1 || source - last == runs.back().step)) {
+      runs.back().step = source - last;
+      ++runs.back().count;
+    } else if (runs.size() == 3) {
+      return std::nullopt;
+    } else {
+      runs.push_back({source, 0, 1});
+    }
+    last = source;
+  }
+  return runs;
+}
+
 void importPad(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -160,10 +184,21 @@ void importPad(Node &n) {
                   " by its own elements");
       return;
     }
-    SmallVector<int64_t> sources;
-    for (int64_t place = -before; place < length + behind; ++place)
-      sources.push_back(sourceOf(mode, place, length));
-    x = e.gather(x, e.list(sources), pad.axis);
+    if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
+      SmallVector<Operand> parts;
+      for (const Run &run : *runs) {
+        Sizes sizes = x.sizes();
+        sizes[pad.axis] = Size(run.count);
+        parts.push_back(run.step ? e.part(x, pad.axis, run.first, run.count, run.step)
+                                 : e.broadcast(e.part(x, pad.axis, run.first, 1), sizes));
+      }
+      x = e.concat(parts, pad.axis);
+    } else {
+      SmallVector<int64_t> sources;
+      for (int64_t place = -before; place < length + behind; ++place)
+        sources.push_back(sourceOf(mode, place, length));
+      x = e.gather(x, e.list(sources), pad.axis);
+    }
     if (!x)
       return;
   }
