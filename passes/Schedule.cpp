@@ -16,8 +16,10 @@ namespace {
 
 // Rows that the emitters take at a time; tiles of a call are multiples of it.
 constexpr int64_t quantum = 8;
-// A tile's activations stay in the L2 cache beside the weights that stream through it.
-constexpr int64_t scratchBudget = 512 << 10;
+// A tile's activations. Where weights stream by once a tile, as many rows as a tile may have are worth more than an L2
+// cache that all of them fit into: from the next cache activations come one after the other, and less often than
+// weights.
+constexpr int64_t chainBudget = 4 << 20, scratchBudget = 512 << 10;
 // Elements of a task without contractions: enough to pay for the call.
 constexpr int64_t elementsPerTask = 16 << 10;
 // A pass over the weights of a chain costs about what this many rows cost.
@@ -43,8 +45,10 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         });
         tile = elementsPerTask / widest;
       }
-      tile = std::clamp<int64_t>(llvm::alignDown(std::min(tile, scratchBudget / std::max<int64_t>(perRow, 1)), quantum),
-                                 quantum, 1024);
+      tile = std::clamp<int64_t>(
+          llvm::alignDown(std::min(tile, (chain ? chainBudget : scratchBudget) / std::max<int64_t>(perRow, 1)),
+                          quantum),
+          quantum, 1024);
 
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes;
       for (HeadOp head : steps.heads)

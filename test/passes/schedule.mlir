@@ -17,17 +17,17 @@ module attributes {tutti.members = 3 : i64} {
 
 // -----
 
-// Wide layers take fewer rows, so that a tile's activations fit in the cache; never less than a quantum.
+// Very wide layers take fewer rows; never less than a quantum.
 module attributes {tutti.members = 3 : i64} {
-  tutti.param per_member @w : tensor<8x4096xf32>
-  tutti.param per_member @v : tensor<4096x8xf32>
+  tutti.param per_member @w : tensor<8x32768xf32>
+  tutti.param per_member @v : tensor<32768x8xf32>
   // CHECK-LABEL: func.func @wide
   // CHECK: plan.kernel {{.*}} chain {{.*}}tile = 24 : i64
   func.func @wide(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
-    %w = tutti.get @w : tensor<?x8x4096xf32, ["active"]>
-    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x4096xf32, ["active"]>
-    %v = tutti.get @v : tensor<?x4096x8xf32, ["active"]>
-    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x4096xf32, ["active", "batch"]>, tensor<?x4096x8xf32, ["active"]>
+    %w = tutti.get @w : tensor<?x8x32768xf32, ["active"]>
+    %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x32768xf32, ["active"]>
+    %v = tutti.get @v : tensor<?x32768x8xf32, ["active"]>
+    %1 = tutti.contract %0, %v "mbk,mkn->mbn" : tensor<?x?x32768xf32, ["active", "batch"]>, tensor<?x32768x8xf32, ["active"]>
     return %1 : tensor<?x?x8xf32, ["active", "batch"]>
   }
 }
