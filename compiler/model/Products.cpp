@@ -246,7 +246,7 @@ void Counter::countEnd(const Step &of, double columns) {
     // (device/store.cuh). Of fragments each 16 rows are two of a lane.
     double atOnce = !fragments            ? std::min(rowsAtOnce(Contraction(op)), rows)
                     : geometry.slices > 1 ? 2
-                                          : 2 * geometry.rowTilesAtOnce();
+                                          : 2 * geometry.rowTiles;
     step->chain.fp32 += one.depth + ofColumn.depth + 4; // a lane's sums are independent of each other
     step->chain.shared += std::max(one.waits, ofColumn.waits);
     one += ofColumn.times(ofColumn.moves <= 2 ? 1 / atOnce : 1);
@@ -255,10 +255,12 @@ void Counter::countEnd(const Step &of, double columns) {
     double each = fragments ? 4 : 1;
     double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, geometry) : 1;
     add(elements, one);
-    step->integer += elements * 4 / each; // row, column and bounds
+    // Row, column and bounds, of what a lane has of a row: eight columns of a whole panel.
+    step->integer += elements * 4 / (fragments && geometry.slices == 1 && Contraction(op).N >= 32 ? 8 : each);
     step->moves += elements * copies / each;
-    if (fragments && geometry.slices == 1) // the next rows' sums go to the same registers
-      step->moves += elements * (geometry.rowTiles * geometry.warpPanels / geometry.rowTilesAtOnce() - 1);
+    if (fragments && geometry.slices == 1) // the second half of some rows' sums goes where the first was, and so on
+      step->moves +=
+          elements / 2 * std::log2(2 * geometry.rowTiles * geometry.warpPanels / rowsStoredAtOnce(of, geometry));
     step->sharedBytes += elements * (place.narrow.empty() ? 4 : 2) * copies;
     step->sharedBytes += elements * 4 * one.moves;
     if (place.kind == Place::result)

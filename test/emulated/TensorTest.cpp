@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   for (int pass = 0; pass < layer.passes<T>(); ++pass) {
     L::Sums sums;
     multiply<L>(layer, pass, rows, ring, sums);
-    storeSums<P, L>(sums, pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
+    storeSums<P, L, 2>(sums, pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
       storeNeighbours<)" +
          (s.N % 4 ? "false" : "true") + R"(>(y, (first + row) * )" + N +
          R"( + column, sums, [&](int i) { return sums.sum[i]; });

@@ -55,6 +55,31 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
   return std::min<int64_t>(most, geometry.cluster);
 }
 
+int rowsStoredAtOnce(const Step &step, const CudaGeometry &geometry) {
+  // Operations of an element: a function is some thirty of them.
+  int64_t longest = 1;
+  for (Value stored : step.stores) {
+    llvm::SetVector<Operation *> maps;
+    int64_t length = 0;
+    if (auto map = stored.getDefiningOp<MapOp>())
+      maps.insert(map);
+    for (size_t i = 0; i < maps.size(); ++i) {
+      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
+        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30;
+      for (Value input : cast<MapOp>(maps[i]).getInputs())
+        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
+          maps.insert(map);
+        else if (input != step.contraction->getResult(0))
+          length += 6; // it is read
+    }
+    longest = std::max(longest, length);
+  }
+  int rows = 2 * geometry.rowTiles;
+  while (rows > 1 && rows * longest > 80)
+    rows /= 2;
+  return rows;
+}
+
 bool isOfColumn(AffineMap access) {
   for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
     if (access.isFunctionOfDim(row))
@@ -68,7 +93,15 @@ namespace {
 /// is stored of the sums, and stores it.
 struct Ending {
   std::string fields, makes, stores; ///< the last with "@0" and so on for the views that it stores to
-  std::vector<std::string> values, views, viewTypes;
+  /// What `columns` reads: an element of a view, or without one an expression.
+  struct Read {
+    std::string view, index;
+    std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
+  };
+  std::vector<Read> values;
+  std::vector<std::string> types; ///< of the values
+  std::vector<std::string> views, viewTypes;
+  int rowsAtOnce; ///< that one piece of code stores
 
   Ending(KernelText &k, const Step &step);
   /// The same code, but for what it reads and where it stores.
@@ -79,7 +112,7 @@ struct Ending {
 
 } // namespace
 
-Ending::Ending(KernelText &k, const Step &step) {
+Ending::Ending(KernelText &k, const Step &step) : rowsAtOnce(rowsStoredAtOnce(step, k.geometry)) {
   ContractOp op = step.contraction;
   bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
   std::map<std::string, std::string> shared; ///< fields by what they are read from
@@ -91,13 +124,19 @@ Ending::Ending(KernelText &k, const Step &step) {
     std::vector<std::string> dims = k.space(own);
     std::map<std::pair<void *, std::string>, std::string> known;
     unsigned computed = 0;
-    auto field = [&](Value value, const std::string &index) {
-      std::string from = "t." + k.at(value, index);
-      std::string &name = shared[from];
+    auto field = [&](Value value, AffineMap access) {
+      auto place = k.steps.places.find(value);
+      Read from;
+      if (place != k.steps.places.end() && place->second.kind == Place::argument)
+        from = {"t." + k.view(value), k.placeOf(value, access, dims)};
+      else
+        from = {"", "t." + k.at(value, k.text(access, dims))};
+      std::string &name = shared[from.text()];
       if (name.empty()) {
         name = "c" + std::to_string(shared.size() - 1);
         fields += (fields.empty() ? "" : " ") + k.elementOf(value) + " " + name + ";";
         values.push_back(from);
+        types.push_back(k.elementOf(value));
       }
       return "of." + name;
     };
@@ -107,7 +146,7 @@ Ending::Ending(KernelText &k, const Step &step) {
         return "sum";
       auto map = value.getDefiningOp<MapOp>();
       if (!map || !isMadeOf(value, op.getResult()))
-        return isOfColumn(access) ? field(value, k.text(access, dims)) : "t." + k.at(value, k.text(access, dims));
+        return isOfColumn(access) ? field(value, access) : "t." + k.at(value, k.text(access, dims));
       std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
       if (name.empty()) {
         std::string made =
@@ -133,11 +172,11 @@ Ending::Ending(KernelText &k, const Step &step) {
     std::string function = cluster && tensor && inScratch
                                ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
                                : formatv("storeNeighbours<{0}>", aligned).str();
-    stores +=
-        formatv("    {0}{1}(@{2}, {3}, sums, [&](int i) {{ return make{2}(row, column + i, sums.sum[i], of[i]); });\n",
-                cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
-                k.placeOf(stored, outer))
-            .str();
+    stores += formatv("    {0}{1}(@{2}, {3}, sums, [&](int i) {{ return make{2}(row, sums.column(column, i), "
+                      "sums.sum[i], of[i]); });\n",
+                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
+                      k.placeOf(stored, outer))
+                  .str();
     views.push_back("t." + k.view(stored));
     viewTypes.push_back(llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str());
   }
@@ -156,9 +195,21 @@ static std::string endingText(unsigned first, ArrayRef<Ending> alike) {
       all += formatv("n == {0} ? {1} : ", first + i, valueOf(alike[i])).str();
     return all + valueOf(alike.back());
   };
-  std::string values, views, stores = one.stores;
-  for (size_t i = 0; i < one.values.size(); ++i)
-    values += (i ? ", " : "") + chosen([&](const Ending &e) { return e.values[i]; });
+  std::string values, froms, views, stores = one.stores;
+  for (size_t i = 0; i < one.values.size(); ++i) {
+    // Of several views one is chosen, not of what was read from them.
+    const Ending::Read &read = one.values[i];
+    bool same = llvm::all_of(alike, [&](const Ending &e) {
+      return e.values[i].view.empty() == read.view.empty() && e.values[i].index == read.index;
+    });
+    std::string from = chosen([&](const Ending &e) { return e.values[i].view; });
+    if (same && !read.view.empty() && from != read.view) {
+      froms += formatv("  const Global<const {0}> from{1} = {2};\n", one.types[i], i, from).str();
+      values += formatv("{0}from{1}[{2}]", i ? ", " : "", i, read.index).str();
+    } else {
+      values += (i ? ", " : "") + chosen([&](const Ending &e) { return e.values[i].text(); });
+    }
+  }
   for (size_t i = 0; i < one.views.size(); ++i) {
     std::string view = chosen([&](const Ending &e) { return e.views[i]; }), name = "@" + std::to_string(i);
     if (view.find('?') != std::string::npos) {
@@ -168,11 +219,12 @@ static std::string endingText(unsigned first, ArrayRef<Ending> alike) {
     for (size_t at; (at = stores.find(name + ",")) != std::string::npos;)
       stores.replace(at, name.size(), view);
   }
-  return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n{3}{4}  const "
-                 "auto "
-                 "store = [&](int row, int column, const auto &sums, const auto &of) {{\n{5}  };\n",
-                 values.empty() ? "" : " column", one.fields.empty() ? "" : " " + one.fields + " ",
-                 values.empty() ? "" : "{" + values + "}", one.makes, views, stores)
+  return formatv(
+             "{6}  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n{3}{4}  const "
+             "auto "
+             "store = [&](int row, int column, const auto &sums, const auto &of) {{\n{5}  };\n",
+             values.empty() ? "" : " column", one.fields.empty() ? "" : " " + one.fields + " ",
+             values.empty() ? "" : "{" + values + "}", one.makes, views, stores, froms)
       .str();
 }
 
@@ -322,12 +374,11 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
       ++end;
     StringRef otherwise = i ? "else " : "";
     stores +=
-        formatv(
-            "  {0}{{ // {1}{2} x {3}\n{4}    storeSums<Product{5}, Contractions>(sums, pass, t.rows, columns, store);\n"
-            "  }\n",
-            end < layers.size() ? formatv("{0}if (n < {1}) ", otherwise, end).str() : otherwise, layers[i].K,
-            end - i > 1 ? ", ..." : "", layers[i].N, indented(endingText(i, endings.slice(i, end - i))),
-            k.numberOf(ContractOp(layers[i].op).getResult()))
+        formatv("  {0}{{ // {1}{2} x {3}\n{4}    storeSums<Product{5}, Contractions, {6}>(sums, pass, t.rows, columns, "
+                "store);\n  }\n",
+                end < layers.size() ? formatv("{0}if (n < {1}) ", otherwise, end).str() : otherwise, layers[i].K,
+                end - i > 1 ? ", ..." : "", layers[i].N, indented(endingText(i, endings.slice(i, end - i))),
+                k.numberOf(ContractOp(layers[i].op).getResult()), endings[i].rowsAtOnce)
             .str();
     i = end;
   }

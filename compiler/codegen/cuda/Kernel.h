@@ -28,8 +28,6 @@ struct CudaGeometry {
   int64_t copyOffset = -1;    ///< where rows are copied to that lie badly for fma, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
-  /// Tiles of 16 rows that one piece of code stores (device/shape.cuh).
-  int rowTilesAtOnce() const { return warpPanels > 1 || rowTiles < 2 ? rowTiles : 2; }
   bool operator==(const CudaGeometry &) const = default;
 };
 

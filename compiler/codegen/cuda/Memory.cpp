@@ -214,9 +214,12 @@ std::string KernelText::placeOf(Value value, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
   if (place.kind == Place::scratch)
     return formatv("row * {0} + column", place.stride);
+  return placeOf(value, own(value), dims);
+}
+
+std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::string> dims) {
   Sizes sizes = getSizes(typeOf(value));
   std::string linear;
-  AffineMap access = own(value);
   unsigned first = isTable(value);
   for (unsigned i = first; i < sizes.size(); ++i) {
     std::string dim = text(access.getResult(i), dims);

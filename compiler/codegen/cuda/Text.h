@@ -77,8 +77,9 @@ public:
   /// Names of the kernel's index space (member, rows..., column) at `row` of the tile and `column`; statements that
   /// define them go to `lines`.
   std::vector<std::string> space(std::string &lines);
-  /// Where an element of a value lies in its view.
+  /// Where an element of a value lies in its view; at an index that is `access` of `dims`, not scratch.
   std::string placeOf(mlir::Value value, llvm::ArrayRef<std::string> dims);
+  std::string placeOf(mlir::Value value, mlir::AffineMap access, llvm::ArrayRef<std::string> dims);
   /// The statement that stores a value at `row` and `column`. Blocks of a cluster that all make it keep their own
   /// activations, and one of them stores results.
   std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims);
@@ -128,6 +129,10 @@ struct Contraction {
 /// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
 /// panel of the products that it goes into needs none of it.
 int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
+
+/// Of how many of a lane's rows one piece of code stores what a step makes of a contraction's sums, a power of two
+/// (device/tensor.cuh): of as many as the code is short, for NVRTC takes its time with each copy of it.
+int rowsStoredAtOnce(const Step &step, const CudaGeometry &geometry);
 
 /// A format of the key by which an ArgOp or TopOp chooses, of the element.
 std::string keyText(mlir::Operation *op);

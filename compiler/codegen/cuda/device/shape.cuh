@@ -25,8 +25,6 @@ struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
                        blocks = blocks_, warpPanels = warpPanels_;
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices;
-  static constexpr int rowTilesAtOnce =
-      warpPanels > 1 || rowTiles < 2 ? rowTiles : 2;          ///< that are stored by one piece of code
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
   /// Of a stage of the ring: words that a panel may take, and bytes of all panels; rows lie behind them.
   template <class Math> static constexpr int panelWords = stageK / 16 * Math::words * 32 * 4;

@@ -9,14 +9,14 @@
 
 namespace tutti {
 
-/// storeNeighbours, to this view of the first `blocks` blocks of the cluster. They may read it after the next clusterSync().
+/// storeNeighbours, to this view of the first `blocks` blocks of the cluster. They may read it after the next
+/// clusterSync().
 template <int blocks, class View, int n, class Make>
 __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbours<n> &sums, Make make) {
   decltype(make(0)) made[n] = {};
 #pragma unroll
   for (int i = 0; i < n; ++i)
-    if (i < sums.count)
-      made[i] = make(i);
+    made[i] = make(i);
 #pragma unroll
   for (int rank = 0; rank < blocks; ++rank)
     storeNeighbours<true>(peer(view, rank), at, sums, [&](int i) { return made[i]; });

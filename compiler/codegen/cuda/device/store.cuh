@@ -7,17 +7,21 @@
 
 namespace tutti {
 
-/// Up to n sums of neighbouring columns of a row; the first `count` are of the matrix.
+/// n sums of neighbouring columns of a row; the first `count` are of the matrix, which may be none. Something is made
+/// of the others too, beside theirs and without a branch, but not stored.
 template <int n> struct Neighbours {
   float sum[n];
   int count;
+  /// The column of neighbour i where the first one's is `first`; of those past the matrix' last, the last.
+  __device__ __forceinline__ int column(int first, int i) const { return first + (i < count ? i : count - 1); }
 };
 __device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
 
-/// What columns(column) reads for all rows, of the first `count` of n neighbouring columns: read once, if registers
-/// have room for it, else where it is needed.
+/// What columns(column) reads for all rows, of n neighbouring columns: read once, if registers have room for it, else
+/// where it is needed.
 template <int n, class Columns> __device__ __forceinline__ auto readColumns(Columns columns, int column, int count) {
   using One = decltype(columns(0));
+  const Neighbours<n> place{{}, count};
   if constexpr (sizeof(One) <= 8) {
     struct {
       One of[n];
@@ -25,15 +29,15 @@ template <int n, class Columns> __device__ __forceinline__ auto readColumns(Colu
     } all;
 #pragma unroll
     for (int i = 0; i < n; ++i)
-      if (i < count)
-        all.of[i] = columns(column + i);
+      all.of[i] = columns(place.column(column, i));
     return all;
   } else {
     struct {
       Columns columns;
       int column;
-      __device__ __forceinline__ One operator[](int i) const { return columns(column + i); }
-    } all{columns, column};
+      Neighbours<n> place;
+      __device__ __forceinline__ One operator[](int i) const { return columns(place.column(column, i)); }
+    } all{columns, column, place};
     return all;
   }
 }
@@ -46,8 +50,8 @@ template <> __device__ __forceinline__ __half stored(float value) { return __flo
 __device__ __forceinline__ uint32_t pairOf(__nv_bfloat16, float low, float high) { return packBfloat16(low, high); }
 __device__ __forceinline__ uint32_t pairOf(__half, float low, float high) { return packHalf(low, high); }
 
-/// make(i), for each of the neighbours, to the elements from `at` on. `aligned`: where n of them would start at a
-/// multiple of n.
+/// make(i), for each of the neighbours that are of the matrix, to the elements from `at` on. `aligned`: where n of them
+/// would start at a multiple of n.
 template <bool aligned, int n, class View, class Index, class Make>
 __device__ __forceinline__ void storeNeighbours(const View &view, Index at, const Neighbours<n> &sums, Make make) {
   using T = typename View::Element;
@@ -55,13 +59,13 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
   Made made[n] = {};
 #pragma unroll
   for (int i = 0; i < n; ++i)
-    if (i < sums.count)
-      made[i] = make(i);
-  if (aligned && n > 1 && sums.count == n) {
+    made[i] = make(i);
+  if (aligned && n > 1 && (n == 8 && IsSame<T, float>::value ? sums.count % 4 == 0 : sums.count == n)) {
     if constexpr (IsSame<T, float>::value && n % 4 == 0) {
 #pragma unroll
       for (int i = 0; i < n; i += 4)
-        view.store4(at + i, make_float4(made[i], made[i + 1], made[i + 2], made[i + 3]));
+        if (i < sums.count)
+          view.store4(at + i, make_float4(made[i], made[i + 1], made[i + 2], made[i + 3]));
       return;
     } else if constexpr (IsSame<T, float>::value && n == 2) {
       view.store2(at, make_float2(made[0], made[1]));

@@ -118,42 +118,6 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
   }
 }
 
-/// store(row, column, sums, columns(column) and so on) for the tiles from `firstTile` on of a panel of `tiles`. A
-/// lane's columns of the tiles are neighbours.
-template <class P, int tiles, int rowTiles, int own, class Columns, class Store>
-__device__ __forceinline__ void storeTotals(const float (&total)[rowTiles][own][4], int firstTile, int first, int rows,
-                                            int column, Columns columns, Store store) {
-  int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  constexpr int inRow = own == 4 ? tiles : own, runs = own == 4 ? 1 : 2, n = own == 4 ? tiles * 2 : own;
-  if (own < 4 && firstTile >= tiles)
-    return;
-#pragma unroll
-  for (int run = 0; run < runs; ++run) {
-    int mine = column + (t * 2 + run) * tiles + firstTile,
-        count = own < 4 && tiles - firstTile < n ? tiles - firstTile : n;
-    constexpr int last = P::tiles % 2   ? 1
-                         : P::tiles % 4 ? 2
-                                        : 4; // tiles of the last panel, whose columns may be more than the matrix'
-    if (P::N % 8 && tiles == last && mine + count > P::N)
-      count = P::N - mine;
-    const auto shared = readColumns<n>(columns, mine, count);
-#pragma unroll
-    for (int m = 0; m < rowTiles; ++m)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        int row = first + m * 16 + half * 8 + g;
-        if (row >= rows)
-          continue;
-        Neighbours<n> sums;
-        sums.count = count;
-#pragma unroll
-        for (int i = 0; i < n; ++i)
-          sums.sum[i] = total[m][i % inRow][half * 2 + run + i / inRow];
-        store(row, mine, sums, shared);
-      }
-  }
-}
-
 /// Calls f(the number of tiles) with a constant, one of `widths`; 0 tiles: nothing.
 template <int tiles> struct Tiles {
   static constexpr int value = tiles;
@@ -230,52 +194,104 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, int rows,
   }
 }
 
-/// store(row, column, sums, columns(column) and so on) for the sums of a pass, of the product P.
-template <class P, class L, class Columns, class Store>
+/// What a lane has of a row in a panel of `tiles` tiles: its columns are neighbours, and of each tile it has two.
+template <int widths, int n>
+__device__ __forceinline__ Neighbours<n> neighboursOf(const float (&sums)[4][2], int tiles, int count) {
+  Neighbours<n> row;
+  row.count = count;
+  constexpr int most = n / 2;
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    row.sum[i] = sums[i % most][i / most];
+  // Of fewer tiles the second column of the first comes sooner.
+  if constexpr (widths & 1 && most > 1)
+    row.sum[1] = tiles == 1 ? sums[0][1] : row.sum[1];
+  if constexpr (widths & 2 && most > 2) {
+    row.sum[2] = tiles == 2 ? sums[0][1] : row.sum[2];
+    row.sum[3] = tiles == 2 ? sums[1][1] : row.sum[3];
+  }
+  return row;
+}
+
+/// store(half, the sums of a lane in it) for the first `count` of some halves of 16 rows. One piece of code is for
+/// `atOnce` of them: the next ones' sums go where theirs were.
+template <int count, int atOnce, int all, class StoreHalf>
+__device__ __forceinline__ void storeHalves(float (&sums)[all][4][2], int first, StoreHalf store) {
+  if constexpr (count == atOnce) {
+#pragma unroll
+    for (int j = 0; j < count; ++j)
+      store(first + j, sums[j]);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < count; i += count / 2) {
+      storeHalves<count / 2, atOnce>(sums, first + i, store);
+#pragma unroll
+      for (int j = 0; j < count / 2; ++j)
+#pragma unroll
+        for (int e = 0; e < 8; ++e)
+          sums[j][e / 2][e % 2] = sums[count / 2 + j][e / 2][e % 2];
+    }
+  }
+}
+
+/// store(row, column, sums, columns(column) and so on) for the sums of a pass, of the product P. One piece of code is
+/// for all panels, and for `atOnce` of a lane's rows.
+template <class P, class L, int atOnce, class Columns, class Store>
 __device__ __forceinline__ void storeSums(const typename L::Sums &sums, int pass, int rows, Columns columns,
                                           Store store) {
   using Tile = typename L::Tile;
   constexpr int widths = (P::tiles >= 4 ? 4 : 0) | P::tiles % 4;
-  int first = Tile::firstRow(), panel = Tile::firstPanel(pass) + Tile::column();
-  const auto tilesOfPanel = [&] { return panel < P::panels && first < rows ? tilesOf(P::tiles, panel) : 0; };
+  constexpr bool oneWidth = widths == 4 || widths == 2 || widths == 1;
+  int lane = threadIdx.x % 32, t = lane % 4, first = Tile::firstRow() + lane / 4,
+      panel = Tile::firstPanel(pass) + Tile::column();
   if constexpr (Tile::slices > 1) {
-    withTiles<widths>(tilesOfPanel(), [&](auto n) {
+    if (panel >= P::panels)
+      return;
+    int tiles = oneWidth ? widths : tilesOf(P::tiles, panel), column = firstTileOf(P::tiles, panel) * 8;
 #pragma unroll
-      for (int i = 0; i < L::pieces; ++i) {
-        int piece = Tile::slice() * L::pieces + i;
-        const float (&s)[4] = sums.of[0][i][0];
-        const float one[1][1][4] = {{{s[0], s[1], s[2], s[3]}}};
-        storeTotals<P, n.value>(one, piece % 4, first + piece / 4 * 16, rows, firstTileOf(P::tiles, panel) * 8, columns,
-                                store);
+    for (int i = 0; i < L::pieces; ++i) {
+      int piece = Tile::slice() * L::pieces + i;
+      if (piece % 4 >= tiles)
+        continue;
+#pragma unroll
+      for (int run = 0; run < 2; ++run) {
+        int mine = column + (t * 2 + run) * tiles + piece % 4;
+        if (P::N % 8 && mine >= P::N)
+          continue;
+        const auto shared = readColumns<1>(columns, mine, 1);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          int row = first + (piece / 4 * 2 + half) * 8;
+          if (row < rows)
+            store(row, mine, alone(sums.of[0][i][0][half * 2 + run]), shared);
+        }
       }
-    });
+    }
   } else {
-    // A few rows at a time; the next ones' sums go where theirs were. So one piece of code stores all.
-    constexpr int rowTiles = Tile::rowTiles, some = Tile::rowTilesAtOnce, all = Tile::warpPanels * rowTiles;
-    float queue[all][4][4];
+    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = widths >= 4 ? 8 : widths >= 2 ? 4 : 2;
+    float queue[panels * halves][4][2];
 #pragma unroll
-    for (int m = 0; m < all; ++m)
+    for (int i = 0; i < panels * halves; ++i)
 #pragma unroll
-      for (int e = 0; e < 16; ++e)
-        queue[m][e / 4][e % 4] = sums.of[m / rowTiles][m % rowTiles][e / 4][e % 4];
-    int m = 0;
+      for (int e = 0; e < 8; ++e)
+        queue[i][e / 2][e % 2] = sums.of[i / halves][i % halves / 2][e / 2][i % 2 * 2 + e % 2];
 #pragma unroll 1
-    for (int i = 0; i < all; i += some) {
-      withTiles<widths>(tilesOfPanel(), [&](auto n) {
-        float now[some][4][4];
-#pragma unroll
-        for (int e = 0; e < some * 16; ++e)
-          now[e / 16][e / 4 % 4][e % 4] = queue[e / 16][e / 4 % 4][e % 4];
-        storeTotals<P, n.value>(now, 0, first + m * 16, rows, firstTileOf(P::tiles, panel) * 8, columns, store);
+    for (int i = 0; i < panels && panel < P::panels; ++i, panel += Tile::warpColumns) {
+      int tiles = oneWidth ? widths : tilesOf(P::tiles, panel),
+          column = firstTileOf(P::tiles, panel) * 8 + t * 2 * tiles, count = tiles * 2;
+      if (P::N % 8 && count > P::N - column)
+        count = P::N - column;
+      const auto shared = readColumns<n>(columns, column, count);
+      storeHalves<halves, atOnce>(queue, 0, [&](int half, const float (&mine)[4][2]) {
+        int row = first + half * 8;
+        if (row < rows)
+          store(row, column, neighboursOf<widths, n>(mine, tiles, count), shared);
       });
-      m += some;
-      if (m == rowTiles)
-        m = 0, panel += Tile::warpColumns;
 #pragma unroll
-      for (int j = 0; j + some < all; ++j)
+      for (int j = 0; j < (panels - 1) * halves; ++j)
 #pragma unroll
-        for (int e = 0; e < 16; ++e)
-          queue[j][e / 4][e % 4] = queue[j + some][e / 4][e % 4];
+        for (int e = 0; e < 8; ++e)
+          queue[j][e / 2][e % 2] = queue[j + halves][e / 2][e % 2];
     }
   }
 }
