@@ -188,7 +188,7 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
 
 /// Rows that each read other columns of the right operand than their neighbours, but the same as rows further away, are
 /// brought together: a tile multiplies them at once, and its result is transposed.
-struct GatherRows : OpRewritePattern<ContractOp> {
+struct BringRowsTogether : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
     if (targetOf(op->getParentOfType<ModuleOp>()) != "cpu" || isRowsTimesWeight(op))
@@ -291,7 +291,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, GatherRows, OnFewerTypes, ConcatInParts>(
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, BringRowsTogether, OnFewerTypes, ConcatInParts>(
               p.getContext());
         })))
       return signalPassFailure();
