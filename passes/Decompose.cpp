@@ -291,8 +291,8 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, BringRowsTogether, OnFewerTypes, ConcatInParts>(
-              p.getContext());
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, BringRowsTogether, OnFewerTypes,
+                         ConcatInParts>(p.getContext());
         })))
       return signalPassFailure();
     // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
