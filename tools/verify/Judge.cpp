@@ -5,6 +5,7 @@
 #include "dialects/tutti/ops/Family.h"
 
 #include <cmath>
+#include <unordered_set>
 
 using namespace mlir;
 
@@ -56,7 +57,7 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
 
   Verdict verdict;
   verdict.elements = got.count();
-  int64_t compared = 0;
+  std::unordered_set<double> compared; // equal results, of rows that have come to be alike, say, have equal errors
   Norm ours, plain, norm;
   for (int64_t i = 0; i < verdict.elements; ++i) {
     double x = got.floats[i], exact = answer.exact.floats[i], rounded = nearest(exact, type),
@@ -73,7 +74,7 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
     } else if (!std::isfinite(x)) {
       ++verdict.different;
     } else {
-      ++compared;
+      compared.insert(rounded);
       norm.add(exact);
       ours.add(x - exact);
       plain.add(p - exact);
@@ -85,7 +86,7 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   verdict.plain = plain.get() / scale;
   // Two norms of n equally large, independent normal errors differ by more than this once in a thousand times: the
   // root of the quantile of F(n, n).
-  double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared, 1)));
+  double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared.size(), 1)));
   double factor = (answer.contracts ? 1.25 : 2) * chance;
   // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
   // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products

@@ -85,12 +85,11 @@ private:
     right = pointerTo(op.getRhs(), spec.rhs, first);
     Value before = code.mul(code.mul(first, left.rowStride), -bytes);
     left.pointer = code.at(pointerTo(op.getLhs(), spec.lhs, first), before);
-    bool always = run && run->isFixed() && run->getFixed() <= wideRows;
-    bool never = form.transposed || (!always && run && run->isFixed());
-    if (always && !form.transposed)
-      emitWide();
-    else if (never)
+    // Transposed columns have been copied by then, which takes longer than to wait for sums.
+    if (form.transposed || (run && run->isFixed() && run->getFixed() > wideRows))
       emitTiles();
+    else if (run && run->isFixed())
+      emitWide();
     else
       code.when(code.less(code.sub(last, first), code.num(wideRows + 1)), [&] { emitWide(); }, [&] { emitTiles(); });
   }
