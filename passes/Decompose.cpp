@@ -159,11 +159,12 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
-/// A product of a transposed value reads that value where it lies, if it can be made in tiles then.
+/// A product of a transposed value reads that value where it lies: on every target if it is rows times a weight then,
+/// whose sums have an order of their own, and on a CPU if it can be made in tiles then.
 struct FoldTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
-    if (targetOf(op->getParentOfType<ModuleOp>()) != "cpu" || isRowsTimesWeight(op))
+    if (isRowsTimesWeight(op))
       return failure();
     ContractSpec spec = *ContractSpec::parse(op.getSpec());
     Value operands[] = {op.getLhs(), op.getRhs()};
@@ -179,7 +180,9 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
       operand = transpose.getX();
       folds = true;
     }
-    if (!folds || !ProductForm::of(spec, operands[0].getType(), operands[1].getType(), op.getType()))
+    bool onCpu = targetOf(op->getParentOfType<ModuleOp>()) == "cpu";
+    if (!folds || !(isRowsTimesWeight(spec, operands[1]) ||
+                    (onCpu && ProductForm::of(spec, operands[0].getType(), operands[1].getType(), op.getType()))))
       return failure();
     rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str());
     return success();

@@ -199,7 +199,7 @@ private:
   bool makeRoom(Group &group, Operation *op) {
     if (!scratchPerRow)
       return true;
-    if (isPanels(op) && llvm::count_if(group.ops, isPanels) >= mostProducts)
+    if (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= mostProducts)
       return false;
     int64_t more = bytesOfRow(op);
     if (!countsAlways && group.scratch + group.since + more <= *scratchPerRow) {

@@ -20,23 +20,22 @@ int64_t chunkOf(int64_t k) {
   return llvm::alignTo(llvm::divideCeil(k, chunks), 8);
 }
 
-bool isRowsTimesWeight(ContractOp op) {
-  auto get = op.getRhs().getDefiningOp<GetOp>();
-  auto type = cast<RankedTensorType>(op.getRhs().getType());
+bool isRowsTimesWeight(const ContractSpec &spec, Value right) {
+  auto get = right.getDefiningOp<GetOp>();
+  auto type = cast<RankedTensorType>(right.getType());
   if (!get || !type.getElementType().isF32())
     return false;
-  std::optional<ContractSpec> spec = ContractSpec::parse(op.getSpec());
   bool lifted = isLifted(type);
-  std::string weight = lifted ? spec->rhs.substr(1) : spec->rhs;
-  std::string rows = spec->result.substr(0, spec->result.size() - 1);
-  std::string left = spec->lhs.substr(0, spec->lhs.size() - 1);
-  if (weight.size() != 2 || spec->lhs.empty() || spec->result.empty() || spec->lhs.back() != weight[0] ||
-      spec->result.back() != weight[1])
+  std::string weight = lifted ? spec.rhs.substr(1) : spec.rhs;
+  std::string rows = spec.result.substr(0, spec.result.size() - 1);
+  std::string left = spec.lhs.substr(0, spec.lhs.size() - 1);
+  if (weight.size() != 2 || spec.lhs.empty() || spec.result.empty() || spec.lhs.back() != weight[0] ||
+      spec.result.back() != weight[1])
     return false;
   // [m]rows,k x [m]k,n -> [m]rows,n: the member label leads wherever it is.
-  if (lifted && (rows.empty() || rows[0] != spec->rhs[0]))
+  if (lifted && (rows.empty() || rows[0] != spec.rhs[0]))
     return false;
-  if (lifted && (left.empty() || left[0] != spec->rhs[0]))
+  if (lifted && (left.empty() || left[0] != spec.rhs[0]))
     rows = rows.substr(1);
   return left == rows;
 }

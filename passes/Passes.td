@@ -21,7 +21,7 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let summary = "writes pointwise and layout ops as tutti.map";
   let description = [{
     Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
-    that they do not cut a kernel in two. For a CPU, a product of a transposed value reads that value as it lies, and
+    that they do not cut a kernel in two. For a CPU, a product of a transposed value reads that value as it lies (for a CUDA device, if it is rows times a weight then), and
     rows that read the same columns come to lie side by side. Every result of the model is then computed by
     an op of its own.
   }];

@@ -14,7 +14,10 @@ constexpr int64_t splitChunk = 16;
 
 /// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
 /// [K, N] of each member, and its N is the result's last label.
-bool isRowsTimesWeight(ContractOp op);
+bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right);
+inline bool isRowsTimesWeight(ContractOp op) {
+  return isRowsTimesWeight(*ContractSpec::parse(op.getSpec()), op.getRhs());
+}
 
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h): see
 /// numericsProduct.

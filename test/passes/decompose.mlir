@@ -176,4 +176,15 @@ module @cuda attributes {tutti.target = "cuda"} {
     %1 = tutti.contract %x, %0 "bsk,bkt->bst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x8x9xf32, ["batch"]>
     return %1 : tensor<?x9x9xf32, ["batch"]>
   }
+  // Rows times a weight are that on every target: their sums have an order of their own.
+  tutti.param @w : tensor<8x5xf32>
+  // CHECK-LABEL: func.func @rows
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, ["batch"]>)
+  func.func @rows(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
+    // CHECK: tutti.contract %[[X]], %{{.*}} "bk,kn->bn"
+    %w = tutti.get @w : tensor<8x5xf32>
+    %0 = tutti.transpose %x [1, 0] : tensor<?x8xf32, ["batch"]>
+    %1 = tutti.contract %0, %w "kb,kn->bn" : tensor<8x?xf32, ["batch"]>, tensor<8x5xf32>
+    return %1 : tensor<?x5xf32, ["batch"]>
+  }
 }
