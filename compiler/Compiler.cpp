@@ -70,7 +70,8 @@ public:
   llvm::Expected<CompileResult> run() {
     for (const auto &[name, bound] : request.import.binds)
       if (request.perMember.contains(name))
-        return fail(ExitCode::usage, "--input " + name + ": the input is bound to '" + bound.file + "', a constant");
+        return fail(ExitCode::usage,
+                    "--input " + shown(name) + ": the input is bound to " + quote(bound.file) + ", a constant");
     for (Unit &unit : units)
       if (llvm::Error error = nameInputsAndHeads(*unit.module))
         return error;
@@ -170,19 +171,19 @@ private:
     auto list = [](const std::map<std::string, unsigned> &names) {
       std::string text;
       for (const auto &[name, index] : names)
-        text += (text.empty() ? "" : ", ") + name;
+        text += (text.empty() ? "" : ", ") + shown(name);
       return text;
     };
     Builder b(&context);
     for (const auto &[name, perMember] : request.perMember) {
       if (!inputs.contains(name))
-        return fail(ExitCode::usage, "no input is called '" + name + "'; the inputs are: " + list(inputs));
+        return fail(ExitCode::usage, "no input is called " + quote(name) + "; the inputs are: " + list(inputs));
       if (perMember)
         function.setArgAttr(inputs[name], "tutti.per_member", b.getUnitAttr());
     }
     for (const auto &[name, heads] : request.heads) {
       if (!outputs.contains(name))
-        return fail(ExitCode::usage, "no output is called '" + name + "'; the outputs are: " + list(outputs));
+        return fail(ExitCode::usage, "no output is called " + quote(name) + "; the outputs are: " + list(outputs));
       SmallVector<StringRef> refs(heads.begin(), heads.end());
       function.setResultAttr(outputs[name], "tutti.heads", b.getStrArrayAttr(refs));
     }
@@ -216,7 +217,7 @@ private:
     if (request.dumpFolder.empty())
       return llvm::Error::success();
     if (std::error_code code = llvm::sys::fs::create_directories(request.dumpFolder))
-      return fail(ExitCode::resource, "cannot create '" + request.dumpFolder + "': " + code.message());
+      return fail(ExitCode::resource, "cannot create " + quote(request.dumpFolder) + ": " + code.message());
     llvm::SmallString<128> path(request.dumpFolder);
     llvm::sys::path::append(path, file);
     std::error_code code;
@@ -227,8 +228,22 @@ private:
       code = stream.error();
       stream.clear_error(); // it would end the process
     }
-    return code ? fail(ExitCode::resource, "cannot write '" + path.str() + "': " + code.message())
+    return code ? fail(ExitCode::resource, "cannot write " + quote(path.str()) + ": " + code.message())
                 : llvm::Error::success();
+  }
+
+  /// The module as if there were the first so many members alone; of a group it may be none.
+  static void keepFirst(ModuleOp module, int64_t members) {
+    Builder b(module.getContext());
+    module->setAttr("tutti.members", b.getI64IntegerAttr(members));
+    auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups");
+    if (!groups)
+      return;
+    SmallVector<Attribute> kept;
+    for (auto group : groups.getAsRange<DenseI64ArrayAttr>())
+      kept.push_back(
+          b.getDenseI64ArrayAttr(group.asArrayRef().take_while([&](int64_t member) { return member < members; })));
+    module->setAttr("tutti.groups", b.getArrayAttr(kept));
   }
 
   /// Plans the unit again, in pieces of the active set, if it takes more memory than it may.
@@ -239,7 +254,7 @@ private:
       if (asked.chunk)
         (*module)->setAttr("tutti.chunk", b.getI64IntegerAttr(asked.chunk));
       if (asked.members)
-        (*module)->setAttr("tutti.members", b.getI64IntegerAttr(asked.members));
+        keepFirst(*module, asked.members);
       NamedAttrList sizes((*module)->getAttrOfType<DictionaryAttr>("tutti.sizes"));
       for (const auto &[name, most] : asked.largest)
         sizes.set(name, b.getDenseI64ArrayAttr({cast<DenseI64ArrayAttr>(sizes.get(name))[0], most}));
@@ -268,7 +283,7 @@ private:
   void describe(Unit &unit) {
     ModuleOp module = *unit.module;
     plan::ProgramOp program = programOf(module);
-    ProgramReport whole{targetOf(module).str(), sizesOf(unit), 0, int64_t(program.getArena()),
+    ProgramReport whole{targetOf(module).str(), sizesOf(unit), 0, int64_t(arenaBytes(program)),
                         int64_t(program.getChunk().value_or(0))};
     std::vector<DeviceLaunch> launches;
     if (whole.target == "cuda")
@@ -347,7 +362,7 @@ private:
       return llvm::Error::success();
     WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, {}, request.progress};
     for (const auto &[name, bound] : request.import.binds)
-      options.notes.push_back("input '" + name + "' is bound to '" + bound.file + "'");
+      options.notes.push_back("input " + quote(name) + " is bound to " + quote(bound.file));
     return writeArtifact(request.output, programs, options);
   }
 };

@@ -3,6 +3,8 @@
 #ifndef TUTTI_COMPILER_ERROR_H
 #define TUTTI_COMPILER_ERROR_H
 
+#include "runtime/schema/Text.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
@@ -10,6 +12,9 @@
 #include <string>
 
 namespace tutti {
+
+/// What comes out of files stands in messages as these make it.
+using rt::quote, rt::shown;
 
 /// What the tools exit with (DESIGN, "Errors").
 enum class ExitCode : int {
@@ -37,7 +42,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// The message of an internal one begins by saying so.
+/// The message of an internal one begins by saying so. Whatever it was put together from, it is text, in lines that are
+/// not endless.
 llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json = "");
 
 /// While it lives, MLIR's diagnostics of this thread's context are collected here and printed nowhere.

@@ -3,6 +3,7 @@
 #include "Memory.h"
 #include "Build.h"
 #include "compiler/Error.h"
+#include "dialects/tutti/Lift.h"
 #include "passes/analysis/Target.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ public:
 
   llvm::Expected<OwningOpRef<ModuleOp>> inPieces() {
     OwningOpRef<ModuleOp> best;
-    if (pieces)
+    if (members > 1)
       largest(members - 1, [&](int64_t chunk) { return fits({chunk, 0, {}}, &best); });
     if (best)
       return std::move(best);
@@ -60,7 +61,8 @@ public:
 
 private:
   llvm::Error refuse() {
-    auto smallest = replan({pieces ? 1 : 0, 0, {}});
+    int64_t piece = members > 1 ? 1 : 0;
+    auto smallest = replan({piece, 0, {}});
     if (!smallest)
       return smallest.takeError();
     std::optional<Footprint> bytes = take(**smallest, members);
@@ -71,25 +73,26 @@ private:
       text += " (weights " + std::to_string(bytes->weights) + ", inputs and outputs " +
               std::to_string(bytes->inputs + bytes->outputs) + ", arena " + std::to_string(bytes->arena) + ", other " +
               std::to_string(bytes->state + bytes->tables + bytes->scratch) + ")";
-    text += pieces ? ", even with one member at a time" : "";
+    text += piece ? ", even with one member at a time" : "";
     text += "; --memory-limit is " + std::to_string(limit);
     std::string advice;
-    int64_t most = pieces ? largest(members - 1, [&](int64_t count) { return fits({1, count, {}}); }) : 0;
-    if (most)
+    int64_t most = largest(members - 1, [&](int64_t count) { return fits({1, count, {}}); });
+    if (most && ensemble.groups.empty())
       advice = "at most " + std::to_string(most) + (most == 1 ? " member fits" : " members fit");
+    else if (most) // which ones matters
+      advice = most == 1 ? "the first member fits" : "the first " + std::to_string(most) + " members fit";
     std::string widest;
     int64_t hi = 0, lo = 0;
     for (NamedAttribute size : first.getSizes()) {
       ArrayRef<int64_t> range = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef();
-      if (size.getName() != "active" && range[0] < range[1] && range[1] > hi) {
+      if (!isActiveSize(tutti::Size::symbol(size.getName())) && range[0] < range[1] && range[1] > hi) {
         widest = size.getName().str();
         lo = range[0];
         hi = range[1];
       }
     }
     if (hi)
-      if (int64_t end = largest(hi - 1, [&](int64_t end) { return fits({pieces ? 1 : 0, 0, {{widest, end}}}); });
-          end >= lo)
+      if (int64_t end = largest(hi - 1, [&](int64_t end) { return fits({piece, 0, {{widest, end}}}); }); end >= lo)
         advice += (advice.empty() ? "" : ", or ") +
                   std::string(members > 1 ? "all " + std::to_string(members) + " members" : "it") +
                   (members > 1 ? " fit with --dim " : " fits with --dim ") + widest + "=" + std::to_string(lo) + ".." +
@@ -102,7 +105,6 @@ private:
   uint64_t limit;
   const Ensemble &ensemble;
   int64_t members;
-  bool pieces = members > 1 && ensemble.groups.empty(); ///< those of groups are not built
   plan::ProgramOp first;
   Replan replan;
 };

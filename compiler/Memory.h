@@ -8,7 +8,7 @@
 namespace tutti {
 
 /// A copy of the module before it has kernels is planned again under other conditions: with the active set in pieces of
-/// `chunk` members (0: at once), and as if there were `members`, or a range ended elsewhere.
+/// `chunk` members (0: at once), and as if there were the first `members` alone, or a range ended elsewhere.
 struct PlanRequest {
   int64_t chunk = 0, members = 0;
   std::map<std::string, int64_t> largest; ///< by symbol

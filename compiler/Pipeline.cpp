@@ -30,6 +30,7 @@ void addPasses(OpPassManager &passes, Stage stage) {
   case Stage::kernels:
     passes.addPass(createCSEPass());       // what two members' uses had apart may be one computation
     passes.addPass(createDecomposePass()); // few kinds of ops for fusion and emitters to know
+    passes.addPass(createComposePass());   // before rows decide what is a kernel
     passes.addPass(createNumericsPass());  // while parameters are in sight, before anything knows of speed
     passes.addPass(createFusePass());
     passes.addPass(createSchedulePass()); // needs whole kernels

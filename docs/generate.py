@@ -155,7 +155,8 @@ def lifted(tools: Tools, example: str, op: str) -> list[str]:
 
 
 def families(tools: Tools, example: str, op: str) -> set[str]:
-    flags = ("--tutti-vmap", "--tutti-parallel", "--tutti-decompose", "--tutti-numerics", "--tutti-fuse")
+    flags = ("--tutti-vmap", "--tutti-parallel", "--tutti-decompose", "--tutti-compose", "--tutti-numerics",
+             "--tutti-fuse")
     return set(re.findall(r'plan\.kernel @\S+ (\w+)', tools.opt(whole(tools, example, op, " {tutti.per_member}"), *flags)))
 
 
@@ -197,7 +198,7 @@ def pointwise(tools: Tools, title: str, ops: list[dict]) -> list[str]:
     """Ops that differ in their formula alone: a table, then how each is written."""
     lines = [f"### {title}", "", "| op | | elements | float32 | float64 |", "|---|---|---|---|---|"]
     for op in ops:
-        lines.append(f"| `tutti.{op['opName']}` | {cell(op['summary'])} | {cell(op.get('elements', 'floats'))} | {ulps(op['ulps'])} | {ulps(op['ulps64'])} |")
+        lines.append(f"| `tutti.{op['opName']}` | {cell(op['summary'])} | {cell(op.get('elements', 'floats'))} | {op.get('bound') or ulps(op['ulps'])} | {ulps(op['ulps64'])} |")
     return [*lines, "", *mlir(shown(tools, [(op["opName"], e) for op in ops for e in op["examples"]]))]
 
 
@@ -279,7 +280,7 @@ def ops_page(tools: Tools) -> str:
     return "\n".join([*lines, "", *body])
 
 
-MODEL = """module attributes {tutti.members = 10 : i64} {
+MODEL = """module attributes {tutti.members = 10 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
   tutti.param @trunk : tensor<8x4xf32>
   tutti.param per_member @w : tensor<4x2xf32>
   func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"})

@@ -4,8 +4,6 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
-#include "passes/analysis/Products.h"
-#include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
 #include "mlir/IR/Dominance.h"
@@ -74,14 +72,6 @@ struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
   }
 };
 
-Value identityMap(OpBuilder &builder, Location loc, Value x, RankedTensorType result, AffineMap access) {
-  auto map = MapOp::create(builder, loc, result, x, builder.getAffineMapArrayAttr(access));
-  OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(&map.getBody());
-  YieldOp::create(builder, loc, block->addArgument(scalarType(result.getElementType()), loc));
-  return map.getResult();
-}
-
 /// A layout op as a map that hands its element on.
 struct LayoutToMap : OpInterfaceRewritePattern<LayoutOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -92,7 +82,7 @@ struct LayoutToMap : OpInterfaceRewritePattern<LayoutOpInterface> {
     if (failed(access))
       return failure();
     auto result = cast<RankedTensorType>(op->getResult(0).getType());
-    rewriter.replaceOp(op, identityMap(rewriter, op.getLoc(), op->getOperand(0), result, *access));
+    rewriter.replaceOpWithNewOp<MapOp>(op, result, op->getOperand(0), *access);
     return success();
   }
 };
@@ -159,8 +149,8 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
-/// A product of a transposed value reads that value where it lies: on every target if it is rows times a weight then,
-/// whose sums have an order of their own, and on a CPU if it can be made in tiles then.
+/// A transposed value that would be rows times a weight if it were read as it lies is: their sums have an order of
+/// their own, the same on every target.
 struct FoldTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -169,7 +159,6 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
     ContractSpec spec = *ContractSpec::parse(op.getSpec());
     Value operands[] = {op.getLhs(), op.getRhs()};
     std::string *labels[] = {&spec.lhs, &spec.rhs};
-    bool folds = false;
     for (auto [operand, now] : llvm::zip_equal(operands, labels)) {
       auto transpose = operand.getDefiningOp<TransposeOp>();
       if (!transpose)
@@ -178,46 +167,11 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
       for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
         (*now)[from] = before[to];
       operand = transpose.getX();
-      folds = true;
     }
-    bool onCpu = targetOf(op->getParentOfType<ModuleOp>()) == "cpu";
-    if (!folds || !(isRowsTimesWeight(spec, operands[1]) ||
-                    (onCpu && ProductForm::of(spec, operands[0].getType(), operands[1].getType(), op.getType()))))
+    if (!isRowsTimesWeight(spec, operands[1]))
       return failure();
     rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str());
     return success();
-  }
-};
-
-/// Rows that each read other columns of the right operand than their neighbours, but the same as rows further away, are
-/// brought together: a tile multiplies them at once, and its result is transposed.
-struct BringRowsTogether : OpRewritePattern<ContractOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
-    if (targetOf(op->getParentOfType<ModuleOp>()) != "cpu" || isRowsTimesWeight(op))
-      return failure();
-    ContractSpec spec = *ContractSpec::parse(op.getSpec());
-    auto form = ProductForm::of(spec, op.getLhs().getType(), op.getRhs().getType(), op.getType());
-    if (!form || form->run > 0)
-      return failure();
-    Sizes sizes = getSizes(op.getType());
-    size_t last = spec.result.size() - 1;
-    for (size_t i = last; i-- > size_t(isLifted(op.getType()));) {
-      char label = spec.result[i];
-      if (spec.rhs.find(label) != std::string::npos || spec.lhs.find(label) == std::string::npos ||
-          (sizes[i].isFixed() && sizes[i].getFixed() < 4))
-        continue;
-      // Axis i comes to be the last of the rows.
-      SmallVector<int64_t> back = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
-      std::rotate(spec.result.begin() + i, spec.result.begin() + i + 1, spec.result.begin() + last);
-      std::rotate(sizes.begin() + i, sizes.begin() + i + 1, sizes.begin() + last);
-      std::rotate(back.begin() + i, back.begin() + last - 1, back.begin() + last);
-      auto type = getTensorType(sizes, op.getType().getElementType());
-      Value product = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs(), op.getRhs(), spec.str());
-      rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), product, back);
-      return success();
-    }
-    return failure();
   }
 };
 
@@ -294,8 +248,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, BringRowsTogether, OnFewerTypes,
-                         ConcatInParts>(p.getContext());
+          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(p.getContext());
         })))
       return signalPassFailure();
     // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
@@ -333,7 +286,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       builder.setInsertionPoint(operand.getOwner());
       RankedTensorType type = tensorType(operand.get());
       AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-      operand.set(identityMap(builder, operand.getOwner()->getLoc(), operand.get(), type, identity));
+      operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), type, operand.get(), identity));
     }
   }
 };

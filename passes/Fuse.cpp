@@ -129,6 +129,15 @@ private:
     return needs;
   }
 
+  /// Groups with an op whose result this one reads.
+  llvm::BitVector feeding(Operation *op) {
+    llvm::BitVector all(groups.size());
+    for (Value operand : op->getOperands())
+      if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
+        all.set(it->second);
+    return all;
+  }
+
   void place(Operation *op) {
     if (!isKernelOp(op))
       return;
@@ -136,8 +145,17 @@ private:
     llvm::BitVector needs(groups.size());
     for (Value operand : op->getOperands())
       needs |= needsOf(operand);
-    // The youngest group that it can join: it reads only its own rows of it, and nothing that runs after it.
-    for (unsigned id = groups.size(); id-- > 0;) {
+    // It can join a group of which it reads only its own rows, and nothing that runs after it: the youngest that it
+    // reads, or else the oldest, since what it is for may have begun in a younger one.
+    llvm::BitVector feeds = feeding(op);
+    SmallVector<unsigned> order;
+    for (unsigned id = groups.size(); id-- > 0;)
+      if (feeds.test(id))
+        order.push_back(id);
+    for (unsigned id = 0; id < groups.size(); ++id)
+      if (!feeds.test(id))
+        order.push_back(id);
+    for (unsigned id : order) {
       Group &group = groups[id];
       if (group.ops.size() >= mostOps || !group.form.sameRows(form) || !canJoin(op, id, form) || !makeRoom(group, op))
         continue;

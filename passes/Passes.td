@@ -21,11 +21,22 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let summary = "writes pointwise and layout ops as tutti.map";
   let description = [{
     Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
-    that they do not cut a kernel in two. For a CPU, a product of a transposed value reads that value as it lies (for a CUDA device, if it is rows times a weight then), and
-    rows that read the same columns come to lie side by side. Every result of the model is then computed by
-    an op of its own.
+    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Every result of the model
+    is then computed by an op of its own.
   }];
   let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
+  let summary = "makes one map of transpositions, slices and reshapes that follow each other, and lets products read values as they lie";
+  let description = [{
+    Moves are one, and part of the map that reads them, as long as no place takes more divisions then and what was computed in a kernel
+    still is; the sizes of the axes tell which divisions there are. A product of a transposed value reads that value as it lies, what is
+    computed for a product alone is computed as its source lies, and rows that read the same columns come to lie side by side. Reshapes
+    sink below maps of parameters, which are then read by a quotient of columns (on a CPU where 64 or more columns read one number): so the
+    scale and bias of a norm over groups of channels join the norm. No bit depends on it.
+  }];
+  let dependentDialects = ["::tutti::TuttiDialect"];
 }
 
 def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {

@@ -75,7 +75,8 @@ private:
     std::optional<Size> total = Size(size.getFactor());
     for (const std::string &name : size.getSymbols())
       if (total)
-        total = total->times(Size(ofPiece && name == "active" ? chunk : largest.lookup(name)));
+        total = total->times(Size(ofPiece && isActiveSize(Size::symbol(name)) ? std::min(chunk, largest.lookup(name))
+                                                                              : largest.lookup(name)));
     return total ? std::optional(total->getFixed()) : std::nullopt;
   }
 
@@ -115,7 +116,7 @@ private:
         if (!kernel.getScheduleAttr() || !kernel.getScheduleAttr().getAs<IntegerAttr>(name))
           return kernel.emitOpError("expected a schedule with its ")
                  << name << ": --tutti-schedule comes before this pass";
-      if (kernel.getLifted() && largest.lookup(kernel.membersSize()) < 1)
+      if (kernel.getLifted() && !largest.contains(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
     }
@@ -271,11 +272,11 @@ private:
 
   /// Nothing on overflow.
   Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
-               FlatSymbolRefAttr param = {}, StringRef layout = {}, ElementsAttr value = {}) {
+               FlatSymbolRefAttr param = {}, plan::LayoutAttr layout = {}, ElementsAttr value = {}) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
                                   plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
                                   builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port,
-                                  param, layout.empty() ? StringAttr() : builder.getStringAttr(layout), value);
+                                  param, layout, value);
   }
 
   Value port(plan::Space space, Value value, DictionaryAttr attributes) {
@@ -287,11 +288,12 @@ private:
   }
 
   /// A weight is laid out for the kernel that reads it.
-  static StringRef layoutOf(plan::KernelOp kernel, unsigned input) {
+  static plan::LayoutAttr layoutOf(plan::KernelOp kernel, unsigned input) {
+    plan::Layout layout = plan::Layout::raw;
     for (OpOperand &use : kernel.getBody().getArgument(input).getUses())
       if (use.getOperandNumber() == 1 && isPanels(use.getOwner()))
-        return weightLayout(use.getOwner());
-    return "raw";
+        layout = weightLayout(use.getOwner());
+    return plan::LayoutAttr::get(kernel.getContext(), layout);
   }
 
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {
@@ -300,7 +302,8 @@ private:
       return buffer(plan::Space::constant, get.getResult().getType(), 0, {}, get.getParamAttr(),
                     layoutOf(kernel, input));
     if (auto constant = value.getDefiningOp<ConstantOp>())
-      return buffer(plan::Space::constant, typeOf(value), 0, {}, {}, "raw", constant.getValue());
+      return buffer(plan::Space::constant, typeOf(value), 0, {}, {},
+                    plan::LayoutAttr::get(builder.getContext(), plan::Layout::raw), constant.getValue());
     return buffers.lookup(value);
   }
 
@@ -308,7 +311,7 @@ private:
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const Size &rows, int64_t quantum) {
     int64_t members = kernel.getLifted() ? largest.lookup(kernel.membersSize()) : 1, most = INT32_MAX;
     if (targetOf(module) != "cuda")
-      most = most / members * quantum;
+      most = most / std::max<int64_t>(members, 1) * quantum;
     if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
       return success();
     return dispatch.emitError("a launch of ") << rows.str() << " rows of " << members << " members: at most " << most

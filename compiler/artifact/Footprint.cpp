@@ -41,13 +41,15 @@ private:
 };
 } // namespace
 
+uint64_t arenaBytes(plan::ProgramOp program) { return llvm::alignTo(program.getArena(), pageBytes); }
+
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members) {
   bool cuda = program.getTarget() == plan::Target::cuda;
   uint64_t portBytes = cuda ? blockBytes : pageBytes;
   Footprint all;
   Counter counter(program, members);
   llvm::DenseSet<unsigned> seen;
-  counter.add(all.arena, program.getArena(), pageBytes);
+  counter.add(all.arena, arenaBytes(program), pageBytes);
   for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
     plan::Space space = buffer.getSpace();
     if (space == plan::Space::input)

@@ -17,6 +17,9 @@ struct Footprint {
   }
 };
 
+/// The arena's bytes as a session has them: pages.
+uint64_t arenaBytes(plan::ProgramOp program);
+
 /// `members` as the program's largest active set: those of the ensemble or, to ask what would fit, fewer. Nothing where
 /// 2^63 bytes do not do.
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members);

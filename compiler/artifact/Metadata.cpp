@@ -213,7 +213,7 @@ private:
     table->flops = std::make_unique<fb::ExtentT>();
     for (Attribute flops : program.getFlops())
       addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
-    table->arena.push_back(extent(Size(program.getArena())));
+    table->arena.push_back(extent(Size(arenaBytes(program))));
     table->chunk = program.getChunk().value_or(0);
     if (table->chunk && !llvm::is_contained(root.required_features, "pieces"))
       root.required_features.push_back("pieces");

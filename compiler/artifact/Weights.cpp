@@ -73,12 +73,19 @@ static std::vector<unsigned> firstEqual(const std::vector<WeightSource> &members
   return first;
 }
 
-WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) {
+WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) : ensemble(programs.front().ensemble) {
   for (Use use : programs)
     for (auto buffer : use.program.getBody().getOps<plan::BufferOp>())
       if (buffer.getSpace() == plan::Space::constant)
         addSlot(*use.ensemble, buffer);
   place(*programs.front().ensemble);
+}
+
+uint64_t WeightLayout::copiesOf(unsigned slot, uint64_t members) const {
+  const Source &source = sources[slot];
+  if (!ensemble->groups.empty())
+    members = llvm::count_if(ensemble->groups[source.group], [&](unsigned member) { return member < members; });
+  return llvm::count_if(source.stored, [&](unsigned member) { return member < members; });
 }
 
 /// An index has an entry for every member; those of other groups are never asked for.
@@ -114,8 +121,8 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
   auto slot = std::make_unique<fb::SlotT>();
   slot->type = std::make_unique<fb::TypeT>();
   auto type = cast<RankedTensorType>(buffer.getType());
-  source.layout = rt::parseLayout(*buffer.getLayout());
-  slot->layout = buffer.getLayout()->str();
+  slot->layout = stringifyLayout(*buffer.getLayout());
+  source.layout = rt::parseLayout(slot->layout);
   slot->type->dtype = dtypeOf(type.getElementType());
   uint64_t elementBytes = storageBytes(type.getElementType());
   SmallVector<int64_t> dims;

@@ -26,10 +26,8 @@ public:
   std::vector<std::unique_ptr<fb::SlotT>> slots;
   unsigned slotOf(plan::BufferOp buffer) const { return slotOfBuffer.lookup(buffer); }
   uint64_t bytes() const { return total; }
-  /// How many copies of a slot so many members need: at most as many as are stored.
-  uint64_t copiesOf(unsigned slot, uint64_t members) const {
-    return std::min<uint64_t>(sources[slot].stored.size(), std::max<uint64_t>(members, 1));
-  }
+  /// How many copies of a slot the first so many members of the ensemble need.
+  uint64_t copiesOf(unsigned slot, uint64_t members) const;
 
   /// Calls write(offset in the segment, bytes) for every copy, in ascending order of offsets.
   llvm::Error forEachCopy(llvm::function_ref<llvm::Error(uint64_t, llvm::ArrayRef<char>)> write) const;
@@ -48,6 +46,7 @@ private:
   std::optional<unsigned> findSlot(const Source &source, const fb::SlotT &slot) const;
   void pack(const Source &source, unsigned copy, std::vector<char> &bytes) const;
 
+  const Ensemble *ensemble; ///< the first
   std::vector<Source> sources;
   llvm::DenseMap<mlir::Operation *, unsigned> slotOfBuffer;
   uint64_t total = 0;

@@ -69,7 +69,7 @@ public:
   }
 
 private:
-  llvm::Error failure() { return fail(ExitCode::resource, "cannot write '" + path + "': " + strerror(errno)); }
+  llvm::Error failure() { return fail(ExitCode::resource, "cannot write " + quote(path) + ": " + strerror(errno)); }
   std::string path, temporary;
   int descriptor = -1;
 };

@@ -154,6 +154,7 @@ Unary expansionOf(Operation *op) {
       .Case([](LogisticOp) { return logistic; })
       .Case([](Log1pExpOp) { return log1pExp; })
       .Case([](MishGateOp) { return mishGate; })
+      .Case([](NormalCdfOp) { return normalCdf; })
       .Default([](Operation *) -> Unary { return nullptr; });
 }
 

@@ -18,7 +18,9 @@ inline constexpr double kExp64[] = {0x1p-1,
                                     0x1.27e44f965ff2fp-22,
                                     0x1.af741f9f25bb9p-26,
                                     0x1.2045b1b1a1e4dp-29};
-/// (2^r - 1) / r, |r| <= 1/2. Error in 2^r: 2^-59.7.
+/// (2^r - 1) / r, |r| <= 1/2. Error in 2^r: 2^-28.3 and 2^-59.7.
+inline constexpr double kExp2_32[] = {0x1.62e43p-1, 0x1.ebfbdcp-3,  0x1.c6af7cp-5,
+                                      0x1.3b2dep-7, 0x1.5f082ep-10, 0x1.416b5ep-13};
 inline constexpr double kExp2_64[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c58ep-3,  0x1.c6b08d704a1c3p-5,
                                       0x1.3b2ab6fba526bp-7,  0x1.5d87fe7879e0ep-10, 0x1.430912f6d8af1p-13,
                                       0x1.ffcbfd25f20f9p-17, 0x1.62c02a2397efep-20, 0x1.b5238904b3c85p-24,
@@ -81,6 +83,10 @@ inline constexpr double kErfFar64[] = {-0x1.8d8d3f7f41ff4p-21, -0x1.a0be069286b6
                                        -0x1.d87dec417a7f3p-16, 0x1.10b00d6a75a9ep-15,  -0x1.9f46a1176734ep-17,
                                        0x1.997c9c5d55ef4p-19,  -0x1.1e3bbf6ea09d8p-21, 0x1.1c9b05ae07cddp-24,
                                        -0x1.81a46babae1f9p-28, 0x1.4075fe69d573p-32,   -0x1.ede038d2b8681p-38};
+/// log2(erfc(t / sqrt 2)) / t, 0 <= t <= 5.625. Error in erfc, or an eighth of it where that is more: 2^-27.1.
+inline constexpr double kNormalTail[] = {-0x1.26aec8p+0, -0x1.d63d8ep-2,  -0x1.ad9eacp-5,
+                                         0x1.c75966p-8,  -0x1.1bfd9ep-19, -0x1.1fdb76p-12,
+                                         0x1.2d0798p-14, -0x1.2e597cp-17, 0x1.fd7304p-22};
 /// 2^r, |r| <= 1/2. Error in 2^r: 2^-22.9.
 inline constexpr double kExp2Short[] = {0x1.000002p+0, 0x1.62e438p-1, 0x1.ebf80ap-3,
                                         0x1.c6a1bap-5, 0x1.3d5a24p-7, 0x1.660c9cp-10};
@@ -97,6 +103,8 @@ inline constexpr double kPowLog[] = {-0x1.00000001ab6ebp-1, 0x1.555554dd6661ep-2
 inline constexpr double kPowExp[] = {0x1.0000003a71249p-1, 0x1.55555181f3151p-3,  0x1.55548889a8f4ep-5,
                                      0x1.1113f92397e8dp-7, 0x1.6d96abdcad447p-10, 0x1.9f77af529dab8p-13};
 
+/// sqrt(1/2) as a sum of doubles.
+inline constexpr double kSqrtHalf[] = {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
 /// pi / 2 as a sum of floats.
 inline constexpr double kHalfPiOfFloats[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
 /// 2 / pi, cut so that a float times each piece but the last is exact in double: 26 bits each.

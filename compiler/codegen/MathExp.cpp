@@ -140,4 +140,20 @@ Expr mishGate(Expr x) {
   return quotient(n, n + select(isNegative, x.like(2), square + square), kReciprocalTo5);
 }
 
+/// 1/2 and, with x's sign, 1/2 - 2^(g - 1), where g = log2(erfc(|x| / sqrt 2)): the tail that is subtracted is below
+/// half a unit from where |x| ends.
+Expr normalCdf(Expr x) {
+  Format f(x);
+  if (f.isDouble) {
+    Expr y = clampBelow(clampAbove(x, 9), -9); // of an infinity the second product would be another
+    return (erf(fma(y, kSqrtHalf[0], y * kSqrtHalf[1])) + 1.0) * 0.5;
+  }
+  Expr t = clampAbove(abs(x), 5.625);
+  Expr g = horner(t, kNormalTail) * t;
+  double shift = f.magic() + f.bias() - 1;
+  Expr biased = g + shift, r = g - (biased - shift);
+  Expr p = fma(horner(r, kExp2_32), r, 1.0);
+  return copySign(fma(-p, powerOfTwo(biased, f), 0.5), x) + 0.5;
+}
+
 } // namespace tutti

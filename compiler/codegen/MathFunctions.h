@@ -59,6 +59,7 @@ Expr erf(Expr x);
 Expr logistic(Expr x);
 Expr log1pExp(Expr x);
 Expr mishGate(Expr x);
+Expr normalCdf(Expr x);
 
 // MathLog.cpp
 Expr log(Expr x);

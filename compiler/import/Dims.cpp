@@ -83,35 +83,36 @@ bool Dims::lacksBinding() const {
 
 llvm::Error Dims::check() const {
   auto place = [](const Symbol &symbol) {
-    return "dimension '" + symbol.name + "' (axis " + std::to_string(symbol.axis) + " of input '" + symbol.input + "')";
+    return "dimension " + quote(symbol.name) + " (axis " + std::to_string(symbol.axis) + " of input " +
+           quote(symbol.input) + ")";
   };
   for (const auto &[name, bound] : options.dims) {
     const Symbol *symbol = nullptr;
     std::string known;
     for (const Symbol &each : symbols) {
-      known += (known.empty() ? "" : ", ") + each.name;
+      known += (known.empty() ? "" : ", ") + shown(each.name);
       if (each.name == name)
         symbol = &each;
     }
     if (!symbol)
-      return fail(ExitCode::usage, "there is no dimension '" + name + "' to bind; " +
+      return fail(ExitCode::usage, "there is no dimension " + quote(name) + " to bind; " +
                                        (known.empty() ? "all dimensions of the model are fixed"
                                                       : "the model's symbolic dimensions: " + known));
     if (bound.lo < 1 || bound.hi < bound.lo)
-      return fail(ExitCode::usage,
-                  "dimension '" + name + "' cannot run from " + llvm::Twine(bound.lo) + " to " + llvm::Twine(bound.hi));
+      return fail(ExitCode::usage, "dimension " + quote(name) + " cannot run from " + llvm::Twine(bound.lo) + " to " +
+                                       llvm::Twine(bound.hi));
     DimBinding agreed = *bindingOf(root(name));
     if (agreed.lo != bound.lo || agreed.hi != bound.hi)
-      return fail(ExitCode::usage, "the model makes dimensions '" + name + "' and '" + root(name).name +
-                                       "' one; bind them alike, or only one of them");
+      return fail(ExitCode::usage, "the model makes dimensions " + quote(name) + " and " + quote(root(name).name) +
+                                       " one; bind them alike, or only one of them");
     // Forced before the binding was known cannot be: a bound symbol is never forced.
   }
   if (!lacksBinding())
     return llvm::Error::success();
   std::string message;
   for (const Symbol *symbol : open())
-    message += (message.empty() ? "" : "\n") + place(*symbol) + " has no size: give --dim " + symbol->name +
-               "=VALUE or --dim " + symbol->name + "=LOW..HIGH";
+    message += (message.empty() ? "" : "\n") + place(*symbol) + " has no size: give --dim " + shown(symbol->name) +
+               "=VALUE or --dim " + shown(symbol->name) + "=LOW..HIGH";
   return fail(ExitCode::usage, message);
 }
 

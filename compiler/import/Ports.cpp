@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be asked of an imported module.
 #include "compiler/import/Ports.h"
+#include "compiler/Error.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -34,7 +35,7 @@ std::string describe(Location location) {
   auto name = fused && !fused.getLocations().empty() ? dyn_cast<NameLoc>(fused.getLocations()[0]) : NameLoc();
   if (!op || !name)
     return "an op without a node";
-  return "node '" + name.getName().str() + "' (" + op.str() + ")";
+  return "node " + quote(name.getName().str()) + " (" + op.str() + ")";
 }
 
 } // namespace tutti

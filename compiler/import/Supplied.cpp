@@ -19,13 +19,9 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &
 namespace {
 
 /// Findings that are listed, and names that are looked through for each.
-constexpr size_t maxFindings = 64, maxNames = 4096, maxName = 200;
+constexpr size_t maxFindings = 64, maxNames = 4096, maxName = 200; // bytes of a name to look through
 
 bool isFloat(int32_t dataType) { return dataType == 1 || dataType == 10 || dataType == 11 || dataType == 16; }
-
-std::string shown(llvm::StringRef name) {
-  return "'" + (name.size() <= maxName ? name.str() : (name.take_front(maxName) + "...").str()) + "'";
-}
 
 /// Frameworks put prefixes before names, so one that ends in the other is nearest; then few edits.
 std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
@@ -40,7 +36,7 @@ std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names)
       least = distance;
     }
   }
-  return best.empty() ? "" : "; the nearest name there is " + shown(best);
+  return best.empty() ? "" : "; the nearest name there is " + quote(best);
 }
 
 } // namespace
@@ -65,20 +61,21 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
     auto at = weights.tensors.find(each.name);
     if (at == weights.tensors.end()) {
       if (each.used && isFloat(each.dataType) && !each.dims.empty())
-        add("missing: " + shown(each.name) + ", " + expected.str() +
+        add("missing: " + quote(each.name) + ", " + expected.str() +
             (findings < maxFindings ? nearest(each.name, extra) : ""));
     } else if (at->second.dataType != each.dataType || at->second.dims != each.dims) {
-      add("does not fit: " + shown(each.name) + " is " + at->second.str() + ", expected " + expected.str());
+      add("does not fit: " + quote(each.name) + " is " + at->second.str() + ", expected " + expected.str());
     }
   }
   for (llvm::StringRef name : extra)
-    add("extra: " + shown(name) + ", " + weights.tensors.find(name.str())->second.str() +
+    add("extra: " + quote(name) + ", " + weights.tensors.find(name.str())->second.str() +
         ", is no initializer of the model");
   if (!findings)
     return llvm::Error::success();
   if (findings > maxFindings)
     list += "\n  and " + std::to_string(findings - maxFindings) + " more";
-  return fail(ExitCode::usage, "the weights in '" + files.weights + "' are not those of '" + files.model + "':" + list);
+  return fail(ExitCode::usage,
+              "the weights in " + quote(files.weights) + " are not those of " + quote(files.model) + ":" + list);
 }
 
 std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const SafetensorsFile &weights,

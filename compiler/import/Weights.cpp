@@ -294,8 +294,11 @@ HostTensor toHost(const WeightSource &x) {
 
 DenseElementsAttr toAttr(const WeightSource &x) {
   RankedTensorType type = RankedTensorType::get(x.dims, x.element);
-  std::vector<char> bytes(x.count() * x.elementBytes());
-  x.copyTo(bytes.data());
+  size_t size = x.count() * x.elementBytes();
+  std::vector<char> own(x.contiguous() ? 0 : size);
+  if (!x.contiguous())
+    x.copyTo(own.data());
+  ArrayRef<char> bytes(x.contiguous() ? x.data : own.data(), size);
   if (x.element.isInteger(1)) {
     SmallVector<bool> bits;
     for (char byte : bytes)

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/DenseSet.h"
 
+#include <cmath>
+
 namespace tutti {
 
 /// What reading one element of a value takes of a lane.
@@ -49,6 +51,7 @@ private:
   llvm::DenseSet<mlir::Value> touched;
   llvm::DenseSet<mlir::Value> known; ///< what was read or computed for the element that is being counted
   StepWork *step = nullptr;          ///< that is being counted
+  double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
 
   static mlir::RankedTensorType typeOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType());
@@ -67,12 +70,13 @@ private:
   void countMemory();
   /// What is counted next.
   void begin(const llvm::Twine &what);
-  /// Global memory is read through L1 or once into shared memory, so a block has each byte from the L2 cache once.
-  void touch(mlir::Value value);
+  /// Global memory is read through L1 or once into shared memory, so a block has each byte from the L2 cache once; no
+  /// more than its readers ask for, a sector each where they do not read `neighbours`.
+  void touch(mlir::Value value, bool neighbours = true);
 
   ScalarWork scalarOf(MapOp map);
   /// Element by element, at the reader's own index. What an element needs twice is computed once.
-  Reading reading(mlir::Value value);
+  Reading reading(mlir::Value value, bool neighbours = true);
   Reading computing(mlir::Value value);
   Reading element(mlir::Value value); ///< that is to be stored: its computing, from nothing
   /// A map of a contraction's sums is computed from them, whether it is stored or not; `sums` themselves cost nothing.
@@ -90,6 +94,7 @@ private:
   };
   Share shareOf(Contraction c);
   void countContraction(const Step &of);
+  void countProduct(const Step &of); ///< of two values
   void countPanels(Contraction c);
   void countPanels(Contraction c, int64_t panels); ///< of a width
   void countFragments(Contraction c, Share own);

@@ -16,18 +16,19 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
   for (NamedAttribute size : program.getSizes()) {
     std::string name = size.getName().str();
     auto range = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef();
-    known += (known.empty() ? "" : ", ") + name;
+    known += (known.empty() ? "" : ", ") + shown(name);
     sizes[name] = range.back();
     if (auto given = at.find(name); given != at.end()) {
       if (given->second < range.front() || given->second > range.back())
-        return fail(ExitCode::usage, "--explain-at " + name + "=" + llvm::Twine(given->second) + ": " + name + " is " +
-                                         llvm::Twine(range.front()) + ".." + llvm::Twine(range.back()));
+        return fail(ExitCode::usage, "--explain-at " + shown(name) + "=" + llvm::Twine(given->second) + ": " +
+                                         shown(name) + " is " + llvm::Twine(range.front()) + ".." +
+                                         llvm::Twine(range.back()));
       sizes[name] = given->second;
     }
   }
   for (const auto &[name, value] : at)
     if (!sizes.contains(name))
-      return fail(ExitCode::usage, "--explain-at " + name + ": no size is called so; the sizes are: " + known);
+      return fail(ExitCode::usage, "--explain-at " + shown(name) + ": no size is called so; the sizes are: " + known);
   return sizes;
 }
 

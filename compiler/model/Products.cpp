@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counting contractions of rows with a weight, as device/contract.cuh and device/tensor.cuh do them.
+// Counting contractions as device/contract.cuh, device/tensor.cuh and device/tile.cuh do them.
+#include "passes/analysis/Products.h"
 #include "Counter.h"
 #include "passes/analysis/Numerics.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
 
@@ -63,6 +65,8 @@ Counter::Share Counter::shareOf(Contraction c) {
 }
 
 void Counter::countContraction(const Step &of) {
+  if (!isPanels(of.contraction))
+    return countProduct(of);
   Contraction c(of.contraction);
   bool fragments = c.onTensorCores() && geometry.warpRows;
   Product product = fragments ? productOf(c) : Product::fma;
@@ -88,6 +92,38 @@ void Counter::countContraction(const Step &of) {
   }
   countPanels(c);
   countEnd(of, double(c.N));
+}
+
+/// device/tile.cuh: a thread loads a term of its rows and of its columns, four rows' neighbours at once, and multiplies
+/// each with each. Threads beside each other ask for the same rows.
+void Counter::countProduct(const Step &of) {
+  ContractOp op = of.contraction;
+  ContractSpec spec = *ContractSpec::parse(op.getSpec());
+  ProductForm form = *ProductForm::of(op);
+  ProductTile tile = ProductTile::of(of, steps, geometry);
+  double K = termsOf(op), columns = double(valueOf(RowForm::of(op.getType()).columns, sizes));
+  begin(op.getSpec() + ", fma");
+  step->product = Product::fma;
+  double run = std::min(product(ArrayRef(steps.form.rows).take_back(form.run)), rows), atOnce = double(tile.rows);
+  double groups = rows / run * std::ceil(run / atOnce);
+  auto read = [&](Value operand, double terms) {
+    llvm::SaveAndRestore asked(readers, terms);
+    if (steps.places.lookup(operand).kind != Place::scratch)
+      touch(operand);
+  };
+  read(op.getLhs(), rows * K);
+  read(op.getRhs(), std::ceil(rows / run) * columns * K); // once for all rows of a run
+  double units = groups * std::ceil(columns / double(tile.columns)), each = std::ceil(units / double(geometry.threads));
+  double leftLoads = spec.lhs.back() == form.summed ? K / 4 : K, rightLoads = form.transposed ? K / 4 : K;
+  double loads = atOnce * leftLoads + double(tile.columns) * rightLoads;
+  step->products += units * K * atOnce * double(tile.columns);
+  step->moves += units * loads;
+  // What a warp asks for of a row is one word or four, of the columns a word or four each.
+  step->sharedBytes += units * (atOnce * K * 4 / 32 + double(tile.columns) * K * 4);
+  step->integer += units * (loads + 40); // addresses, and where rows and columns begin
+  step->chain.shared += each * std::ceil(K / 4);
+  step->chain.fp32 += each * (K + 20);
+  countEnd(of, columns);
 }
 
 /// Panels of a width follow each other without a barrier, and so do those of another width.
@@ -205,12 +241,12 @@ void Counter::countFragments(Contraction c, Share own) {
   step->sharedBytes += weights + streamed;
   step->inFlight = double(geometry.stages - 1) * (weights + streamed) / stages;
   if (geometry.bulkCopies) {
-    step->integer += stages * (32 * 60 + double(geometry.threads) * 12);
+    step->integer += stages * (32 * 70 + double(geometry.threads) * 20);
     step->chain.shared += stages;
   } else {
     double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);
     step->moves += copies;
-    step->integer += copies * 10 + stages * double(geometry.threads) * 30;
+    step->integer += copies * 10 + stages * double(geometry.threads) * 34;
     step->chain.barriers += stages;
   }
 
@@ -244,7 +280,8 @@ void Counter::countEnd(const Step &of, double columns) {
     bool fragments = step->product != Product::fma;
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane.
-    double atOnce = !fragments            ? std::min(rowsAtOnce(Contraction(op)), rows)
+    double atOnce = !isPanels(op)         ? double(ProductTile::of(of, steps, geometry).rows)
+                    : !fragments          ? std::min(rowsAtOnce(Contraction(op)), rows)
                     : geometry.slices > 1 ? 2
                                           : 2 * geometry.rowTiles;
     step->chain.fp32 += one.depth + ofColumn.depth + 4; // a lane's sums are independent of each other
@@ -255,12 +292,10 @@ void Counter::countEnd(const Step &of, double columns) {
     double each = fragments ? 4 : 1;
     double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, geometry) : 1;
     add(elements, one);
-    // Row, column and bounds, of what a lane has of a row: eight columns of a whole panel.
-    step->integer += elements * 4 / (fragments && geometry.slices == 1 && Contraction(op).N >= 32 ? 8 : each);
+    step->integer += elements * 4 / each; // row, column and bounds
     step->moves += elements * copies / each;
-    if (fragments && geometry.slices == 1) // the second half of some rows' sums goes where the first was, and so on
-      step->moves +=
-          elements / 2 * std::log2(2 * geometry.rowTiles * geometry.warpPanels / rowsStoredAtOnce(of, geometry));
+    if (fragments && geometry.slices == 1) // the second half of some sums goes where the first was, and so on
+      step->moves += elements / 2 * std::log2(4 * geometry.rowTiles * geometry.warpPanels);
     step->sharedBytes += elements * (place.narrow.empty() ? 4 : 2) * copies;
     step->sharedBytes += elements * 4 * one.moves;
     if (place.kind == Place::result)

@@ -2,7 +2,10 @@
 // Counting a kernel, step by step, as the skeletons of codegen/cuda/device run it. Blocks are counted as if their tiles
 // were full.
 #include "Counter.h"
+#include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -119,11 +122,14 @@ void Counter::countMemory() {
 void Counter::begin(const llvm::Twine &what) {
   work.steps.push_back({.what = what.str()});
   step = &work.steps.back();
+  readers = INFINITY;
 }
 
-void Counter::touch(Value value) {
+void Counter::touch(Value value, bool neighbours) {
+  constexpr double sector = 32; // bytes, the least that comes from the L2 cache
+  double each = neighbours ? double(storageBytes(typeOf(value).getElementType())) : sector;
   if (touched.insert(value).second)
-    step->l2Bytes += bytesOfBlock(value);
+    step->l2Bytes += std::min(bytesOfBlock(value), readers * each);
 }
 
 ScalarWork Counter::scalarOf(MapOp map) {
@@ -138,14 +144,14 @@ Reading Counter::element(Value value) {
   return computing(value);
 }
 
-Reading Counter::reading(Value value) {
+Reading Counter::reading(Value value, bool neighbours) {
   if (!known.insert(value).second)
     return {};
   auto place = steps.places.find(value);
   if (place == steps.places.end())
     return computing(value);
   if (place->second.kind != Place::scratch)
-    touch(value);
+    touch(value, neighbours);
   return {.integer = 2, .moves = 1, .waits = 1}; // with its address
 }
 
@@ -153,8 +159,8 @@ Reading Counter::computing(Value value) {
   Operation *op = value.getDefiningOp();
   Reading all;
   if (auto map = dyn_cast<MapOp>(op)) {
-    for (Value input : map.getInputs())
-      all += reading(input);
+    for (auto [i, input] : llvm::enumerate(map.getInputs()))
+      all += reading(input, goesAlong(map.getAccess(i), typeOf(value).getRank() - 1));
     all += Reading::of(scalarOf(map));
     return all;
   }
@@ -174,6 +180,7 @@ Reading Counter::computing(Value value) {
     return all;
   }
   if (auto contract = dyn_cast<ContractOp>(op)) {
+    llvm::SaveAndRestore terms(readers, readers * termsOf(contract));
     all += reading(contract.getLhs());
     all += reading(contract.getRhs());
     all += {.fp32 = 1, .integer = 2, .depth = 1}; // the fma, and the loop
@@ -184,14 +191,17 @@ Reading Counter::computing(Value value) {
     Sizes own = getSizes(typeOf(reduce.getX()));
     for (int64_t axis : reduce.getAxes())
       terms *= double(valueOf(own[axis], sizes));
+    llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(reduce.getX());
     all += {.fp32 = 1, .integer = 2, .depth = 1};
     return all.times(terms);
   }
   if (auto arg = dyn_cast<ArgOp>(op)) {
+    double terms = double(valueOf(getSizes(typeOf(arg.getX()))[arg.getAxis()], sizes));
+    llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(arg.getX());
     all += {.fp32 = 1, .integer = 7, .depth = 1}; // the key, and the comparison
-    return all.times(double(valueOf(getSizes(typeOf(arg.getX()))[arg.getAxis()], sizes)));
+    return all.times(terms);
   }
   return {.integer = 1, .depth = 1};
 }
@@ -226,8 +236,8 @@ void Counter::countRows(const Step &of) {
     }
     begin(op->getName().stripDialect());
     if (!isRowPhase(op)) {
-      double columns = double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
-      countElements(rows * columns, element(value), value);
+      readers = rows * double(valueOf(RowForm::of(typeOf(value)).columns, sizes));
+      countElements(readers, element(value), value);
       continue;
     }
     Value x = op->getOperand(0);

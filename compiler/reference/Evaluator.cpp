@@ -52,13 +52,13 @@ llvm::Expected<std::vector<HostTensor>> evaluate(func::FuncOp function, ArrayRef
   for (Operation &op : body.without_terminator()) {
     auto evaluable = dyn_cast<EvaluateOpInterface>(op);
     if (!evaluable)
-      return fail(ExitCode::unsupported, "'" + op.getName().getStringRef() + "' has no reference");
+      return fail(ExitCode::unsupported, quote(op.getName().getStringRef()) + " has no reference");
     std::vector<HostTensor> operands;
     for (Value operand : op.getOperands())
       operands.push_back(take(operand));
     FailureOr<HostTensor> result = evaluable.evaluate(context, operands);
     if (failed(result))
-      return fail(ExitCode::unsupported, "'" + op.getName().getStringRef() + "' " + diagnostics.take());
+      return fail(ExitCode::unsupported, quote(op.getName().getStringRef()) + " " + diagnostics.take());
     if (hook)
       if (std::optional<HostTensor> other = hook(op, operands, *result))
         result = std::move(*other);

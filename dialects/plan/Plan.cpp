@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registration of the plan dialect, and what its ops' attributes have to say for the stages behind to believe them.
 #include "Plan.h"
-#include "dialects/tutti/Sizes.h"
+#include "dialects/tutti/Lift.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,11 +37,17 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether `text`, the op's `what`, is a size.
+/// Whether `text`, the op's `what`, is a size; in a program, of those that a call of it has.
 static LogicalResult expectSize(Operation *op, StringRef what, StringRef text) {
-  if (Size::parse(text))
-    return success();
-  return op->emitOpError("expected ") << what << " to be a size, got \"" << text << "\"";
+  std::optional<Size> size = Size::parse(text);
+  if (!size)
+    return op->emitOpError("expected ") << what << " to be a size, got \"" << text << "\"";
+  auto program = isa<ProgramOp>(op) ? cast<ProgramOp>(op) : op->getParentOfType<ProgramOp>();
+  for (const std::string &symbol : size->getSymbols())
+    if (program && !program.getSizes().contains(symbol))
+      return op->emitOpError("expected ")
+             << what << " to be of the program's sizes " << program.getSizes() << ", got \"" << text << "\"";
+  return success();
 }
 static LogicalResult expectSizes(Operation *op, StringRef what, ArrayAttr sizes) {
   for (auto size : sizes.getAsRange<StringAttr>())
@@ -118,6 +124,13 @@ LogicalResult BufferOp::verify() {
            << stringifySpace(getSpace());
   if (getParam() && getValue())
     return emitOpError("expected a constant's 'param' or its 'value', got both");
+  if (getSpace() == Space::constant && (!getLayout() || (!getParam() && !getValue())))
+    return emitOpError("expected a constant's 'layout', and its 'param' or its 'value'");
+  auto type = cast<RankedTensorType>(getType());
+  if (getLayout().value_or(Layout::raw) != Layout::raw &&
+      (!type.getElementType().isF32() || type.getRank() - isLifted(type) != 2))
+    return emitOpError("expected a matrix of float32 to lie in ")
+           << stringifyLayout(*getLayout()) << ", got " << getType();
   return success();
 }
 

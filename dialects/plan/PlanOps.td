@@ -33,6 +33,11 @@ def Plan_Space : Plan_Enum<"Space", "what memory is for", [
     I32EnumAttrCase<"state", 4>]>;
 def Plan_SpaceAttr : EnumAttr<Plan_Dialect, Plan_Space, "space">;
 
+def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.h)", [
+    I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"fragmentsF32", 2, "fragments.f32">,
+    I32EnumAttrCase<"fragmentsBf16", 3, "fragments.bf16">, I32EnumAttrCase<"fragmentsF16", 4, "fragments.f16">]>;
+def Plan_LayoutAttr : EnumAttr<Plan_Dialect, Plan_Layout, "layout">;
+
 def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a run of memory that launches read and write";
@@ -91,13 +96,14 @@ def Plan_BufferOp : Plan_Op<"buffer"> {
   let summary = "names a run of memory";
   let description = [{
     A constant is a parameter's slot, state is zeroed once. `bytes` is a size: a monomial over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
-    a piece. `port` (name, head) describes an input or output; `param` and `layout` a constant, or `value` one that stands in the IR.
+    a piece. `port` (name, head) describes an input or output; `param` a constant, or `value` one that stands in the IR, and `layout` how it
+    lies: `raw`, or a matrix of float32 as kernels read it.
   }];
   let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
-                       OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<StrAttr>:$layout,
+                       OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<Plan_LayoutAttr>:$layout,
                        OptionalAttr<ElementsAttr>:$value, UnitAttr:$whole);
   let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "`` $space `:` $type `bytes` $bytes attr-dict";
+  let assemblyFormat = "`` $space `:` $type `bytes` $bytes (`layout` `` $layout^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -92,6 +92,11 @@ HostTensor HostTensor::fromBytes(Type element, ArrayRef<int64_t> dims, const voi
     }
     return tensor;
   }
+  if (element.isInteger(64)) { // and most indices
+    if (!tensor.ints.empty())
+      std::memcpy(tensor.ints.data(), next, tensor.ints.size() * width);
+    return tensor;
+  }
   for (int64_t i = 0, count = tensor.count(); i < count; ++i, next += width) {
     uint64_t bits = 0;
     std::memcpy(&bits, next, width);
@@ -111,6 +116,10 @@ HostTensor HostTensor::fromBytes(Type element, ArrayRef<int64_t> dims, const voi
 void HostTensor::toBytes(void *bytes) const {
   char *next = static_cast<char *>(bytes);
   unsigned width = elementBytes(element);
+  if (element.isInteger(64) && !ints.empty()) {
+    std::memcpy(next, ints.data(), ints.size() * width);
+    return;
+  }
   for (int64_t i = 0, n = count(); i < n; ++i, next += width) {
     uint64_t bits;
     if (isFloat()) {

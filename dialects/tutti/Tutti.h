@@ -46,6 +46,10 @@ mlir::Type scalarType(mlir::Type element);
 /// once.
 mlir::Value buildElement(ScalarOpInterface op, mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange operands);
 
+/// Where an element of a tensor of type `to` lies in the same elements of type `from`; fails where that would divide by
+/// a size that a call decides.
+llvm::FailureOr<mlir::AffineMap> reshapeMap(mlir::RankedTensorType from, mlir::RankedTensorType to);
+
 /// The labels of a contraction: of the operands and of the result.
 struct ContractSpec {
   std::string lhs, rhs, result;

@@ -3,6 +3,7 @@
 #ifndef TUTTI_PASSES_ANALYSIS_NUMERICS_H
 #define TUTTI_PASSES_ANALYSIS_NUMERICS_H
 
+#include "dialects/plan/Plan.h"
 #include "dialects/tutti/Tutti.h"
 
 namespace tutti {
@@ -39,12 +40,12 @@ inline llvm::StringRef numericsProduct(mlir::Operation *op) {
       llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
   return product ? product.getValue() : "fma";
 }
-inline llvm::StringRef weightLayout(mlir::Operation *op) {
+inline plan::Layout weightLayout(mlir::Operation *op) {
   llvm::StringRef product = numericsProduct(op);
-  return product == "fma"    ? "panels"
-         : product == "bf16" ? "fragments.bf16"
-         : product == "f16"  ? "fragments.f16"
-                             : "fragments.f32";
+  return product == "fma"    ? plan::Layout::panels
+         : product == "bf16" ? plan::Layout::fragmentsBf16
+         : product == "f16"  ? plan::Layout::fragmentsF16
+                             : plan::Layout::fragmentsF32;
 }
 /// What a reduction of no elements is, and the lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);

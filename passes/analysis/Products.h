@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// How a contraction that is not rows times a weight is rows of the result times columns of its right operand. What a
-/// CPU makes in tiles, with sums in registers; it decides no bit.
+/// How a contraction that is not rows times a weight is rows of the result times columns of its right operand: what is
+/// made in tiles, with sums in registers. It decides no bit.
 struct ProductForm {
   char summed;     ///< the one label that the result lacks
   bool transposed; ///< the right operand's neighbours are terms of a sum, not columns
@@ -19,7 +19,7 @@ struct ProductForm {
   /// Nothing where operands are neither float32 nor float64, several labels are summed over, the columns are not the
   /// right operand's or neither they nor the terms are neighbours there.
   static std::optional<ProductForm> of(const ContractSpec &spec, mlir::Type left, mlir::Type right, mlir::Type result);
-  /// The same of an op by the chain rule on a CPU; nothing for any other.
+  /// The same of an op by the chain rule; nothing for any other, nor for float64 on CUDA devices.
   static std::optional<ProductForm> of(ContractOp op);
 };
 

@@ -62,7 +62,23 @@ bool isOwnElement(AffineMap access, const RowForm &form) {
 }
 
 AffineMap operandAccess(MapOp map, unsigned operand, AffineMap access) {
-  return simplifyAffineMap(cast<AffineMapAttr>(map.getMaps()[operand]).getValue().compose(access));
+  return simplifyAffineMap(map.getAccess(operand).compose(access));
+}
+
+void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2> &lengths) {
+  access.walkExprs([&](AffineExpr expr) {
+    bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!divides || !binary.getLHS().isFunctionOfDim(column))
+      return;
+    // A quotient of quotients is one of a number that all of a run have.
+    if (auto inner = dyn_cast<AffineBinaryOpExpr>(binary.getLHS());
+        inner && inner.getKind() == AffineExprKind::FloorDiv)
+      return;
+    auto length = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    bool isColumn = binary.getLHS() == getAffineDimExpr(column, access.getContext());
+    lengths.insert(isColumn && length ? length.getValue() : 1);
+  });
 }
 
 std::optional<Size> flopsOf(ContractOp op) {

@@ -5,6 +5,8 @@
 
 #include "dialects/tutti/Tutti.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace tutti {
 
 /// `[active,] rows..., columns`. A tensor of rank 0 has no rows and one column.
@@ -35,6 +37,12 @@ bool isOwnElement(mlir::AffineMap access, const RowForm &form);
 
 /// The access of a map's operand in the kernel's index space, given the map's own.
 mlir::AffineMap operandAccess(MapOp map, unsigned operand, mlir::AffineMap access);
+
+/// Adds the lengths of the runs of columns in which an access reads by the number of the run (`column floordiv length`)
+/// or the place in it (`column mod length`), dimension `column` of the access; 1 where it divides anything else.
+void addRuns(mlir::AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2> &lengths);
+/// Runs so long are gone through one by one; in shorter ones a division a lane would be left.
+constexpr int64_t shortestRun = 64;
 
 /// What a contraction multiplies and adds, two a product; nothing past 2^63.
 std::optional<Size> flopsOf(ContractOp op);

@@ -47,16 +47,25 @@ bool Call::build(const tutti_program_t &description) {
   uint32_t nextArg = 0, nextWord = 0;
   Table *table = tables.data();
   Launch *next = launches.data();
-  forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t step) {
+  auto add = [&](const fb::Launch &launch, uint32_t step) {
     *next = {&launch, step, nextArg, count(launch.args()), nextWord};
     for (uint32_t a = 0; a < next->numArgs; ++a, ++nextArg) {
-      args[nextArg].buffer = uint32_t(launch.args()->Get(a)->buffer());
-      if (int32_t set = launch.args()->Get(a)->set(); set >= 0)
-        *table++ = {uint32_t(set), args[nextArg].buffer, -1, nextArg, nullptr};
+      const fb::Arg &arg = *launch.args()->Get(a);
+      args[nextArg].buffer = uint32_t(arg.buffer());
+      if (arg.set() >= 0)
+        *table++ = {args[nextArg].set = uint32_t(arg.set()), args[nextArg].buffer, -1, nextArg, nullptr};
+      else if (const fb::Slot *slot = slotOf(args[nextArg].buffer); slot && slot->per_member())
+        args[nextArg].set = setOf(*program, *slot);
     }
     nextWord += next++->numArgs + numSizes;
-    return false;
-  });
+  };
+  // Those for all members come behind the pieces, however many there are.
+  for (bool whole : {false, true})
+    forEachLaunch(*program, [&](const fb::Launch &launch, uint32_t step) {
+      if (launch.whole() == whole)
+        add(launch, step);
+      return false;
+    });
   for (uint32_t i = 0; i < count(program->buffers()); ++i)
     if (const fb::Buffer &b = *program->buffers()->Get(i); b.space() == fb::Space::constant)
       if (const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(b.slot())); slot.per_member())
@@ -111,17 +120,43 @@ int64_t Call::arenaBytes(const int64_t *at) const {
   return counted ? total : -1;
 }
 
+Call::Set Call::partOf(uint32_t set, uint32_t piece) const {
+  uint32_t from = piece * program->chunk(), length = pieceLength(piece);
+  if (set == 0)
+    return {from, length};
+  const uint32_t *begin = positions.data() + sets[set].first, *end = begin + sets[set].count; // ascending
+  const uint32_t *first = std::lower_bound(begin, end, from), *last = std::lower_bound(first, end, from + length);
+  return {uint32_t(first - begin), uint32_t(last - first)};
+}
+
+void Call::sizesOf(uint32_t piece, int64_t *at) const {
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    const fb::Size &size = *program->sizes()->Get(i);
+    at[i] = size.kind() == fb::SizeKind::active ? partOf(i ? size.source() : 0, piece).count : sizes[i];
+  }
+}
+
+int64_t Call::bytesOf(uint32_t buffer, uint32_t members) const {
+  int64_t at[kMaxSizes];
+  for (uint32_t i = 0; i < sizes.size(); ++i)
+    at[i] = program->sizes()->Get(i)->kind() == fb::SizeKind::active ? std::min<int64_t>(sizes[i], members) : sizes[i];
+  return valueOf(program->buffers()->Get(buffer)->bytes(), at);
+}
+
 void Call::selectPiece(uint32_t piece) {
-  uint64_t first = uint64_t(piece) * program->chunk();
+  int64_t at[kMaxSizes];
+  sizesOf(piece, at);
   for (const Launch &launch : launches) {
     if (!isOfPiece(*launch.launch, piece))
       continue;
     uint64_t *mine = wordsOf(launch);
     for (uint32_t a = 0; a < launch.numArgs; ++a) {
       const Arg &arg = args[launch.firstArg + a];
-      mine[a] = reinterpret_cast<uint64_t>(buffers[arg.buffer] + arg.offset) + first * uint64_t(strides[arg.buffer]);
+      const void *start = arg.table ? arg.table : buffers[arg.buffer] + arg.offset;
+      int64_t stride = arg.table ? int64_t(sizeof(void *)) : strides[arg.buffer];
+      mine[a] = reinterpret_cast<uint64_t>(start) + partOf(arg.set, piece).first * uint64_t(stride);
     }
-    mine[launch.numArgs] = pieceLength(piece);
+    std::copy(at, at + sizes.size(), mine + launch.numArgs);
   }
 }
 
@@ -131,7 +166,8 @@ void Call::updateOffsets() {
     std::copy(sizes.begin(), sizes.end(), at);
     for (uint32_t i = 0; i < buffers.size(); ++i) {
       const fb::Buffer &b = *program->buffers()->Get(i);
-      bool table = b.space() == fb::Space::constant && artifact.root().slots()->Get(uint32_t(b.slot()))->per_member();
+      const fb::Slot *slot = slotOf(i);
+      bool table = slot && slot->per_member();
       bool run = b.space() == fb::Space::input || b.space() == fb::Space::output || b.whole();
       auto bytes = [&](int64_t members) { return at[0] = members, valueOf(b.bytes(), at); };
       strides[i] = table ? int64_t(sizeof(void *)) : run ? bytes(2) - bytes(1) : 0;

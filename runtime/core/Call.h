@@ -41,7 +41,7 @@ struct PortState {
 /// The session keeps it; its engine reads it, and fills in where things lie on the device.
 struct Call {
   struct Arg {
-    uint32_t buffer;
+    uint32_t buffer, set; ///< 0, or whose table it is
     int64_t offset;
     const void *table; ///< in place of the buffer's own address; null: none
   };
@@ -88,7 +88,11 @@ struct Call {
     uint32_t first = piece * program->chunk();
     return program->chunk() ? std::min(program->chunk(), numActive - first) : numActive;
   }
-  /// Gives lifted launches that are not `whole` the arguments and the size of a piece.
+  /// Which of a set's members a piece has.
+  Set partOf(uint32_t set, uint32_t piece) const;
+  /// The sizes that kernels get in a piece.
+  void sizesOf(uint32_t piece, int64_t *at) const;
+  /// Gives lifted launches that are not `whole` the arguments and the sizes of a piece.
   void selectPiece(uint32_t piece);
   /// Whether a launch has a part in the piece.
   static bool isOfPiece(const fb::Launch &launch, uint32_t piece) {
@@ -98,17 +102,29 @@ struct Call {
   template <typename Locate> void fillTables(Locate locate) {
     for (const Table &table : tables) {
       const Set &set = sets[table.set];
-      int64_t each = table.slot < 0 ? bytesOf(table.buffer) / std::max(numActive, 1u) : 0;
+      // A buffer that has room for a piece has each of them in turn.
+      uint32_t room = table.slot < 0 && isOfPiece(*program->buffers()->Get(table.buffer)) ? pieceLength(0) : numActive;
+      int64_t each = table.slot < 0 ? bytesOf(table.buffer, room) / std::max(room, 1u) : 0;
       for (uint32_t p = 0; p < set.count; ++p) {
         uint32_t position = positions[set.first + p];
-        table.entries[p] =
-            table.slot < 0 ? buffers[table.buffer] + position * each : locate(uint32_t(table.slot), active[position]);
+        table.entries[p] = table.slot < 0 ? buffers[table.buffer] + position % room * each
+                                          : locate(uint32_t(table.slot), active[position]);
       }
     }
   }
   /// Of all tables, each as long as there are members.
   uint64_t tableBytes() const { return uint64_t(tables.size()) * active.size() * sizeof(void *); }
-  int64_t bytesOf(uint32_t buffer) const { return valueOf(program->buffers()->Get(buffer)->bytes(), sizes.data()); }
+  /// Of a buffer with room for so many active members.
+  int64_t bytesOf(uint32_t buffer, uint32_t members) const;
+  bool isOfPiece(const fb::Buffer &buffer) const {
+    return program->chunk() && buffer.space() == fb::Space::arena && !buffer.whole();
+  }
+
+  /// Of a buffer that is a constant; else null.
+  const fb::Slot *slotOf(uint32_t buffer) const {
+    const fb::Buffer &b = *program->buffers()->Get(buffer);
+    return b.space() == fb::Space::constant ? artifact.root().slots()->Get(uint32_t(b.slot())) : nullptr;
+  }
 
   uint64_t *wordsOf(const Launch &launch) const { return words.data() + launch.firstWord; }
   const fb::Kernel &kernelOf(const Launch &launch) const {

@@ -146,10 +146,10 @@ private:
   }
 
   /// Bytes that the layout needs for one copy; 0 when the slot's type does not fit the layout, or a copy the segment.
-  uint64_t copyBytes(const fb::Slot &slot, const int64_t *dims, uint32_t rank, uint64_t dense, uint64_t segmentBytes) {
+  uint64_t copyBytes(const fb::Slot &slot, const int64_t *dims, uint32_t rank, uint64_t dense, uint64_t available) {
     Layout layout = parseLayout(view(slot.layout()));
     uint64_t least = layout == Layout::raw ? dense : dense / uint64_t(elementsOfWord(layout));
-    if (least > segmentBytes)
+    if (least > available)
       return 0;
     if (layout == Layout::raw || dense == 0)
       return dense;

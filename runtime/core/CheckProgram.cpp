@@ -64,8 +64,6 @@ private:
       return bad("sets", 0, "run in pieces of %u members of %u", program.chunk(), count(root.members()));
     if (numSets(program) == 1)
       return TUTTI_OK;
-    if (program.chunk())
-      return bad("sets", 0, "run in pieces of %u members, which groups do not", program.chunk());
     if (program.sets() != 1 + count(root.groups()))
       return bad("sets", 0, "are %u for %u groups", program.sets(), count(root.groups()));
     uint32_t members = count(root.members()), seen = 0;
@@ -88,11 +86,13 @@ private:
 
   /// Bytes of a sound buffer at the largest sizes, in the arena those of a piece.
   int64_t largest(const fb::Buffer &b) {
-    int64_t all = hi[0], bytes = 0;
-    if (program.chunk() && b.space() == fb::Space::arena && !b.whole())
-      hi[0] = std::min<int64_t>(all, program.chunk());
-    evaluate(b.bytes(), hi, bytes);
-    hi[0] = all;
+    int64_t at[kMaxSizes], bytes = 0;
+    std::copy(hi, hi + numSizes, at);
+    for (uint32_t i = 0; i < numSizes; ++i)
+      if (program.sizes()->Get(i)->kind() == fb::SizeKind::active && program.chunk() && b.space() == fb::Space::arena &&
+          !b.whole())
+        at[i] = std::min<int64_t>(hi[i], program.chunk());
+    evaluate(b.bytes(), at, bytes);
     return bytes;
   }
 

@@ -2,6 +2,7 @@
 // Filling in a tutti_error_t.
 #pragma once
 
+#include "Text.h"
 #include "tutti/tutti.h"
 
 #include <cstdarg>
@@ -10,7 +11,8 @@
 
 namespace tutti::rt {
 
-/// Writes the message, if there is somewhere to write it to, and returns `status`.
+/// Writes the message, if there is somewhere to write it to, and returns `status`. What of it is not to be printed,
+/// as names out of files may have it, is written as '?'.
 [[gnu::format(printf, 3, 4)]] inline tutti_status_t fail(tutti_error_t *error, tutti_status_t status,
                                                          const char *format, ...) {
   if (error) {
@@ -19,6 +21,12 @@ namespace tutti::rt {
     va_start(args, format);
     std::vsnprintf(error->message, sizeof(error->message), format, args);
     va_end(args);
+    for (char *at = error->message; *at;) {
+      size_t bytes = printableBytes(at);
+      if (bytes == 0)
+        *at = '?';
+      at += bytes ? bytes : 1;
+    }
   }
   return status;
 }

@@ -39,6 +39,9 @@ const char *Info::symbolOf(const fb::Program &program, const fb::Extent &extent)
     const char *name = text(program.sizes()->Get(i)->name());
     return i == 0 ? "members" : *name ? name : "?";
   };
+  if (const auto *terms = extent.terms(); count(terms) == 1 && !extent.base())
+    if (const fb::Term &term = *terms->Get(0); term.coef() == 1 && count(term.sizes()) == 1 && !count(term.divs()))
+      return nameOfSize(term.sizes()->Get(0)); // however long
   char *symbol = symbols.data() + usedSymbols++ * kSymbolBytes;
   size_t used = 0;
   auto append = [&](const char *format, auto... args) {

@@ -52,23 +52,34 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   using L = Layers<)" +
          s.math + ", T, streamed, (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 != 0, 128 + " + stages +
          R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4)>;
-  const auto stageOf = [&](int n) { return stageOfProduct<P, T>(n, weights, x.slice(first * P::K, int64_t(rows) * P::K)); };
+  const auto layerOf = [&](int) { return layerOfProduct<P>(weights, x.slice(first * P::K, int64_t(rows) * P::K)); };
   constexpr int stageBytes = T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4;
   )" + w.ring +
          "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
          (w.ring == "Bulk" ? ""
           : s.K % 4        ? "1, "
                            : "4, ") +
-         R"(decltype(stageOf)> ring(P::stages<T>, rows, stageOf);
-  const Layer layer = layerOfProduct<P>(streamed, 0, 0);
-  for (int pass = 0; pass < layer.passes<T>(); ++pass) {
-    L::Sums sums;
-    multiply<L>(layer, pass, rows, ring, sums);
-    storeSums<P, L, 2>(sums, pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
+         R"(decltype(layerOf)> ring(1, rows, layerOf);
+  const Layer layer = layerOf(0);
+  L::Sums sums;
+  clear<L>(sums);
+  Place place;
+  while (place.layer < 1) {
+    const int stage = ring.next();
+    if (stage < 0)
+      continue;
+    if (place.from == 0)
+      beginPass<L>(layer, place.pass, rows, sums);
+    multiply<L>(layer, place, stage, rows, sums);
+    if (place.nextInPass<T>(layer))
+      continue;
+    storeSums<L>(sums, layer, place.pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
       storeNeighbours<)" +
          (s.N % 4 ? "false" : "true") + R"(>(y, (first + row) * )" + N +
          R"( + column, sums, [&](int i) { return sums.sum[i]; });
     });
+    clear<L>(sums);
+    place.nextPass<T>(layer);
   }
 }
 )";

@@ -84,6 +84,18 @@ func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]
 }
 )",
      {{"s", {101}}}},
+    {"product",
+     "f32",
+     R"(
+func.func @main(%x: tensor<?x256x48xf32, ["batch"]>) -> tensor<?x256x48xf32, ["batch"]> {
+  %0 = tutti.contract %x, %x "bsk,btk->bst" : tensor<?x256x48xf32, ["batch"]>, tensor<?x256x48xf32, ["batch"]>
+  %1 = tutti.reduce max %0 [2] : tensor<?x256x256xf32, ["batch"]>
+  %2 = tutti.sub %0, %1 : tensor<?x256x256xf32, ["batch"]>, tensor<?x256x1xf32, ["batch"]>
+  %3 = tutti.contract %2, %x "bst,btk->bsk" : tensor<?x256x256xf32, ["batch"]>, tensor<?x256x48xf32, ["batch"]>
+  return %3 : tensor<?x256x48xf32, ["batch"]>
+}
+)",
+     {}},
     {"element",
      "f32",
      R"(

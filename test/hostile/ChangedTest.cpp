@@ -100,7 +100,8 @@ TEST_F(Changed, groups) {
   refused("groups", "have 1 members of 3", members(0, {}));
   refused("groups", "is of group 1 of 1", [](fb::RootT &root) { root.groups.pop_back(); });
   refused("groups", "are 4294967295 for 2 groups", [](fb::RootT &root) { root.programs[0]->sets = UINT32_MAX; });
-  refused("groups", "which groups do not", [](fb::RootT &root) { root.programs[0]->chunk = 1; });
+  for (uint32_t chunk : {1, 2})
+    runs("groups", [=](fb::RootT &root) { root.programs[0]->chunk = chunk; });
   auto step = [](auto change) { return [change](fb::RootT &root) { change(launchOf(*root.programs[0], 0)); }; };
   refused("groups", "over set 3 of 3", step([](fb::LaunchT &l) { l.set = 3; }));
   refused("groups", "members of its argument", step([](fb::LaunchT &l) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <elf.h>
 #include <memory>
+#include <span>
 
 namespace tutti::rt::test {
 
@@ -55,12 +56,11 @@ public:
     due.clear();
     next = 0;
     std::copy(sizes, sizes + count(program.sizes()), all);
-    uint64_t chunk = program.chunk() ? program.chunk() : active.size();
-    for (uint64_t first = 0; first < active.size(); first += chunk) {
-      uint32_t members = uint32_t(std::min<uint64_t>(chunk, active.size() - first));
-      each([&](const fb::Launch &l) { return !l.whole() && (l.lifted() || first == 0); }, members);
-    }
-    each([](const fb::Launch &l) { return l.whole(); }, uint32_t(active.size()));
+    size_t chunk = program.chunk() ? program.chunk() : active.size();
+    for (size_t first = 0; first < active.size(); first += chunk)
+      each([&](const fb::Launch &l) { return !l.whole() && (l.lifted() || first == 0); },
+           std::span(active).subspan(first, std::min(chunk, active.size() - first)));
+    each([](const fb::Launch &l) { return l.whole(); }, active);
   }
   bool done() const { return next == due.size(); }
   int seen() const { return int(next); }
@@ -73,7 +73,7 @@ public:
             reinterpret_cast<void *const *>(sizes) - args, count(l.args()));
     int64_t rows = valueOf(l.rows(), sizes);
     if (tile < l.row_quantum() || tile > l.row_tile_max() || tile % l.row_quantum() || begin != 0 ||
-        end != (l.lifted() ? launch.members : 1) * ((rows + tile - 1) / tile))
+        end != (l.lifted() ? membersOf(l.set(), launch.piece) : 1) * ((rows + tile - 1) / tile))
       wrong("tasks %lld to %lld of tiles of %lld rows are not all of %lld rows", (long long)begin, (long long)end,
             (long long)tile, (long long)rows);
     write(scratch, int64_t(l.scratch()));
@@ -89,25 +89,29 @@ public:
 private:
   struct Due {
     const fb::Launch *launch;
-    uint32_t members; ///< of its set that run
+    std::span<const uint32_t> piece; ///< of the active members
   };
 
-  uint32_t membersOf(uint32_t set) const {
-    if (set == 0)
-      return uint32_t(active.size());
+  uint32_t membersOf(uint32_t set, std::span<const uint32_t> piece) const {
     uint32_t n = 0;
-    for (uint32_t member : *root.groups()->Get(set - 1)->members())
-      n += uint32_t(std::count(active.begin(), active.end(), member));
-    return n;
+    for (uint32_t g = set - 1, i = 0; set && i < count(root.groups()->Get(g)->members()); ++i)
+      n += uint32_t(std::ranges::count(piece, root.groups()->Get(g)->members()->Get(i)));
+    return set ? n : uint32_t(piece.size());
   }
-  template <typename Takes> void each(Takes takes, uint32_t members) {
-    int64_t sizes[kMaxSizes];
-    std::copy(all, all + kMaxSizes, sizes);
-    sizes[0] = members;
+  /// The sizes of a piece.
+  const int64_t *sizesOf(std::span<const uint32_t> piece) {
+    for (uint32_t i = 0; i < count(program.sizes()); ++i) {
+      const fb::Size &size = *program.sizes()->Get(i);
+      ofPiece[i] = size.kind() == fb::SizeKind::active ? membersOf(i ? size.source() : 0, piece) : all[i];
+    }
+    return ofPiece;
+  }
+  template <typename Takes> void each(Takes takes, std::span<const uint32_t> piece) {
+    const int64_t *sizes = sizesOf(piece);
     forEachLaunch(program, [&](const fb::Launch &l, uint32_t) {
-      uint32_t own = l.set() ? membersOf(l.set()) : members;
+      uint32_t own = membersOf(l.set(), piece);
       if (takes(l) && (isForCuda(program) ? hasBlocks(l, sizes) : valueOf(l.rows(), sizes) && (own || !l.lifted())))
-        due.push_back({&l, own});
+        due.push_back({&l, piece});
       return false;
     });
   }
@@ -133,13 +137,12 @@ private:
   /// All that the arguments of the launch promise.
   void touch(const Due &launch, void *const *args, const int64_t *sizes) {
     const auto *parts = launch.launch->parts();
-    uint32_t part = 0, ends = count(parts) ? parts->Get(0)->args() : 0, members = launch.members;
+    uint32_t part = 0, ends = count(parts) ? parts->Get(0)->args() : 0;
     for (uint32_t a = 0; a < count(launch.launch->args()); ++a) {
       const fb::Arg &arg = *launch.launch->args()->Get(a);
       while (count(parts) && a >= ends)
         ends += parts->Get(++part)->args();
-      if (count(parts))
-        members = parts->Get(part)->set() ? membersOf(parts->Get(part)->set()) : launch.members;
+      uint32_t members = membersOf(count(parts) ? parts->Get(part)->set() : launch.launch->set(), launch.piece);
       const fb::Buffer &b = *program.buffers()->Get(uint32_t(arg.buffer()));
       auto *at = static_cast<char *>(args[a]);
       bool written = b.space() != fb::Space::input && b.space() != fb::Space::constant;
@@ -156,11 +159,18 @@ private:
         written ? write(at, bytes) : read(at, bytes);
         continue;
       }
-      for (uint32_t p = 0; p < members; ++p) {
-        char *own = reinterpret_cast<char *const *>(at)[p];
-        written ? write(own, bytes / sizes[0]) : read(own, bytes / sizes[0]);
-      }
+      auto *own = reinterpret_cast<char *const *>(at);
+      for (uint32_t p = 0; p < members; ++p)
+        written ? write(own[p], partOf(b)) : read(own[p], partOf(b));
     }
+  }
+
+  /// A member's bytes of a buffer that has room for all active ones, or for a piece of them.
+  int64_t partOf(const fb::Buffer &b) {
+    size_t members = active.size();
+    if (program.chunk() && b.space() == fb::Space::arena && !b.whole())
+      members = std::min<size_t>(members, program.chunk());
+    return valueOf(b.bytes(), sizesOf(std::span(active).first(members))) / int64_t(members);
   }
 
   const fb::Root &root;
@@ -168,7 +178,7 @@ private:
   std::vector<uint32_t> active;
   std::vector<Due> due;
   size_t next = 0;
-  int64_t all[kMaxSizes] = {};
+  int64_t all[kMaxSizes] = {}, ofPiece[kMaxSizes] = {};
 };
 
 Expectation *expectation;

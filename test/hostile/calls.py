@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Bad files and calls: each ends by itself, soon and in little memory, with the exit code of its class (docs/DESIGN.md, 12), with a
-message that names the thing, and leaves no output.
+message that names the thing, in text that neither steers a terminal nor fills it, and leaves no output.
 
     python calls.py BIN [NAME]       BIN: where the tools are; NAME: only the cases whose names contain it
 
-The cases are those of cases.py.
+The cases are those of cases.py, and of names.py.
 """
 import concurrent.futures
 import os
@@ -20,7 +20,9 @@ sys.dont_write_bytecode = True
 from cases import ARTIFACTS, CALLS, FLAGS, MLIR, NPY, ONNX, SAFETENSORS  # noqa: E402
 from files import ADD, F32, GOOD, GOOD_NPY, GOOD_ST, MUL, flip, node, npy, onnx, tensor, value_info  # noqa: E402
 
-SECONDS, BYTES = 10, 2 << 30
+import names  # noqa: E402
+
+SECONDS, BYTES, LINE = 10, 2 << 30, 4096
 
 
 def cases(artifact: bytes):
@@ -43,6 +45,7 @@ def cases(artifact: bytes):
         yield f"flags-{i}", code, words, f"tutti-compile good.onnx {compiled} {arguments}", None
     for i, (code, words, command) in enumerate(CALLS):
         yield f"calls-{i}", code, words, command, None
+    yield from names.cases()
 
 
 def prepare(folder: Path, tools: Path):
@@ -92,7 +95,8 @@ def attempt(shared: Path, tools: Path, case):
         process = subprocess.Popen(["sh", "-c", "exec " + command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
-        output = process.stdout.read(1 << 20).decode(errors="replace")
+        said = process.stdout.read(1 << 20)
+        output = said.decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - start
@@ -103,6 +107,10 @@ def attempt(shared: Path, tools: Path, case):
         wrong.append(f"exit {process.returncode}, expected {code}")
     if not re.search(words, output):
         wrong.append(f"no /{words}/ in the message")
+    if odd := re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffd]", output):
+        wrong.append(f"bytes that are no text: {odd[0]!r}")
+    if longest := max((len(line) for line in said.split(b"\n") if len(line) > LINE), default=0):
+        wrong.append(f"a line of {longest} bytes")
     if left:
         wrong.append(f"left behind: {left}")
     if usage.ru_maxrss * 1024 > BYTES:

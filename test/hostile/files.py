@@ -80,7 +80,8 @@ def npy(descr="<f4", shape="(3, 4)", data=bytes(48), order="False", header=None,
 
 
 def safetensors(header: str, data: bytes = bytes(40)) -> bytes:
-    return struct.pack("<Q", len(header)) + header.encode() + data
+    text = header.encode()
+    return struct.pack("<Q", len(text)) + text + data
 
 
 ST_W, ST_B = '"w":{"dtype":"F32","shape":[4,2],"data_offsets":[0,32]}', '"b":{"dtype":"F32","shape":[2],"data_offsets":[32,40]}'

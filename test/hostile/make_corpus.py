@@ -47,9 +47,11 @@ def main(compiler: Path):
             dense(folder / f"s{m}.onnx", 4, 2, rows="n", seed=m)
         dense(folder / "other.onnx", 4, 3, 5, 2)
         subprocess.run([sys.executable, here.parent / "tools/ways.py", "sizes", folder / "large", "5"], check=True)
+        subprocess.run([sys.executable, here.parent / "tools/ways.py", "unequal", folder / "unlike", "3"], check=True)
         large = [f"large/{m}.onnx" for m in range(5)]
         equal, sized = [f"{m}.onnx" for m in range(3)], [f"s{m}.onnx" for m in range(2)]
         limit = ["--dim", "h=12", "--dim", "w=16", "--dim", "batch=1..64", "--memory-limit", "1200KB"]
+        unlike = [f"unlike/{m}.onnx" for m in range(3)] + ["--unequal", "--input", "x=member", "--output", "y=members,std"] + limit[:-1] + ["700KB"]
         unequal = equal[:2] + ["other.onnx", "--unequal", "--output", "y=members,mean"]
         heads = ["--output", "y=members,std,quantile:0.5"]
         for name, arguments in {
@@ -59,9 +61,11 @@ def main(compiler: Path):
             "groups": unequal,
             "sizes": sized + ["--dim", "n=3,5"],
             "pieces": large + ["--output", "y=members,std"] + limit,
+            "group-pieces": unlike,
             "device": equal + heads + ["--precision", "tf32"],
             "device-groups": unequal + ["--input", "x=member"],
             "device-pieces": large + ["--output", "y=members,std"] + limit,
+            "device-group-pieces": unlike,
         }.items():
             target = "emulated" if name.startswith("device") else "cpu-v3"
             subprocess.run([compiler, *arguments, "--target", target, "-o", "out.tutti"], check=True, cwd=folder)

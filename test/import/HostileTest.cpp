@@ -238,6 +238,19 @@ TEST_F(HostileTest, ProductsOfSizes) {
   EXPECT_EQ(import(bomb.SerializeAsString()).code, 4);
 }
 
+TEST_F(HostileTest, NumbersThatATypeHasNot) {
+  onnx::ModelProto bomb = model("IsInf");
+  onnx::NodeProto &node = *bomb.mutable_graph()->mutable_node(0);
+  onnx::AttributeProto &attribute = *node.add_attribute();
+  attribute.set_name("detect_negative");
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(0);
+  bomb.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(2);
+  Failure result = import(bomb.SerializeAsString());
+  EXPECT_EQ(result.code, 3);
+  EXPECT_NE(result.message.find("the number inf beside elements of uint8"), std::string::npos) << result.message;
+}
+
 TEST_F(HostileTest, ManyFindings) {
   onnx::ModelProto bomb = model("Relu");
   onnx::NodeProto &sum = *bomb.mutable_graph()->add_node();

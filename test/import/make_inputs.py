@@ -137,6 +137,11 @@ for dtype in (np.int64, np.uint32, np.uint64):
 case("mish~op", 18, [node("Mish", "x")], x)
 case("mish~spelled", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "x t")], x)
 case("mish~spelled-swapped", 13, [node("Softplus", "x", "s"), node("Tanh", "s", "t"), node("Mul", "t x")], x)
+row = [node("Mul", "x x", "q"), node("ReduceMean", "q", "v", axes=[-1]), node("Add", "v e", "u"), node("Sqrt", "u", "t")]
+case("rms-norm~div", 13, row + [node("Div", "x t", "n"), node("Mul", "n s")], x, {"e": f32(1e-5), "s": rng(8, seed=4)})
+case("rms-norm~reciprocal", 13, row + [node("Reciprocal", "t", "r"), node("Mul", "x r", "n"), node("Mul", "n s")], x, {"e": f32(1e-5), "s": rng(8, seed=4)})
+case("elu~op", 13, [node("Elu", "x")], x)
+case("elu~scaled", 13, [node("Mul", "x one", "a"), node("Elu", "a", "e"), node("Mul", "one e", "m"), node("Div", "m one")], x, {"one": f32(1)})
 case("reciprocal~op", 13, [node("Reciprocal", "x", "r"), node("Tanh", "r")], x)
 case("reciprocal~div", 13, [node("Div", "one x", "r"), node("Tanh", "r")], x, {"one": f32(1)})
 wide = {"x": 12 * rng(3, 8)}  # some above the bound
@@ -307,6 +312,10 @@ case("flatten", 13, [node("Flatten", "x")], z)
 case("flatten-axis", 11, [node("Flatten", "x", axis=-1)], z)
 case("transpose-twice", 13, [node("Transpose", "x", "a", perm=[0, 2, 1]), node("Transpose", "a", "b", perm=[0, 2, 1]),
                              node("Relu", "b")], z)
+heads, split = {"x": rng(6, 12, 4)}, {"s": i64(3, 4, 6, 4), "t": i64(3, 4, 4, 6)}
+case("transpose-split~twice", 13, [node("Transpose", "x", "a", perm=[1, 0, 2]), node("Reshape", "a s", "b"), node("Transpose", "b", perm=[0, 1, 3, 2])],
+     heads, split, batch=False)
+case("transpose-split~once", 13, [node("Transpose", "x", "a", perm=[1, 2, 0]), node("Reshape", "a t")], heads, split, batch=False)
 case("transpose-default", 13, [node("Transpose", "x", "a"), node("Relu", "a")], z, batch=False)
 case("split~attribute", 11, [node("Split", "x", "a b", axis=1, split=[2, 4]), node("ReduceSum", "a", "c", axes=[1]),
                              node("Add", "b c")], z)

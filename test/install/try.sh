@@ -19,5 +19,5 @@ tutti-verify digits.tutti "$digits"/models/member_?.onnx
 tutti-inspect digits.tutti --verify
 tutti-bench digits.tutti --seconds 0.1 --threads 1
 tutti-compile "$digits"/models/member_?.onnx --stop-after batched > batched.mlir
-tutti-opt batched.mlir --tutti-decompose --tutti-numerics --tutti-fuse | grep 'plan.kernel @k0 chain'
+tutti-opt batched.mlir --tutti-decompose --tutti-compose --tutti-numerics --tutti-fuse | grep 'plan.kernel @k0 chain'
 printf '{"jsonrpc":"2.0","id":1,"method":"shutdown"}\n// -----\n{"jsonrpc":"2.0","method":"exit"}\n' | tutti-lsp-server -lit-test 2>&1 | grep '"id": 1'

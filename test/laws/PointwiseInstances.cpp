@@ -32,9 +32,9 @@ void pointwise(std::vector<Instance> &all) {
     for (const char *e : integers)
       unary(op, "tensor<4x" + std::string(e) + ">");
   }
-  for (const char *op : {"sqrt", "reciprocal", "exp",   "expm1", "log",   "floor",   "ceil",     "round",
-                         "erf",  "sin",        "cos",   "tan",   "asin",  "acos",    "atan",     "sinh",
-                         "cosh", "tanh",       "asinh", "acosh", "atanh", "sigmoid", "softplus", "mish"}) {
+  for (const char *op : {"sqrt",  "reciprocal", "exp",   "expm1",   "log",      "floor", "ceil", "round", "erf",
+                         "sin",   "cos",        "tan",   "asin",    "acos",     "atan",  "sinh", "cosh",  "tanh",
+                         "asinh", "acosh",      "atanh", "sigmoid", "softplus", "mish",  "gelu"}) {
     unary(op, "tensor<?x3xf32, [\"batch\"]>");
     for (const char *e : {"f64", "f16", "bf16"})
       unary(op, "tensor<5x" + std::string(e) + ">");

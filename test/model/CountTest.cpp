@@ -23,9 +23,9 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.t
   plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
     %x = plan.buffer input : tensor<?x20xf32, ["batch"]> bytes "80*batch"
     %y = plan.buffer output : tensor<?x10xf32, ["batch"]> bytes "40*batch"
-    %w0 = plan.buffer constant : tensor<?x20x48xf32, ["active"]> bytes "3840*active"
-    %b0 = plan.buffer constant : tensor<?x48xf32, ["active"]> bytes "192*active"
-    %w1 = plan.buffer constant : tensor<?x48x10xf32, ["active"]> bytes "1920*active"
+    %w0 = plan.buffer constant : tensor<?x20x48xf32, ["active"]> bytes "3840*active" layout panels {{param = @w0}
+    %b0 = plan.buffer constant : tensor<?x48xf32, ["active"]> bytes "192*active" layout raw {{param = @b0}
+    %w1 = plan.buffer constant : tensor<?x48x10xf32, ["active"]> bytes "1920*active" layout panels {{param = @w1}
     %all = plan.buffer arena : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
     %tickets = plan.buffer state : tensor<64xi32> bytes "256"
     plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}

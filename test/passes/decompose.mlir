@@ -134,52 +134,11 @@ module {
 
 // -----
 
-// A CPU multiplies transposed values as they lie, where either columns or terms are neighbours; a CUDA device gets the copy.
-// CHECK-LABEL: module @cpu
-module @cpu {
-  // CHECK-LABEL: func.func @scores
-  // CHECK-SAME: (%[[Q:.*]]: tensor<?x9x2x8xf32, ["batch"]>)
-  func.func @scores(%q: tensor<?x9x2x8xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
-    // CHECK-NEXT: tutti.contract %[[Q]], %[[Q]] "bshk,bthk->bhst"
-    // CHECK-NOT: tutti.map
-    %0 = tutti.transpose %q [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
-    %1 = tutti.transpose %q [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
-    %2 = tutti.contract %0, %1 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
-    return %2 : tensor<?x2x9x9xf32, ["batch"]>
-  }
-  // Rows that read the same columns come to lie side by side.
-  // CHECK-LABEL: func.func @experts
-  func.func @experts(%x: tensor<?x3x8xf32, ["batch"]>, %w: tensor<3x8x5xf32>) -> tensor<?x3x5xf32, ["batch"]> {
-    // CHECK: %[[Y:.*]] = tutti.contract %{{.*}}, %{{.*}} "bhk,hkn->hbn"
-    // CHECK: tutti.map %[[Y]] {{.*}} -> tensor<?x3x5xf32, ["batch"]>
-    %0 = tutti.contract %x, %w "bhk,hkn->bhn" : tensor<?x3x8xf32, ["batch"]>, tensor<3x8x5xf32>
-    return %0 : tensor<?x3x5xf32, ["batch"]>
-  }
-  // CHECK-LABEL: func.func @neither
-  func.func @neither(%x: tensor<?x9x8xf32, ["batch"]>, %y: tensor<?x8x5x2xf32, ["batch"]>) -> tensor<?x2x9x5xf32, ["batch"]> {
-    // CHECK: %[[T:.*]] = tutti.map
-    // CHECK: tutti.contract %{{.*}}, %[[T]] "bsk,bhkt->bhst"
-    %0 = tutti.transpose %y [0, 3, 1, 2] : tensor<?x8x5x2xf32, ["batch"]>
-    %1 = tutti.contract %x, %0 "bsk,bhkt->bhst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x2x8x5xf32, ["batch"]>
-    return %1 : tensor<?x2x9x5xf32, ["batch"]>
-  }
-}
-
-// -----
-
-// CHECK-LABEL: module @cuda
-module @cuda attributes {tutti.target = "cuda"} {
-  func.func @gram(%x: tensor<?x9x8xf32, ["batch"]>) -> tensor<?x9x9xf32, ["batch"]> {
-    // CHECK: %[[T:.*]] = tutti.map
-    // CHECK: tutti.contract %{{.*}}, %[[T]] "bsk,bkt->bst"
-    %0 = tutti.transpose %x [0, 2, 1] : tensor<?x9x8xf32, ["batch"]>
-    %1 = tutti.contract %x, %0 "bsk,bkt->bst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x8x9xf32, ["batch"]>
-    return %1 : tensor<?x9x9xf32, ["batch"]>
-  }
-  // Rows times a weight are that on every target: their sums have an order of their own.
+// A transposed value that is rows times a weight as it lies is that: such sums have an order of their own.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, ["batch"]>)
+module {
   tutti.param @w : tensor<8x5xf32>
-  // CHECK-LABEL: func.func @rows
-  // CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32, ["batch"]>)
   func.func @rows(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
     // CHECK: tutti.contract %[[X]], %{{.*}} "bk,kn->bn"
     %w = tutti.get @w : tensor<8x5xf32>

@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --cse --tutti-numerics --tutti-fuse --split-input-file | FileCheck %s
+// RUN: tutti-opt %s --tutti-decompose --tutti-compose --cse --tutti-numerics --tutti-fuse --split-input-file | FileCheck %s
 
 // What members share and what they have of their own have different rows: two kernels, the shared one once for all.
 module attributes {tutti.members = 3 : i64} {

@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --cse --tutti-numerics --tutti-fuse --tutti-schedule --tutti-plan --split-input-file | FileCheck %s
+// RUN: tutti-opt %s --tutti-decompose --tutti-compose --cse --tutti-numerics --tutti-fuse --tutti-schedule --tutti-plan --split-input-file | FileCheck %s
 
 // Inputs, outputs and weights are bound to buffers, no tensor is left. A weight lies as its kernel reads it.
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
@@ -8,8 +8,8 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   // CHECK: plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
   // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, ["batch"]> bytes "32*batch" {port = {name = "x"}}
   // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" {port = {head = "members", name = "y"}}
-  // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} bytes "128*active" {layout = "panels", param = @w}
-  // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" {layout = "raw", param = @b}
+  // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} bytes "128*active" layout panels {param = @w}
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout raw {param = @b}
   // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" {overhead = 4 : i64, quantum = 8 : i64, scratch = {{.*}}, tile = 64 : i64}
   // CHECK-NEXT: }
   func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
@@ -73,7 +73,7 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[A]])
   // CHECK: plan.launch @{{.*}}(%[[A]], %[[B]])
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[S]])
-  // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> bytes "16" {layout = "raw", value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
+  // CHECK: %[[T:.*]] = plan.buffer constant : tensor<4xf32> bytes "16" layout raw {value = dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>}
   // CHECK: plan.launch @{{.*}}(%[[S]], %[[A]], %[[T]], %{{.*}})
   func.func @main(%x: tensor<4x16xf32> {tutti.name = "x"}) -> (tensor<16x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %0 = tutti.exp %x : tensor<4x16xf32>
@@ -110,7 +110,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 module attributes {tutti.target = "cuda", tutti.precision = "f16", tutti.members = 1 : i64} {
   tutti.param @w : tensor<8x4xf32>
   // CHECK: plan.program @infer target cuda
-  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" {layout = "fragments.f16", param = @w}
+  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" layout fragments.f16 {param = @w}
   func.func @main(%x: tensor<2x8xf32> {tutti.name = "x"}) -> (tensor<2x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<8x4xf32>
     %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x8xf32>, tensor<8x4xf32>

@@ -20,7 +20,7 @@ def field(number: int, value) -> bytes:
 
 
 def value_info(name: str, dims: list, data_type: int = 1) -> bytes:
-    shape = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims)
+    shape = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d)) for d in dims)
     return field(1, name) + field(2, field(1, field(1, data_type) + field(2, shape)))
 
 

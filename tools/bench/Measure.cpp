@@ -96,14 +96,14 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
       if (name == dimension.name)
         value = bound;
     if (value < dimension.lo || value > dimension.hi)
-      return {kUsage, std::string("dimension '") + dimension.name + "' is " + std::to_string(value) + ", expected " +
+      return {kUsage, "dimension " + quote(dimension.name) + " is " + std::to_string(value) + ", expected " +
                           std::to_string(dimension.lo) + " to " + std::to_string(dimension.hi)};
     sizes.push_back(value);
     m.sizes.emplace_back(dimension.name, value);
   }
   for (const auto &[name, value] : setup.binding)
     if (std::none_of(m.sizes.begin(), m.sizes.end(), [&](const auto &size) { return size.first == name; }))
-      return {kUsage, "there is no dimension '" + name + "' that a call decides"};
+      return {kUsage, "there is no dimension " + quote(name) + " that a call decides"};
   return {};
 }
 
@@ -162,7 +162,7 @@ Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &progr
     uint64_t bytes = 0;
     rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
     if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
-      return {kResource, std::to_string(kSets) + " random inputs '" + port.name + "' of " + std::to_string(bytes) +
+      return {kResource, std::to_string(kSets) + " random inputs " + quote(port.name) + " of " + std::to_string(bytes) +
                              " bytes each are more than this machine's memory; --dim times smaller sizes"};
     for (InputSet &set : inputs.sets) {
       set.data.emplace_back(bytes);

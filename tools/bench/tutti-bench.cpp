@@ -36,11 +36,11 @@ Failure parseBindings(const std::vector<std::string> &arguments, std::vector<Bin
     auto pair = splitAtLast(argument);
     auto values = pair ? parseList(pair->second) : std::nullopt;
     if (!values)
-      return {kUsage, "--dim is '" + argument + "', expected NAME=VALUE or NAME=VALUE,VALUE"};
+      return {kUsage, "--dim is " + quote(argument) + ", expected NAME=VALUE or NAME=VALUE,VALUE"};
     if (bindings.empty())
       bindings.resize(values->size());
     if (values->size() != bindings.size())
-      return {kUsage, "--dim '" + argument + "' has " + std::to_string(values->size()) + " values, another has " +
+      return {kUsage, "--dim " + quote(argument) + " has " + std::to_string(values->size()) + " values, another has " +
                           std::to_string(bindings.size())};
     for (size_t i = 0; i < values->size(); ++i)
       bindings[i].emplace_back(pair->first, (*values)[i]);
@@ -150,7 +150,7 @@ Json toJson(const Measurement &m, const Limit &limit, uint32_t threads) {
 void print(const Measurement &m, const Limit &limit, uint32_t threads, bool peaks) {
   std::string sizes;
   for (const auto &[name, value] : m.sizes)
-    sizes += name + "=" + std::to_string(value) + " ";
+    sizes += shown(name) + "=" + std::to_string(value) + " ";
   std::string where = m.onCpu ? std::to_string(threads) + " threads" : m.device;
   std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
               sizes.c_str(), m.active, where.c_str(), percentile(m.microseconds, 50), percentile(m.microseconds, 10),

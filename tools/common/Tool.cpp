@@ -11,12 +11,20 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sched.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace tutti::tool {
+
+int exitOf(const CLI::App &app, const CLI::ParseError &error) {
+  std::ostringstream complaint; // with arguments in it, as they are
+  int code = app.exit(error, std::cout, complaint);
+  std::fputs(rt::shownLines(complaint.str()).c_str(), stderr);
+  return code ? kUsage : kOk;
+}
 
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
   app.set_version_flag("--version", [] {
@@ -28,7 +36,7 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
     app.parse(argc, argv);
     failure = body();
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) ? kUsage : kOk; // --help and --version are no failures
+    return exitOf(app, error);
   } catch (const std::bad_alloc &) {
     failure = {kResource, "not enough memory"};
   } catch (const std::exception &error) {
@@ -37,7 +45,7 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
   if (std::fflush(stdout) != 0 && !failure)
     failure = {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
   if (failure)
-    std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), failure.message.c_str());
+    std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), rt::shownLines(failure.message).c_str());
   return failure.code;
 }
 
@@ -75,7 +83,7 @@ std::optional<std::vector<int64_t>> parseList(std::string_view text) {
 Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
   auto list = parseList(text);
   if (!list)
-    return {kUsage, "--active is '" + text + "', expected member numbers such as 0,3,7"};
+    return {kUsage, "--active is " + quote(text) + ", expected member numbers such as 0,3,7"};
   for (int64_t value : *list) {
     if (value < 0 || value > UINT32_MAX)
       return {kUsage, "--active has member " + std::to_string(value) + ", expected numbers from 0"};
@@ -154,7 +162,7 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
   if (device.starts_with("cuda:")) {
     auto ordinal = parseList(device.substr(5));
     if (!ordinal || ordinal->size() != 1 || (*ordinal)[0] < 0 || (*ordinal)[0] > INT32_MAX)
-      return {kUsage, "--device is '" + arguments.device + "', expected a number after 'cuda:'"};
+      return {kUsage, "--device is " + quote(arguments.device) + ", expected a number after 'cuda:'"};
     options.ordinal = uint32_t((*ordinal)[0]);
     device = "cuda";
   }
@@ -165,12 +173,12 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
   const auto *found =
       std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
   if (found == std::end(devices))
-    return {kUsage, "--device is '" + arguments.device + "', expected cpu, cuda, cuda:N or emulated"};
+    return {kUsage, "--device is " + quote(arguments.device) + ", expected cpu, cuda, cuda:N or emulated"};
   options.device = found->second;
   if (target.empty())
     return {};
   if (options.device > TUTTI_DEVICE_CPU)
-    return {kUsage, "--target '" + arguments.target + "' is a CPU level, and the device is " + arguments.device};
+    return {kUsage, "--target " + quote(arguments.target) + " is a CPU level, and the device is " + arguments.device};
   options.device = TUTTI_DEVICE_CPU;
   options.target = target == "cpu"          ? nullptr
                    : target == "cpu-v3"     ? "x86-64-v3"
@@ -184,7 +192,7 @@ Failure openArtifact(const std::string &path, Artifact &artifact) {
   if (!opened) {
     Failure failure(opened.error());
     if (failure.message.find(path) == std::string::npos)
-      failure.message = path + ": " + failure.message;
+      failure.message = shown(path) + ": " + failure.message;
     return failure;
   }
   artifact = std::move(*opened);
@@ -205,7 +213,7 @@ Failure createSession(const Artifact &artifact, tutti_session_options_t &options
 std::string dimensionsText(const tutti_program_t &program) {
   std::string text;
   for (const tutti_dimension_t &d : std::span(program.dimensions, program.num_dimensions))
-    text += (text.empty() ? "" : ", ") + std::string(d.name) + "=" + std::to_string(d.lo) +
+    text += (text.empty() ? "" : ", ") + shown(d.name) + "=" + std::to_string(d.lo) +
             (d.lo == d.hi ? "" : ".." + std::to_string(d.hi));
   return text;
 }
@@ -245,7 +253,7 @@ Failure choosePrograms(const Artifact &artifact, const Binding &binding, const t
     return {};
   std::string asked, all;
   for (const auto &[name, value] : binding)
-    asked += (asked.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+    asked += (asked.empty() ? "" : ", ") + shown(name) + "=" + std::to_string(value);
   for (const std::string &dimensions : known)
     all += (all.empty() ? "" : "; ") + dimensions;
   return {kUsage,
@@ -257,11 +265,11 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
   files.assign(ports.size(), "");
   std::string known;
   for (const tutti_port_t &port : ports)
-    known += std::string(known.empty() ? "" : ", ") + "'" + port.name + "'";
+    known += std::string(known.empty() ? "" : ", ") + quote(port.name);
   for (const std::string &argument : arguments) {
     auto pair = splitAtLast(argument);
     if (!pair)
-      return {kUsage, "--input is '" + argument + "', expected NAME=FILE.npy"};
+      return {kUsage, "--input is " + quote(argument) + ", expected NAME=FILE.npy"};
     std::vector<size_t> found;
     for (size_t i = 0; i < ports.size(); ++i)
       if (pair->first == ports[i].name)
@@ -273,12 +281,13 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
       if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
         found.push_back(i);
     if (found.empty())
-      return {kUsage, "there is no input '" + pair->first + "'; the artifact has " + (known.empty() ? "none" : known)};
+      return {kUsage,
+              "there is no input " + quote(pair->first) + "; the artifact has " + (known.empty() ? "none" : known)};
     if (found.size() > 1)
-      return {kUsage, "'" + pair->first + "' could be input '" + ports[found[0]].name + "' or '" +
-                          ports[found[1]].name + "'; write its name as it is"};
+      return {kUsage, quote(pair->first) + " could be input " + quote(ports[found[0]].name) + " or " +
+                          quote(ports[found[1]].name) + "; write its name as it is"};
     if (!files[found[0]].empty())
-      return {kUsage, std::string("input '") + ports[found[0]].name + "' was given twice"};
+      return {kUsage, "input " + quote(ports[found[0]].name) + " was given twice"};
     files[found[0]] = pair->second;
   }
   return {};
@@ -288,7 +297,7 @@ std::string dimsText(const tutti_port_t &port) {
   std::string text = "[";
   for (int32_t d = 0; d < port.rank; ++d) {
     text += d ? ", " : "";
-    text += *port.dims[d].symbol ? port.dims[d].symbol : std::to_string(port.dims[d].lo);
+    text += *port.dims[d].symbol ? shown(port.dims[d].symbol) : std::to_string(port.dims[d].lo);
   }
   return text + "]";
 }
@@ -307,16 +316,16 @@ Failure OutputFiles::enter(const std::string &folder) {
     if (mkdir(part.c_str(), 0777) == 0)
       folders.push_back(part);
     else if (errno != EEXIST)
-      return {kResource, "cannot make the folder '" + part + "': " + std::strerror(errno)};
+      return {kResource, "cannot make the folder " + quote(part) + ": " + std::strerror(errno)};
   }
   struct stat info;
   if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return {kResource, "'" + folder + "' is not a folder"};
+    return {kResource, quote(folder) + " is not a folder"};
   return {};
 }
 
 Failure OutputFiles::write(const std::string &path, std::initializer_list<std::string_view> parts) {
-  auto cannot = [&] { return Failure(kResource, "cannot write '" + path + "': " + std::strerror(errno)); };
+  auto cannot = [&] { return Failure(kResource, "cannot write " + quote(path) + ": " + std::strerror(errno)); };
   struct stat info;
   // What is no file is written to, not replaced, and a link stays one.
   bool device = path.rfind("/dev/", 0) == 0 || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
@@ -353,7 +362,7 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
 Failure OutputFiles::commit() {
   for (size_t i = 0; i < entries.size(); ++i)
     if (rename(entries[i].temporary.c_str(), entries[i].path.c_str()) != 0) {
-      Failure failure(kResource, "cannot write '" + entries[i].path + "': " + std::strerror(errno));
+      Failure failure(kResource, "cannot write " + quote(entries[i].path) + ": " + std::strerror(errno));
       for (size_t done = 0; done < i; ++done)
         unlink(entries[done].path.c_str());
       return failure;

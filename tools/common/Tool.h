@@ -2,6 +2,7 @@
 // What the runtime's tools have in common: failures and exit codes, arguments of the form NAME=VALUE, names of files.
 #pragma once
 
+#include "Text.h"
 #include "tutti/tutti.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace tutti::tool {
+
+using rt::quote, rt::shown;
 
 /// Exit codes of all tools.
 enum Exit : int {
@@ -39,6 +42,10 @@ public:
   int code = kOk;
   std::string message;
 };
+
+/// The exit code of arguments that do not parse, once it is said what is wrong with them; --help and --version are
+/// right.
+int exitOf(const CLI::App &app, const CLI::ParseError &error);
 
 /// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
 /// code. Usage errors are 2.

@@ -74,7 +74,7 @@ void print(const std::string &kernel, const LaunchEstimate &launch) {
 void print(const ProgramEstimate &estimate, const DeviceModel *device) {
   std::string sizes;
   for (const auto &[name, value] : estimate.sizes)
-    sizes += (sizes.empty() ? "" : ", ") + name + " " + std::to_string(value);
+    sizes += (sizes.empty() ? "" : ", ") + shown(name) + " " + std::to_string(value);
   std::printf("predicted for cuda (%s), in detail on %s:\n", sizes.c_str(), device->name.data());
   for (auto [kernel, launches] : llvm::zip_equal(estimate.kernels, estimate.launches)) {
     auto own = llvm::find_if(launches, [&](const LaunchEstimate &launch) { return launch.device == device; });

@@ -24,16 +24,16 @@ llvm::Error unsupported(const llvm::Twine &message) { return fail(ExitCode::unsu
 llvm::Expected<std::pair<std::string, std::string>> split(const std::string &flag, const std::string &text) {
   if (auto pair = tool::splitAtLast(text))
     return *pair;
-  return usage(flag + " '" + text + "': expected NAME=VALUE");
+  return usage(flag + " " + quote(text) + ": expected NAME=VALUE");
 }
 
 /// A file that can be opened, not a folder.
 llvm::Error checkFile(const std::string &path, const char *what) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0)
-    return usage(std::string("no ") + what + " file '" + path + "': " + strerror(errno));
+    return usage(std::string("no ") + what + " file " + quote(path) + ": " + strerror(errno));
   if (S_ISDIR(status.st_mode))
-    return usage("'" + path + "' is a directory, expected " +
+    return usage(quote(path) + " is a directory, expected " +
                  (what == llvm::StringRef("model") ? "an ONNX" : "a safetensors") + " file");
   return llvm::Error::success();
 }
@@ -48,7 +48,7 @@ llvm::Error addModels(const std::vector<std::string> &given, const std::vector<s
     return usage(message);
   for (const std::string &model : request.models) {
     if (llvm::StringRef(model).ends_with(".safetensors"))
-      return usage("'" + model + "' has weights and no model: give the model, and --weights " + model);
+      return usage(quote(model) + " has weights and no model: give the model, and --weights " + model);
     if (llvm::Error error = checkFile(model, "model"))
       return error;
   }
@@ -91,9 +91,9 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
 llvm::Error checkPrecision(const CompileRequest &request) {
   const std::string &precision = request.precision;
   if (!llvm::is_contained({"f32", "f32-ffma", "tf32", "bf16", "f16"}, llvm::StringRef(precision)))
-    return usage("--precision " + precision + ": expected f32, f32-ffma, tf32, bf16 or f16");
+    return usage("--precision " + shown(precision) + ": expected f32, f32-ffma, tf32, bf16 or f16");
   if (!llvm::StringRef(precision).starts_with("f32") && request.cudaTargets.empty())
-    return unsupported("--precision " + precision +
+    return unsupported("--precision " + shown(precision) +
                        ": CPUs compute in float32; add a CUDA target, as in --target cuda");
   return llvm::Error::success();
 }
@@ -126,11 +126,11 @@ llvm::Error addDim(const std::string &text, CompileRequest &request) {
     return pair.takeError();
   auto [name, value] = *pair;
   auto wrong = [&] {
-    return usage("--dim '" + text +
-                 "': expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI, or NAME=VALUE,VALUE,...");
+    return usage("--dim " + quote(text) +
+                 ": expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI, or NAME=VALUE,VALUE,...");
   };
   if (request.import.dims.contains(name) || request.dimLists.contains(name))
-    return usage("--dim " + name + " is given twice");
+    return usage("--dim " + shown(name) + " is given twice");
   if (value.find(',') != std::string::npos) {
     std::vector<int64_t> &values = request.dimLists[name];
     for (llvm::StringRef each : llvm::split(value, ','))
@@ -139,7 +139,7 @@ llvm::Error addDim(const std::string &text, CompileRequest &request) {
       else
         values.push_back(number);
     if (values.size() > maxBindings)
-      return usage("--dim " + name + " has " + llvm::Twine(values.size()) + " values, each a program; at most " +
+      return usage("--dim " + shown(name) + " has " + llvm::Twine(values.size()) + " values, each a program; at most " +
                    llvm::Twine(maxBindings) + " are possible");
     return llvm::Error::success();
   }
@@ -163,15 +163,16 @@ llvm::Error checkLists(const CompileRequest &request) {
   const auto &[first, values] = *request.dimLists.begin();
   for (const auto &[name, others] : request.dimLists)
     if (others.size() != values.size())
-      return usage("--dim " + first + " has " + llvm::Twine(values.size()) + " values and --dim " + name + " has " +
-                   llvm::Twine(others.size()) + "; lists are taken together, first with first, so give equally many");
+      return usage("--dim " + shown(first) + " has " + llvm::Twine(values.size()) + " values and --dim " + shown(name) +
+                   " has " + llvm::Twine(others.size()) +
+                   "; lists are taken together, first with first, so give equally many");
   std::map<std::vector<int64_t>, size_t> seen;
   for (size_t i = 0; i < values.size(); ++i) {
     std::vector<int64_t> binding;
     std::string text;
     for (const auto &[name, others] : request.dimLists) {
       binding.push_back(others[i]);
-      text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(others[i]);
+      text += (text.empty() ? "" : ", ") + shown(name) + "=" + std::to_string(others[i]);
     }
     if (auto [place, fresh] = seen.emplace(binding, i); !fresh)
       return usage("the lists of --dim have " + text + " at places " + llvm::Twine(place->second) + " and " +
@@ -185,9 +186,9 @@ llvm::Error addInput(const std::string &text, CompileRequest &request) {
   if (!pair)
     return pair.takeError();
   if (pair->second != "member" && pair->second != "shared")
-    return usage("--input '" + text + "': expected NAME=shared or NAME=member");
+    return usage("--input " + quote(text) + ": expected NAME=shared or NAME=member");
   if (!request.perMember.try_emplace(pair->first, pair->second == "member").second)
-    return usage("--input " + pair->first + " is given twice");
+    return usage("--input " + shown(pair->first) + " is given twice");
   return llvm::Error::success();
 }
 
@@ -201,11 +202,11 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
     double q;
     bool quantile = head.consume_front("quantile:");
     if (quantile ? head.getAsDouble(q) || !(q >= 0 && q <= 1) : !llvm::is_contained(known, head))
-      return usage("--output '" + text +
-                   "': heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
+      return usage("--output " + quote(text) +
+                   ": heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
     std::string name = quantile ? "quantile:" + head.str() : head.str();
     if (llvm::is_contained(heads, name))
-      return usage("--output '" + text + "': the head " + name + " is listed twice");
+      return usage("--output " + quote(text) + ": the head " + name + " is listed twice");
     heads.push_back(name);
   }
   return llvm::Error::success();
@@ -223,7 +224,7 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
     std::string known;
     for (const DeviceModel &model : deviceModels())
       known += (known.empty() ? "" : ", ") + model.name.str();
-    return usage("--explain-for '" + device + "': unknown; the model knows " + known);
+    return usage("--explain-for " + quote(device) + ": unknown; the model knows " + known);
   }
   for (const std::string &text : sizes) {
     auto pair = split("--explain-at", text);
@@ -231,9 +232,9 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
       return pair.takeError();
     int64_t value;
     if (llvm::StringRef(pair->second).getAsInteger(10, value) || value < 1)
-      return usage("--explain-at '" + text + "': expected NAME=VALUE with a value of 1 or more");
+      return usage("--explain-at " + quote(text) + ": expected NAME=VALUE with a value of 1 or more");
     if (!options.request.estimateAt.try_emplace(pair->first, value).second)
-      return usage("--explain-at " + pair->first + " is given twice");
+      return usage("--explain-at " + shown(pair->first) + " is given twice");
   }
   return llvm::Error::success();
 }
@@ -319,21 +320,21 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
   if (!flags.randomness.empty())
     return absent("--randomness");
   if (flags.share != "content" && flags.share != "none")
-    return usage("--share " + flags.share + ": expected content or none");
+    return usage("--share " + shown(flags.share) + ": expected content or none");
   request.shareByContent = flags.share == "content";
   if (!options.explain.empty() && options.explain != "text" && options.explain != "json")
-    return usage("--explain=" + options.explain + ": expected --explain or --explain=json");
+    return usage("--explain=" + shown(options.explain) + ": expected --explain or --explain=json");
   if (!flags.memory.empty()) {
     request.memoryLimit = parseBytes(flags.memory);
     if (!request.memoryLimit)
-      return usage("--memory-limit '" + flags.memory +
-                   "': expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
+      return usage("--memory-limit " + quote(flags.memory) +
+                   ": expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
   }
   request.jobs = std::max<uint64_t>(1, flags.jobs);
   if (!flags.stop.empty()) {
     auto *stage = llvm::find_if(stages(), [&](auto &entry) { return entry.first == flags.stop; });
     if (stage == stages().end())
-      return usage("--stop-after " + flags.stop + ": the stages are model, batched, kernels, planned, binary");
+      return usage("--stop-after " + shown(flags.stop) + ": the stages are model, batched, kernels, planned, binary");
     request.stopAfter = stage->second;
   }
   if (request.output.empty() && request.stopAfter == Stage::binary && flags.stop.empty() && options.explain.empty())
@@ -379,7 +380,7 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : int(ExitCode::usage);
+    return tool::exitOf(app, error);
   }
   if (llvm::Error error = fill(flags, options)) {
     int code = 0;

@@ -42,7 +42,9 @@ int report(llvm::Error error, bool asJson) {
         if (asJson && !e.json.empty())
           std::printf("%s\n", e.json.c_str());
       },
-      [&](const llvm::ErrorInfoBase &e) { std::fprintf(stderr, "tutti-compile: error: %s\n", e.message().c_str()); });
+      [&](const llvm::ErrorInfoBase &e) {
+        std::fprintf(stderr, "tutti-compile: error: %s\n", rt::shownLines(e.message()).c_str());
+      });
   return code;
 }
 

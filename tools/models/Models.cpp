@@ -22,7 +22,7 @@ std::string readModelNames(const std::vector<std::string> &given, std::vector<st
     }
     std::ifstream list(text.substr(1));
     if (!list)
-      return "cannot read the list of " + what + " '" + text.substr(1) + "'";
+      return "cannot read the list of " + what + " " + quote(text.substr(1));
     constexpr const char *blank = " \t\r\v\f";
     for (std::string line; std::getline(list, line);)
       if (size_t first = line.find_first_not_of(blank); first != std::string::npos)
@@ -39,10 +39,10 @@ static llvm::Expected<WeightSource> readBound(const std::string &name, const std
       expected = tutti_dtype_t(d);
   Tensor tensor;
   if (Failure failure = readNpy(file, expected, tensor))
-    return fail(ExitCode(failure.code), "--bind " + name + ": " + failure.message);
+    return fail(ExitCode(failure.code), "--bind " + shown(name) + ": " + failure.message);
   if (tensor.dtype != expected)
-    return fail(ExitCode::usage, "--bind " + name + "=" + file + ": the file has " + tutti_dtype_name(tensor.dtype) +
-                                     ", the input is " + elementName(element));
+    return fail(ExitCode::usage, "--bind " + shown(name) + "=" + shown(file) + ": the file has " +
+                                     tutti_dtype_name(tensor.dtype) + ", the input is " + elementName(element));
   auto held = std::make_shared<Tensor>(std::move(tensor));
   WeightSource source = denseView(held, held->data.data(), element, held->dims);
   source.rawDims = source.dims;
@@ -54,12 +54,12 @@ llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &optio
   for (const std::string &flag : flags) {
     auto pair = splitAtLast(flag);
     if (!pair)
-      return fail(ExitCode::usage, "--bind '" + flag + "': expected NAME=FILE.npy");
+      return fail(ExitCode::usage, "--bind " + quote(flag) + ": expected NAME=FILE.npy");
     const auto &[name, path] = *pair;
     auto mapped = MappedFile::open(path);
     if (!mapped)
       return llvm::handleErrors(mapped.takeError(), [&](const CompileError &error) {
-        return fail(error.code, "--bind " + name + ": " + error.message);
+        return fail(error.code, "--bind " + shown(name) + ": " + error.message);
       });
     BoundInput bound{path, rt::xxh64((*mapped)->data(), (*mapped)->size()), nullptr};
     bound.read = [name, path,
@@ -73,7 +73,7 @@ llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &optio
       return *known;
     };
     if (!options.binds.try_emplace(name, std::move(bound)).second)
-      return fail(ExitCode::usage, "--bind " + name + " is given twice");
+      return fail(ExitCode::usage, "--bind " + shown(name) + " is given twice");
   }
   return llvm::Error::success();
 }

@@ -27,7 +27,8 @@ Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string
       full += std::string(".") + port.head;
     std::string name = fileNameOf(full) + ".npy";
     if (auto [it, added] = taken.emplace(name, full); !added)
-      return {kUsage, "outputs '" + it->second + "' and '" + full + "' would both be written to '" + name + "'"};
+      return {kUsage,
+              "outputs " + quote(it->second) + " and " + quote(full) + " would both be written to " + quote(name)};
     names.push_back(name);
   }
   return {};
@@ -51,7 +52,7 @@ Failure run(const Arguments &arguments) {
     return failure;
   for (size_t i = 0; i < files.size(); ++i)
     if (const tutti_port_t &port = artifact.inputs()[i]; files[i].empty())
-      return {kUsage, std::string("input '") + port.name + "' is missing: add --input " + port.name + "=FILE.npy, " +
+      return {kUsage, "input " + quote(port.name) + " is missing: add --input " + shown(port.name) + "=FILE.npy, " +
                           tutti_dtype_name(port.dtype) + " " + dimsText(port)};
   if (auto failure = nameOutputs(artifact.outputs(), names))
     return failure;
@@ -73,7 +74,7 @@ Failure run(const Arguments &arguments) {
       return error;
   for (size_t i = 0; i < files.size(); ++i)
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound[i]))
-      return {status >> 8, files[i] + ": " + tutti_session_message(session.get())};
+      return {status >> 8, shown(files[i]) + ": " + tutti_session_message(session.get())};
 
   std::vector<double> microseconds;
   for (uint32_t i = 0; i < arguments.repeat; ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tutti NAME ...` runs the tool tutti-NAME that lies beside it, as git does.
 #include "tutti/tutti.h"
+#include "Text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -74,8 +75,9 @@ int main(int argc, char **argv) {
   else
     errno = ENOENT;
   if (errno == ENOENT)
-    std::fprintf(stderr, "tutti: error: there is no tool '%s'; 'tutti --help' lists them\n", name.c_str());
+    std::fprintf(stderr, "tutti: error: there is no tool %s; 'tutti --help' lists them\n",
+                 tutti::rt::quote(name).c_str());
   else
-    std::fprintf(stderr, "tutti: error: cannot run '%s': %s\n", program.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "tutti: error: cannot run %s: %s\n", tutti::rt::quote(program).c_str(), std::strerror(errno));
   return kUsage;
 }

@@ -75,7 +75,7 @@ private:
         roundOperands(op, request.precision, operands);
       FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, operands);
       if (failed(result))
-        return fail(ExitCode::unsupported, "'" + op.getName().getStringRef() + "' " + diagnostics.take());
+        return fail(ExitCode::unsupported, quote(op.getName().getStringRef()) + " " + diagnostics.take());
       results.push_back(std::move(*result));
     }
     return results;
@@ -153,7 +153,7 @@ private:
 
     auto artifact = Artifact::open(path.str().str());
     auto raise = [&](const Error &error) {
-      return fail(ExitCode(error.exitCode()), "'" + op.getName().getStringRef() + "' by itself: " + error.message());
+      return fail(ExitCode(error.exitCode()), quote(op.getName().getStringRef()) + " by itself: " + error.message());
     };
     if (!artifact)
       return raise(artifact.error());
@@ -185,7 +185,7 @@ private:
     if (!output)
       return raise(output.error());
     if (output->size() != size_t(like.count()))
-      return fail(ExitCode::internal, "'" + op.getName().getStringRef() + "' by itself has another shape");
+      return fail(ExitCode::internal, quote(op.getName().getStringRef()) + " by itself has another shape");
     return HostTensor::fromBytes(like.element, like.dims, output->tensor.data);
   }
 

@@ -192,7 +192,7 @@ llvm::Expected<Answer> underHead(MLIRContext &context, const Answer &members, St
   }
   std::optional<HeadKind> kind = symbolizeHeadKind(name);
   if (!kind)
-    return fail(ExitCode::unsupported, "the head '" + head + "' has no reference");
+    return fail(ExitCode::unsupported, "the head " + quote(head) + " has no reference");
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   builder.setInsertionPointToEnd(module->getBody());
   auto type = RankedTensorType::get(members.exact.dims, members.exact.element);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table and the JSON.
 #include "Report.h"
+#include "tools/common/Tool.h"
 
 #include <nlohmann/json.hpp>
 
@@ -47,7 +48,7 @@ static std::string plainName(const Report &report) {
 static void printHead(const Report &report) {
   std::string text = report.seed ? "seed " + std::to_string(*report.seed) : "inputs from files";
   for (const auto &[name, size] : report.sizes)
-    text += "; " + name + " = " + std::to_string(size);
+    text += "; " + tool::shown(name) + " = " + std::to_string(size);
   auto counted = [](size_t n, const char *what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   if (report.precision != "f32")
     text += "; precision " + report.precision;
@@ -55,7 +56,9 @@ static void printHead(const Report &report) {
               counted(report.threads, "thread").c_str());
 }
 
-static void printTable(const std::vector<std::vector<std::string>> &lines) {
+static void printTable(std::vector<std::vector<std::string>> lines) {
+  for (auto &line : lines)
+    llvm::transform(line, line.begin(), [](const std::string &cell) { return tool::shown(cell); });
   std::vector<size_t> widths(lines[0].size(), 0);
   for (const auto &line : lines)
     for (auto [width, cell] : llvm::zip_equal(widths, line))

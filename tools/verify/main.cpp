@@ -53,10 +53,10 @@ Failure checkModels(const Artifact &artifact, const std::vector<MemberFiles> &fi
     for (size_t m = 0; m < members.size(); ++m)
       if (members[m].digest == digest)
         hint = "it is member " + std::to_string(m) + "'s: give the files in the order of the members";
-    return {kUsage, "member " + std::to_string(i) + " was compiled from '" + members[i].source + "' with digest " +
-                        hex(members[i].digest) + ", but '" +
-                        (files[i].weights.empty() ? files[i].model : files[i].weights) + "' has " + hex(digest) + "; " +
-                        hint};
+    return {kUsage, "member " + std::to_string(i) + " was compiled from " + quote(members[i].source) + " with digest " +
+                        hex(members[i].digest) + ", but " +
+                        quote((files[i].weights.empty() ? files[i].model : files[i].weights)) + " has " + hex(digest) +
+                        "; " + hint};
   }
   return {};
 }
@@ -146,7 +146,7 @@ Failure judgeOutputs(MLIRContext &context, const Artifact &artifact, const Sessi
     }
     ArrayRef<int64_t> dims(output->tensor.dims, output->tensor.rank);
     if (dims != ArrayRef(expected.exact.dims))
-      return {kInternal, std::string("output '") + port.name + "' does not have the reference's shape"};
+      return {kInternal, "output " + quote(port.name) + " does not have the reference's shape"};
     HostTensor got = HostTensor::fromBytes(expected.exact.element, dims, output->tensor.data);
     report.rows.push_back(judge(got, expected, port.name, port.head, tutti_dtype_name(port.dtype), report.active));
   }
@@ -239,7 +239,7 @@ Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files,
     for (const tutti_port_t &port : side)
       if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
         return {kMalformed,
-                std::string("the artifact's '") + port.name + "' is neither input nor output of '" + a.models[0] + "'"};
+                "the artifact's " + quote(port.name) + " is neither input nor output of " + quote(a.models[0])};
   if (auto failure = seedInputs(artifact, options.program, ports, report, session, inputs))
     return failure;
   for (const auto &[name, value] : report.sizes)
@@ -288,7 +288,7 @@ Failure verify(Arguments &a) {
   if (auto failure = checkModels(artifact, files, import))
     return failure;
   if (auto error = artifact.verifyWeights())
-    return {error.exitCode(), a.artifact + ": " + error.message()};
+    return {error.exitCode(), shown(a.artifact) + ": " + error.message()};
 
   Report report;
   tutti_session_options_t options;

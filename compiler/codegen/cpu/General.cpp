@@ -32,7 +32,7 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
     Value inside = arith::AndIOp::create(
         code.b, code.loc, arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sge, index, number(start)),
         arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, index, number(start + length)));
-    Point there(point.row, point.column, point.mask, point.extra);
+    Point there = point.again();
     SmallVector<AffineExpr> exprs(access.getResults());
     if (masked) {
       there.mask = point.mask ? Value(arith::AndIOp::create(code.b, code.loc, point.mask, inside)) : inside;
@@ -74,7 +74,7 @@ Value StepEmitter::computeGather(GatherOp op, AffineMap access, Point &point) {
   llvm::append_range(places, results.slice(axis, chosen));
   AffineMap indexAccess = AffineMap::get(access.getNumDims(), 0, places, access.getContext());
   Value index = inRange(read(op.getIndices(), indexAccess, point), sizeOf(getSizes(typeOf(op.getX()))[axis]));
-  Point there(point.row, point.column, point.mask, point.extra);
+  Point there = point.again();
   there.extra.push_back(index);
   SmallVector<AffineExpr> exprs(results.take_front(axis));
   exprs.push_back(getAffineDimExpr(column + there.extra.size(), access.getContext()));
@@ -127,7 +127,7 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
 
   auto accumulate = [&](Value k, ValueRange sums) -> SmallVector<Value> {
     Value sum = sums[0];
-    Point there(point.row, point.column, point.mask, point.extra);
+    Point there = point.again();
     SmallVector<Value> places(contracted.size());
     for (unsigned i = contracted.size(); i-- > 0;) {
       Value length = code.num(left[spec->lhs.find(contracted[i])].getFixed());
@@ -154,7 +154,7 @@ Value StepEmitter::reducedElement(Value x, ArrayRef<int64_t> axes, AffineMap acc
   for (auto [i, axis] : llvm::enumerate(axes))
     exprs[axis] = getAffineDimExpr(first + i, access.getContext());
   AffineMap there = AffineMap::get(first + axes.size(), 0, exprs, access.getContext());
-  Point inner(point.row, point.column, point.mask, point.extra);
+  Point inner = point.again();
   SmallVector<Value> places(axes.size());
   for (unsigned i = places.size(); i-- > 0;) {
     Value length = code.num(sizes[axes[i]].getFixed());

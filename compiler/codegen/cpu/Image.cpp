@@ -167,7 +167,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
       code = stream.error();
       stream.clear_error(); // it would end the process
     }
-    return code ? fail(ExitCode::resource, "cannot write to '" + folder + "': " + code.message())
+    return code ? fail(ExitCode::resource, "cannot write to " + quote(folder.str()) + ": " + code.message())
                 : llvm::Error::success();
   };
   std::string input = path("kernels.o"), script = path("image.ld"), output = path("image");

@@ -21,17 +21,43 @@ static void askAhead(StepEmitter &e, Value value, Point &point) {
   LLVM::Prefetch::create(code.b, code.loc, pointer, /*rw=*/1, /*hint=*/3, /*cache=*/1);
 }
 
+/// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
+/// too short.
+static int64_t runOf(StepEmitter &e, Value value) {
+  unsigned column = e.steps.form.dims() - 1;
+  llvm::SmallSetVector<int64_t, 2> lengths;
+  llvm::DenseSet<std::pair<Value, AffineMap>> seen;
+  SmallVector<std::pair<Value, AffineMap>> open = {{value, e.own(value)}};
+  while (!open.empty()) {
+    auto [next, access] = open.pop_back_val();
+    auto map = next.getDefiningOp<MapOp>();
+    if (!map || !seen.insert({next, access}).second || (next != value && e.steps.places.contains(next)))
+      continue;
+    for (auto [index, input] : llvm::enumerate(map.getInputs())) {
+      AffineMap there = operandAccess(map, index, access);
+      addRuns(there, column, lengths);
+      open.emplace_back(input, there);
+    }
+  }
+  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
+  bool fits = lengths.size() == 1 && lengths.front() >= shortestRun && columns.isFixed() &&
+              columns.getFixed() % lengths.front() == 0;
+  return fits ? lengths.front() : 0;
+}
+
 void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   Code &code = e.code;
   auto emit = [&](MutableArrayRef<Point> points) {
     for (auto [result, point] : llvm::zip_equal(elements(points), points))
       e.write(value, result, point);
   };
-  auto overWhole = [&](Value from, Value to, int64_t vectors) {
+  using At = llvm::function_ref<Point(Value column, Value mask)>;
+  auto anywhere = [&](Value column, Value mask) { return Point(row, column, mask); };
+  auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
-        points.emplace_back(row, code.add(column, v * lanes));
+        points.push_back(at(code.add(column, v * lanes), {}));
       for (Point &point : points)
         askAhead(e, value, point);
       e.streams.clear();
@@ -43,23 +69,34 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   };
   Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
   int64_t group = e.level.mathVectors;
+  auto overFixed = [&](int64_t count, At at) {
+    int64_t grouped = llvm::alignDown(count, lanes * group);
+    if (grouped > 0)
+      overWhole(code.num(0), code.num(grouped), group, at);
+    SmallVector<Point> rest;
+    for (int64_t column = grouped; column < count; column += lanes)
+      rest.push_back(at(code.num(column), code.firstLanes(count - column)));
+    emit(rest);
+  };
   if (columns == Size(1)) {
     Point only(row, code.num(0));
     emit(only);
+  } else if (int64_t run = runOf(e, value)) {
+    code.loop(code.num(0), code.num(columns.getFixed() / run), 1, [&](Value number) {
+      overFixed(run, [&](Value column, Value mask) {
+        Point point(row, code.add(code.mul(number, run), column), mask, number);
+        point.run = run;
+        return point;
+      });
+    });
   } else if (columns.isFixed()) {
-    int64_t count = columns.getFixed(), grouped = llvm::alignDown(count, lanes * group);
-    if (grouped > 0)
-      overWhole(code.num(0), code.num(grouped), group);
-    SmallVector<Point> rest;
-    for (int64_t column = grouped; column < count; column += lanes)
-      rest.emplace_back(row, code.num(column), code.firstLanes(count - column));
-    emit(rest);
+    overFixed(columns.getFixed(), anywhere);
   } else {
     Value count = e.sizeOf(columns);
     auto wholeOf = [&](int64_t unit) { return code.mul(code.div(count, code.num(unit)), unit); };
     Value grouped = wholeOf(lanes * group), whole = wholeOf(lanes);
-    overWhole(code.num(0), grouped, group);
-    overWhole(grouped, whole, 1);
+    overWhole(code.num(0), grouped, group, anywhere);
+    overWhole(grouped, whole, 1, anywhere);
     code.when(code.less(whole, count), [&] {
       Point last(row, whole, code.firstLanes(code.sub(count, whole)));
       emit(last);

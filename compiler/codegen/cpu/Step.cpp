@@ -130,7 +130,18 @@ bool StepEmitter::varies(AffineMap access, Point &point) {
   return false;
 }
 
+AffineMap StepEmitter::inRun(AffineMap access, const Point &point) {
+  if (point.run == 0)
+    return access;
+  AffineExpr column = getAffineDimExpr(steps.form.dims() - 1, access.getContext()),
+             number = getAffineDimExpr(steps.form.dims(), access.getContext());
+  unsigned dims = std::max<unsigned>(access.getNumDims(), steps.form.dims() + 1);
+  return access.replace({{column.floorDiv(point.run), number}, {column % point.run, column - number * point.run}}, dims,
+                        0);
+}
+
 Value StepEmitter::read(Value value, AffineMap access, Point &point) {
+  access = inRun(access, point);
   auto key = std::make_pair(value, access);
   if (auto it = point.memo.find(key); it != point.memo.end())
     return it->second;

@@ -39,6 +39,14 @@ struct Point {
   mlir::Value mask;   ///< lanes that count; null: all
   /// Values of dimensions behind the kernel's own, that sums and gathers run over; i64, or vectors of it.
   llvm::SmallVector<mlir::Value> extra;
+  /// If not 0, all lanes lie in one of the runs of so many columns, whose number is the first of `extra`.
+  int64_t run = 0;
+  /// The same place, of which nothing has been computed yet.
+  Point again() const {
+    Point point(row, column, mask, extra);
+    point.run = run;
+    return point;
+  }
   /// What has been computed here.
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> memo;
 };
@@ -125,6 +133,8 @@ private:
 
   /// Member, rows..., column (lane 0), extra: the values of an access' dimensions.
   llvm::SmallVector<mlir::Value> dimensions(Point &point);
+  /// An access at lanes that lie in one run of columns: it divides by the run's length no more.
+  mlir::AffineMap inRun(mlir::AffineMap access, const Point &point);
   mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
   bool isWeight(mlir::Value value);
   bool varies(mlir::AffineMap access, Point &point);

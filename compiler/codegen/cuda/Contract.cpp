@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family: a tile of rows times a weight, over the skeletons contract.cuh (fma, weights in panels) and
 // tensor.cuh (tensor cores, weights in fragments that come through a ring).
-#include "Text.h"
+#include "Ending.h"
 #include "passes/analysis/Numerics.h"
 
 #include "Layout.h"
@@ -30,7 +30,8 @@ bool Contraction::streamsRows(const Steps &steps) {
 }
 
 bool Contraction::copiesRows(const Steps &steps) {
-  return !onTensorCores() && K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
+  return isPanels(op) && !onTensorCores() && K % 4 != 0 && K <= 64 &&
+         steps.places.find(op.getLhs())->second.kind != Place::scratch;
 }
 
 int64_t Contraction::wordBytes() const { return math == "Bf16" || math == "F16" ? 2 : 4; }
@@ -53,179 +54,6 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
     most = std::max(most, Contraction(op).panels());
   }
   return std::min<int64_t>(most, geometry.cluster);
-}
-
-int rowsStoredAtOnce(const Step &step, const CudaGeometry &geometry) {
-  // Operations of an element: a function is some thirty of them.
-  int64_t longest = 1;
-  for (Value stored : step.stores) {
-    llvm::SetVector<Operation *> maps;
-    int64_t length = 0;
-    if (auto map = stored.getDefiningOp<MapOp>())
-      maps.insert(map);
-    for (size_t i = 0; i < maps.size(); ++i) {
-      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
-        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30;
-      for (Value input : cast<MapOp>(maps[i]).getInputs())
-        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
-          maps.insert(map);
-        else if (input != step.contraction->getResult(0))
-          length += 6; // it is read
-    }
-    longest = std::max(longest, length);
-  }
-  int rows = 2 * geometry.rowTiles;
-  while (rows > 1 && rows * longest > 80)
-    rows /= 2;
-  return rows;
-}
-
-bool isOfColumn(AffineMap access) {
-  for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
-    if (access.isFunctionOfDim(row))
-      return false;
-  return true;
-}
-
-namespace {
-
-/// What follows a contraction's sums, as text: `columns` reads what all rows share of a column, `store` computes what
-/// is stored of the sums, and stores it.
-struct Ending {
-  std::string fields, makes, stores; ///< the last with "@0" and so on for the views that it stores to
-  /// What `columns` reads: an element of a view, or without one an expression.
-  struct Read {
-    std::string view, index;
-    std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
-  };
-  std::vector<Read> values;
-  std::vector<std::string> types; ///< of the values
-  std::vector<std::string> views, viewTypes;
-  int rowsAtOnce; ///< that one piece of code stores
-
-  Ending(KernelText &k, const Step &step);
-  /// The same code, but for what it reads and where it stores.
-  bool isLike(const Ending &other) const {
-    return fields == other.fields && makes == other.makes && stores == other.stores && viewTypes == other.viewTypes;
-  }
-};
-
-} // namespace
-
-Ending::Ending(KernelText &k, const Step &step) : rowsAtOnce(rowsStoredAtOnce(step, k.geometry)) {
-  ContractOp op = step.contraction;
-  bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
-  std::map<std::string, std::string> shared; ///< fields by what they are read from
-  std::string place;
-  std::vector<std::string> outer = k.space(place);
-  bool toMemory = false;
-  for (Value stored : step.stores) {
-    std::string own, lines;
-    std::vector<std::string> dims = k.space(own);
-    std::map<std::pair<void *, std::string>, std::string> known;
-    unsigned computed = 0;
-    auto field = [&](Value value, AffineMap access) {
-      auto place = k.steps.places.find(value);
-      Read from;
-      if (place != k.steps.places.end() && place->second.kind == Place::argument)
-        from = {"t." + k.view(value), k.placeOf(value, access, dims)};
-      else
-        from = {"", "t." + k.at(value, k.text(access, dims))};
-      std::string &name = shared[from.text()];
-      if (name.empty()) {
-        name = "c" + std::to_string(shared.size() - 1);
-        fields += (fields.empty() ? "" : " ") + k.elementOf(value) + " " + name + ";";
-        values.push_back(from);
-        types.push_back(k.elementOf(value));
-      }
-      return "of." + name;
-    };
-    // A map of the sums is computed from them; everything else is read.
-    std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
-      if (value == op.getResult())
-        return "sum";
-      auto map = value.getDefiningOp<MapOp>();
-      if (!map || !isMadeOf(value, op.getResult()))
-        return isOfColumn(access) ? field(value, access) : "t." + k.at(value, k.text(access, dims));
-      std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
-      if (name.empty()) {
-        std::string made =
-            k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
-        name = "v" + std::to_string(computed++);
-        lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
-      }
-      return name;
-    };
-    size_t number = views.size();
-    std::string data = read(stored, k.own(stored));
-    lines += "    return " + data + ";\n";
-    bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
-                                 [&](const std::string &row) { return llvm::StringRef(lines).contains(row); });
-    makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
-                     number, readsRow ? own : "", lines)
-                 .str();
-    // Rows of an output are aligned if they are multiples of 16 bytes.
-    const Place &where = k.steps.places.find(stored)->second;
-    bool inScratch = where.kind == Place::scratch,
-         aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
-    toMemory |= !inScratch;
-    std::string function = cluster && tensor && inScratch
-                               ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
-                               : formatv("storeNeighbours<{0}>", aligned).str();
-    stores += formatv("    {0}{1}(@{2}, {3}, sums, [&](int i) {{ return make{2}(row, sums.column(column, i), "
-                      "sums.sum[i], of[i]); });\n",
-                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
-                      k.placeOf(stored, outer))
-                  .str();
-    views.push_back("t." + k.view(stored));
-    viewTypes.push_back(llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str());
-  }
-  if (toMemory)
-    stores = place + stores;
-}
-
-/// The text of the endings of layers first, first + 1 and so on, which are alike.
-static std::string endingText(unsigned first, ArrayRef<Ending> alike) {
-  const Ending &one = alike.front();
-  // n == 1 ? a : n == 2 ? b : c
-  auto chosen = [&](auto valueOf) {
-    std::string all;
-    bool same = llvm::all_of(alike, [&](const Ending &e) { return valueOf(e) == valueOf(one); });
-    for (size_t i = 0; !same && i + 1 < alike.size(); ++i)
-      all += formatv("n == {0} ? {1} : ", first + i, valueOf(alike[i])).str();
-    return all + valueOf(alike.back());
-  };
-  std::string values, froms, views, stores = one.stores;
-  for (size_t i = 0; i < one.values.size(); ++i) {
-    // Of several views one is chosen, not of what was read from them.
-    const Ending::Read &read = one.values[i];
-    bool same = llvm::all_of(alike, [&](const Ending &e) {
-      return e.values[i].view.empty() == read.view.empty() && e.values[i].index == read.index;
-    });
-    std::string from = chosen([&](const Ending &e) { return e.values[i].view; });
-    if (same && !read.view.empty() && from != read.view) {
-      froms += formatv("  const Global<const {0}> from{1} = {2};\n", one.types[i], i, from).str();
-      values += formatv("{0}from{1}[{2}]", i ? ", " : "", i, read.index).str();
-    } else {
-      values += (i ? ", " : "") + chosen([&](const Ending &e) { return e.values[i].text(); });
-    }
-  }
-  for (size_t i = 0; i < one.views.size(); ++i) {
-    std::string view = chosen([&](const Ending &e) { return e.views[i]; }), name = "@" + std::to_string(i);
-    if (view.find('?') != std::string::npos) {
-      views += formatv("  const {0} to{1} = {2};\n", one.viewTypes[i], i, view).str();
-      view = "to" + std::to_string(i);
-    }
-    for (size_t at; (at = stores.find(name + ",")) != std::string::npos;)
-      stores.replace(at, name.size(), view);
-  }
-  return formatv(
-             "{6}  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n{3}{4}  const "
-             "auto "
-             "store = [&](int row, int column, const auto &sums, const auto &of) {{\n{5}  };\n",
-             values.empty() ? "" : " column", one.fields.empty() ? "" : " " + one.fields + " ",
-             values.empty() ? "" : "{" + values + "}", one.makes, views, stores, froms)
-      .str();
 }
 
 /// The left operand's rows of the tile in an argument or a result.
@@ -277,13 +105,6 @@ static std::string panelCalls(KernelText &k, Contraction c) {
   return all;
 }
 
-static std::string indented(StringRef text) {
-  std::string all;
-  for (StringRef line : llvm::split(text.rtrim('\n'), '\n'))
-    all += (line.starts_with("#") ? "" : "  ") + line.str() + "\n";
-  return all;
-}
-
 /// if (n < 3) return one; ...; return the last.
 static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
   std::string all;
@@ -292,48 +113,39 @@ static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
   return all + "    return " + upTo.back().second + ";\n";
 }
 
-/// What all contractions on tensor cores share: the ring that brings their weights, and the layers in numbers.
+/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
 static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
-  std::vector<std::pair<int64_t, std::string>> stages, inNumbers;
+  std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
-  int64_t count = 0, widths = 0, rowUnit = 4;
+  int64_t widths = 0, rowUnit = 4;
   bool ragged = false;
   for (Contraction c : layers) {
-    unsigned number = k.numberOf(c.op.getResult());
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
     bool streams = c.streamsRows(k.steps);
-    std::string rows = streams || place.kind == Place::result ? globalRows(k, c) : "";
     llvm::StringRef left = streams                       ? "streamed"
                            : place.kind == Place::result ? "inGlobal"
                            : place.narrow.empty()        ? "floats"
                                                          : "halves";
-    stages.push_back({count + c.stages(g), formatv("stageOfProduct<Product{0}, BlockTile>(n{1}, t.{2}{3})", number,
-                                                   count ? " - " + std::to_string(count) : "", k.view(c.op.getRhs()),
-                                                   streams ? ", " + rows : "")});
-    inNumbers.push_back(
-        {inNumbers.size() + 1, left == "inGlobal" ? formatv("layerOfProduct<Product{0}>({1})", number, rows).str()
-                               : streams          ? formatv("layerOfProduct<Product{0}>(streamed, 0, 0)", number).str()
-                                                  : formatv("layerOfProduct<Product{0}>({1}, {2}, {3})", number, left,
-                                                            place.offset * g.rows, place.stride)
-                                                        .str()});
+    std::string rows = streams || place.kind == Place::result
+                           ? globalRows(k, c)
+                           : formatv("{0}, {1}, {2}", left, place.offset * g.rows, place.stride).str();
+    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct<Product{0}>(t.{1}, {2})",
+                                                       k.numberOf(c.op.getResult()), k.view(c.op.getRhs()), rows)});
     lefts.insert(left);
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
     ragged |= c.K % 16 != 0;
     if (streams && c.K % 4)
       rowUnit = 1;
-    count += c.stages(g);
   }
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
-                 "  // What the stages of the ring hold, from the first contraction to the last.\n"
-                 "  const auto stageOf = [&](int n) {{\n{5}  };\n"
-                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(stageOf)> ring({11}, t.rows, stageOf);\n"
-                 "  const auto layerOf = [&](int n) {{\n{12}  };\n",
+                 "  const auto layerOf = [&](int n) {{\n{5}  };\n"
+                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(layerOf)> ring({11}, t.rows, layerOf);\n",
                  layers.front().math, llvm::join(lefts, " | "), widths, ragged ? "true" : "false",
-                 g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(stages),
+                 g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", count, llvm::StringRef(chosen(inNumbers)));
+                 g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", layers.size());
 }
 
 std::string emitProducts(KernelText &k) {
@@ -353,6 +165,8 @@ std::string emitProducts(KernelText &k) {
 static std::string emitStep(KernelText &k, const Step &step) {
   if (!step.contraction)
     return emitRows(k, step);
+  if (!isPanels(step.contraction))
+    return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
   Contraction c(step.contraction);
   std::string multiply = c.onTensorCores()
                              ? formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, columns, store);\n",
@@ -363,34 +177,44 @@ static std::string emitStep(KernelText &k, const Step &step) {
                  indented(leftOperand(k, c) + endingText(0, Ending(k, step)) + multiply));
 }
 
-/// One loop goes through all contractions on tensor cores: what multiplies is one piece of code. So is what follows the
-/// sums of layers that are alike.
-static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+/// One loop goes through the stages of all contractions on tensor cores: what multiplies is one piece of code. So is
+/// what follows the sums of layers that are alike. Other steps come before the first stage, while the ring is filled,
+/// or after a layer.
+static std::string stageLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<std::string> others, StringRef meet) {
   std::string stores;
   for (size_t i = 0; i < layers.size();) {
     size_t end = i + 1;
-    while (end < layers.size() && layers[end].N == layers[i].N && endings[end].isLike(endings[i]))
+    while (end < layers.size() &&
+           llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
       ++end;
-    StringRef otherwise = i ? "else " : "";
-    stores +=
-        formatv("  {0}{{ // {1}{2} x {3}\n{4}    storeSums<Product{5}, Contractions, {6}>(sums, pass, t.rows, columns, "
-                "store);\n  }\n",
-                end < layers.size() ? formatv("{0}if (n < {1}) ", otherwise, end).str() : otherwise, layers[i].K,
-                end - i > 1 ? ", ..." : "", layers[i].N, indented(endingText(i, endings.slice(i, end - i))),
-                k.numberOf(ContractOp(layers[i].op).getResult()), endings[i].rowsAtOnce)
-            .str();
+    std::string text = endingText(i, endings.slice(i, end - i)) +
+                       "  storeSums<Contractions>(sums, layer, place.pass, t.rows, columns, store);\n";
+    if (i > 0 || end < layers.size())
+      text = formatv("  {0}{1}{{\n{2}  }\n", i ? "else " : "",
+                     end < layers.size() ? formatv("if (n < {0}) ", end).str() : "", indented(text))
+                 .str();
+    stores += text;
     i = end;
   }
-  std::string all =
-      formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
-              "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
-              "      Contractions::Sums sums;\n"
-              "      multiply<Contractions>(layer, pass, t.rows, ring, sums);\n{1}    }\n",
-              layers.size(), indented(indented(stores)));
+  std::string first = "      continue; // the ring is not full yet\n";
+  if (!others.front().empty())
+    first = formatv(" {{ // the ring is not full yet\n      if (stage == -1) {{\n{0}      }\n      continue;\n    }\n",
+                    indented(indented(indented(others.front() + meet.str()))));
+  std::string all = formatv("  Layer layer;\n  Contractions::Sums sums;\n"
+                            "  clear<Contractions>(sums);\n  Place place;\n"
+                            "#pragma unroll 1\n  while (place.layer < {0}) {{\n"
+                            "    const int n = place.layer, stage = ring.next();\n    if (stage < 0){1}{2}"
+                            "    if (place.from == 0) {{\n      layer = layerOf(n);\n"
+                            "      beginPass<Contractions>(layer, place.pass, t.rows, sums);\n    }\n"
+                            "    multiply<Contractions>(layer, place, stage, t.rows, sums);\n"
+                            "    if (place.nextInPass<BlockTile>(layer))\n      continue;\n{3}"
+                            "    clear<Contractions>(sums);\n"
+                            "    if (place.nextPass<BlockTile>(layer))\n      continue;\n",
+                            layers.size(), others.front().empty() ? "\n" : "", first, indented(stores));
   for (size_t i = 0; i < layers.size(); ++i)
-    if (!others[i].empty())
-      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i]))).str();
+    if (!others[i + 1].empty())
+      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1]))).str();
   if (layers.size() > 1 && !meet.empty())
     all += formatv("    if (n < {0}) {{\n    {1}    }\n", layers.size() - 1, meet).str();
   return all + "  }\n";
@@ -418,8 +242,7 @@ std::string emitSteps(KernelText &k) {
     all += "  clusterSync(); // all blocks are there to be given activations\n";
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
   std::string between = g.bulkCopies || g.cluster > 1 ? meet : "";
-  all += others.front() + (others.front().empty() ? "" : between);
-  return all + layerLoop(k, layers, endings, ArrayRef(others).drop_front(), between);
+  return all + stageLoop(k, layers, endings, others, between);
 }
 
 } // namespace tutti

@@ -38,7 +38,7 @@ CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
 /// Without tensor cores: as many rows as fit, up to 16; for calls of few rows fewer, down to what still fills a warp's
 /// registers, or a block's threads.
 std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture &architecture) {
-  bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return bool(step.contraction); });
+  bool multiplies = llvm::any_of(steps.steps, [](const Step &step) { return isPanels(step.contraction); });
   std::vector<CudaGeometry> fitting;
   for (int64_t rows = 16; rows >= 1; rows /= 2)
     for (bool copies : {true, false})

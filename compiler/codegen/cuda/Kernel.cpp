@@ -73,6 +73,7 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 #include "tutti/row.cuh"
 #include "tutti/head.cuh"
 #include "tutti/special.cuh"
+#include "tutti/tile.cuh"
 )";
 
 /// Of a block that has its tile and member: the rest of its way.

@@ -223,7 +223,11 @@ std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::str
   unsigned first = isTable(value);
   for (unsigned i = first; i < sizes.size(); ++i) {
     std::string dim = text(access.getResult(i), dims);
-    linear = i == first ? "int64_t(" + dim + ")" : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
+    bool last = i + 1 == sizes.size();
+    if (linear.empty() || linear == "0")
+      linear = last || dim == "0" ? dim : "int64_t(" + dim + ")";
+    else
+      linear = "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
   return linear.empty() ? "0" : linear;
 }

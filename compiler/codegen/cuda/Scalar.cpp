@@ -74,7 +74,6 @@ llvm::StringRef approximation(Operation *op, llvm::StringRef precision) {
   return llvm::TypeSwitch<Operation *, llvm::StringRef>(op)
       .Case([](math::ExpOp) { return "fastExp"; })
       .Case([](math::LogOp) { return "fastLog"; })
-      .Case([](math::RsqrtOp) { return "fastRsqrt"; })
       .Case([&](math::TanhOp) { return precision == "bf16" ? "fastTanh" : ""; }) // 11 bits
       .Case([](LogisticOp) { return "fastLogistic"; })
       .Case([](Log1pExpOp) { return "fastLog1pExp"; })
@@ -301,7 +300,7 @@ private:
           return arg(op, 0) + " < 0 ? " + castTo(cudaType(type), "-" + castTo(unsignedOf(type), arg(op, 0))) + " : " +
                  arg(op, 0);
         })
-        .Case<math::ExpOp, math::LogOp, math::TanhOp, math::RsqrtOp, LogisticOp, Log1pExpOp, MishGateOp>(
+        .Case<math::ExpOp, math::LogOp, math::TanhOp, LogisticOp, Log1pExpOp, MishGateOp>(
             [&](auto) { return call(op, approximation(op, "bf16")); })
         .Case([&](arith::CmpFOp o) { return compare(o); })
         .Case([&](arith::CmpIOp o) { return compare(o); })

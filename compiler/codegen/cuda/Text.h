@@ -126,13 +126,16 @@ struct Contraction {
   int64_t stages(const CudaGeometry &geometry) const;
 };
 
+/// What a thread makes of a product of two values (device/tile.cuh): as many rows and columns as leave none of the
+/// block without work, of those that the sums' endings have short code for.
+struct ProductTile {
+  int64_t rows = 1, columns = 1;
+  static ProductTile of(const Step &step, const Steps &steps, const CudaGeometry &geometry);
+};
+
 /// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
 /// panel of the products that it goes into needs none of it.
 int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
-
-/// Of how many of a lane's rows one piece of code stores what a step makes of a contraction's sums, a power of two
-/// (device/tensor.cuh): of as many as the code is short, for NVRTC takes its time with each copy of it.
-int rowsStoredAtOnce(const Step &step, const CudaGeometry &geometry);
 
 /// A format of the key by which an ArgOp or TopOp chooses, of the element.
 std::string keyText(mlir::Operation *op);
@@ -140,11 +143,19 @@ std::string keyText(mlir::Operation *op);
 /// Whether an access of a kernel's space is of no row: all rows of a column read the same.
 bool isOfColumn(mlir::AffineMap access);
 
+/// Operations of the longest thing that a step makes of a contraction's sum and stores, about.
+int64_t lengthOfEnding(const Step &step);
+/// `columns`, which reads what all rows share of a column, and `store`, which computes what a step stores of the sums
+/// of neighbouring columns, and stores it.
+std::string emitEnding(KernelText &text, const Step &step);
+
 /// Aliases for the shapes of the kernel's products on tensor cores.
 std::string emitProducts(KernelText &text);
-/// The statements of all steps and the barriers between them, of a step by rows, and of all heads; a file each.
+/// The statements of all steps and the barriers between them, of a step by rows, of a product of two values, and of all
+/// heads; a file each.
 std::string emitSteps(KernelText &text);
 std::string emitRows(KernelText &text, const Step &step);
+std::string emitProduct(KernelText &text, const Step &step);
 std::string emitHeads(KernelText &text);
 
 } // namespace tutti

@@ -158,8 +158,8 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   std::unique_ptr<OnnxFile> file;
   for (auto [i, member] : llvm::enumerate(members)) {
     if (isMlir(member.model) != isMlir(members[0].model))
-      return fail(ExitCode::usage, "'" + member.model + "' and '" + members[0].model +
-                                       "' are of different formats; all members are ONNX, or all are MLIR");
+      return fail(ExitCode::usage, quote(member.model) + " and " + quote(members[0].model) +
+                                       " are of different formats; all members are ONNX, or all are MLIR");
     if (!isMlir(member.model) && (i == 0 || member.model != members[i - 1].model)) {
       llvm::Expected<std::unique_ptr<OnnxFile>> opened = OnnxFile::open(member.model);
       if (!opened)

@@ -21,7 +21,7 @@ static std::string describe(Operation *op, const MemberModel &member) {
     return "the end of the graph";
   if (auto get = dyn_cast<GetOp>(op)) {
     const WeightSource &source = member.weights.lookup(get.getParam());
-    return (source.name.empty() ? "a constant" : "weight '" + source.name + "'") + " of " + describe(get.getType());
+    return (source.name.empty() ? "a constant" : "weight " + quote(source.name)) + " of " + describe(get.getType());
   }
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -43,8 +43,8 @@ static std::string describe(Operation *op, const MemberModel &member) {
 
 static llvm::Error differs(const MemberModel &first, const MemberModel &other, size_t index, const Twine &where,
                            const Twine &there, const Twine &here) {
-  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
-                                         first.file + "') at " + where + ": " + there + ", in member 0 " + here);
+  return fail(ExitCode::unsupported, "member " + Twine(index) + " (" + quote(other.file) + ") differs from member 0 (" +
+                                         quote(first.file) + ") at " + where + ": " + there + ", in member 0 " + here);
 }
 
 /// A single number is part of the structure: an offset, a step, a bound.
@@ -55,7 +55,7 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   for (unsigned i = 0; i < mine.getNumResults(); ++i)
     if (mine.getResultTypes()[i] != theirs.getResultTypes()[i])
       return differs(first, other, index,
-                     "output '" + mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue() + "'",
+                     "output " + quote(mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue()),
                      describe(theirs.getResultTypes()[i]), describe(mine.getResultTypes()[i]));
   return llvm::Error::success();
 }
@@ -120,11 +120,9 @@ llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size
   size_t line = 0;
   while (line < here.size() && line < there.size() && here[line] == there[line])
     ++line;
-  auto shown = [&](ArrayRef<StringRef> lines) {
-    return line < lines.size() ? lines[line].trim().take_front(200).str() : std::string("the end");
-  };
-  return fail(ExitCode::unsupported, "member " + Twine(index) + " ('" + other.file + "') differs from member 0 ('" +
-                                         first.file + "'): " + shown(there) + ", in member 0 " + shown(here));
+  auto at = [&](ArrayRef<StringRef> lines) { return line < lines.size() ? shown(lines[line].trim()) : "the end"; };
+  return fail(ExitCode::unsupported, "member " + Twine(index) + " (" + quote(other.file) + ") differs from member 0 (" +
+                                         quote(first.file) + "): " + at(there) + ", in member 0 " + at(here));
 }
 
 } // namespace tutti

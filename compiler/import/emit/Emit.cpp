@@ -2,6 +2,11 @@
 // Pointwise ops, and the folding of constants.
 #include "compiler/import/emit/Emit.h"
 
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
 using namespace mlir;
 
 namespace tutti {
@@ -13,6 +18,11 @@ Operand Emit::unsupported(const Twine &reason, const Twine &advice) {
   if (!problem && !restart)
     problem = Problem{ExitCode::unsupported, reason.str(), advice.str()};
   return Operand();
+}
+
+Operand Emit::unknownLength(const Twine &does, const Size &length) {
+  return unsupported(does + " dimension " + quote(length.str()) + ", which is known at a call only",
+                     "bind it to one value with --dim " + shown(length.getSymbols()[0]) + "=VALUE");
 }
 
 Operand Emit::malformed(const Twine &reason) {
@@ -308,7 +318,14 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
 }
 
 Operand Emit::scalar(double value, const Operand &like) {
-  return like ? Operand(scalarSource(like.element(), value)) : Operand();
+  if (!like)
+    return Operand();
+  if (!like.isFloat() && !(std::fabs(value) < 0x1p63)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    return malformed("the number " + text + " beside elements of " + elementName(like.element()));
+  }
+  return Operand(scalarSource(like.element(), value));
 }
 
 } // namespace tutti

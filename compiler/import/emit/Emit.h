@@ -100,6 +100,8 @@ public:
   bool same(const Size &a, const Size &b);
 
   Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
+  /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
+  Operand unknownLength(const llvm::Twine &does, const Size &length);
   Operand malformed(const llvm::Twine &reason);
   std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
   bool failed() const { return problem.has_value(); }
@@ -138,6 +140,10 @@ private:
   /// a scalar itself.
   Operand withoutFactor(const Operand &x, double &factor, llvm::SmallVectorImpl<Operand> &sources);
   Operand product(const Operand &a, const Operand &b);
+  /// Whether a value is this number, as near as float32 has it.
+  bool isNumber(mlir::Value value, double number) const;
+  /// x, if a value is x (1 + erf(x / sqrt 2)); null for any other.
+  mlir::Value geluOf(mlir::Value doubled) const;
   mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 

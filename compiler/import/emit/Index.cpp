@@ -15,19 +15,31 @@ Operand Emit::list(ArrayRef<int64_t> numbers, Type element) {
   return Operand(computedSource(tensor));
 }
 
+/// Its elements, where they lie if they are int64 there, else in `own`.
+static ArrayRef<int64_t> numbersOf(const WeightSource &x, std::vector<int64_t> &own) {
+  bool aligned = reinterpret_cast<uintptr_t>(x.data) % alignof(int64_t) == 0;
+  if (x.element.isInteger(64) && x.contiguous() && aligned)
+    return {reinterpret_cast<const int64_t *>(x.data), size_t(x.count())};
+  own = toHost(x).ints;
+  return own;
+}
+
 Operand Emit::checkedIndices(const Operand &indices, int64_t length) {
   if (!indices || !indices.isConstant() || indices.constant().count() > budget)
     return indices; // kernels bring them into the range
-  HostTensor host = toHost(indices.constant());
-  budget -= host.count();
-  bool wraps = false;
-  for (int64_t &index : host.ints) {
+  const WeightSource &constant = indices.constant();
+  std::vector<int64_t> own;
+  ArrayRef<int64_t> numbers = numbersOf(constant, own);
+  budget -= numbers.size();
+  for (int64_t index : numbers)
     if (index < -length || index >= length)
       return malformed("index " + Twine(index) + " of an axis of length " + Twine(length));
-    wraps |= index < 0;
+  if (llvm::none_of(numbers, [](int64_t index) { return index < 0; }))
+    return indices;
+  HostTensor host = toHost(constant);
+  for (int64_t &index : host.ints)
     index += index < 0 ? length : 0;
-  }
-  return wraps ? Operand(computedSource(host)) : indices;
+  return Operand(computedSource(host));
 }
 
 /// The step between neighbours, if it is the same everywhere.
@@ -60,8 +72,7 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   Sizes sizes = x.sizes(), chosen = given.sizes();
   Size length = sizes[axis];
   if (!length.isFixed())
-    return unsupported("chooses elements along dimension '" + length.str() + "', which is known at a call only",
-                       "bind it to one value with --dim " + Twine(length.getSymbols()[0]) + "=VALUE");
+    return unknownLength("chooses elements along", length);
   Operand indices = checkedIndices(given, length.getFixed());
   if (!indices)
     return Operand();
@@ -72,7 +83,8 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   // Places that are known and evenly apart are a slice: exporters write either.
   if (indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
       indices.constant().count() <= budget) {
-    std::vector<int64_t> places = toHost(indices.constant()).ints;
+    std::vector<int64_t> own;
+    ArrayRef<int64_t> places = numbersOf(indices.constant(), own);
     if (std::optional<int64_t> step = evenStep(places); step && !places.empty())
       return reshape(part(x, axis, places[0], places.size(), *step), sizes);
   }
@@ -88,8 +100,7 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
   Sizes sizes = x.sizes(), lengths = updates.sizes();
   for (const Size &size : {sizes.back(), lengths.back()})
     if (!size.isFixed())
-      return unsupported("puts elements along dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      return unknownLength("puts elements along", size);
   if (width == 0 || llvm::is_contained(lengths, Size(0)))
     return x;
   int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width, last = sizes.size() - 1;

@@ -2,6 +2,7 @@
 // Products: of elements, in their normal form, and of matrices.
 #include "compiler/import/emit/Emit.h"
 
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -38,6 +39,34 @@ Operand Emit::withoutFactor(const Operand &x, double &factor, SmallVectorImpl<Op
   return Operand(product.getLhs());
 }
 
+bool Emit::isNumber(Value value, double number) const {
+  const WeightSource *weight = sourceOf(value);
+  std::optional<double> given = weight ? scalarOf(*weight) : std::nullopt;
+  return given && std::fabs(*given - number) <= 1e-7 * number; // a float32's unit
+}
+
+Value Emit::geluOf(Value doubled) const {
+  auto product = doubled.getDefiningOp<MulOp>();
+  if (!product)
+    return nullptr;
+  auto inOrders = [](auto op) {
+    return std::array{std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())};
+  };
+  auto isScaled = [&](Value value, Value x) {
+    if (auto quotient = value.getDefiningOp<DivOp>())
+      return quotient.getLhs() == x && isNumber(quotient.getRhs(), M_SQRT2);
+    auto scaled = value.getDefiningOp<MulOp>();
+    return scaled && llvm::any_of(inOrders(scaled),
+                                  [&](auto parts) { return parts.first == x && isNumber(parts.second, M_SQRT1_2); });
+  };
+  for (auto [x, gate] : inOrders(product))
+    if (auto sum = gate.template getDefiningOp<AddOp>(); sum && x.getType() == product.getType())
+      for (auto [function, one] : inOrders(sum))
+        if (auto erf = function.template getDefiningOp<ErfOp>(); erf && isNumber(one, 1) && isScaled(erf.getX(), x))
+          return x;
+  return nullptr;
+}
+
 Operand Emit::product(const Operand &a, const Operand &b) {
   // x tanh(softplus(x)) is what exporters without Mish write for it.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
@@ -45,10 +74,33 @@ Operand Emit::product(const Operand &a, const Operand &b) {
       if (auto tanh = y.value().getDefiningOp<TanhOp>())
         if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
           return unary<MishOp>(x);
+  // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
+        y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
+      if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>())
+        return binary<DivOp>(x, Operand(reciprocal.getX()));
+  // x (1 + erf(x / sqrt 2)) / 2 is what those without Gelu write.
+  if (a.isValue() && b.isConstant() && b.scalar() == std::optional<double>(0.5) && b.rank() <= a.rank())
+    if (Value x = geluOf(a.value()))
+      return unary<GeluOp>(Operand(x));
   return binary<MulOp>(a, b);
 }
 
+/// Whether x times y, or over it, is x: exporters write factors that are 1 in one spelling of an op, and not in
+/// another.
+static bool isUnchangedBy(const Operand &x, const Operand &y) {
+  if (!x || !y || x.isConstant() || x.element() != y.element() || y.scalar() != std::optional<double>(1))
+    return false;
+  std::optional<Sizes> sizes = broadcast(x.sizes(), y.sizes());
+  return sizes && *sizes == x.sizes();
+}
+
 Operand Emit::mul(const Operand &a, const Operand &b) {
+  if (isUnchangedBy(a, b))
+    return a;
+  if (isUnchangedBy(b, a))
+    return b;
   if (!a || !b || !isWide(a.element()) || a.element() != b.element() || (a.isConstant() && b.isConstant()))
     return product(a, b);
   std::optional<Sizes> sizes = broadcastAll({a, b});
@@ -63,11 +115,13 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
   Operand result = x && y ? product(x, y) : x ? x : y;
   // One factor keeps its name; the product of two is a number of ours.
   if (factor != 1)
-    result = binary<MulOp>(result, sources.size() == 1 ? sources[0] : scalar(factor, result));
+    result = product(result, sources.size() == 1 ? sources[0] : scalar(factor, result));
   return result && result.sizes() != *sizes ? reshape(result, *sizes) : result;
 }
 
 Operand Emit::div(const Operand &a, const Operand &b) {
+  if (isUnchangedBy(a, b))
+    return a;
   if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
     if (std::optional<double> number = b.scalar(); number && isExactFactor(*number)) {
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
@@ -140,8 +194,7 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   int64_t work = 1;
   for (auto &[label, size] : sizeOf) {
     if (!size.isFixed() && labels->result.find(label) == std::string::npos)
-      return unsupported("sums over dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      return unknownLength("sums over", size);
     if (size.isFixed() && llvm::MulOverflow(work, std::max<int64_t>(size.getFixed(), 1), work))
       work = INT64_MAX;
   }

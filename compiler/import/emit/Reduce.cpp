@@ -11,8 +11,7 @@ bool Emit::isKnown(const Operand &x, int64_t axis, const Twine &does) {
     return false;
   Size size = x.sizes()[axis];
   if (!size.isFixed())
-    unsupported(does + " dimension '" + size.str() + "', which is known at a call only",
-                "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+    unknownLength(does, size);
   return size.isFixed();
 }
 

@@ -94,7 +94,7 @@ Operand Emit::shapeArithmetic(StringRef name, const Operand &a, const Operand &b
     else if (std::optional<bool> answer = equal(p, q))
       number = Size(*answer);
     if (!number)
-      return unsupported("'" + name.drop_front(StringRef("tutti.").size()) + "' of sizes " + p.str() + " and " +
+      return unsupported(quote(name.drop_front(StringRef("tutti.").size())) + " of sizes " + p.str() + " and " +
                              q.str() + ", which is no product of sizes",
                          "bind the dimension to one value with --dim");
     result.elements.push_back(*number);
@@ -165,6 +165,36 @@ Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
   return op(BroadcastOp::getOperationName(), getTensorType(sizes, x.element()), {x});
 }
 
+/// The axes of x, as a permutation, whose reshape is the transposition of x's reshape: if every run of axes that the
+/// reshape splits or joins stays together, in its order.
+static std::optional<SmallVector<int64_t>> belowReshape(ArrayRef<Size> from, ArrayRef<Size> to,
+                                                        ArrayRef<int64_t> permutation) {
+  std::optional<SmallVector<AxisRuns>> runs = matchAxes(from, to);
+  if (!runs)
+    return std::nullopt;
+  SmallVector<int64_t> moved; // but for axes of length 1, which may stand anywhere
+  llvm::copy_if(permutation, std::back_inserter(moved), [&](int64_t axis) { return to[axis] != Size(1); });
+  SmallVector<int64_t> now;
+  for (ArrayRef<int64_t> rest = moved; !rest.empty();) {
+    auto run = llvm::find_if(*runs, [&](const AxisRuns &each) {
+      return rest[0] >= each.first[1] && rest[0] < int64_t(each.first[1] + each.count[1]);
+    });
+    for (int64_t axis = run->first[1]; axis < int64_t(run->first[1] + run->count[1]); ++axis) {
+      if (to[axis] == Size(1))
+        continue;
+      if (rest.empty() || rest[0] != axis)
+        return std::nullopt;
+      rest = rest.drop_front();
+    }
+    for (int64_t axis = run->first[0]; axis < int64_t(run->first[0] + run->count[0]); ++axis)
+      now.push_back(axis);
+  }
+  for (int64_t axis = 0; axis < int64_t(from.size()); ++axis)
+    if (!llvm::is_contained(now, axis))
+      now.push_back(axis);
+  return now;
+}
+
 Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
   if (!x || llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return x;
@@ -184,6 +214,12 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
     for (int64_t from : permutation)
       both.push_back(earlier.getPermutation()[from]);
     return transpose(Operand(earlier.getX()), both);
+  }
+  // Two with a reshape between them that they could both stand before are one: exporters differ in where they reshape.
+  if (auto between = x.value().getDefiningOp<ReshapeOp>(); between && between.getX().getDefiningOp<TransposeOp>()) {
+    Operand source(between.getX());
+    if (std::optional<SmallVector<int64_t>> below = belowReshape(source.sizes(), before, permutation))
+      return reshape(transpose(source, *below), sizes);
   }
   return op(TransposeOp::getOperationName(), getTensorType(sizes, x.element()), {x},
             {numbers("permutation", permutation)});
@@ -263,8 +299,7 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
         return malformed("shapes " + tutti::str(sizes) + " and " + tutti::str(mine) + " do not join along axis " +
                          Twine(axis));
     if (!mine[axis].isFixed())
-      return unsupported("joins along dimension '" + mine[axis].str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(mine[axis].getSymbols()[0]) + "=VALUE");
+      return unknownLength("joins along", mine[axis]);
     if (llvm::AddOverflow(length, mine[axis].getFixed(), length))
       return malformed("an axis longer than there are numbers");
   }

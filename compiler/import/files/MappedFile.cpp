@@ -19,11 +19,11 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
   // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
   int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
-    return fail(ExitCode::usage, "cannot open '" + path + "': " + std::strerror(errno));
+    return fail(ExitCode::usage, "cannot open " + quote(path) + ": " + std::strerror(errno));
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd);
-    return fail(ExitCode::usage, "'" + path + "' is not a regular file");
+    return fail(ExitCode::usage, quote(path) + " is not a regular file");
   }
   const char *begin = nullptr;
   auto bytes = static_cast<uint64_t>(status.st_size);
@@ -36,7 +36,7 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
       } else if (more == 0 || errno != EINTR) {
         int why = more ? errno : EIO; // it has become shorter
         ::close(fd);
-        return fail(ExitCode::resource, "cannot read '" + path + "': " + std::strerror(why));
+        return fail(ExitCode::resource, "cannot read " + quote(path) + ": " + std::strerror(why));
       }
     }
     begin = copy.release();
@@ -45,7 +45,7 @@ llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
     int why = errno;
     if (place == MAP_FAILED) {
       ::close(fd);
-      return fail(ExitCode::resource, "cannot map '" + path + "': " + std::strerror(why));
+      return fail(ExitCode::resource, "cannot map " + quote(path) + ": " + std::strerror(why));
     }
     begin = static_cast<const char *>(place);
   }

@@ -17,7 +17,7 @@ namespace tutti {
 /// The same error with the file's name in front.
 static llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
   return llvm::handleErrors(std::move(error), [&](const CompileError &e) {
-    return fail(e.code, "'" + path + "' is no ONNX model: " + e.message);
+    return fail(e.code, quote(path) + " is no ONNX model: " + e.message);
   });
 }
 
@@ -34,9 +34,9 @@ llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
   if (!stripped)
     return inFile(path, stripped.takeError());
   if (!file->message.ParseFromString(*stripped))
-    return fail(ExitCode::malformed, "'" + path + "' is no ONNX model: a message in it does not parse");
+    return fail(ExitCode::malformed, quote(path) + " is no ONNX model: a message in it does not parse");
   if (!file->message.has_graph())
-    return fail(ExitCode::malformed, "'" + path + "' is no ONNX model: there is no graph in it");
+    return fail(ExitCode::malformed, quote(path) + " is no ONNX model: there is no graph in it");
   return file;
 }
 

@@ -59,7 +59,7 @@ public:
     if (place == Place::names)
       return go(Place::end);
     if (place == Place::fields && entries.back().seen != Entry::hasAll)
-      return no("tensor '" + shown(tensor) + "' lacks its " +
+      return no("tensor " + quote(tensor) + " lacks its " +
                 (entries.back().seen & Entry::hasDtype
                      ? entries.back().seen & Entry::hasShape ? "data_offsets" : "shape"
                      : "dtype"));
@@ -69,7 +69,7 @@ public:
     switch (place) {
     case Place::names:
       if (!names.try_emplace(text, true).second)
-        return no("there are two tensors '" + shown(text) + "'");
+        return no("there are two tensors " + quote(text));
       tensor = text;
       if (tensor != "__metadata__")
         entries.emplace_back().name = text;
@@ -82,9 +82,9 @@ public:
                        : text == "data_offsets" ? Entry::hasOffsets
                                                 : 0;
       if (!field)
-        return no("tensor '" + shown(tensor) + "' has a '" + shown(text) + "', expected dtype, shape and data_offsets");
+        return no("tensor " + quote(tensor) + " has a " + quote(text) + ", expected dtype, shape and data_offsets");
       if (entries.back().seen & field)
-        return no("tensor '" + shown(tensor) + "' has its " + text + " twice");
+        return no("tensor " + quote(tensor) + " has its " + text + " twice");
       entries.back().seen |= field;
       numbers.clear();
       return go(field == Entry::hasDtype ? Place::dtype : field == Entry::hasShape ? Place::shape : Place::offsets);
@@ -108,7 +108,7 @@ public:
     if (place == Place::dims)
       entries.back().dims.assign(numbers.begin(), numbers.end());
     else if (numbers.size() != 2)
-      return no("tensor '" + shown(tensor) + "' has data_offsets of " + std::to_string(numbers.size()) +
+      return no("tensor " + quote(tensor) + " has data_offsets of " + std::to_string(numbers.size()) +
                 " numbers, expected 2");
     else
       entries.back().begin = numbers[0], entries.back().end = numbers[1];
@@ -118,7 +118,7 @@ public:
     if (place != Place::dims && place != Place::ends)
       return wrong("a number");
     if (value > uint64_t(INT64_MAX) || numbers.size() == maxRank)
-      return no("tensor '" + shown(tensor) + "' has " +
+      return no("tensor " + quote(tensor) + " has " +
                 (value > uint64_t(INT64_MAX) ? "a number past 2^63" : "more than 32 dims"));
     numbers.push_back(value);
     return true;
@@ -151,13 +151,7 @@ private:
   bool wrong(const char *what) {
     if (place == Place::outside)
       return no(std::string("the header is ") + what + ", expected an object");
-    return no(std::string("the header has ") + what + " where tensor '" + shown(tensor) + "' has no place for it");
-  }
-
-public:
-  /// A name as it goes into a message: hostile ones are long.
-  static std::string shown(llvm::StringRef name) {
-    return name.size() <= 200 ? name.str() : (name.take_front(200) + "...").str();
+    return no(std::string("the header has ") + what + " where tensor " + quote(tensor) + " has no place for it");
   }
 };
 
@@ -180,7 +174,7 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::Str
   if (!mapped)
     return mapped.takeError();
   auto wrong = [&](const llvm::Twine &what) {
-    return fail(ExitCode::malformed, "'" + path + "' is no safetensors file: " + what);
+    return fail(ExitCode::malformed, quote(path) + " is no safetensors file: " + what);
   };
   uint64_t size = (*mapped)->size();
   if (size < 8)
@@ -202,23 +196,23 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::Str
   });
   uint64_t at = 0, bytes = size - 8 - length;
   for (Entry &entry : header.entries) {
-    std::string name = Header::shown(entry.name);
+    std::string name = quote(entry.name);
     const Type *type = llvm::find_if(types, [&](const Type &known) { return known.name == entry.dtype; });
     if (type == std::end(types))
-      return fail(ExitCode::unsupported, "'" + path + "': tensor '" + name + "' is of the type '" +
-                                             Header::shown(entry.dtype) + "', which is not supported");
+      return fail(ExitCode::unsupported, quote(path) + ": tensor " + name + " is of the type " + quote(entry.dtype) +
+                                             ", which is not supported");
     std::optional<int64_t> count = countOf(entry.dims);
     int64_t needed;
     if (!count || llvm::MulOverflow(*count, type->bytes, needed))
-      return wrong("tensor '" + name + "' has a shape that no memory holds");
+      return wrong("tensor " + name + " has a shape that no memory holds");
     if (entry.begin > entry.end || entry.end > bytes)
-      return wrong("tensor '" + name + "' lies at bytes " + llvm::Twine(entry.begin) + " to " + llvm::Twine(entry.end) +
+      return wrong("tensor " + name + " lies at bytes " + llvm::Twine(entry.begin) + " to " + llvm::Twine(entry.end) +
                    " of " + llvm::Twine(bytes));
     if (entry.end - entry.begin != uint64_t(needed))
-      return wrong("tensor '" + name + "' has " + llvm::Twine(entry.end - entry.begin) +
+      return wrong("tensor " + name + " has " + llvm::Twine(entry.end - entry.begin) +
                    " bytes where its shape asks for " + llvm::Twine(needed));
     if (entry.begin != at)
-      return wrong("tensor '" + name + "' begins at byte " + llvm::Twine(entry.begin) + ", " +
+      return wrong("tensor " + name + " begins at byte " + llvm::Twine(entry.begin) + ", " +
                    (entry.begin < at ? "inside of another" : "behind a gap") + " that ends at byte " +
                    llvm::Twine(entry.begin < at ? at : entry.begin));
     at = entry.end;

@@ -14,7 +14,7 @@ using namespace mlir;
 namespace tutti {
 
 static std::string nameOf(const onnx::TensorProto &proto) {
-  return proto.name().empty() ? "a constant" : "tensor '" + proto.name() + "'";
+  return proto.name().empty() ? "a constant" : "tensor " + quote(proto.name());
 }
 
 /// Elements from one of the message's number fields, each narrowed to `To`.
@@ -109,13 +109,13 @@ llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, 
     else if ((entry.key() == "offset" && value.getAsInteger(10, offset)) ||
              (entry.key() == "length" && value.getAsInteger(10, length)))
       return fail(ExitCode::malformed,
-                  nameOf(proto) + ": the " + entry.key() + " of its external data is no number: '" + value + "'");
+                  nameOf(proto) + ": the " + entry.key() + " of its external data is no number: " + quote(value));
   }
   if (location.empty())
     return fail(ExitCode::malformed, nameOf(proto) + " lies outside of the file, which does not say where");
   auto leaves = [&] {
-    return fail(ExitCode::trust, nameOf(proto) + " lies in '" + location +
-                                     "', which leaves the model's folder; only files in it are read");
+    return fail(ExitCode::trust, nameOf(proto) + " lies in " + quote(location) +
+                                     ", which leaves the model's folder; only files in it are read");
   };
   if (path::is_absolute(location) || location.find('\0') != std::string::npos ||
       llvm::is_contained(llvm::make_range(path::begin(location), path::end(location)), ".."))
@@ -123,9 +123,10 @@ llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, 
   SmallString<256> full(folder), home, real;
   path::append(full, location);
   if (llvm::sys::fs::real_path(folder, home))
-    return fail(ExitCode::usage, "cannot read the folder '" + folder + "'");
+    return fail(ExitCode::usage, "cannot read the folder " + quote(folder));
   if (std::error_code error = llvm::sys::fs::real_path(full, real))
-    return fail(ExitCode::usage, nameOf(proto) + " lies in '" + full + "', which cannot be opened: " + error.message());
+    return fail(ExitCode::usage,
+                nameOf(proto) + " lies in " + quote(full.str()) + ", which cannot be opened: " + error.message());
   if (!home.ends_with("/"))
     home += "/";
   if (!real.str().starts_with(home))
@@ -142,7 +143,7 @@ llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, 
     return fail(ExitCode::malformed, nameOf(proto) + " has " + llvm::Twine(length) +
                                          " bytes of external data where its dims ask for " + llvm::Twine(bytes));
   if (offset > file->size() || bytes > file->size() - offset)
-    return fail(ExitCode::malformed, "'" + real + "' is too short: " + nameOf(proto) + " needs bytes " +
+    return fail(ExitCode::malformed, quote(real.str()) + " is too short: " + nameOf(proto) + " needs bytes " +
                                          llvm::Twine(offset) + " to " + llvm::Twine(offset + bytes) + " of " +
                                          llvm::Twine(file->size()));
   SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());

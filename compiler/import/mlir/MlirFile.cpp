@@ -35,8 +35,8 @@ public:
     if (!mapped)
       return mapped.takeError();
     if (!options.binds.empty())
-      return fail(ExitCode::unsupported, "--bind " + options.binds.begin()->first + ": '" + path +
-                                             "' is MLIR, whose inputs are bound in its text");
+      return fail(ExitCode::unsupported, "--bind " + shown(options.binds.begin()->first) + ": " + quote(path) +
+                                             " is MLIR, whose inputs are bound in its text");
     if (llvm::Error error = parse(StringRef((*mapped)->data(), (*mapped)->size())))
       return std::move(error);
     if (llvm::Error error = checkStructure())
@@ -84,7 +84,7 @@ public:
   }
 
 private:
-  llvm::Error wrong(const Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+  llvm::Error wrong(const Twine &what) { return fail(ExitCode::malformed, quote(path) + ": " + what); }
   llvm::Error wrongAt(Operation *op, const Twine &what) {
     return fail(ExitCode::malformed, placeOf(op->getLoc()) + ": " + what);
   }
@@ -92,7 +92,7 @@ private:
     auto place = location->findInstanceOf<FileLineColLoc>();
     return place
                ? (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ":" + Twine(place.getColumn())).str()
-               : "'" + path.str() + "'";
+               : quote(path.str());
   }
 
   llvm::Error parse(StringRef text) {
@@ -115,7 +115,7 @@ private:
     std::string whole = text.str() + '\0' + std::string(64, '\1');
     module = parseSourceString<ModuleOp>(StringRef(whole).take_front(text.size()), &context, path);
     if (!module)
-      return fail(ExitCode::malformed, said.empty() ? "'" + path + "' is no MLIR module" : said);
+      return fail(ExitCode::malformed, said.empty() ? quote(path) + " is no MLIR module" : said);
     return llvm::Error::success();
   }
 
@@ -147,11 +147,11 @@ private:
         return wrongAt(op, text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\"");
       for (const std::string &symbol : size->getSymbols()) {
         if (isActiveSize(Size::symbol(symbol)))
-          return wrongAt(op, text() + ": '" + symbol + "' is the ensemble's own size; a model is of one member");
+          return wrongAt(op, text() + ": " + quote(symbol) + " is the ensemble's own size; a model is of one member");
         symbols.insert(symbol);
         if (symbols.size() > maxSymbols)
           return fail(ExitCode::unsupported,
-                      "'" + path + "' has more than " + Twine(maxSymbols) + " symbolic dimensions");
+                      quote(path) + " has more than " + Twine(maxSymbols) + " symbolic dimensions");
       }
     }
     int64_t count = 1;
@@ -165,9 +165,9 @@ private:
 
   llvm::Error checkFunction(func::FuncOp function) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
-      return wrongAt(function, "'@" + function.getSymName() + "' has no body of one block");
+      return wrongAt(function, quote(("@" + function.getSymName()).str()) + " has no body of one block");
     if (function.getNumArguments() > maxPorts || function.getNumResults() > maxPorts)
-      return fail(ExitCode::unsupported, "'" + path + "' has more than " + Twine(maxPorts) + " inputs or outputs");
+      return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(maxPorts) + " inputs or outputs");
     for (Type type : function.getArgumentTypes())
       if (llvm::Error error = checkType(function, type))
         return error;
@@ -175,8 +175,8 @@ private:
       bool isEnd = isa<func::ReturnOp>(op);
       bool isModel = (isa<EvaluateOpInterface>(op) && !isa<HeadOp, ReplicateOp>(op)) || isa<VmapOp>(op);
       if (!isEnd && !isModel)
-        return fail(ExitCode::unsupported, placeOf(op.getLoc()) + ": '" + op.getName().getStringRef() +
-                                               "' is no op of the stage model" +
+        return fail(ExitCode::unsupported, placeOf(op.getLoc()) + ": " + quote(op.getName().getStringRef()) +
+                                               " is no op of the stage model" +
                                                (isa<HeadOp>(op) ? "; ask for heads by --output" : ""));
       for (Type type : op.getResultTypes())
         if (llvm::Error error = checkType(&op, type))
@@ -196,11 +196,11 @@ private:
   /// Vmaps are resolved by copying the function that they name: none may name itself, and the copies have an end.
   llvm::Error checkCalls(func::FuncOp function, SmallVectorImpl<func::FuncOp> &callers, int64_t &work) {
     if (llvm::is_contained(callers, function))
-      return wrongAt(function, "function '@" + function.getSymName() + "' maps itself");
+      return wrongAt(function, "function " + quote(("@" + function.getSymName()).str()) + " maps itself");
     callers.push_back(function);
     for (Operation &op : function.getBody().front()) {
       if (++work > maxCopies)
-        return fail(ExitCode::unsupported, "'" + path + "' has more than " + Twine(maxCopies) +
+        return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(maxCopies) +
                                                " ops, those of mapped functions counted each time");
       if (auto vmap = dyn_cast<VmapOp>(op))
         if (auto callee = module->lookupSymbol<func::FuncOp>(vmap.getCallee()))
@@ -224,8 +224,8 @@ private:
         functions.push_back(function);
       else if (!isa<ParamOp>(op))
         return fail(ExitCode::unsupported,
-                    placeOf(op.getLoc()) + ": '" + op.getName().getStringRef() +
-                        "' is no op of the stage model, whose module has functions and tutti.param");
+                    placeOf(op.getLoc()) + ": " + quote(op.getName().getStringRef()) +
+                        " is no op of the stage model, whose module has functions and tutti.param");
     }
     for (func::FuncOp function : functions) {
       if (function.getSymName() == "main")
@@ -237,7 +237,8 @@ private:
       return wrong("there is no function @main");
     for (func::FuncOp function : functions)
       if (function != main && !called.contains(function.getSymName()))
-        return wrongAt(function, "function '@" + function.getSymName() + "' is called by no tutti.vmap");
+        return wrongAt(function,
+                       "function " + quote(("@" + function.getSymName()).str()) + " is called by no tutti.vmap");
     if (main.getNumResults() == 0)
       return wrong("@main has no results");
     SmallVector<func::FuncOp> callers;
@@ -287,7 +288,7 @@ private:
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
       AsmResourceBlob *blob = resource.getRawHandle().getBlob();
       if (!blob || int64_t(blob->getData().size()) != bytes)
-        return no("resource '" + resource.getRawHandle().getKey() + "' has " +
+        return no("resource " + quote(resource.getRawHandle().getKey()) + " has " +
                   Twine(blob ? blob->getData().size() : 0) + " bytes, expected " + Twine(bytes));
       return denseView(nullptr, blob->getData().data(), type.getElementType(), type.getShape());
     }
@@ -319,7 +320,7 @@ private:
     }
     if (supplied && members > 1)
       return fail(ExitCode::usage,
-                  "'" + path + "' holds " + Twine(members) + " members; --weights is for a model of one");
+                  quote(path) + " holds " + Twine(members) + " members; --weights is for a model of one");
     if (supplied)
       if (llvm::Error error = checkSupplied(*supplied, files, wanted))
         return error;

@@ -32,16 +32,16 @@ static llvm::Error fix(ModuleOp module, StringRef path, const std::map<std::stri
   });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
   if (!fits)
-    return fail(ExitCode::usage, "'" + path + "': bound so, a tensor has more elements than can be counted");
+    return fail(ExitCode::usage, quote(path) + ": bound so, a tensor has more elements than can be counted");
   DiagnosticCapture said(module.getContext());
   if (failed(mlir::verify(module)))
-    return fail(ExitCode::usage, "'" + path + "': bound so, the model breaks its own rules: " + said.take());
+    return fail(ExitCode::usage, quote(path) + ": bound so, the model breaks its own rules: " + said.take());
   return llvm::Error::success();
 }
 
 llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::string> &symbols, StringRef path,
                         const ImportOptions &options) {
-  auto wrong = [&](const Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); };
+  auto wrong = [&](const Twine &what) { return fail(ExitCode::malformed, quote(path) + ": " + what); };
   std::set<std::string> ofInputs, batch;
   for (Type type : main.getArgumentTypes())
     for (auto [axis, size] : llvm::enumerate(getSizes(cast<RankedTensorType>(type))))
@@ -52,10 +52,10 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
       }
   std::string known;
   for (const std::string &symbol : symbols)
-    known += (known.empty() ? "" : ", ") + symbol;
+    known += (known.empty() ? "" : ", ") + shown(symbol);
   for (const auto &[name, bound] : options.dims)
     if (!symbols.contains(name))
-      return fail(ExitCode::usage, "there is no dimension '" + name + "' to bind; " +
+      return fail(ExitCode::usage, "there is no dimension " + quote(name) + " to bind; " +
                                        (known.empty() ? "all dimensions of the model are fixed"
                                                       : "the model's symbolic dimensions: " + known));
   auto written = module->getAttrOfType<DictionaryAttr>("tutti.sizes");
@@ -65,14 +65,14 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
   std::vector<std::string> open;
   for (const std::string &symbol : symbols) {
     if (!ofInputs.contains(symbol))
-      return wrong("dimension '" + symbol + "' is no axis of an input, so no call can decide it");
+      return wrong("dimension " + quote(symbol) + " is no axis of an input, so no call can decide it");
     DimBinding bound{0, 0};
     if (auto given = options.dims.find(symbol); given != options.dims.end())
       bound = given->second;
     else if (Attribute range = written ? written.get(symbol) : Attribute()) {
       auto pair = dyn_cast<DenseI64ArrayAttr>(range);
       if (!pair || pair.size() != 2 || pair[0] < 1 || pair[1] < pair[0])
-        return wrong("tutti.sizes: '" + symbol + "' is no range of two numbers, 1 or more");
+        return wrong("tutti.sizes: " + quote(symbol) + " is no range of two numbers, 1 or more");
       bound = {pair[0], pair[1]};
     } else {
       open.push_back(symbol);
@@ -86,8 +86,8 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
   if (open.size() > 1 || (open.size() == 1 && !batch.contains(open[0]))) {
     std::string message;
     for (const std::string &symbol : open)
-      message += (message.empty() ? "" : "\n") + ("dimension '" + symbol + "' has no size: give --dim " + symbol +
-                                                  "=VALUE or --dim " + symbol + "=LOW..HIGH");
+      message += (message.empty() ? "" : "\n") + ("dimension " + quote(symbol) + " has no size: give --dim " +
+                                                  shown(symbol) + "=VALUE or --dim " + shown(symbol) + "=LOW..HIGH");
     return fail(ExitCode::usage, message);
   }
   if (!fixed.empty())

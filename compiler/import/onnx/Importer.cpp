@@ -46,7 +46,7 @@ private:
   llvm::Expected<std::optional<MemberModel>> attempt();
   llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
   llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
-  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, quote(path) + ": " + what); }
 
   MLIRContext &context;
   const MemberFiles &files;
@@ -88,30 +88,31 @@ llvm::Error Importer::prepare() {
   int64_t opset = opsets.lookup("");
   // A file without opsets is of the first IR versions, which had but one.
   if (file.model().opset_import_size() == 0)
-    return fail(ExitCode::unsupported, "'" + path + "' names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
+    return fail(ExitCode::unsupported, quote(path) + " names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
                                            llvm::Twine(newestOpset) + " are supported");
   if (opset < oldestOpset || opset > newestOpset)
-    return fail(ExitCode::unsupported, "'" + path + "' is of opset " + llvm::Twine(opset) + "; opsets " +
+    return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(opset) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported: export the model for one of those");
   if (graph.sparse_initializer_size())
-    return fail(ExitCode::unsupported, "'" + path + "': initializer '" + graph.sparse_initializer(0).values().name() +
-                                           "' is sparse, which is not supported: store it dense");
+    return fail(ExitCode::unsupported, quote(path) + ": initializer " +
+                                           quote(graph.sparse_initializer(0).values().name()) +
+                                           " is sparse, which is not supported: store it dense");
   for (const onnx::TensorProto &tensor : graph.initializer())
     if (!initializers.try_emplace(tensor.name(), &tensor).second)
-      return wrong("there are two initializers '" + tensor.name() + "'");
+      return wrong("there are two initializers " + quote(tensor.name()));
   for (const auto *list : {&graph.input(), &graph.output()})
     for (const onnx::ValueInfoProto &port : *list)
       if (port.name().find('\0') != std::string::npos)
-        return wrong("an input or output has a 0 byte in its name: '" + std::string(port.name().c_str()) + "'");
+        return wrong("an input or output has a 0 byte in its name: " + quote(std::string(port.name().c_str())));
   for (const onnx::OperatorSetIdProto &set : file.model().opset_import())
     if (int64_t last = opsets.lookup(set.domain() == "ai.onnx" ? "" : set.domain()); last != set.version())
       return wrong("it imports opset " + llvm::Twine(set.version()) + " and opset " + llvm::Twine(last) +
-                   " of domain '" + set.domain() + "'");
+                   " of domain " + quote(set.domain()));
   llvm::StringSet<> names;
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (!names.insert(input.name()).second)
-      return wrong("there are two inputs '" + input.name() + "'");
+      return wrong("there are two inputs " + quote(input.name()));
     // An initializer that is also listed as an input is a constant.
     if (!initializers.contains(input.name()))
       inputs.push_back(&input);
@@ -119,17 +120,18 @@ llvm::Error Importer::prepare() {
   llvm::StringSet<> results;
   for (const onnx::ValueInfoProto &output : graph.output()) {
     if (!results.insert(output.name()).second)
-      return wrong("there are two outputs '" + output.name() + "'");
+      return wrong("there are two outputs " + quote(output.name()));
     outputs.push_back(&output);
   }
   if (outputs.empty())
     return wrong("the graph has no outputs");
   if (inputs.size() > maxPorts || outputs.size() > maxPorts)
-    return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxPorts) + " inputs or outputs");
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxPorts) + " inputs or outputs");
   if (ports) {
     auto count = [&](StringRef what, size_t mine, size_t theirs) {
-      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " ('" + path + "') differs from member 0: " +
-                                             llvm::Twine(mine) + " " + what + ", member 0 has " + llvm::Twine(theirs));
+      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " (" + quote(path) +
+                                             ") differs from member 0: " + llvm::Twine(mine) + " " + what +
+                                             ", member 0 has " + llvm::Twine(theirs));
     };
     if (!orderLike(inputs, ports->all))
       return count("inputs", inputs.size(), ports->all.size());
@@ -150,7 +152,7 @@ llvm::Error Importer::prepare() {
 llvm::Error Importer::bindInputs() {
   std::string known;
   for (const onnx::ValueInfoProto *input : inputs) {
-    known += (known.empty() ? "" : ", ") + input->name();
+    known += (known.empty() ? "" : ", ") + shown(input->name());
     allInputs.push_back(input->name());
   }
   const std::vector<std::string> &names = ports ? ports->all : allInputs;
@@ -158,7 +160,7 @@ llvm::Error Importer::bindInputs() {
   for (const auto &[name, constant] : options.binds) {
     size_t at = llvm::find(names, name) - names.begin();
     if (at == names.size())
-      return fail(ExitCode::usage, "--bind " + name + ": no input is called so; " +
+      return fail(ExitCode::usage, "--bind " + shown(name) + ": no input is called so; " +
                                        (initializers.contains(name) ? "it is a weight of the model; " : "") +
                                        "the inputs are: " + known);
     if (llvm::Error error = bindInput(*inputs[at], name, constant))
@@ -172,18 +174,18 @@ llvm::Error Importer::bindInputs() {
 llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::string &name,
                                 const BoundInput &constant) {
   auto no = [&](const llvm::Twine &what) {
-    return fail(ExitCode::usage, "--bind " + name + "=" + constant.file + ": " + what);
+    return fail(ExitCode::usage, "--bind " + shown(name) + "=" + shown(constant.file) + ": " + what);
   };
   const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
   Type element = elementOf(context, tensor.elem_type());
   if (!input.type().has_tensor_type() || !element)
-    return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' is no tensor, or of type " +
+    return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input.name()) + " is no tensor, or of type " +
                                            dataTypeName(tensor.elem_type()) + ", which is not supported yet");
   llvm::Expected<WeightSource> source = constant.read(element);
   if (!source)
     return source.takeError();
   auto mismatch = [&](const llvm::Twine &expected) {
-    return no("the file has " + Operand(*source).str() + ", input '" + input.name() + "' is " + expected);
+    return no("the file has " + Operand(*source).str() + ", input " + quote(input.name()) + " is " + expected);
   };
   if (source->element != element)
     return mismatch(elementName(element));
@@ -201,8 +203,8 @@ llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::st
       int64_t size = source->dims[axis];
       auto [place, fresh] = options.dims.try_emplace(symbol, DimBinding{size, size});
       if (!fresh && (place->second.lo != size || place->second.hi != size))
-        return no("the file makes dimension '" + symbol + "' " + llvm::Twine(size) + ", elsewhere it is bound to " +
-                  llvm::Twine(place->second.lo) +
+        return no("the file makes dimension " + quote(symbol) + " " + llvm::Twine(size) +
+                  ", elsewhere it is bound to " + llvm::Twine(place->second.lo) +
                   (place->second.lo == place->second.hi ? "" : ".." + std::to_string(place->second.hi)));
     }
     if (!fits)
@@ -231,12 +233,12 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
   const onnx::TensorShapeProto &shape = input.type().tensor_type().shape();
   if (shape.dim_size() > maxRank)
     return fail(ExitCode::unsupported,
-                "'" + path + "': input '" + input.name() + "' is of rank " + llvm::Twine(shape.dim_size()));
+                quote(path) + ": input " + quote(input.name()) + " is of rank " + llvm::Twine(shape.dim_size()));
   Sizes theirs = reference ? getSizes(*reference) : Sizes(), sizes;
   for (auto [axis, dim] : llvm::enumerate(shape.dim())) {
     bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
     if (fixed && dim.dim_value() == 0)
-      return fail(ExitCode::unsupported, "'" + path + "': input '" + input.name() + "' has no elements");
+      return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input.name()) + " has no elements");
     if (fixed)
       sizes.push_back(Size(dim.dim_value()));
     else if (reference) // what member 0 calls it
@@ -255,7 +257,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
         dims.declare(dimName(dim.dim_param(), input->name(), axis), input->name(), axis);
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto no = [&](const llvm::Twine &what) {
-      return fail(ExitCode::unsupported, "'" + path + "': input '" + input->name() + "' " + what);
+      return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input->name()) + " " + what);
     };
     if (!input->type().has_tensor_type())
       return no("is no tensor, which is not supported yet");
@@ -271,12 +273,12 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
       return sizes.takeError();
     if (dims.count() > maxSymbols)
       return fail(ExitCode::unsupported,
-                  "'" + path + "' has more than " + llvm::Twine(maxSymbols) + " symbolic dimensions");
+                  quote(path) + " has more than " + llvm::Twine(maxSymbols) + " symbolic dimensions");
     types.push_back(getTensorType(*sizes, element));
     if (reference && types.back() != *reference)
       return fail(ExitCode::unsupported,
-                  "member " + llvm::Twine(member) + " ('" + path + "') differs from member 0 at input '" +
-                      input->name() + "': " + elementName(element) + " " + str(*sizes) + ", in member 0 " +
+                  "member " + llvm::Twine(member) + " (" + quote(path) + ") differs from member 0 at input " +
+                      quote(input->name()) + ": " + elementName(element) + " " + str(*sizes) + ", in member 0 " +
                       elementName(reference->getElementType()) + " " + str(getSizes(*reference)));
   }
   return types;
@@ -316,14 +318,14 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   SmallVector<Value> results;
   SmallVector<Type> resultTypes;
   for (const onnx::ValueInfoProto *output : outputs) {
-    llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output '" + output->name() + "'");
+    llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output " + quote(output->name()));
     if (!operand)
       return operand.takeError();
     if (!*operand)
       continue; // reported
     Value value = emit.value(*operand);
     if (std::optional<Problem> problem = emit.takeProblem())
-      return fail(problem->code, "'" + path + "': output '" + output->name() + "': " + problem->reason);
+      return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason);
     results.push_back(value);
     resultTypes.push_back(value.getType());
   }

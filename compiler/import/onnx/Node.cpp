@@ -19,11 +19,11 @@ const onnx::AttributeProto *Node::attr(StringRef name, onnx::AttributeProto::Att
       continue;
     // Files of the first IR versions give no type.
     if (each.type() != type && each.type() != onnx::AttributeProto::UNDEFINED) {
-      emit.malformed("attribute '" + name + "' is of the wrong type");
+      emit.malformed("attribute " + quote(name) + " is of the wrong type");
       return nullptr;
     }
     if (!each.ref_attr_name().empty()) {
-      emit.malformed("attribute '" + name + "' refers to a function's attribute outside of a function");
+      emit.malformed("attribute " + quote(name) + " refers to a function's attribute outside of a function");
       return nullptr;
     }
     return &each;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report of unsupported ops.
 #include "compiler/import/onnx/Report.h"
+#include "compiler/Error.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -9,10 +10,10 @@ namespace tutti {
 std::string describe(llvm::StringRef file, llvm::ArrayRef<UnsupportedOp> ops) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "'" << file << "' needs what is not supported:";
+  os << quote(file) << " needs what is not supported:";
   for (const UnsupportedOp &op : ops) {
-    os << "\n  " << op.op << " (opset " << op.opset << "), " << op.count << (op.count == 1 ? " node" : " nodes")
-       << ", first '" << op.node << "'";
+    os << "\n  " << shown(op.op) << " (opset " << op.opset << "), " << op.count << (op.count == 1 ? " node" : " nodes")
+       << ", first " << quote(op.node);
     if (!op.types.empty())
       os << " of " << op.types;
     os << ": " << op.reason;

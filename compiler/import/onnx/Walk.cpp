@@ -63,16 +63,16 @@ llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
   for (const onnx::NodeProto &node : nodes)
     for (const std::string &output : node.output())
       if (given.contains(output))
-        return wrong("a node computes '" + output + "', which is an input or an initializer");
+        return wrong("a node computes " + quote(output) + ", which is an input or an initializer");
       else if (!output.empty() && !computed.insert(output).second)
-        return wrong("two nodes compute '" + output + "'");
+        return wrong("two nodes compute " + quote(output));
   return llvm::Error::success();
 }
 
 llvm::Error Walk::enter(const Nodes &body, const llvm::StringSet<> &given) {
   nodes += body.size();
   if (nodes > maxNodes)
-    return fail(ExitCode::unsupported, "'" + path + "' has more than " + llvm::Twine(maxNodes) +
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxNodes) +
                                            " nodes, those of its functions counted at each call");
   return check(body, given);
 }
@@ -140,11 +140,11 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
     llvm::Expected<WeightSource> source = given ? std::move(*given) : file.tensor(context, *weight->second);
     if (!source)
       return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
-        return fail(error.code, "'" + path + "': " + error.message);
+        return fail(error.code, quote(path) + ": " + error.message);
       });
     return at->values[name] = Operand(std::move(*source));
   }
-  return wrong(reader + " reads '" + name + "', which nothing before it gives");
+  return wrong(reader + " reads " + quote(name) + ", which nothing before it gives");
 }
 
 void Walk::report(const Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason,
@@ -181,7 +181,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
       operands.push_back(Operand());
       continue;
     }
-    llvm::Expected<Operand> operand = lookup(scope, input, "node '" + name + "' (" + proto.op_type() + ")");
+    llvm::Expected<Operand> operand = lookup(scope, input, "node " + quote(name) + " (" + shown(proto.op_type()) + ")");
     if (!operand)
       return operand.takeError();
     broken |= !*operand;
@@ -201,7 +201,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   int64_t opset = scope.opsets.lookup("");
   if (!op) {
     auto [reason, advice] = domain.empty() ? whyNot(proto.op_type())
-                                           : Why{"ops of the domain '" + domain + "' are not supported",
+                                           : Why{"ops of the domain " + quote(domain) + " are not supported",
                                                  "export the model with standard ONNX ops"};
     report(scope, proto, operands, reason, advice);
     return llvm::Error::success();
@@ -214,7 +214,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   for (auto [what, given, most] : {std::tuple("inputs", proto.input_size(), op->inputs.at(opset)),
                                    std::tuple("outputs", proto.output_size(), op->outputs.at(opset))})
     if (given > most)
-      return wrong("node '" + name + "' (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
+      return wrong("node " + quote(name) + " (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
                    ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
   if (std::max(proto.input_size(), proto.output_size()) > maxOperands) {
     report(scope, proto, {}, "it has more than " + std::to_string(maxOperands) + " inputs or outputs",
@@ -227,19 +227,19 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   llvm::StringSet<> attributes;
   for (const onnx::AttributeProto &each : proto.attribute())
     if (!attributes.insert(each.name()).second)
-      return wrong("node '" + name + "' (" + proto.op_type() + ") has two attributes '" + each.name() + "'");
+      return wrong("node " + quote(name) + " (" + proto.op_type() + ") has two attributes " + quote(each.name()));
   auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
-  emit.location = FusedLoc::get(&context, {NameLoc::get(text(name))}, text(proto.op_type()));
+  emit.location = FusedLoc::get(&context, {NameLoc::get(text(shown(name)))}, text(proto.op_type()));
   Node node(emit, file, proto, opset, operands);
   op->import(node);
   if (emit.restart)
     return llvm::Error::success();
   if (!emit.failed())
     if (std::optional<std::string> attribute = node.unreadAttr())
-      emit.unsupported("attribute '" + *attribute + "' is not known of this op at this opset");
+      emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
   if (std::optional<Problem> problem = emit.takeProblem()) {
     if (problem->code == ExitCode::malformed)
-      return wrong("node '" + name + "' (" + proto.op_type() + "): " + problem->reason);
+      return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + problem->reason);
     report(scope, proto, operands, problem->reason, problem->advice);
     return llvm::Error::success();
   }
@@ -281,12 +281,13 @@ static bool refers(const onnx::NodeProto &node) {
 
 llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                        ArrayRef<Operand> operands) {
-  std::string name = nameOf(scope, proto), what = "function '" + function.name() + "', called by node '" + name + "',";
+  std::string name = nameOf(scope, proto),
+              what = "function " + quote(function.name()) + ", called by node " + quote(name) + ",";
   if (llvm::is_contained(calls, &function))
     return wrong(what + " calls itself");
   if (calls.size() == maxCalls)
     return fail(ExitCode::unsupported,
-                "'" + path + "': " + what + " is called through more than " + llvm::Twine(maxCalls) + " others");
+                quote(path) + ": " + what + " is called through more than " + llvm::Twine(maxCalls) + " others");
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     return wrong(what + " has " + llvm::Twine(function.input_size()) + " inputs and " +
                  llvm::Twine(function.output_size()) + " outputs, and is given " + llvm::Twine(proto.input_size()) +
@@ -295,7 +296,7 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
   for (const auto &inherited : scope.opsets)
     opsets.try_emplace(inherited.getKey(), inherited.getValue());
   if (int64_t opset = opsets.lookup(""); opset < oldestOpset || opset > newestOpset)
-    return fail(ExitCode::unsupported, "'" + path + "': " + what + " is of opset " + llvm::Twine(opset) + "; opsets " +
+    return fail(ExitCode::unsupported, quote(path) + ": " + what + " is of opset " + llvm::Twine(opset) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported");
   llvm::StringSet<> taken;
@@ -331,7 +332,7 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
     if (output.empty())
       continue;
     if (inner.absent.contains(inside))
-      return wrong(what + " hands on '" + inside + "', which it is not given");
+      return wrong(what + " hands on " + quote(inside) + ", which it is not given");
     llvm::Expected<Operand> value = lookup(inner, inside, what);
     if (!value)
       return value.takeError();
@@ -343,7 +344,7 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
 llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands) {
   std::string name = nameOf(scope, proto);
   if (operands.size() != 1 || !operands[0])
-    return wrong("node '" + name + "' (If) has no condition");
+    return wrong("node " + quote(name) + " (If) has no condition");
   std::optional<double> condition = operands[0].scalar();
   if (!condition) {
     report(scope, proto, operands, "its condition is not known when compiling",
@@ -356,7 +357,7 @@ llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto,
     if (attribute.name() == wanted && attribute.has_g())
       graph = &attribute.g();
   if (!graph || graph->output_size() != proto.output_size())
-    return wrong("node '" + name + "' (If): attribute '" + wanted + "' is no graph of " +
+    return wrong("node " + quote(name) + " (If): attribute " + quote(wanted) + " is no graph of " +
                  llvm::Twine(proto.output_size()) + " outputs");
   llvm::StringSet<> taken;
   for (const onnx::TensorProto &tensor : graph->initializer())
@@ -376,7 +377,7 @@ llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto,
   for (auto [output, inside] : llvm::zip_equal(proto.output(), outputs)) {
     if (output.empty())
       continue;
-    llvm::Expected<Operand> value = lookup(inner, inside, "node '" + name + "' (If)");
+    llvm::Expected<Operand> value = lookup(inner, inside, "node " + quote(name) + " (If)");
     if (!value)
       return value.takeError();
     scope.values[output] = *value;

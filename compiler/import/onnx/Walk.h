@@ -59,7 +59,7 @@ private:
   const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto) const;
   void report(const Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
               llvm::StringRef reason, llvm::StringRef advice);
-  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, "'" + path + "': " + what); }
+  llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, quote(path) + ": " + what); }
 
   mlir::MLIRContext &context;
   llvm::StringRef path;

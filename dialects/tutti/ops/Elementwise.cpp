@@ -195,6 +195,12 @@ Reference MishOp::evaluate(EvaluateContext &context, Operands x) {
   auto round = [&, type = x[0].element](double value) { return context.round(value, type); };
   return onFloats(context, x, [&](double x) { return x * round(std::tanh(softplus(x, round))); });
 }
+Reference GeluOp::evaluate(EvaluateContext &context, Operands x) {
+  auto round = [&, type = x[0].element](double value) { return context.round(value, type); };
+  if (!context.plain) // without the cancellation
+    return onFloats(context, x, [](double x) { return x * (std::erfc(-x * M_SQRT1_2) / 2); });
+  return onFloats(context, x, [&](double x) { return round(x * round(1 + round(std::erf(round(x / M_SQRT2))))) / 2; });
+}
 
 Reference NegOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())

@@ -75,6 +75,9 @@ def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)", Tutti_Floa
 def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;
 def Tutti_SoftplusOp   : Tutti_Unary<"softplus", "y = ln(1 + e^x)", Tutti_Floats, "2.5">;
 def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))", Tutti_Floats, "7.5">;
+def Tutti_GeluOp       : Tutti_Unary<"gelu", "y = x (1 + erf(x / sqrt 2)) / 2", Tutti_Floats, "4"> {
+  let bound = "4 ULP for x >= -1, below it 2 u max(1, abs x)";
+}
 def Tutti_NotOp        : Tutti_Unary<"not", "y = not x, of each bit", Tutti_Bits>;
 
 class Tutti_Binary<string mnemonic, string formula, Tutti_Domain domain, list<Trait> traits = [], string most = "0",

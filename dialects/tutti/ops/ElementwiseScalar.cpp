@@ -151,6 +151,9 @@ Value ReluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
 Value MishOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   return on(builder, loc, *this, x[0]).mul(x[0], MishGateOp::create(builder, loc, x[0]));
 }
+Value GeluOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
+  return on(builder, loc, *this, x[0]).mul(x[0], NormalCdfOp::create(builder, loc, x[0]));
+}
 Value NotOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   Type type = x[0].getType();
   APInt ones = APInt::getAllOnes(type.getIntOrFloatBitWidth());

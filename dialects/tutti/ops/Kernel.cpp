@@ -8,6 +8,19 @@ using namespace mlir;
 
 namespace tutti {
 
+void MapOp::build(OpBuilder &builder, OperationState &state, RankedTensorType result, Value x, AffineMap access) {
+  build(builder, state, result, x, builder.getAffineMapArrayAttr(access));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(state.regions.front().get());
+  YieldOp::create(builder, state.location, block->addArgument(scalarType(result.getElementType()), state.location));
+}
+
+bool MapOp::isMove() {
+  Block &block = getBody().front();
+  return getInputs().size() == 1 && block.without_terminator().empty() &&
+         block.getTerminator()->getOperand(0) == block.getArgument(0);
+}
+
 LogicalResult MapOp::verify() {
   auto type = tensorOf(getResult());
   Block &body = getBody().front();
@@ -47,6 +60,9 @@ OpFoldResult Log1pExpOp::fold(FoldAdaptor operands) {
 OpFoldResult MishGateOp::fold(FoldAdaptor operands) {
   return foldFunction(operands.getX(),
                       [](double x) { return std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)))); });
+}
+OpFoldResult NormalCdfOp::fold(FoldAdaptor operands) {
+  return foldFunction(operands.getX(), [](double x) { return std::erfc(-x * M_SQRT1_2) / 2; });
 }
 
 } // namespace tutti

@@ -24,6 +24,17 @@ def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, AffineMapArrayAttr:$maps);
   let results = (outs Tutti_Tensor:$result);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [
+    // Moves elements: y[i] = x[access(i)].
+    OpBuilder<(ins "::mlir::RankedTensorType":$result, "::mlir::Value":$x, "::mlir::AffineMap":$access)>
+  ];
+  let extraClassDeclaration = [{
+    ::mlir::AffineMap getAccess(unsigned operand) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
+    }
+    /// Whether it computes nothing: each element is one of its only operand's.
+    bool isMove();
+  }];
   let assemblyFormat = "$inputs $maps attr-dict-with-keyword `:` functional-type($inputs, results) $body";
   let hasVerifier = 1;
 }
@@ -50,5 +61,7 @@ class Tutti_Function<string mnemonic, string formula, string most> : Op<Tutti_Di
 def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5">;
 def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;
 def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))", "3.5">;
+// Below 1/8 the unit is that of 1/8.
+def Tutti_NormalCdfOp : Tutti_Function<"normal_cdf", "(1 + erf(x / sqrt 2)) / 2, of what is below 1/8 to the ULP of 1/8", "3">;
 
 #endif

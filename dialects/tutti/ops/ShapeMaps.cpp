@@ -40,10 +40,10 @@ static LogicalResult delinearize(AffineExpr linear, ArrayRef<Size> sizes, Mutabl
   return success();
 }
 
-FailureOr<AffineMap> ReshapeOp::operandMap() {
-  auto type = tensorOf(getResult());
-  Sizes from = getSizes(tensorOf(getX())), to = getSizes(type);
-  SmallVector<AffineExpr> lengths = sizeExprs(type), exprs(from.size(), getAffineConstantExpr(0, getContext()));
+FailureOr<AffineMap> reshapeMap(RankedTensorType operand, RankedTensorType type) {
+  MLIRContext *context = type.getContext();
+  Sizes from = getSizes(operand), to = getSizes(type);
+  SmallVector<AffineExpr> lengths = sizeExprs(type), exprs(from.size(), getAffineConstantExpr(0, context));
   if (llvm::is_contained(to, Size(0)))
     return mapOf(type, exprs);
 
@@ -52,16 +52,18 @@ FailureOr<AffineMap> ReshapeOp::operandMap() {
   if (!runs)
     return failure();
   for (const AxisRuns &run : *runs) {
-    AffineExpr linear = getAffineConstantExpr(0, getContext());
+    AffineExpr linear = getAffineConstantExpr(0, context);
     for (unsigned axis = run.first[0]; axis < run.first[0] + run.count[0]; ++axis)
       if (to[axis] != Size(1))
-        linear = linear * lengths[axis] + getAffineDimExpr(axis, getContext());
+        linear = linear * lengths[axis] + getAffineDimExpr(axis, context);
     if (failed(delinearize(linear, ArrayRef(from).slice(run.first[1], run.count[1]),
                            MutableArrayRef(exprs).slice(run.first[1], run.count[1]))))
       return failure();
   }
   return mapOf(type, exprs);
 }
+
+FailureOr<AffineMap> ReshapeOp::operandMap() { return reshapeMap(tensorOf(getX()), tensorOf(getResult())); }
 
 FailureOr<AffineMap> BroadcastOp::operandMap() {
   auto type = tensorOf(getResult());

@@ -165,23 +165,26 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
   return TUTTI_OK;
 }
 
+void CpuEngine::choose(uint32_t i, uint32_t members, const int64_t *sizes) {
+  const fb::Launch &launch = *call.launches[i].launch;
+  int64_t rows = valueOf(launch.rows(), sizes);
+  launches[i].tile = chooseTile(launch, rows, members, threads);
+  launches[i].tasks = (launch.lifted() ? members : 1) * ((rows + launches[i].tile - 1) / launches[i].tile);
+}
+
 void CpuEngine::resize() {
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    choose(i, call.sets[call.launches[i].launch->set()].count, call.sizes.data());
+}
+
+/// The launches of one of several pieces, as long as it is.
+void CpuEngine::selectPiece(uint32_t piece) {
   int64_t sizes[kMaxSizes];
-  std::copy(call.sizes.begin(), call.sizes.end(), sizes);
-  for (uint32_t i = 0; i < launches.size(); ++i) {
-    const fb::Launch &launch = *call.launches[i].launch;
-    // Pieces are of the whole active set: a program in pieces has one set.
-    bool inPieces = call.numPieces() > 1 && !launch.whole();
-    auto choose = [&](auto &work, uint32_t piece) {
-      uint32_t members = inPieces ? call.pieceLength(piece) : call.sets[launch.set()].count;
-      sizes[0] = inPieces ? members : call.numActive;
-      int64_t rows = valueOf(launch.rows(), sizes);
-      work.tile = chooseTile(launch, rows, members, threads);
-      work.tasks = (launch.lifted() ? members : 1) * ((rows + work.tile - 1) / work.tile);
-    };
-    choose(launches[i].full, 0);
-    choose(launches[i].last, call.numPieces() - 1);
-  }
+  call.selectPiece(piece);
+  call.sizesOf(piece, sizes);
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    if (const fb::Launch &launch = *call.launches[i].launch; Call::isOfPiece(launch, piece))
+      choose(i, call.partOf(launch.set(), piece).count, sizes);
 }
 
 void CpuEngine::rebind() {
@@ -190,17 +193,20 @@ void CpuEngine::rebind() {
   call.updateAddresses();
 }
 
-template <typename Takes> void CpuEngine::runLaunches(Takes takes, bool ofLastPiece) {
+template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
   struct Job {
     const CpuEngine &engine;
     const LaunchState *first, *last;
 
     /// Tasks `begin` to `end` of the launches' tasks one after the other.
     void run(uint32_t thread, int64_t begin, int64_t end) const {
-      char *scratch = engine.scratch + thread * engine.scratchStride;
-      for (const LaunchState *l = first; l != last && end > 0; begin -= l->now.tasks, end -= l->now.tasks, ++l)
-        if (begin < l->now.tasks)
-          l->kernel(l->args, l->sizes, l->now.tile, std::max<int64_t>(begin, 0), std::min(end, l->now.tasks), scratch);
+      char *own = engine.scratch + thread * engine.scratchStride;
+      for (const LaunchState *l = first; l != last && end > 0; ++l)
+        if (l->runs) {
+          if (int64_t from = std::max<int64_t>(begin, 0), to = std::min(end, l->tasks); from < to)
+            l->kernel(l->args, l->sizes, l->tile, from, to, own);
+          begin -= l->tasks, end -= l->tasks;
+        }
     }
   };
   for (uint32_t i = 0; i < launches.size();) {
@@ -208,8 +214,8 @@ template <typename Takes> void CpuEngine::runLaunches(Takes takes, bool ofLastPi
     int64_t tasks = 0;
     for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i, ++job.last) {
       LaunchState &state = launches[i];
-      state.now = !takes(*call.launches[i].launch) ? LaunchState::Work{0, 0} : ofLastPiece ? state.last : state.full;
-      tasks += state.now.tasks;
+      state.runs = takes(*call.launches[i].launch);
+      tasks += state.runs ? state.tasks : 0;
     }
     if (!tasks)
       continue;
@@ -234,10 +240,10 @@ tutti_status_t CpuEngine::run(bool) {
   uint32_t pieces = call.numPieces();
   for (uint32_t piece = 0; piece < pieces; ++piece) {
     if (pieces > 1)
-      call.selectPiece(piece);
-    runLaunches([&](const fb::Launch &launch) { return Call::isOfPiece(launch, piece); }, piece + 1 == pieces);
+      selectPiece(piece);
+    runLaunches([&](const fb::Launch &launch) { return Call::isOfPiece(launch, piece); });
   }
-  runLaunches([](const fb::Launch &launch) { return launch.whole(); }, true);
+  runLaunches([](const fb::Launch &launch) { return launch.whole(); });
   _mm_setcsr(mode);
   weights.unpin(call.reader);
   return TUTTI_OK;

@@ -37,12 +37,14 @@ private:
     const int64_t *sizes;
     KernelFn kernel;
     uint32_t step; ///< whose launches are one list of tasks
-    struct Work {
-      int64_t tile, tasks;
-    } full, last, now; ///< of a piece of the active set, the last one of which may be shorter; and of the one that runs
+    int64_t tile, tasks;
+    bool runs; ///< now, in this piece
   };
+  /// The launch's tile and tasks over so many members of its set.
+  void choose(uint32_t launch, uint32_t members, const int64_t *sizes);
+  void selectPiece(uint32_t piece);
   /// Runs the launches that `takes` takes, a step's as one list of tasks.
-  template <typename Takes> void runLaunches(Takes takes, bool ofLastPiece);
+  template <typename Takes> void runLaunches(Takes takes);
   tutti_status_t allocate(tutti_error_t *error);
 
   Call &call;

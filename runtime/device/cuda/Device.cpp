@@ -124,18 +124,18 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
                          (long long)shared);
     function.shared = int(shared);
   }
-  int64_t blocks = 1;
+  int64_t together = 1;
   for (uint32_t d = 0; d < count(launch.cluster); ++d)
-    blocks *= launch.cluster->Get(d);
-  if (blocks == 1)
+    together *= launch.cluster->Get(d);
+  if (together == 1)
     return TUTTI_OK;
   if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute)
     return fail(error, TUTTI_DRIVER_TOO_OLD,
                 "kernel '%.80s' runs in clusters of blocks, which this driver does not know", name);
-  if (blocks > kPortableCluster)
+  if (together > kPortableCluster)
     if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
       return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
-                         (long long)blocks, target.name);
+                         (long long)together, target.name);
   return TUTTI_OK;
 }
 

@@ -196,8 +196,8 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
     }
   }
   for (uint32_t i = 0; i < call.tables.size(); ++i) {
-    uint64_t at = memory.tables + i * call.active.size() * sizeof(void *);
-    call.placeTable(i, reinterpret_cast<const void **>(pinned + at), base + at);
+    uint64_t table = memory.tables + i * call.active.size() * sizeof(void *);
+    call.placeTable(i, reinterpret_cast<const void **>(pinned + table), base + table);
   }
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
     places[i] = port;

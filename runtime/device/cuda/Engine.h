@@ -47,7 +47,7 @@ private:
 
   static bool sameCluster(const Geometry &a, const Geometry &b);
   void choose(LaunchState &state, const Geometry &geometry);
-  bool size(uint32_t index, uint32_t members);
+  bool size(uint32_t index, const int64_t *sizes);
   CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
   tutti_status_t allocate(tutti_error_t *error);

@@ -19,16 +19,13 @@ tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
 void CudaEngine::resize() {
   empty = false;
   for (uint32_t i = 0; i < launches.size(); ++i)
-    empty |= !size(i, call.numActive);
+    empty |= !size(i, call.sizes.data());
 }
 
-/// The geometry of a launch over so many members, and its grid; false if that is empty.
-bool CudaEngine::size(uint32_t index, uint32_t members) {
+/// The geometry of a launch at such sizes, and its grid; false if that is empty.
+bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
   const fb::Launch &launch = *call.launches[index].launch;
   CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
-  int64_t sizes[kMaxSizes];
-  std::copy(call.sizes.begin(), call.sizes.end(), sizes);
-  sizes[0] = members;
   uint32_t most = numGeometries(launch);
   for (uint32_t g = 0; g < most; ++g) {
     Geometry geometry = geometryOf(launch, g);
@@ -105,15 +102,17 @@ CUresult CudaEngine::launchAll() {
   }
   // A launch takes its parameters along, so the next piece may overwrite them.
   for (uint32_t piece = 0; piece < pieces; ++piece) {
+    int64_t sizes[kMaxSizes];
+    call.sizesOf(piece, sizes);
     if (pieces > 1)
       call.selectPiece(piece);
     for (uint32_t i = 0; i < launches.size(); ++i)
-      if (Call::isOfPiece(*call.launches[i].launch, piece) && size(i, call.pieceLength(piece)))
+      if (Call::isOfPiece(*call.launches[i].launch, piece) && size(i, sizes))
         if (CUresult result = launchOne(launches[i]))
           return result;
   }
   for (uint32_t i = 0; i < launches.size(); ++i)
-    if (call.launches[i].launch->whole() && size(i, call.numActive))
+    if (call.launches[i].launch->whole() && size(i, call.sizes.data()))
       if (CUresult result = launchOne(launches[i]))
         return result;
   return CUDA_SUCCESS;

@@ -107,14 +107,41 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected 'param', 'value' and 'layout' of a constant only, got one of output}}
-  %x = plan.buffer output : tensor<1xf32> bytes "4" {layout = "raw"}
+  %x = plan.buffer output : tensor<1xf32> bytes "4" layout raw
 }
 
 // -----
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected a constant's 'param' or its 'value', got both}}
-  %x = plan.buffer constant : tensor<1xf32> bytes "4" {param = @w, value = dense<1.0> : tensor<1xf32>}
+  %x = plan.buffer constant : tensor<1xf32> bytes "4" layout raw {param = @w, value = dense<1.0> : tensor<1xf32>}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a constant's 'layout', and its 'param' or its 'value'}}
+  %x = plan.buffer constant : tensor<1xf32> bytes "4" {param = @w}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in fragments.bf16, got 'tensor<?x4xf32, ["active"]>'}}
+  %x = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout fragments.bf16 {param = @w}
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be of the program's sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>}, got "4*batch+1"}}
+  %x = plan.buffer input : tensor<?xf32, ["batch+1"]> bytes "4*batch+1"
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op expected each of 'flops' to be of the program's sizes {active = array<i64: 1, 3>}, got "2*batch"}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops ["2*batch"] arena 0 {
 }
 
 // -----

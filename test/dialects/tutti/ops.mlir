@@ -54,6 +54,8 @@ func.func @unary(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<4xi1>) -> tensor<4xi
   %13 = tutti.softplus %12 : tensor<?x3xf32, ["batch"]>
   // CHECK: tutti.mish
   %14 = tutti.mish %13 : tensor<?x3xf32, ["batch"]>
+  // CHECK: tutti.gelu
+  %gelu = tutti.gelu %14 : tensor<?x3xf32, ["batch"]>
   // CHECK: tutti.not %{{.*}} : tensor<4xi1>
   %15 = tutti.not %b : tensor<4xi1>
   return %15 : tensor<4xi1>

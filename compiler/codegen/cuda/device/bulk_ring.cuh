@@ -11,13 +11,14 @@ namespace tutti {
 
 /// By bulk copies: the first warp asks for whole panels and rows as soon as all warps have left a stage; the others
 /// only wait for what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
-template <class Math, class Tile, int depth, int stageBytes, int offset, class Stages> class BulkRing {
+template <class Math, class Tile, int depth, int stageBytes, int offset, class LayerOf> class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
-  __device__ __forceinline__ BulkRing(int count, int rows, const Stages &stageOf)
-      : stageOf(stageOf), barriers(shared<uint64_t>(offset - barrierBytes, 2 * depth)), count(count), rows(rows) {
+  __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
+      : layerOf(layerOf), barriers(shared<uint64_t>(offset - barrierBytes, 2 * depth)), layers(layers), rows(rows) {
     if (threadIdx.x == 0) {
+#pragma unroll 1
       for (int i = 0; i < depth; ++i) {
         mbarrierInit(&barriers[i], 1);
         mbarrierInit(&barriers[depth + i], blockDim.x / 32);
@@ -25,26 +26,26 @@ public:
       mbarrierInitFence();
     }
     __syncthreads();
-    if (threadIdx.x < 32)
-#pragma unroll 1
-      for (; begun < depth && begun < count; ++begun)
-        begin(begun);
   }
+  /// As AsyncRing's.
   __device__ __forceinline__ int next() {
-    int stage = slot;
-    if (taken > 0) {
+    if (freed >= 0) {
       __syncwarp(); // all its lanes have left the stage before
-      if (threadIdx.x % 32 == 0)
-        mbarrierArrive(&barriers[depth + before]);
-      if (threadIdx.x < 32 && begun < count) {
-        mbarrierWait(&barriers[depth + before], before < slot ? round : round ^ 1);
-        begin(before);
-        ++begun;
+      if (threadIdx.x % 32 == 0) {
+        mbarrierArrive(&barriers[depth + freed]);
       }
     }
+    if (threadIdx.x < 32 && ahead.layer < layers) {
+      if (freed >= 0) {
+        mbarrierWait(&barriers[depth + freed], freed < slot ? round : round ^ 1);
+      }
+      begin(freed >= 0 ? freed : depth - 1 - missing);
+    }
+    if (missing > 0)
+      return -missing--;
+    int stage = slot;
     mbarrierWait(&barriers[stage], round);
-    ++taken;
-    before = stage;
+    freed = stage;
     slot = stage + 1 == depth ? 0 : stage + 1;
     round ^= slot == 0;
     return offset + stage * stageBytes;
@@ -53,26 +54,28 @@ public:
 private:
   /// All lanes of the first warp: each asks for a panel, and for rows.
   __device__ __forceinline__ void begin(int slot) {
-    const Stage stage = stageOf(begun);
+    const Layer layer = layerOf(ahead.layer);
+    const Stages<Math, Tile> stages(layer, ahead.pass);
     constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
     static_assert(Tile::passPanels <= 32, "a lane has one panel at most");
-    int at = offset + slot * stageBytes, lane = threadIdx.x;
+    int at = offset + slot * stageBytes, lane = threadIdx.x, from = ahead.from, columns = stages.columns(from);
     // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
     if (lane == 0)
-      mbarrierExpect(&barriers[slot], stage.bytes(rows));
-    if (lane < stage.panels)
-      bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords],
-               &stage.weights[stage.panelFrom(lane)], stage.panelWords(lane) * 4, &barriers[slot]);
-    if (stage.columns == 0)
-      return;
-    const Shared<float> beside = shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch);
+      mbarrierExpect(&barriers[slot], stages.bytes(from, rows));
+    if (lane < stages.panels)
+      bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords], stages.panel(lane, from, 0),
+               stages.panelWords(lane, from) * 4, &barriers[slot]);
+    const Shared<float> beside = shared<float>(at + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0);
 #pragma unroll 1
-    for (int row = lane; row < rows; row += 32)
-      bulkCopy(&beside[row * pitch], &stage.rows[row * stage.pitch + stage.column], stage.columns * 4, &barriers[slot]);
+    for (int row = lane; row < (columns ? rows : 0); row += 32)
+      bulkCopy(&beside[row * pitch], stages.row(row, from), columns * 4, &barriers[slot]);
+    if (!ahead.nextInPass<Tile>(layer))
+      ahead.nextPass<Tile>(layer);
   }
-  const Stages &stageOf;
+  const LayerOf &layerOf;
   Shared<uint64_t> barriers;
-  int count, rows, begun = 0, taken = 0, slot = 0, before = 0, round = 0;
+  int layers, rows, missing = depth - 1, slot = 0, freed = -1, round = 0;
+  Place ahead; ///< whose stage is copied next
 };
 
 } // namespace tutti

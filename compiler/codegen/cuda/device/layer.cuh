@@ -17,21 +17,44 @@ enum Lefts : int {
 };
 
 struct Layer {
-  int K, tiles; ///< elements of a row; columns in tiles of eight
-  Lefts left;
-  int at, stride;     ///< where the rows begin in shared memory, and elements from one to the next
-  Global<float> rows; ///< in global memory, of the tile
+  int K = 0, N = 0, tiles = 0; ///< elements of a row; columns, and in tiles of eight
+  Global<const uint32_t> weights = {uint64_t(0), 0};
+  Lefts left = streamed;
+  int at = 0, stride = 0;                        ///< where the rows begin in shared memory, and elements from one to the next
+  Global<const float> input = {uint64_t(0), 0}; ///< the rows that are streamed, of the tile
+  Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
 
   template <class Tile> __device__ __forceinline__ int passes() const {
     return (panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / (Tile::passPanels * Tile::blocks);
   }
 };
-template <class P> __device__ __forceinline__ Layer layerOfProduct(Lefts left, int at, int stride) {
-  return {P::K, P::tiles, left, at, stride, Global<float>(0, 0)};
+template <class P>
+__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Lefts left, int at, int stride) {
+  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = left, .at = at, .stride = stride};
 }
-template <class P> __device__ __forceinline__ Layer layerOfProduct(Global<float> rows) {
-  return {P::K, P::tiles, inGlobal, 0, P::K, rows};
+template <class P>
+__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Global<const float> input) {
+  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = streamed, .input = input};
 }
+template <class P>
+__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Global<float> rows) {
+  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = inGlobal, .stride = P::K, .rows = rows};
+}
+
+/// The block's way through its layers: of each its passes, of each pass the k of a stage at a time.
+struct Place {
+  int layer = 0, pass = 0, from = 0;
+
+  template <class Tile> __device__ __forceinline__ bool nextInPass(const Layer &of) {
+    from = from + Tile::stageK < of.K ? from + Tile::stageK : 0;
+    return from != 0;
+  }
+  template <class Tile> __device__ __forceinline__ bool nextPass(const Layer &of) {
+    pass = pass + 1 < of.passes<Tile>() ? pass + 1 : 0;
+    layer += pass == 0;
+    return pass != 0;
+  }
+};
 
 /// Where a stage has `columns` of each row, rows lie an odd number of 16 floats apart: lanes that read four neighbours
 /// in each of two rows meet different banks.
@@ -53,6 +76,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, bool ragged_, int e
   static_assert(Tile::warpPanels == 1 || !Math::chunked, "chunks of several panels would need too many registers");
   struct Sums {
     float of[Tile::warpPanels][pieces][own][4];
+    int tiles[Tile::warpPanels]; ///< of each panel; 0: this warp has nothing to do
   };
 
   /// The elements k to k + 3 of the rows `upper` and `lower`, k a multiple of four, as a fragment; those past K are 0.

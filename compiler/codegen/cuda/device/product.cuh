@@ -36,8 +36,9 @@ struct Bfloat16Words {
   __device__ __forceinline__ static float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
 #if TUTTI_CAPABILITY >= 80
   __device__ __forceinline__ static uint32_t pair(float low, float high) { return packBfloat16(low, high); }
-  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
-    mmaBf16(sum, left, right);
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2],
+                                             bool wanted) {
+    mmaBf16(sum, left, right, wanted);
   }
 #endif
 };
@@ -50,8 +51,9 @@ struct HalfWords {
   __device__ __forceinline__ static float rounded(float x) { return __half2float(__float2half_rn(x)); }
 #if TUTTI_CAPABILITY >= 80
   __device__ __forceinline__ static uint32_t pair(float low, float high) { return packHalf(low, high); }
-  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
-    mmaF16(sum, left, right);
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2],
+                                             bool wanted) {
+    mmaF16(sum, left, right, wanted);
   }
 #endif
 };
@@ -61,7 +63,7 @@ struct HalfWords {
 #if TUTTI_CAPABILITY >= 80
 
 // Fragments of a group of 16 k: lane 4 g + t has k = 4 t .. 4 t + 3. Which k an instruction calls which is free as long as both
-// operands agree, and so a lane reads four neighbours at once. left(g, g8) is made of the rows g and g + 8; multiply<step> adds
+// operands agree, and so a lane reads four neighbours at once. left(g, g8) is made of the rows g and g + 8; multiply(step) adds
 // one of `steps` instructions, which independent sums take in turn.
 
 namespace tutti {
@@ -71,36 +73,38 @@ namespace tutti {
 __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
   bool finite = fabsf(x) < __uint_as_float(0x7f7ff000); // what would round to an infinity is no better than one
   high = finite ? (__float_as_uint(x) + 0x1000) & 0xffffe000 : 0;
-  low = __float_as_uint(finite ? x - __uint_as_float(high) : x); // of which the instruction reads the upper 19 bits
+  low = __float_as_uint(x - __uint_as_float(high)); // of which the instruction reads the upper 19 bits
 }
 
 /// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
 struct Tf32x3 : Float32Words {
   static constexpr int steps = 6;
+  // Of each eight k the high parts, then of each the low ones.
   struct Left {
-    uint32_t high[2][4], low[2][4];
+    uint32_t word[4][4];
   };
   struct Right {
-    uint32_t high[2][2], low[2][2];
+    uint32_t word[4][2];
   };
   __device__ __forceinline__ static Left left(float4 g, float4 g8) {
     const float x[2][4] = {{g.x, g8.x, g.y, g8.y}, {g.z, g8.z, g.w, g8.w}};
     Left l;
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      split(x[i / 4][i % 4], l.high[i / 4][i % 4], l.low[i / 4][i % 4]);
+      split(x[i / 4][i % 4], l.word[i / 4][i % 4], l.word[2 + i / 4][i % 4]);
     return l;
   }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[4]) {
     Right r;
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      split(__uint_as_float(word[i]), r.high[i / 2][i % 2], r.low[i / 2][i % 2]);
+      split(__uint_as_float(word[i]), r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
     return r;
   }
-  template <int step> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    constexpr int eight = step % 2, kind = step / 2;
-    mmaTf32(sum, kind == 0 ? l.low[eight] : l.high[eight], kind == 1 ? r.low[eight] : r.high[eight]);
+  /// low * high, high * low, high * high, each of both eights.
+  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
+    int eight = step % 2, kind = step / 2;
+    mmaTf32(sum, l.word[kind == 0 ? 2 + eight : eight], r.word[kind == 1 ? 2 + eight : eight], wanted);
   }
 };
 
@@ -120,8 +124,8 @@ struct Tf32 : Tf32Words {
     return {{{roundTf32(__uint_as_float(word[0])), roundTf32(__uint_as_float(word[1]))},
              {roundTf32(__uint_as_float(word[2])), roundTf32(__uint_as_float(word[3]))}}};
   }
-  template <int step> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    mmaTf32(sum, l.word[step], r.word[step]);
+  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
+    mmaTf32(sum, l.word[step], r.word[step], wanted);
   }
 };
 
@@ -139,8 +143,8 @@ template <class Words> struct Pairs : Words {
     return {{Words::pair(g.x, g.y), Words::pair(g8.x, g8.y), Words::pair(g.z, g.w), Words::pair(g8.z, g8.w)}};
   }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
-  template <int> __device__ __forceinline__ static void multiply(float (&sum)[4], const Left &l, const Right &r) {
-    Words::mma(sum, l.word, r.word);
+  __device__ __forceinline__ static void multiply(int, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
+    Words::mma(sum, l.word, r.word, wanted);
   }
 };
 using Bf16 = Pairs<Bfloat16Words>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A ring of stages in shared memory: copies fill the next ones with weights and rows while the block works on one.
 //
-// stageOf(n) says what stage n of the kernel holds: the stages of all contractions follow each other, so that the next
-// layer's weights come while this one is finished. It says so in numbers, not in types: the copies are one piece of
-// code for all layers.
+// The stages of all layers follow each other, so that the next layer's weights come while this one is finished. Layers are
+// numbers, not types: the copies are one piece of code for all of them, and stand in it once. A ring is filled by the
+// first calls of next(), which give no stage yet.
 #pragma once
 
 #include "tutti/async.cuh"
@@ -12,69 +12,68 @@
 
 namespace tutti {
 
-/// What a stage holds of a contraction: of each of the pass's panels the weights of some k, and of each row the same k,
-/// or nothing if the rows lie in shared memory.
-struct Stage {
-  Global<const uint32_t> weights;
-  int panels; ///< of this pass and block
-  int tiles;  ///< from the first of them to the last of the matrix
-  int from, stride, k,
-      words; ///< of the weights: where the first panel begins, words of a tile, those before and those of the stage
-  Global<const float> rows;
-  int pitch = 0, column = 0,
-      columns = 0; ///< elements from row to row, and of those the first of the stage, and how many
+/// What the stages of a pass hold: of each of its panels the weights of some k, and of each row the same k, or nothing if
+/// the rows lie in shared memory. Of most of that a stage differs in nothing from the one before.
+template <class Math, class Tile> class Stages {
+public:
+  static constexpr int groupWords = Math::words * 32; ///< of a tile
+  int panels = 0;                                     ///< of this block; or less than one
 
-  /// Where panel i lies among the weights, and how many words of it the stage has.
-  __device__ __forceinline__ int panelFrom(int i) const {
-    return from + firstTileOf(tiles, i) * stride + k * tilesOf(tiles, i);
+  Stages() = default;
+  __device__ __forceinline__ Stages(const Layer &layer, int pass)
+      : panels(panelsOf(layer.tiles) - Tile::firstPanel(pass)), K(layer.K),
+        tiles(layer.tiles - firstTileOf(layer.tiles, Tile::firstPanel(pass))),
+        begin(firstTileOf(layer.tiles, Tile::firstPanel(pass)) * tileWords()), weights(layer.weights), rows(layer.input),
+        streams(layer.left == streamed) {
+    if (panels > Tile::passPanels)
+      panels = Tile::passPanels;
   }
-  __device__ __forceinline__ int panelWords(int i) const { return words * tilesOf(tiles, i); }
-  __device__ __forceinline__ int bytes(int rowCount) const {
-    int ofWeights = panels ? words * (firstTileOf(tiles, panels - 1) + tilesOf(tiles, panels - 1)) : 0;
-    return (ofWeights + columns * rowCount) * 4;
+
+  // Of the stage whose first k is `from`.
+  /// Its words of panel i from `word` on, and how many there are.
+  __device__ __forceinline__ auto panel(int i, int from, int word) const {
+    return &weights[begin + firstTileOf(tiles, i) * tileWords() + from / 16 * groupWords * tilesOf(tiles, i) + word];
+  }
+  __device__ __forceinline__ int panelWords(int i, int from) const { return words(from) * tilesOf(tiles, i); }
+  /// Its elements of row i, and how many there are.
+  __device__ __forceinline__ auto row(int i, int from) const { return &rows[i * K + from]; }
+  __device__ __forceinline__ int columns(int from) const {
+    return !streams ? 0 : K - from < Tile::stageK ? K - from : Tile::stageK;
+  }
+  __device__ __forceinline__ int bytes(int from, int rowCount) const {
+    int ofWeights = panels > 0 ? words(from) * (firstTileOf(tiles, panels - 1) + tilesOf(tiles, panels - 1)) : 0;
+    return (ofWeights + columns(from) * rowCount) * 4;
+  }
+
+private:
+  int K = 0, tiles = 0, begin = 0; ///< tiles from the first of this pass to the last of the matrix, and where they begin
+  Global<const uint32_t> weights = {uint64_t(0), 0};
+  Global<const float> rows = {uint64_t(0), 0};
+  bool streams = false;
+
+  __device__ __forceinline__ int tileWords() const { return (K + 15) / 16 * groupWords; }
+  __device__ __forceinline__ int words(int from) const {
+    int left = (K - from + 15) / 16;
+    return (left < Tile::stageK / 16 ? left : Tile::stageK / 16) * groupWords;
   }
 };
 
-/// Stage n of a contraction whose rows do not come through the ring.
-template <class P, class Tile> __device__ __forceinline__ Stage stageOfProduct(int n, Global<const uint32_t> weights) {
-  constexpr int rounds = P::template rounds<Tile>, most = Tile::stageK / 16;
-  int group = n % rounds * most, panel = Tile::firstPanel(n / rounds), tile = firstTileOf(P::tiles, panel);
-  int panels = panel < P::panels ? P::panels - panel : 0; // a block of a cluster may have none
-  return {.weights = weights,
-          .panels = panels < Tile::passPanels ? panels : Tile::passPanels,
-          .tiles = P::tiles - tile,
-          .from = tile * P::groups * P::groupWords,
-          .stride = P::groups * P::groupWords,
-          .k = group * P::groupWords,
-          .words = (P::groups - group < most ? P::groups - group : most) * P::groupWords,
-          .rows = Global<const float>(0, 0)};
-}
-/// The same, whose rows do, [t.rows, K] from the first of the tile on.
-template <class P, class Tile>
-__device__ __forceinline__ Stage stageOfProduct(int n, Global<const uint32_t> weights, Global<const float> rows) {
-  Stage stage = stageOfProduct<P, Tile>(n, weights);
-  stage.rows = rows;
-  stage.pitch = P::K;
-  stage.column = n % P::template rounds<Tile> * Tile::stageK;
-  stage.columns = P::K - stage.column < Tile::stageK ? P::K - stage.column : Tile::stageK;
-  return stage;
-}
-
 /// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
-/// block come to the constructor and to next(). A row is copied by `rowUnit` floats, as its alignment allows.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Stages> class AsyncRing {
+/// block come to next(). A row is copied by `rowUnit` floats, as its alignment allows.
+template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class LayerOf> class AsyncRing {
 public:
-  __device__ __forceinline__ AsyncRing(int count, int rows, const Stages &stageOf)
-      : stageOf(stageOf), count(count), rows(rows) {
-#pragma unroll 1
-    for (int i = 0; i + 1 < depth; ++i)
-      begin();
-  }
-  /// Where the next stage lies, once all of it is there. The stage before may be overwritten from now on.
+  __device__ __forceinline__ AsyncRing(int layers, int rows, const LayerOf &layerOf)
+      : layerOf(layerOf), layers(layers), rows(rows) {}
+  /// Where the next stage lies, once all of it is there. The stage before may be overwritten from now on. Negative: the
+  /// ring was not full yet; -1: it is now.
   __device__ __forceinline__ int next() {
-    __pipeline_wait_prior(depth - 2);
-    __syncthreads(); // everybody's copies are there, and everybody has done with the stage before
+    if (missing == 0) {
+      __pipeline_wait_prior(depth - 2);
+      __syncthreads(); // everybody's copies are there, and everybody has done with the stage before
+    }
     begin();
+    if (missing > 0)
+      return -missing--;
     int stage = taken;
     taken = after(taken);
     return stage;
@@ -85,32 +84,39 @@ private:
     return stage == offset + (depth - 1) * stageBytes ? offset : stage + stageBytes;
   }
   __device__ __forceinline__ void begin() {
-    if (begun < count) {
-      const Stage stage = stageOf(begun);
+    if (ahead.layer < layers) {
+      if (ahead.from == 0) {
+        layer = layerOf(ahead.layer);
+        stages = Stages<Math, Tile>(layer, ahead.pass);
+      }
+      int from = ahead.from, columns = stages.columns(from);
       constexpr int units = Tile::template panelWords<Math> / 4, pitch = rowPitch(Tile::stageK);
       const Shared<uint32_t> to = shared<uint32_t>(filled, Tile::passPanels * units * 4);
 #pragma unroll 1
-      for (int unit = threadIdx.x; unit < stage.panels * units; unit += blockDim.x) {
+      for (int unit = threadIdx.x; unit < stages.panels * units; unit += blockDim.x) {
         int panel = unit / units, word = unit % units * 4;
-        if (word < stage.panelWords(panel))
-          __pipeline_memcpy_async(&to[unit * 4], &stage.weights[stage.panelFrom(panel) + word], 16);
+        if (word < stages.panelWords(panel, from))
+          __pipeline_memcpy_async(&to[unit * 4], stages.panel(panel, from, word), 16);
       }
       const Shared<float> beside =
-          shared<float>(filled + Tile::template weightBytes<Math>, stage.columns ? Tile::rows * pitch : 0);
+          shared<float>(filled + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0);
 #pragma unroll 1
-      for (int i = threadIdx.x * rowUnit; i < (stage.columns ? rows * Tile::stageK : 0); i += blockDim.x * rowUnit) {
+      for (int i = threadIdx.x * rowUnit; i < (columns ? rows * Tile::stageK : 0); i += blockDim.x * rowUnit) {
         int row = i / Tile::stageK, column = i % Tile::stageK;
-        if (column < stage.columns)
-          __pipeline_memcpy_async(&beside[row * pitch + column], &stage.rows[row * stage.pitch + stage.column + column],
-                                  rowUnit * 4);
+        if (column < columns)
+          __pipeline_memcpy_async(&beside[row * pitch + column], stages.row(row, from + column), rowUnit * 4);
       }
+      if (!ahead.nextInPass<Tile>(layer))
+        ahead.nextPass<Tile>(layer);
     }
-    ++begun;
     filled = after(filled);
     __pipeline_commit(); // an empty one too: waits count groups
   }
-  const Stages &stageOf;
-  int count, rows, begun = 0, filled = offset, taken = offset;
+  const LayerOf &layerOf;
+  int layers, rows, missing = depth - 1, filled = offset, taken = offset;
+  Place ahead; ///< whose stage is copied next
+  Layer layer;
+  Stages<Math, Tile> stages;
 };
 
 } // namespace tutti

@@ -29,7 +29,6 @@ namespace tutti {
 TUTTI_SPECIAL(fastExp2, "ex2.approx.ftz.f32", exp2f(x))
 TUTTI_SPECIAL(fastLog2, "lg2.approx.ftz.f32", log2f(x))
 TUTTI_SPECIAL(fastReciprocal, "rcp.approx.ftz.f32", 1.0f / x)
-TUTTI_SPECIAL(fastRsqrt, "rsqrt.approx.ftz.f32", 1.0f / __builtin_sqrtf(x))
 /// To 11 bits.
 TUTTI_SPECIAL(fastTanh, "tanh.approx.f32", tanhf(x))
 #undef TUTTI_SPECIAL

@@ -15,6 +15,12 @@ template <int n> struct Neighbours {
   /// The column of neighbour i where the first one's is `first`; of those past the matrix' last, the last.
   __device__ __forceinline__ int column(int first, int i) const { return first + (i < count ? i : count - 1); }
 };
+/// The same sums where a matrix has nothing but whole panels.
+template <int n> __device__ __forceinline__ Neighbours<n> whole(const Neighbours<n> &sums) {
+  Neighbours<n> all = sums;
+  all.count = n;
+  return all;
+}
 __device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
 
 /// What columns(column) reads for all rows, of n neighbouring columns: read once, if registers have room for it, else
@@ -42,6 +48,25 @@ template <int n, class Columns> __device__ __forceinline__ auto readColumns(Colu
   }
 }
 
+/// f(first), f(first + 1) and so on for `count` parts of the sums, each of `part` rows, which come first when it is asked for: so
+/// f is one piece of code, and sums stay in registers.
+template <int count, int part, int all, int width, class F>
+__device__ __forceinline__ void forParts(float (&sums)[all][width], int first, F f) {
+  if constexpr (count == 1) {
+    f(first);
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < count; i += count / 2) {
+      forParts<count / 2, part>(sums, first + i, f);
+#pragma unroll
+      for (int j = 0; j < count / 2 * part; ++j)
+#pragma unroll
+        for (int e = 0; e < width; ++e)
+          sums[j][e] = sums[count / 2 * part + j][e];
+    }
+  }
+}
+
 /// A value as memory holds it.
 template <class To, class T> __device__ __forceinline__ To stored(T value) { return value; }
 template <> __device__ __forceinline__ __nv_bfloat16 stored(float value) { return __float2bfloat16_rn(value); }
@@ -60,20 +85,12 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
 #pragma unroll
   for (int i = 0; i < n; ++i)
     made[i] = make(i);
-  if (aligned && n > 1 && (n == 8 && IsSame<T, float>::value ? sums.count % 4 == 0 : sums.count == n)) {
-    if constexpr (IsSame<T, float>::value && n % 4 == 0) {
-#pragma unroll
-      for (int i = 0; i < n; i += 4)
-        if (i < sums.count)
-          view.store4(at + i, make_float4(made[i], made[i + 1], made[i + 2], made[i + 3]));
+  if (aligned && n > 1 && sums.count == n) {
+    if constexpr (IsSame<T, float>::value && n == 4) {
+      view.store4(at, make_float4(made[0], made[1], made[2], made[3]));
       return;
     } else if constexpr (IsSame<T, float>::value && n == 2) {
       view.store2(at, make_float2(made[0], made[1]));
-      return;
-    } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 8) {
-      const T type = {};
-      view.template store<uint4>(at, make_uint4(pairOf(type, made[0], made[1]), pairOf(type, made[2], made[3]),
-                                                pairOf(type, made[4], made[5]), pairOf(type, made[6], made[7])));
       return;
     } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 4) {
       const T type = {};

@@ -17,50 +17,25 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of one word row of `tiles` tiles.
-template <int tiles>
-__device__ __forceinline__ void loadWords(uint32_t (&words)[tiles], const Shared<uint32_t> &from, int at) {
-  if constexpr (tiles == 4) {
-    uint4 v = from.load4(at);
-    words[0] = v.x, words[1] = v.y, words[2] = v.z, words[3] = v.w;
-  } else if constexpr (tiles == 2) {
-    uint2 v = from.load2(at);
-    words[0] = v.x, words[1] = v.y;
-  } else {
-    words[0] = from[at];
-  }
-}
-
-template <class Math, int step, int tiles, int rowTiles>
-__device__ __forceinline__ void multiplyFrom(float (&sum)[rowTiles][4][4], const typename Math::Left (&left)[rowTiles],
-                                             const typename Math::Right (&right)[tiles]) {
+/// A lane's words of 16 k of a panel of `tiles` tiles, from `at` on. Where a kernel has panels of several widths, the
+/// words of tiles that a panel lacks are those of its last one.
+template <int widths, int words, int most>
+__device__ __forceinline__ void loadWords(uint32_t (&word)[words][most], const Shared<uint32_t> &from, int at, int tiles) {
+  int lane = int(threadIdx.x) % 32;
+  if constexpr (widths >= 4)
+    if (widths == 4 || tiles == 4) {
 #pragma unroll
-  for (int j = 0; j < tiles; ++j)
+      for (int i = 0; i < words; ++i) {
+        uint4 v = from.load4(at + (i * 32 + lane) * 4);
+        word[i][0] = v.x, word[i][1] = v.y, word[i][2] = v.z, word[i][3] = v.w;
+      }
+      return;
+    }
 #pragma unroll
-    for (int m = 0; m < rowTiles; ++m)
-      Math::template multiply<step>(sum[m][j], left[m], right[j]);
-  if constexpr (step + 1 < Math::steps)
-    multiplyFrom<Math, step + 1>(sum, left, right);
-}
-
-/// sum += a warp's rows times the 16 k of a panel of `tiles` tiles, whose words of them lie from `at` on in a stage.
-template <class Math, int tiles, int rowTiles>
-__device__ __forceinline__ void multiplyGroup(float (&sum)[rowTiles][4][4], const typename Math::Left (&left)[rowTiles],
-                                              const Shared<uint32_t> &words, int at) {
-  uint32_t word[Math::words][tiles];
+  for (int i = 0; i < words; ++i)
 #pragma unroll
-  for (int i = 0; i < Math::words; ++i)
-    loadWords<tiles>(word[i], words, at + (i * 32 + int(threadIdx.x) % 32) * tiles);
-  typename Math::Right right[tiles];
-#pragma unroll
-  for (int j = 0; j < tiles; ++j) {
-    uint32_t own[Math::words];
-#pragma unroll
-    for (int i = 0; i < Math::words; ++i)
-      own[i] = word[i][j];
-    right[j] = Math::right(own);
-  }
-  multiplyFrom<Math, 0>(sum, left, right);
+    for (int j = 0; j < most; ++j)
+      word[i][j] = from[at + (i * 32 + lane) * tiles + (j > 0 && tiles == 2)];
 }
 
 template <int rowTiles, int tiles>
@@ -118,136 +93,106 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
   }
 }
 
-/// Calls f(the number of tiles) with a constant, one of `widths`; 0 tiles: nothing.
-template <int tiles> struct Tiles {
-  static constexpr int value = tiles;
-};
-template <int widths, class F> __device__ __forceinline__ void withTiles(int tiles, F f) {
-  if (widths & 4 && tiles == 4)
-    f(Tiles<4>());
-  else if (widths & 2 && tiles == 2)
-    f(Tiles<2>());
-  else if (widths & 1 && tiles == 1)
-    f(Tiles<1>());
+/// What this warp has to do of a pass.
+template <class L> __device__ __forceinline__ void beginPass(const Layer &layer, int pass, int rows, typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+#pragma unroll
+  for (int i = 0; i < Tile::warpPanels; ++i) {
+    int panel = Tile::firstPanel(pass) + Tile::column() + i * Tile::warpColumns;
+    sums.tiles[i] = panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? tilesOf(layer.tiles, panel) : 0;
+  }
 }
 
-/// The sums of a pass: of a layer's rows [rows, K] times this block's panels of its weight. All threads of the block
+/// No sums: so they are before the first stage of a pass, and registers are free for what follows the last one.
+template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums) {
+#pragma unroll
+  for (int i = 0; i < L::Tile::warpPanels; ++i)
+    fill(sums.of[i], L::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
+}
+
+/// sums += the k of a stage: a layer's rows [rows, K] times this block's panels of its weight. All threads of the block
 /// come here.
-template <class L, class Ring>
-__device__ __forceinline__ void multiply(const Layer &layer, int pass, int rows, Ring &ring, typename L::Sums &sums) {
+template <class L>
+__device__ __forceinline__ void multiply(const Layer &layer, const Place &place, int stage, int rows, typename L::Sums &sums) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
-  constexpr int rowTiles = Tile::rowTiles, panels = Tile::warpPanels, groupWords = Math::words * 32;
-  int lane = threadIdx.x % 32, first = Tile::firstRow(), column = Tile::column(), all = panelsOf(layer.tiles);
-  int tiles[panels]; // 0: this warp has nothing to do
-#pragma unroll
-  for (int i = 0; i < panels; ++i) {
-    int panel = Tile::firstPanel(pass) + column + i * Tile::warpColumns;
-    tiles[i] = panel < all && first < rows ? tilesOf(layer.tiles, panel) : 0;
-    fill(sums.of[i], Math::chunked ? -0.0f : 0.0f); // -0 + s is s
-  }
+  constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1,
+                groupWords = Math::words * 32, panelWords = Tile::template panelWords<Math>;
+  int lane = threadIdx.x % 32, first = Tile::firstRow(), begin = place.from + Tile::slice() * 32;
+  if (sums.tiles[0] == 0) // and no other panel, and no slice
+    return;
+  float pair[rowTiles][4][4]; // of chunks: their sums are added first
+  if (Math::chunked)
+    fill(pair, -0.0f);
 #pragma unroll 1
-  for (int from = 0; from < layer.K; from += Tile::stageK) {
-    int stage = ring.next(), begin = from + Tile::slice() * 32;
-    if (tiles[0] == 0) // and no other panel, and no slice
-      continue;
-    float pair[rowTiles][4][4]; // of chunks: their sums are added first
+  for (int group = 0; group < 2; ++group) {
+    int k = begin + group * 16;
+    if (k >= layer.K)
+      break;
+    // Rows past the last are the last once more.
+    typename Math::Left left[rowTiles];
+#pragma unroll
+    for (int m = 0; m < rowTiles; ++m) {
+      int row = first + m * 16 + lane / 4, upper = row < rows ? row : rows - 1,
+          lower = row + 8 < rows ? row + 8 : rows - 1;
+      left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, upper, lower, k + lane % 4 * 4);
+    }
+    float sum[rowTiles][4][4];
     if (Math::chunked)
-      fill(pair, -0.0f);
-#pragma unroll 1
-    for (int group = 0; group < 2; ++group) {
-      int k = begin + group * 16;
-      if (k >= layer.K)
-        break;
-      // Rows past the last are the last once more.
-      typename Math::Left left[rowTiles];
+      fill(sum, 0.0f);
 #pragma unroll
-      for (int m = 0; m < rowTiles; ++m) {
-        int row = first + m * 16 + lane / 4, upper = row < rows ? row : rows - 1,
-            lower = row + 8 < rows ? row + 8 : rows - 1;
-        left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, from, upper, lower, k + lane % 4 * 4);
+    for (int i = 0; i < Tile::warpPanels; ++i) {
+      int tiles = sums.tiles[i];
+      if (tiles == 0)
+        continue;
+      const Shared<uint32_t> words =
+          shared<uint32_t>(stage + (Tile::column() + i * Tile::warpColumns) * panelWords * 4, panelWords);
+      uint32_t word[Math::words][most];
+      loadWords<L::widths>(word, words, (Tile::slice() * 2 + group) * groupWords * tiles, tiles);
+      typename Math::Right right[most];
+#pragma unroll
+      for (int j = 0; j < most; ++j) {
+        uint32_t own[Math::words];
+#pragma unroll
+        for (int w = 0; w < Math::words; ++w)
+          own[w] = word[w][j];
+        if (L::widths == most || j == 0 || j < tiles)
+          right[j] = Math::right(own);
       }
-      float sum[rowTiles][4][4];
-      if (Math::chunked)
-        fill(sum, 0.0f);
 #pragma unroll
-      for (int i = 0; i < panels; ++i)
-        withTiles<L::widths>(tiles[i], [&](auto n) {
-          constexpr int panelWords = Tile::template panelWords<Math>;
-          const Shared<uint32_t> words =
-              shared<uint32_t>(stage + (column + i * Tile::warpColumns) * panelWords * 4, panelWords);
-          int at = (Tile::slice() * 2 + group) * groupWords * n.value;
-          if constexpr (Math::chunked)
-            multiplyGroup<Math, n.value>(sum, left, words, at);
-          else
-            multiplyGroup<Math, n.value>(sums.of[i], left, words, at);
-        });
-      if constexpr (Math::chunked)
-        addTo(pair, sum);
+      for (int step = 0; step < Math::steps; ++step)
+#pragma unroll
+        for (int j = 0; j < most; ++j)
+#pragma unroll
+          for (int m = 0; m < rowTiles; ++m)
+            Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j],
+                           L::widths == most || j == 0 || j < tiles);
     }
-    int slices = Tile::slices < (layer.K - from + 31) / 32 ? Tile::slices : (layer.K - from + 31) / 32;
-    if constexpr (Tile::slices > 1)
-      addSlices<Tile, L::exchange>(sums.of[0], pair, tiles[0], slices,
-                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
-    else if constexpr (Math::chunked)
-      addTo(sums.of[0], pair);
+    if constexpr (Math::chunked)
+      addTo(pair, sum);
   }
+  int slices = Tile::slices < (layer.K - place.from + 31) / 32 ? Tile::slices : (layer.K - place.from + 31) / 32;
+  if constexpr (Tile::slices > 1)
+    addSlices<Tile, L::exchange>(sums.of[0], pair, sums.tiles[0], slices,
+                                 place.from + Tile::stageK < layer.K || place.pass + 1 < layer.template passes<Tile>());
+  else if constexpr (Math::chunked)
+    addTo(sums.of[0], pair);
 }
 
-/// What a lane has of a row in a panel of `tiles` tiles: its columns are neighbours, and of each tile it has two.
-template <int widths, int n>
-__device__ __forceinline__ Neighbours<n> neighboursOf(const float (&sums)[4][2], int tiles, int count) {
-  Neighbours<n> row;
-  row.count = count;
-  constexpr int most = n / 2;
-#pragma unroll
-  for (int i = 0; i < n; ++i)
-    row.sum[i] = sums[i % most][i / most];
-  // Of fewer tiles the second column of the first comes sooner.
-  if constexpr (widths & 1 && most > 1)
-    row.sum[1] = tiles == 1 ? sums[0][1] : row.sum[1];
-  if constexpr (widths & 2 && most > 2) {
-    row.sum[2] = tiles == 2 ? sums[0][1] : row.sum[2];
-    row.sum[3] = tiles == 2 ? sums[1][1] : row.sum[3];
-  }
-  return row;
-}
-
-/// store(half, the sums of a lane in it) for the first `count` of some halves of 16 rows. One piece of code is for
-/// `atOnce` of them: the next ones' sums go where theirs were.
-template <int count, int atOnce, int all, class StoreHalf>
-__device__ __forceinline__ void storeHalves(float (&sums)[all][4][2], int first, StoreHalf store) {
-  if constexpr (count == atOnce) {
-#pragma unroll
-    for (int j = 0; j < count; ++j)
-      store(first + j, sums[j]);
-  } else {
-#pragma unroll 1
-    for (int i = 0; i < count; i += count / 2) {
-      storeHalves<count / 2, atOnce>(sums, first + i, store);
-#pragma unroll
-      for (int j = 0; j < count / 2; ++j)
-#pragma unroll
-        for (int e = 0; e < 8; ++e)
-          sums[j][e / 2][e % 2] = sums[count / 2 + j][e / 2][e % 2];
-    }
-  }
-}
-
-/// store(row, column, sums, columns(column) and so on) for the sums of a pass, of the product P. One piece of code is
-/// for all panels, and for `atOnce` of a lane's rows.
-template <class P, class L, int atOnce, class Columns, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, int pass, int rows, Columns columns,
-                                          Store store) {
+/// store(row, column, sums, columns(column) and so on) for the sums of a pass. One piece of code is for all layers,
+/// panels and rows.
+template <class L, class Columns, class Store>
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, int rows,
+                                          Columns columns, Store store) {
   using Tile = typename L::Tile;
-  constexpr int widths = (P::tiles >= 4 ? 4 : 0) | P::tiles % 4;
+  constexpr int widths = L::widths;
   constexpr bool oneWidth = widths == 4 || widths == 2 || widths == 1;
   int lane = threadIdx.x % 32, t = lane % 4, first = Tile::firstRow() + lane / 4,
-      panel = Tile::firstPanel(pass) + Tile::column();
+      panel = Tile::firstPanel(pass) + Tile::column(), all = panelsOf(layer.tiles);
   if constexpr (Tile::slices > 1) {
-    if (panel >= P::panels)
+    if (panel >= all)
       return;
-    int tiles = oneWidth ? widths : tilesOf(P::tiles, panel), column = firstTileOf(P::tiles, panel) * 8;
+    int tiles = oneWidth ? widths : tilesOf(layer.tiles, panel), column = firstTileOf(layer.tiles, panel) * 8;
 #pragma unroll
     for (int i = 0; i < L::pieces; ++i) {
       int piece = Tile::slice() * L::pieces + i;
@@ -256,7 +201,7 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, int pass
 #pragma unroll
       for (int run = 0; run < 2; ++run) {
         int mine = column + (t * 2 + run) * tiles + piece % 4;
-        if (P::N % 8 && mine >= P::N)
+        if (mine >= layer.N)
           continue;
         const auto shared = readColumns<1>(columns, mine, 1);
 #pragma unroll
@@ -268,30 +213,36 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, int pass
       }
     }
   } else {
-    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = widths >= 4 ? 8 : widths >= 2 ? 4 : 2;
-    float queue[panels * halves][4][2];
+    // Of a row in a panel a lane has two runs of neighbours, one of each tile.
+    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = widths >= 4 ? 4 : widths >= 2 ? 2 : 1;
+    float queue[panels * 2 * halves][4];
 #pragma unroll
-    for (int i = 0; i < panels * halves; ++i)
+    for (int i = 0; i < panels * 2 * halves; ++i)
 #pragma unroll
-      for (int e = 0; e < 8; ++e)
-        queue[i][e / 2][e % 2] = sums.of[i / halves][i % halves / 2][e / 2][i % 2 * 2 + e % 2];
+      for (int j = 0; j < n; ++j)
+        queue[i][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
 #pragma unroll 1
-    for (int i = 0; i < panels && panel < P::panels; ++i, panel += Tile::warpColumns) {
-      int tiles = oneWidth ? widths : tilesOf(P::tiles, panel),
-          column = firstTileOf(P::tiles, panel) * 8 + t * 2 * tiles, count = tiles * 2;
-      if (P::N % 8 && count > P::N - column)
-        count = P::N - column;
-      const auto shared = readColumns<n>(columns, column, count);
-      storeHalves<halves, atOnce>(queue, 0, [&](int half, const float (&mine)[4][2]) {
-        int row = first + half * 8;
-        if (row < rows)
-          store(row, column, neighboursOf<widths, n>(mine, tiles, count), shared);
+    for (int i = 0; i < panels && panel < all; ++i, panel += Tile::warpColumns) {
+      forParts<2, halves>(queue, 0, [&](int run) {
+        int tiles = oneWidth ? widths : tilesOf(layer.tiles, panel),
+            column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles;
+        Neighbours<n> mine;
+        mine.count = tiles < layer.N - column ? tiles : layer.N - column;
+        const auto shared = readColumns<n>(columns, column, mine.count);
+        forParts<halves, 1>(queue, 0, [&](int half) {
+          int row = first + half * 8;
+#pragma unroll
+          for (int j = 0; j < n; ++j)
+            mine.sum[j] = queue[0][j];
+          if (row < rows)
+            store(row, column, mine, shared);
+        });
       });
 #pragma unroll
-      for (int j = 0; j < (panels - 1) * halves; ++j)
+      for (int j = 0; j < (panels - 1) * 2 * halves; ++j)
 #pragma unroll
-        for (int e = 0; e < 8; ++e)
-          queue[j][e / 2][e % 2] = queue[j + halves][e / 2][e % 2];
+        for (int e = 0; e < n; ++e)
+          queue[j][e] = queue[j + 2 * halves][e];
     }
   }
 }

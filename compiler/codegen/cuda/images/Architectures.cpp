@@ -52,8 +52,8 @@ llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRe
   std::string known;
   for (const Architecture &architecture : table)
     known += ", " + architecture.name.str();
-  return fail(ExitCode::usage,
-              "--target " + word + ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda (every architecture)" + known);
+  return fail(ExitCode::usage, "--target " + shown(word) +
+                                   ": unknown; known are cpu, cpu-v3, cpu-avx512, cuda (every architecture)" + known);
 }
 
 int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets) {

@@ -94,8 +94,8 @@ llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, 
   const char *named = std::getenv("TUTTI_CLANG");
   auto clang = llvm::sys::findProgramByName(named ? named : TUTTI_CLANG);
   if (!clang || !llvm::sys::fs::can_execute(*clang)) // a path is taken as it is
-    return fail(ExitCode::device, llvm::Twine("the emulated device needs clang++ to compile kernels, and '") +
-                                      (named ? named : TUTTI_CLANG) + "' is not there: set TUTTI_CLANG");
+    return fail(ExitCode::device, "the emulated device needs clang++ to compile kernels, and " +
+                                      quote(named ? named : TUTTI_CLANG) + " is not there: set TUTTI_CLANG");
 
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("tutti-emulated", folder))

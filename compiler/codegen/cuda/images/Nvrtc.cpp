@@ -56,7 +56,7 @@ template <class Function> static bool find(void *handle, const char *name, Funct
 
 llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
   if (rt::isCutShort(path.c_str()))
-    return fail(ExitCode::device, "cannot load NVRTC: '" + llvm::Twine(path) + "' is cut short; " + howToInstall);
+    return fail(ExitCode::device, "cannot load NVRTC: " + quote(path) + " is cut short; " + howToInstall);
   // It stays loaded: it keeps state of the process, and is asked for again.
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle)
@@ -87,7 +87,7 @@ llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
   Dl_info where;
   l.path = l.nvrtcVersion && dladdr(reinterpret_cast<void *>(l.nvrtcVersion), &where) ? where.dli_fname : path;
   if (!l.version)
-    return fail(ExitCode::device, "'" + l.path + "' is no NVRTC; " + howToInstall);
+    return fail(ExitCode::device, quote(l.path) + " is no NVRTC; " + howToInstall);
   if (l.version < oldest || missing)
     return fail(ExitCode::device,
                 l.describe() + " is too old: " + cudaVersionText(oldest) + " or newer is needed; " + howToInstall);
@@ -106,8 +106,8 @@ llvm::Expected<Nvrtc> Nvrtc::load() {
       return open(named);
     std::vector<std::string> found = nvrtcInFolders({named});
     if (found.empty())
-      return fail(ExitCode::device, llvm::Twine("no libnvrtc.so in '") + named +
-                                        "', where TUTTI_NVRTC says that NVRTC is; " + howToInstall);
+      return fail(ExitCode::device, llvm::Twine("no libnvrtc.so in ") + quote(named) +
+                                        ", where TUTTI_NVRTC says that NVRTC is; " + howToInstall);
     return open(found.front());
   }
   // What does not load, or is too old, is remembered for the message.
@@ -170,7 +170,7 @@ static std::string numbered(llvm::StringRef text) {
   std::string result;
   unsigned number = 0;
   for (llvm::StringRef line : llvm::split(text, '\n'))
-    result += llvm::utostr(++number) + "\t" + line.str() + "\n";
+    result += llvm::utostr(++number) + ": " + line.str() + "\n";
   return result;
 }
 

@@ -89,20 +89,20 @@ void importShrink(Node &n) {
   n.set(0, e.cast(y, given.element()));
 }
 
-/// none: y = x (1 + erf(x / sqrt 2)) 0.5; tanh: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
+/// none: tutti.gelu; tanh: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
 void importGelu(Node &n) {
   Emit &e = n.emit;
-  Operand x = n.in(0), inner;
+  Operand x = n.in(0);
   std::string approximate = n.stringAttr("approximate", "none");
-  if (approximate == "none") {
-    inner = e.unary<ErfOp>(e.div(x, e.scalar(1.4142135623730951, x)));
-  } else if (approximate == "tanh") {
-    Operand cube = e.mul(e.mul(x, x), x);
-    Operand sum = e.add(x, e.mul(cube, e.scalar(0.044715, x)));
-    inner = e.unary<TanhOp>(e.mul(sum, e.scalar(0.7978845608028654, x)));
-  } else {
-    e.malformed("attribute 'approximate' is '" + approximate + "'");
+  if (approximate == "none")
+    return n.set(0, e.unary<GeluOp>(x));
+  if (approximate != "tanh") {
+    e.malformed("attribute 'approximate' is " + quote(approximate));
+    return;
   }
+  Operand cube = e.mul(e.mul(x, x), x);
+  Operand sum = e.add(x, e.mul(cube, e.scalar(0.044715, x)));
+  Operand inner = e.unary<TanhOp>(e.mul(sum, e.scalar(0.7978845608028654, x)));
   n.set(0, e.mul(e.mul(x, e.add(inner, e.scalar(1, x))), e.scalar(0.5, x)));
 }
 

@@ -61,7 +61,7 @@ private:
         dots = true;
         i += 2;
       } else {
-        return malformed("attribute 'equation' has '" + text + "'");
+        return malformed("attribute 'equation' has " + quote(text));
       }
     }
     return true;
@@ -80,7 +80,7 @@ private:
         return false;
       int64_t letters = llvm::count_if(side, [](char c) { return llvm::isAlpha(c); }), extra = x.rank() - letters;
       if (extra < 0 || (extra > 0 && !side.contains("...")))
-        return malformed("labels '" + side + "' of a tensor of rank " + Twine(x.rank()));
+        return malformed("labels " + quote(side) + " of a tensor of rank " + Twine(x.rank()));
       widest = std::max(widest, side.contains("...") ? extra : 0);
       terms.push_back({x, {}});
       if (!labelsOf(side, extra, terms.back().labels))
@@ -99,7 +99,7 @@ private:
     for (auto [i, label] : llvm::enumerate(result)) {
       bool known = llvm::any_of(terms, [&](const Term &term) { return llvm::is_contained(term.labels, label); });
       if (!known || llvm::is_contained(ArrayRef(result).take_front(i), label))
-        return malformed("output labels '" + output + "', of which each has to be an input's and occur once");
+        return malformed("output labels " + quote(output) + ", of which each has to be an input's and occur once");
     }
     return true;
   }

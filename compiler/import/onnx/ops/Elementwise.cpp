@@ -75,7 +75,7 @@ void importBitShift(Node &n) {
   else if (direction == "RIGHT")
     bitwise<ShiftRightOp>(n);
   else
-    n.emit.malformed("attribute 'direction' is '" + direction + "'");
+    n.emit.malformed("attribute 'direction' is " + quote(direction));
 }
 
 /// fmod = 1: the remainder has the sign of a; else that of b, zeros too.

@@ -108,8 +108,7 @@ static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes
   }
   for (const Size &size : ArrayRef(sizes).slice(first, count.getFixed())) {
     if (!size.isFixed()) {
-      n.emit.unsupported("places elements along dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      n.emit.unknownLength("places elements along", size);
       return std::nullopt;
     }
     lengths.push_back(size.getFixed());
@@ -140,7 +139,7 @@ static std::optional<ScatterKind> kindOf(Node &n) {
   std::string name = n.stringAttr("reduction", "none");
   std::optional<ScatterKind> kind = symbolizeScatterKind(name == "none" ? "set" : name);
   if (!kind || name == "set") {
-    n.emit.malformed("attribute 'reduction' is '" + name + "'");
+    n.emit.malformed("attribute 'reduction' is " + quote(name));
     return std::nullopt;
   }
   return kind;
@@ -263,8 +262,7 @@ void importReverseSequence(Node &n) {
   if (!e.same(sizes[*batch], lengths.sizes()[0]))
     return misfits(n, *batch, sizes[*batch], lengths.sizes()[0]);
   if (!sizes[*time].isFixed()) {
-    e.unsupported("reverses dimension '" + sizes[*time].str() + "', which is known at a call only",
-                  "bind it to one value with --dim");
+    e.unknownLength("reverses", sizes[*time]);
     return;
   }
   SmallVector<int64_t> permutation{*batch, *time}, back(sizes.size());

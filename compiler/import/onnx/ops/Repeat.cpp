@@ -79,8 +79,7 @@ static std::optional<SmallVector<Padding>> paddings(Node &n, const Operand &x) {
     if (one.before == 0 && one.behind == 0)
       continue;
     if (!size.isFixed()) {
-      n.emit.unsupported("pads dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      n.emit.unknownLength("pads", size);
       return std::nullopt;
     }
     constexpr int64_t most = int64_t(1) << 40;
@@ -147,7 +146,7 @@ void importPad(Node &n) {
   if (!pads)
     return;
   if (mode != "constant" && mode != "edge" && mode != "reflect" && (mode != "wrap" || n.opset < 19)) {
-    e.malformed("attribute 'mode' is '" + mode + "'");
+    e.malformed("attribute 'mode' is " + quote(mode));
     return;
   }
   if (value.element() != x.element()) {
@@ -225,7 +224,7 @@ void importDepthToSpace(Node &n) {
   Sizes s = x.sizes();
   std::optional<Size> channels = s[1].dividedBy(*block->times(*block)), h = s[2].times(*block), w = s[3].times(*block);
   if (!channels || !h || !w || (mode != "DCR" && mode != "CRD")) {
-    n.emit.malformed("blocks of " + block->str() + " of " + x.str() + ", mode '" + mode + "'");
+    n.emit.malformed("blocks of " + block->str() + " of " + x.str() + ", mode " + quote(mode));
     return;
   }
   bool outer = mode == "DCR";

@@ -26,11 +26,13 @@ void importRange(Node &n) {
     Operand x = n.in(i);
     if (!x)
       return;
+    if (x.isShape()) {
+      n.emit.unknownLength("runs along", x.shape().elements[0]);
+      return;
+    }
     if (!x.isConstant()) {
-      n.emit.unsupported(
-          x.isShape() ? "runs along dimension '" + x.shape().elements[0].str() + "', which is known at a call only"
-                      : std::string("its length depends on a number that is computed from the model's inputs"),
-          x.isShape() ? "bind the dimension to one value with --dim" : "make it a constant of the graph");
+      n.emit.unsupported("its length depends on a number that is computed from the model's inputs",
+                         "make it a constant of the graph");
       return;
     }
     if (x.constant().count() != 1 || x.element().isInteger(1) || (i && x.element() != numbers[0].element)) {
@@ -76,8 +78,7 @@ static std::optional<std::pair<int64_t, int64_t>> matrixOf(Node &n, const Operan
   }
   for (const Size &size : ArrayRef(sizes).take_back(2))
     if (!size.isFixed()) {
-      n.emit.unsupported("a diagonal along dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      n.emit.unknownLength("a diagonal along", size);
       return std::nullopt;
     }
   int64_t rows = sizes[sizes.size() - 2].getFixed(), columns = sizes.back().getFixed(), count;

@@ -103,8 +103,8 @@ void importSqueeze(Node &n) {
   if (!given)
     for (auto [i, size] : llvm::enumerate(before)) {
       if (!size.isFixed()) {
-        n.emit.unsupported("squeezes whatever axis has length 1, and dimension '" + size.str() +
-                               "' is known at a call only",
+        n.emit.unsupported("squeezes whatever axis has length 1, and dimension " + quote(size.str()) +
+                               " is known at a call only",
                            "name the axes");
         return;
       }
@@ -178,8 +178,7 @@ void importSplit(Node &n) {
     return;
   }
   if (!size.isFixed()) {
-    n.emit.unsupported("splits dimension '" + size.str() + "', which is known at a call only",
-                       "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+    n.emit.unknownLength("splits", size);
     return;
   }
   int64_t length = size.getFixed();
@@ -269,8 +268,7 @@ void importSlice(Node &n) {
     if (!size.isFixed()) {
       if (start == 0 && end >= INT32_MAX && step == 1)
         continue;
-      n.emit.unsupported("slices dimension '" + size.str() + "', which is known at a call only",
-                         "bind it to one value with --dim " + Twine(size.getSymbols()[0]) + "=VALUE");
+      n.emit.unknownLength("slices", size);
       return;
     }
     int64_t length = size.getFixed();

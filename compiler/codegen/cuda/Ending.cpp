@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What follows a contraction's sums, as text: one piece of it for all layers of a kernel.
+#include "Ending.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+int64_t lengthOfEnding(const Step &step) {
+  int64_t longest = 1;
+  for (Value stored : step.stores) {
+    llvm::SetVector<Operation *> maps;
+    int64_t length = 0;
+    if (auto map = stored.getDefiningOp<MapOp>())
+      maps.insert(map);
+    for (size_t i = 0; i < maps.size(); ++i) {
+      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
+        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30; // a function is some thirty
+      for (Value input : cast<MapOp>(maps[i]).getInputs())
+        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
+          maps.insert(map);
+        else if (input != step.contraction->getResult(0))
+          length += 6; // it is read
+    }
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+bool isOfColumn(AffineMap access) {
+  for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
+    if (access.isFunctionOfDim(row))
+      return false;
+  return true;
+}
+
+Ending::Ending(KernelText &k, const Step &step)
+    : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N) {
+  ContractOp op = step.contraction;
+  bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
+  std::map<std::string, std::string> shared; ///< fields by what they are read from
+  std::string place;
+  std::vector<std::string> outer = k.space(place);
+  bool toMemory = false;
+  for (Value stored : step.stores) {
+    std::string own, lines;
+    std::vector<std::string> dims = k.space(own);
+    std::map<std::pair<void *, std::string>, std::string> known;
+    unsigned computed = 0;
+    auto field = [&](Value value, AffineMap access) {
+      auto place = k.steps.places.find(value);
+      Read from;
+      if (place != k.steps.places.end() && place->second.kind == Place::argument)
+        from = {"t." + k.view(value), k.placeOf(value, access, dims)};
+      else
+        from = {"", "t." + k.at(value, k.text(access, dims))};
+      std::string &name = shared[from.text()];
+      if (name.empty()) {
+        name = "c" + std::to_string(shared.size() - 1);
+        values.push_back(from);
+        types.push_back(k.elementOf(value));
+      }
+      return "of." + name;
+    };
+    // A map of the sums is computed from them; everything else is read.
+    std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
+      if (value == op.getResult())
+        return "sum";
+      auto map = value.getDefiningOp<MapOp>();
+      if (!map || !isMadeOf(value, op.getResult()))
+        return isOfColumn(access) ? field(value, access) : "t." + k.at(value, k.text(access, dims));
+      std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
+      if (name.empty()) {
+        std::string made =
+            k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
+        name = "v" + std::to_string(computed++);
+        lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
+      }
+      return name;
+    };
+    size_t number = targets.size();
+    std::string data = read(stored, k.own(stored));
+    lines += "    return " + data + ";\n";
+    bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
+                                 [&](const std::string &row) { return llvm::StringRef(lines).contains(row); });
+    makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
+                     number, readsRow ? own : "", lines)
+                 .str();
+    // Rows of an output are aligned if they are multiples of 16 bytes.
+    const Place &where = k.steps.places.find(stored)->second;
+    bool inScratch = where.kind == Place::scratch,
+         aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
+    toMemory |= !inScratch;
+    std::string function = cluster && tensor && inScratch
+                               ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
+                               : formatv("storeNeighbours<{0}>", aligned).str();
+    stores += formatv("    {0}{1}(@{2}, {3}, {4}, [&](int i) {{ return make{2}(row, sums.column(column, i), "
+                      "sums.sum[i], of[i]); });\n",
+                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
+                      inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer),
+                      tensor && k.geometry.slices == 1 && N % 32 == 0 ? "whole(sums)" : "sums")
+                  .str();
+    targets.push_back({"t." + k.view(stored),
+                       llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(),
+                       inScratch ? where.stride : 0});
+  }
+  if (toMemory)
+    stores = place + stores;
+}
+
+/// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
+static std::string chosenOf(size_t first, ArrayRef<std::string> values) {
+  std::string all;
+  for (size_t i = 0; i + 1 < values.size(); ++i)
+    if (ArrayRef(values).drop_front(i) != ArrayRef(std::vector<std::string>(values.size() - i, values[i])))
+      all += formatv("n == {0} ? {1} : ", first + i, values[i]).str();
+  return all + values.back();
+}
+
+static void replaceAll(std::string &text, const std::string &name, const std::string &by) {
+  for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += by.size())
+    text.replace(at, name.size(), by);
+}
+
+std::string indented(StringRef text) {
+  std::string all;
+  for (StringRef line : llvm::split(text.rtrim('\n'), '\n'))
+    all += (line.starts_with("#") ? "" : "  ") + line.str() + "\n";
+  return all;
+}
+
+/// What all rows of a column share: the text of `columns` for layers first, first + 1 and so on; what it chooses from
+/// goes to `before`.
+static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::string &before) {
+  const Ending &longest =
+      *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
+  std::string fields, values;
+  for (auto [i, type] : llvm::enumerate(longest.types)) {
+    // Of several views one is chosen, not of what was read from them.
+    std::vector<std::string> views, texts;
+    bool same = true;
+    for (const Ending &e : endings) {
+      bool has = i < e.values.size();
+      views.push_back(has ? e.values[i].view : "");
+      texts.push_back(has ? e.values[i].text() : type + "()");
+      same &= has && !e.values[i].view.empty() && e.values[i].index == endings.front().values[i].index;
+    }
+    std::string from = chosenOf(first, views), value = chosenOf(first, texts);
+    if (same && from != views.front()) {
+      before += formatv("  const Global<const {0}> from{1} = {2};\n", type, i, from).str();
+      value = formatv("from{0}[{1}]", i, endings.front().values[i].index).str();
+    }
+    fields += formatv(" {0} c{1};", type, i).str();
+    values += (i ? ", " : "") + value;
+  }
+  return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
+                 values.empty() ? "" : " column", fields.empty() ? "" : fields + " ",
+                 values.empty() ? "" : "{" + values + "}")
+      .str();
+}
+
+std::string endingText(size_t first, ArrayRef<Ending> endings) {
+  std::string before, makes, stores;
+  unsigned targets = 0;
+  for (size_t i = 0; i < endings.size();) {
+    size_t end = i + 1;
+    while (end < endings.size() && endings[end].isLike(endings[i]))
+      ++end;
+    const Ending &one = endings[i];
+    ArrayRef<Ending> alike = endings.slice(i, end - i);
+    std::string store = one.stores;
+    for (size_t j = 0; j < one.targets.size(); ++j, ++targets) {
+      std::vector<std::string> views, strides;
+      for (const Ending &e : alike) {
+        views.push_back(e.targets[j].view);
+        strides.push_back(std::to_string(e.targets[j].stride));
+      }
+      std::string view = chosenOf(first + i, views), stride = chosenOf(first + i, strides);
+      if (view != views.front()) {
+        before += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, targets, view).str();
+        view = "to" + std::to_string(targets);
+      }
+      if (stride != strides.front()) {
+        before += formatv("  const int stride{0} = {1};\n", targets, stride).str();
+        stride = "stride" + std::to_string(targets);
+      }
+      replaceAll(store, "@" + std::to_string(j) + ",", view + ",");
+      replaceAll(store, "#" + std::to_string(j) + " ", stride + " ");
+    }
+    if (alike.size() == endings.size()) {
+      makes = one.makes;
+      stores = store;
+    } else {
+      stores += formatv("    {0}{1}{{ // {2}{3} x {4}\n{5}{6}    }\n", i ? "else " : "",
+                        end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "", one.K,
+                        alike.size() > 1 ? ", ..." : "", one.N, indented(indented(one.makes)), indented(store))
+                    .str();
+    }
+    i = end;
+  }
+  std::string columns = columnsText(first, endings, before);
+  return formatv(
+             "{0}{1}{2}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{3}  };\n",
+             before, columns, makes, stores)
+      .str();
+}
+
+std::string emitEnding(KernelText &k, const Step &step) { return endingText(0, Ending(k, step)); }
+
+} // namespace tutti

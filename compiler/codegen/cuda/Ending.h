@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What follows a contraction's sums, as text.
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
+
+#include "Text.h"
+
+namespace tutti {
+
+/// `columns` reads what all rows share of a column, `store` computes what is stored of the sums, and stores it.
+struct Ending {
+  int64_t K, N;
+  std::string makes, stores; ///< with "@0" and so on for the views that it stores to, "#0" for their rows' distances
+  /// What `columns` reads: an element of a view, or without one an expression.
+  struct Read {
+    std::string view, index;
+    std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
+  };
+  std::vector<Read> values;
+  std::vector<std::string> types; ///< of the values
+  struct Target {
+    std::string view, type;
+    int64_t stride; ///< in shared memory
+  };
+  std::vector<Target> targets;
+
+  Ending(KernelText &k, const Step &step);
+  /// The same code, but for what it reads and where it stores.
+  bool isLike(const Ending &other) const {
+    return types == other.types && makes == other.makes && stores == other.stores;
+  }
+  /// Their values may have the same names.
+  bool goesWith(const Ending &other) const {
+    size_t both = std::min(types.size(), other.types.size());
+    return llvm::ArrayRef(types).take_front(both) == llvm::ArrayRef(other.types).take_front(both);
+  }
+};
+
+/// One `columns` and `store` for layers first, first + 1 and so on: where they differ the text asks for n, the layer.
+std::string endingText(size_t first, llvm::ArrayRef<Ending> endings);
+
+/// The text, two spaces further in.
+std::string indented(llvm::StringRef text);
+
+} // namespace tutti
+
+#endif

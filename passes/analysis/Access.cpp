@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Index maps under the sizes that they go through.
+#include "Access.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// What an index may be, both ends included; nothing where an end is unknown or past 64 bits.
+struct Range {
+  std::optional<int64_t> least, most;
+};
+
+std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b) {
+  int64_t all;
+  return a && b && !llvm::AddOverflow(*a, *b, all) ? std::optional(all) : std::nullopt;
+}
+
+std::optional<int64_t> times(std::optional<int64_t> a, int64_t factor) {
+  int64_t all;
+  return factor == 0 ? 0 : a && !llvm::MulOverflow(*a, factor, all) ? std::optional(all) : std::nullopt;
+}
+
+class Simplifier {
+public:
+  explicit Simplifier(ArrayRef<Size> sizes) : sizes(sizes) {}
+
+  AffineExpr of(AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary)
+      return expr;
+    AffineExpr left = of(binary.getLHS()), right = of(binary.getRHS());
+    auto divisor = dyn_cast<AffineConstantExpr>(right);
+    bool divides = expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+    if (!divides || !divisor || divisor.getValue() <= 0)
+      return getAffineBinaryOpExpr(expr.getKind(), left, right);
+    // left = divisor * whole + rest: where the rest lies in [0, divisor), it is the remainder.
+    auto [whole, rest] = parts(left, divisor.getValue());
+    Range range = rangeOf(rest);
+    bool isRemainder = range.least && *range.least >= 0 && range.most && *range.most < divisor.getValue();
+    if (expr.getKind() == AffineExprKind::Mod)
+      return isRemainder ? rest : rest % divisor.getValue();
+    return isRemainder ? whole : whole + rest.floorDiv(divisor.getValue());
+  }
+
+private:
+  ArrayRef<Size> sizes;
+
+  std::pair<AffineExpr, AffineExpr> parts(AffineExpr expr, int64_t divisor) {
+    AffineExpr zero = getAffineConstantExpr(0, expr.getContext());
+    if (expr.getKind() == AffineExprKind::Add) {
+      auto both = cast<AffineBinaryOpExpr>(expr);
+      auto [wholeLeft, restLeft] = parts(both.getLHS(), divisor);
+      auto [wholeRight, restRight] = parts(both.getRHS(), divisor);
+      return {wholeLeft + wholeRight, restLeft + restRight};
+    }
+    return expr.isMultipleOf(divisor) ? std::pair(expr.floorDiv(divisor), zero) : std::pair(zero, expr);
+  }
+
+  Range rangeOf(AffineExpr expr) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return {constant.getValue(), constant.getValue()};
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      const Size &size = sizes[dim.getPosition()];
+      return {0, size.isFixed() ? std::optional(size.getFixed() - 1) : std::nullopt};
+    }
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary)
+      return {};
+    Range left = rangeOf(binary.getLHS());
+    if (expr.getKind() == AffineExprKind::Add) {
+      Range right = rangeOf(binary.getRHS());
+      return {sum(left.least, right.least), sum(left.most, right.most)};
+    }
+    auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (!number)
+      return {};
+    int64_t by = number.getValue();
+    switch (expr.getKind()) {
+    case AffineExprKind::Mul: {
+      Range range = {times(left.least, by), times(left.most, by)};
+      if (by < 0)
+        std::swap(range.least, range.most);
+      return range;
+    }
+    case AffineExprKind::Mod:
+      return by > 0 ? Range{0, by - 1} : Range{};
+    case AffineExprKind::FloorDiv: {
+      auto divided = [&](std::optional<int64_t> end) {
+        return end && by > 0 ? std::optional(llvm::divideFloorSigned(*end, by)) : std::nullopt;
+      };
+      return {divided(left.least), divided(left.most)};
+    }
+    default:
+      return {};
+    }
+  }
+};
+
+/// Axes in the order of the memory that an access goes through.
+class Lying {
+public:
+  explicit Lying(ArrayRef<Size> sizes) : sizes(sizes) {}
+
+  std::optional<SmallVector<unsigned>> of(AffineMap access, ArrayRef<Size> from) {
+    for (auto [index, size] : llvm::zip_equal(access.getResults(), from))
+      if (!take(index, size))
+        return std::nullopt;
+    // Those of length 1 that nothing asks for may lie anywhere.
+    SmallVector<unsigned> unit;
+    for (unsigned axis = 0; axis < sizes.size(); ++axis)
+      if (!llvm::is_contained(order, axis)) {
+        if (sizes[axis] != Size(1))
+          return std::nullopt;
+        unit.push_back(axis);
+      }
+    order.insert(order.end() - std::min<size_t>(1, order.size()), unit.begin(), unit.end());
+    return order;
+  }
+
+private:
+  ArrayRef<Size> sizes;
+  SmallVector<unsigned> order;
+  SmallVector<std::pair<int64_t, unsigned>> terms; // of one index: factor and axis
+
+  /// An axis of the memory: one or more of the result's, the innermost with factor 1.
+  bool take(AffineExpr index, const Size &size) {
+    terms.clear();
+    if (!collect(index))
+      return false;
+    llvm::sort(terms, std::greater<>());
+    Size inner(1);
+    for (auto [factor, axis] : llvm::reverse(terms)) {
+      std::optional<Size> next = inner.times(sizes[axis]);
+      if (inner != Size(factor) || !next || llvm::is_contained(order, axis))
+        return false;
+      inner = *next;
+    }
+    for (auto [factor, axis] : terms)
+      order.push_back(axis);
+    return inner == size;
+  }
+
+  bool collect(AffineExpr index) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(index))
+      return constant.getValue() == 0;
+    int64_t factor = 1;
+    if (auto both = dyn_cast<AffineBinaryOpExpr>(index)) {
+      if (both.getKind() == AffineExprKind::Add)
+        return collect(both.getLHS()) && collect(both.getRHS());
+      auto constant = dyn_cast<AffineConstantExpr>(both.getRHS());
+      if (both.getKind() != AffineExprKind::Mul || !constant)
+        return false;
+      factor = constant.getValue();
+      index = both.getLHS();
+    }
+    auto dim = dyn_cast<AffineDimExpr>(index);
+    if (dim)
+      terms.push_back({factor, dim.getPosition()});
+    return bool(dim);
+  }
+};
+
+} // namespace
+
+AffineMap simplifyAccess(AffineMap access, ArrayRef<Size> sizes) {
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr : simplifyAffineMap(access).getResults())
+    exprs.push_back(Simplifier(sizes).of(expr));
+  return simplifyAffineMap(AffineMap::get(access.getNumDims(), access.getNumSymbols(), exprs, access.getContext()));
+}
+
+bool goesAlong(AffineMap access, unsigned dim) {
+  if (access.getNumResults() == 0)
+    return false;
+  AffineExpr last = access.getResults().back(), step = getAffineDimExpr(dim, access.getContext());
+  AffineExpr rest = simplifyAffineExpr(last - step, access.getNumDims(), access.getNumSymbols());
+  return last.isFunctionOfDim(dim) && !rest.isFunctionOfDim(dim);
+}
+
+std::optional<SmallVector<unsigned>> axesAsTheyLie(AffineMap access, ArrayRef<Size> from, ArrayRef<Size> sizes) {
+  return Lying(sizes).of(access, from);
+}
+
+unsigned divisionsOf(AffineMap access) {
+  unsigned count = 0;
+  for (AffineExpr result : access.getResults())
+    result.walk([&](AffineExpr expr) {
+      count += expr.getKind() == AffineExprKind::FloorDiv || expr.getKind() == AffineExprKind::Mod;
+    });
+  return count;
+}
+
+} // namespace tutti

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Index maps, with what is known of the sizes that they go through.
+#ifndef TUTTI_PASSES_ANALYSIS_ACCESS_H
+#define TUTTI_PASSES_ANALYSIS_ACCESS_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// The same map without the divisions and remainders that its dimensions, each in [0, size), make superfluous:
+/// (16 d0 + d1) floordiv 64 with d0 < 4 and d1 < 16 is 0.
+mlir::AffineMap simplifyAccess(mlir::AffineMap access, llvm::ArrayRef<Size> sizes);
+
+/// Divisions and remainders in a map.
+unsigned divisionsOf(mlir::AffineMap access);
+
+/// Whether elements that follow each other along a dimension are neighbours in memory.
+bool goesAlong(mlir::AffineMap access, unsigned dim);
+
+/// The dimensions of an access, [0, sizes) each, in the order in which the elements lie that it reads of a tensor of
+/// the sizes `from`, if it reads each of these once: `from`'s axes are the dimensions, or several of them in one.
+std::optional<llvm::SmallVector<unsigned>> axesAsTheyLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,
+                                                         llvm::ArrayRef<Size> sizes);
+
+} // namespace tutti
+
+#endif

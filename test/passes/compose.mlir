@@ -1,0 +1,184 @@
+// RUN: tutti-opt %s --tutti-decompose --tutti-compose --split-input-file | FileCheck %s
+
+// Heads of attention as PyTorch writes them: cut, split, with batch and heads in one axis while they are transposed.
+// All of it is one move whose place needs no division.
+// CHECK-DAG: #[[HEADS:.*]] = affine_map<(d0, d1, d2, d3){{.*}} -> (d2, d0, d1 * 16 + d3 + 64)>
+// CHECK-LABEL: func.func @heads
+// CHECK-SAME: (%[[X:.*]]: tensor<12x?x192xf32, ["batch"]>)
+func.func @heads(%x: tensor<12x?x192xf32, ["batch"]>) -> tensor<?x4x12x16xf32, ["batch"]> {
+  // CHECK-NEXT: %[[Y:.*]] = tutti.map %[[X]] [#[[HEADS]]]
+  // CHECK-NOT: tutti.reshape
+  // CHECK-NOT: tutti.map
+  // CHECK: return %[[Y]] : tensor<?x4x12x16xf32, ["batch"]>
+  %0 = tutti.reshape %x : tensor<12x?x192xf32, ["batch"]> -> tensor<1x12x?x3x64xf32, ["batch"]>
+  %1 = tutti.transpose %0 [3, 1, 2, 0, 4] : tensor<1x12x?x3x64xf32, ["batch"]>
+  %2 = tutti.reshape %1 : tensor<3x12x?x1x64xf32, ["batch"]> -> tensor<3x12x?x64xf32, ["batch"]>
+  %3 = tutti.slice %2 from [1, 0, 0, 0] size [1, 12, -1, 64] step [1, 1, 1, 1] : tensor<3x12x?x64xf32, ["batch"]>
+  %4 = tutti.reshape %3 : tensor<1x12x?x64xf32, ["batch"]> -> tensor<12x?x16xf32, ["4*batch"]>
+  %5 = tutti.transpose %4 [1, 0, 2] : tensor<12x?x16xf32, ["4*batch"]>
+  %6 = tutti.reshape %5 : tensor<?x12x16xf32, ["4*batch"]> -> tensor<?x4x12x16xf32, ["batch"]>
+  return %6 : tensor<?x4x12x16xf32, ["batch"]>
+}
+
+// -----
+
+// What is computed of a value that was moved reads it where it was.
+// CHECK-DAG: #[[OWN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d2, d1)>
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME: (%[[X:.*]]: tensor<?x4x6xf32, ["batch"]>, %[[Y:.*]]: tensor<?x6x4xf32, ["batch"]>)
+func.func @computed(%x: tensor<?x4x6xf32, ["batch"]>, %y: tensor<?x6x4xf32, ["batch"]>) -> tensor<?x6x4xf32, ["batch"]> {
+  // CHECK-NEXT: tutti.map %[[X]], %[[Y]] [#[[TURNED]], #[[OWN]]]
+  // CHECK-NOT: tutti.map
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, ["batch"]>
+  %1 = tutti.add %0, %y : tensor<?x6x4xf32, ["batch"]>, tensor<?x6x4xf32, ["batch"]>
+  return %1 : tensor<?x6x4xf32, ["batch"]>
+}
+
+// -----
+
+// Heads that become one axis again would need divisions for every element: the reshape stays a view.
+// CHECK-LABEL: func.func @merged
+func.func @merged(%x: tensor<?x4x12x16xf32, ["batch"]>) -> tensor<?x12x64xf32, ["batch"]> {
+  // CHECK: %[[T:.*]] = tutti.map %{{.*}} -> tensor<?x12x4x16xf32, ["batch"]>
+  // CHECK: tutti.reshape %[[T]]
+  %0 = tutti.transpose %x [0, 2, 1, 3] : tensor<?x4x12x16xf32, ["batch"]>
+  %1 = tutti.reshape %0 : tensor<?x12x4x16xf32, ["batch"]> -> tensor<?x12x64xf32, ["batch"]>
+  %2 = tutti.neg %1 : tensor<?x12x64xf32, ["batch"]>
+  return %2 : tensor<?x12x64xf32, ["batch"]>
+}
+
+// -----
+
+// A slice of each row is computed where the row is: its reshape stays behind that kernel.
+// CHECK-LABEL: func.func @in_kernel
+func.func @in_kernel(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?xf32, ["batch"]> {
+  // CHECK: %[[E:.*]] = tutti.map %{{.*}} -> tensor<?x7xf32, ["batch"]>
+  // CHECK: %[[S:.*]] = tutti.map %[[E]] {{.*}} -> tensor<?x1xf32, ["batch"]>
+  // CHECK: tutti.reshape %[[S]]
+  %0 = tutti.exp %x : tensor<?x7xf32, ["batch"]>
+  %1 = tutti.slice %0 from [0, 2] size [-1, 1] step [1, 1] : tensor<?x7xf32, ["batch"]>
+  %2 = tutti.reshape %1 : tensor<?x1xf32, ["batch"]> -> tensor<?xf32, ["batch"]>
+  return %2 : tensor<?xf32, ["batch"]>
+}
+
+// -----
+
+// Transposed values are multiplied as they lie, where either columns or terms are neighbours.
+// CHECK-LABEL: module @products
+module @products {
+  // CHECK-LABEL: func.func @scores
+  // CHECK-SAME: (%[[Q:.*]]: tensor<?x9x2x8xf32, ["batch"]>)
+  func.func @scores(%q: tensor<?x9x2x8xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
+    // CHECK-NEXT: tutti.contract %[[Q]], %[[Q]] "bshk,bthk->bhst"
+    // CHECK-NOT: tutti.map
+    %0 = tutti.transpose %q [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
+    %1 = tutti.transpose %q [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+    %2 = tutti.contract %0, %1 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+    return %2 : tensor<?x2x9x9xf32, ["batch"]>
+  }
+  // Heads that are part of an axis are split where they lie, by a view.
+  // CHECK-LABEL: func.func @split
+  // CHECK-SAME: (%[[Q:.*]]: tensor<?x9x16xf32, ["batch"]>)
+  func.func @split(%q: tensor<?x9x16xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
+    // CHECK-NOT: tutti.map
+    // CHECK: tutti.contract %{{.*}}, %{{.*}} "bshk,bthk->bhst" : tensor<?x9x2x8xf32, ["batch"]>, tensor<?x9x2x8xf32, ["batch"]>
+    // CHECK-NOT: tutti.map
+    %0 = tutti.reshape %q : tensor<?x9x16xf32, ["batch"]> -> tensor<?x9x2x8xf32, ["batch"]>
+    %1 = tutti.transpose %0 [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
+    %2 = tutti.transpose %0 [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+    %3 = tutti.contract %1, %2 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+    return %3 : tensor<?x2x9x9xf32, ["batch"]>
+  }
+  // What is computed for a product lies as what it reads.
+  // CHECK-LABEL: func.func @scaled
+  // CHECK-SAME: (%[[Q:.*]]: tensor<?x2x9x8xf32, ["batch"]>, %[[K:.*]]: tensor<?x9x2x8xf32, ["batch"]>)
+  func.func @scaled(%q: tensor<?x2x9x8xf32, ["batch"]>, %k: tensor<?x9x2x8xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
+    // CHECK: %[[S:.*]] = tutti.map %[[K]] {{.*}} -> tensor<?x2x9x8xf32, ["batch"]>
+    // CHECK: tutti.contract %[[Q]], %[[S]] "bhsk,bhtk->bhst"
+    %0 = tutti.transpose %k [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+    %1 = tutti.constant dense<0.5> : tensor<f32>
+    %2 = tutti.mul %0, %1 : tensor<?x2x8x9xf32, ["batch"]>, tensor<f32>
+    %3 = tutti.contract %q, %2 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+    return %3 : tensor<?x2x9x9xf32, ["batch"]>
+  }
+  // Rows that read the same columns come to lie side by side.
+  // CHECK-LABEL: func.func @experts
+  func.func @experts(%x: tensor<?x3x8xf32, ["batch"]>, %w: tensor<3x8x5xf32>) -> tensor<?x3x5xf32, ["batch"]> {
+    // CHECK: %[[Y:.*]] = tutti.contract %{{.*}}, %{{.*}} "bhk,hkn->hbn"
+    // CHECK: tutti.map %[[Y]] {{.*}} -> tensor<?x3x5xf32, ["batch"]>
+    %0 = tutti.contract %x, %w "bhk,hkn->bhn" : tensor<?x3x8xf32, ["batch"]>, tensor<3x8x5xf32>
+    return %0 : tensor<?x3x5xf32, ["batch"]>
+  }
+  // CHECK-LABEL: func.func @neither
+  func.func @neither(%x: tensor<?x9x8xf32, ["batch"]>, %y: tensor<?x8x5x2xf32, ["batch"]>) -> tensor<?x2x9x5xf32, ["batch"]> {
+    // CHECK: %[[T:.*]] = tutti.map
+    // CHECK: tutti.contract %{{.*}}, %[[T]] "bsk,bhkt->bhst"
+    %0 = tutti.transpose %y [0, 3, 1, 2] : tensor<?x8x5x2xf32, ["batch"]>
+    %1 = tutti.contract %x, %0 "bsk,bhkt->bhst" : tensor<?x9x8xf32, ["batch"]>, tensor<?x2x8x5xf32, ["batch"]>
+    return %1 : tensor<?x2x9x5xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// A reshape sinks below what only parameters are added to or multiplied with, which are read by the axes of before: of a norm's groups of
+// channels, say. On a CPU the runs of columns that read one number must be long; a CUDA device divides.
+// CHECK-DAG: #[[PLACE:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d1 * 3 + d2 floordiv 64, 0)>
+// CHECK-LABEL: module @parameters
+module @parameters {
+  tutti.param @w : tensor<6x1xf32>
+  // CHECK-LABEL: func.func @long
+  func.func @long(%x: tensor<?x2x192xf32, ["batch"]>) -> tensor<?x6x64xf32, ["batch"]> {
+    // CHECK: %[[W:.*]] = tutti.get
+    // CHECK: %[[T:.*]] = tutti.map %{{.*}} -> tensor<?x2x192xf32, ["batch"]>
+    // CHECK: %[[Y:.*]] = tutti.map %[[T]], %[[W]] [#{{.*}}, #[[PLACE]]] {{.*}} -> tensor<?x2x192xf32, ["batch"]>
+    // CHECK: %[[V:.*]] = tutti.reshape %[[Y]]
+    // CHECK: return %[[V]]
+    %w = tutti.get @w : tensor<6x1xf32>
+    %0 = tutti.tanh %x : tensor<?x2x192xf32, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x2x192xf32, ["batch"]> -> tensor<?x6x64xf32, ["batch"]>
+    %2 = tutti.mul %1, %w : tensor<?x6x64xf32, ["batch"]>, tensor<6x1xf32>
+    return %2 : tensor<?x6x64xf32, ["batch"]>
+  }
+  // CHECK-LABEL: func.func @short
+  func.func @short(%x: tensor<?x2x96xf32, ["batch"]>) -> tensor<?x6x32xf32, ["batch"]> {
+    // CHECK: tutti.map %{{.*}} -> tensor<?x2x96xf32, ["batch"]>
+    // CHECK: %[[V:.*]] = tutti.reshape
+    // CHECK: tutti.map %[[V]], %{{.*}} -> tensor<?x6x32xf32, ["batch"]>
+    %w = tutti.get @w : tensor<6x1xf32>
+    %0 = tutti.tanh %x : tensor<?x2x96xf32, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x2x96xf32, ["batch"]> -> tensor<?x6x32xf32, ["batch"]>
+    %2 = tutti.mul %1, %w : tensor<?x6x32xf32, ["batch"]>, tensor<6x1xf32>
+    return %2 : tensor<?x6x32xf32, ["batch"]>
+  }
+  // What somebody else reads, too, stays where it is.
+  // CHECK-LABEL: func.func @read_twice
+  func.func @read_twice(%x: tensor<?x2x192xf32, ["batch"]>) -> (tensor<?x6x64xf32, ["batch"]>, tensor<?x6x64xf32, ["batch"]>) {
+    // CHECK: %[[V:.*]] = tutti.reshape
+    // CHECK: tutti.map %[[V]], %{{.*}} -> tensor<?x6x64xf32, ["batch"]>
+    %w = tutti.get @w : tensor<6x1xf32>
+    %0 = tutti.tanh %x : tensor<?x2x192xf32, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x2x192xf32, ["batch"]> -> tensor<?x6x64xf32, ["batch"]>
+    %2 = tutti.mul %1, %w : tensor<?x6x64xf32, ["batch"]>, tensor<6x1xf32>
+    return %1, %2 : tensor<?x6x64xf32, ["batch"]>, tensor<?x6x64xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module @device
+module @device attributes {tutti.target = "cuda"} {
+  tutti.param @w : tensor<6x1xf32>
+  // CHECK-LABEL: func.func @short
+  func.func @short(%x: tensor<?x2x96xf32, ["batch"]>) -> tensor<?x6x32xf32, ["batch"]> {
+    // CHECK: tutti.map %{{.*}}, %{{.*}} -> tensor<?x2x96xf32, ["batch"]>
+    // CHECK: tutti.reshape
+    // CHECK-NEXT: return
+    %w = tutti.get @w : tensor<6x1xf32>
+    %0 = tutti.tanh %x : tensor<?x2x96xf32, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x2x96xf32, ["batch"]> -> tensor<?x6x32xf32, ["batch"]>
+    %2 = tutti.mul %1, %w : tensor<?x6x32xf32, ["batch"]>, tensor<6x1xf32>
+    return %2 : tensor<?x6x32xf32, ["batch"]>
+  }
+}
