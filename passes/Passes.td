@@ -31,9 +31,10 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
   let summary = "makes one map of transpositions, slices and reshapes that follow each other, and lets products read values as they lie";
   let description = [{
     Moves are one, and part of the map that reads them, as long as no place takes more divisions then and what was computed in a kernel
-    still is; the sizes of the axes tell which divisions there are. A product of a transposed value reads that value as it lies, what is
-    computed for a product alone is computed as its source lies, and rows that read the same columns come to lie side by side. Reshapes
-    sink below maps of parameters, which are then read by a quotient of columns (on a CPU where 64 or more columns read one number): so the
+    still is; the sizes of the axes tell which divisions there are. Layers, and maps that work on each row by itself, run before or behind a
+    move of rows, wherever that comes to stand beside another move. A product of a transposed value reads that value as it lies, what is
+    computed for a product alone is computed as its source lies and in its rows, and rows that read the same columns come to lie side by side.
+    Reshapes sink below maps of parameters, which are then read by a quotient of columns (on a CPU where 64 or more columns read one number): so the
     scale and bias of a norm over groups of channels join the norm. No bit depends on it.
   }];
   let dependentDialects = ["::tutti::TuttiDialect"];

@@ -102,7 +102,7 @@ private:
 /// Axes in the order of the memory that an access goes through.
 class Lying {
 public:
-  explicit Lying(ArrayRef<Size> sizes) : sizes(sizes) {}
+  Lying(ArrayRef<Size> sizes, bool whole) : sizes(sizes), whole(whole) {}
 
   std::optional<SmallVector<unsigned>> of(AffineMap access, ArrayRef<Size> from) {
     for (auto [index, size] : llvm::zip_equal(access.getResults(), from))
@@ -122,6 +122,7 @@ public:
 
 private:
   ArrayRef<Size> sizes;
+  bool whole; ///< each element is read
   SmallVector<unsigned> order;
   SmallVector<std::pair<int64_t, unsigned>> terms; // of one index: factor and axis
 
@@ -140,12 +141,12 @@ private:
     }
     for (auto [factor, axis] : terms)
       order.push_back(axis);
-    return inner == size;
+    return inner == size || !whole;
   }
 
   bool collect(AffineExpr index) {
     if (auto constant = dyn_cast<AffineConstantExpr>(index))
-      return constant.getValue() == 0;
+      return constant.getValue() == 0 || !whole;
     int64_t factor = 1;
     if (auto both = dyn_cast<AffineBinaryOpExpr>(index)) {
       if (both.getKind() == AffineExprKind::Add)
@@ -181,7 +182,11 @@ bool goesAlong(AffineMap access, unsigned dim) {
 }
 
 std::optional<SmallVector<unsigned>> axesAsTheyLie(AffineMap access, ArrayRef<Size> from, ArrayRef<Size> sizes) {
-  return Lying(sizes).of(access, from);
+  return Lying(sizes, /*whole=*/true).of(access, from);
+}
+
+std::optional<SmallVector<unsigned>> axesAsPartsLie(AffineMap access, ArrayRef<Size> from, ArrayRef<Size> sizes) {
+  return Lying(sizes, /*whole=*/false).of(access, from);
 }
 
 unsigned divisionsOf(AffineMap access) {

@@ -21,6 +21,9 @@ bool goesAlong(mlir::AffineMap access, unsigned dim);
 /// the sizes `from`, if it reads each of these once: `from`'s axes are the dimensions, or several of them in one.
 std::optional<llvm::SmallVector<unsigned>> axesAsTheyLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,
                                                          llvm::ArrayRef<Size> sizes);
+/// The same of an access that may read part of a tensor: of each axis a place, or a run of places.
+std::optional<llvm::SmallVector<unsigned>> axesAsPartsLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,
+                                                          llvm::ArrayRef<Size> sizes);
 
 } // namespace tutti
 

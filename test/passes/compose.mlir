@@ -90,17 +90,35 @@ module @products {
     %3 = tutti.contract %1, %2 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
     return %3 : tensor<?x2x9x9xf32, ["batch"]>
   }
-  // What is computed for a product lies as what it reads.
+  // What is computed for a product lies as what it reads, in the rows of that.
   // CHECK-LABEL: func.func @scaled
   // CHECK-SAME: (%[[Q:.*]]: tensor<?x2x9x8xf32, ["batch"]>, %[[K:.*]]: tensor<?x9x2x8xf32, ["batch"]>)
   func.func @scaled(%q: tensor<?x2x9x8xf32, ["batch"]>, %k: tensor<?x9x2x8xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
-    // CHECK: %[[S:.*]] = tutti.map %[[K]] {{.*}} -> tensor<?x2x9x8xf32, ["batch"]>
-    // CHECK: tutti.contract %[[Q]], %[[S]] "bhsk,bhtk->bhst"
+    // CHECK: %[[S:.*]] = tutti.map %[[K]] {{.*}} -> tensor<?x9x2x8xf32, ["batch"]>
+    // CHECK: tutti.contract %[[Q]], %[[S]] "bhsk,bthk->bhst"
     %0 = tutti.transpose %k [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
     %1 = tutti.constant dense<0.5> : tensor<f32>
     %2 = tutti.mul %0, %1 : tensor<?x2x8x9xf32, ["batch"]>, tensor<f32>
     %3 = tutti.contract %q, %2 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
     return %3 : tensor<?x2x9x9xf32, ["batch"]>
+  }
+  // Of a layer's columns, some are queries and some keys: both are parts of the layer's own rows, and heads a view of them.
+  // CHECK-LABEL: func.func @parts
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x9x48xf32, ["batch"]>)
+  func.func @parts(%x: tensor<?x9x48xf32, ["batch"]>) -> tensor<?x2x9x9xf32, ["batch"]> {
+    // CHECK: %[[Q:.*]] = tutti.map %[[X]] {{.*}} -> tensor<?x9x16xf32, ["batch"]>
+    // CHECK: %[[K:.*]] = tutti.map %[[X]] {{.*}} -> tensor<?x9x16xf32, ["batch"]>
+    // CHECK: %[[QH:.*]] = tutti.reshape %[[Q]]
+    // CHECK: %[[KH:.*]] = tutti.reshape %[[K]]
+    // CHECK: tutti.contract %[[QH]], %[[KH]] "bshk,bthk->bhst"
+    %0 = tutti.slice %x from [0, 0, 0] size [-1, 9, 16] step [1, 1, 1] : tensor<?x9x48xf32, ["batch"]>
+    %1 = tutti.slice %x from [0, 0, 16] size [-1, 9, 16] step [1, 1, 1] : tensor<?x9x48xf32, ["batch"]>
+    %2 = tutti.reshape %0 : tensor<?x9x16xf32, ["batch"]> -> tensor<?x9x2x8xf32, ["batch"]>
+    %3 = tutti.reshape %1 : tensor<?x9x16xf32, ["batch"]> -> tensor<?x9x2x8xf32, ["batch"]>
+    %4 = tutti.transpose %2 [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
+    %5 = tutti.transpose %3 [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+    %6 = tutti.contract %4, %5 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+    return %6 : tensor<?x2x9x9xf32, ["batch"]>
   }
   // Rows that read the same columns come to lie side by side.
   // CHECK-LABEL: func.func @experts
@@ -180,5 +198,81 @@ module @device attributes {tutti.target = "cuda"} {
     %1 = tutti.reshape %0 : tensor<?x2x96xf32, ["batch"]> -> tensor<?x6x32xf32, ["batch"]>
     %2 = tutti.mul %1, %w : tensor<?x6x32xf32, ["batch"]>, tensor<6x1xf32>
     return %2 : tensor<?x6x32xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// Layers and what follows them row by row run before a move of rows or behind it, wherever it comes to stand beside another: here beside
+// the heads' moves.
+// CHECK-DAG: #[[HEADS:.*]] = affine_map<(d0, d1, d2, d3){{.*}} -> (d0, d2, d1 * 4 + d3)>
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2, d3){{.*}} -> (d0, d2, d1, d3)>
+// CHECK-LABEL: module @rows
+module @rows {
+  tutti.param @w : tensor<6x8xf32>
+  tutti.param @v : tensor<8x6xf32>
+  tutti.param @b : tensor<8xf32>
+  tutti.param @c : tensor<6xf32>
+  // CHECK-LABEL: func.func @before
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x9x6xf32, ["batch"]>)
+  func.func @before(%x: tensor<?x9x6xf32, ["batch"]>) -> tensor<?x2x9x4xf32, ["batch"]> {
+    // CHECK: %[[L:.*]] = tutti.contract %[[X]], %{{.*}} "bsk,kn->bsn"
+    // CHECK: %[[B:.*]] = tutti.map %[[L]], %{{.*}} -> tensor<?x9x8xf32, ["batch"]>
+    // CHECK: %[[Y:.*]] = tutti.map %[[B]] [#[[HEADS]]]
+    // CHECK: return %[[Y]]
+    %w = tutti.get @w : tensor<6x8xf32>
+    %b = tutti.get @b : tensor<8xf32>
+    %0 = tutti.transpose %x [1, 0, 2] : tensor<?x9x6xf32, ["batch"]>
+    %1 = tutti.contract %0, %w "sbk,kn->sbn" : tensor<9x?x6xf32, ["batch"]>, tensor<6x8xf32>
+    %2 = tutti.add %1, %b : tensor<9x?x8xf32, ["batch"]>, tensor<8xf32>
+    %3 = tutti.reshape %2 : tensor<9x?x8xf32, ["batch"]> -> tensor<9x?x2x4xf32, ["batch"]>
+    %4 = tutti.transpose %3 [1, 2, 0, 3] : tensor<9x?x2x4xf32, ["batch"]>
+    return %4 : tensor<?x2x9x4xf32, ["batch"]>
+  }
+  // CHECK-LABEL: func.func @behind
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x2x9x4xf32, ["batch"]>, %[[Y:.*]]: tensor<?x9x6xf32, ["batch"]>)
+  func.func @behind(%x: tensor<?x2x9x4xf32, ["batch"]>, %y: tensor<?x9x6xf32, ["batch"]>) -> tensor<?x9x6xf32, ["batch"]> {
+    // CHECK: %[[M:.*]] = tutti.map %[[X]] [#[[ROWS]]]
+    // CHECK: %[[R:.*]] = tutti.reshape %[[M]]
+    // CHECK: %[[L:.*]] = tutti.contract %[[R]], %{{.*}} "bsk,kn->bsn"
+    // CHECK: %[[C:.*]] = tutti.map %[[L]], %{{.*}} -> tensor<?x9x6xf32, ["batch"]>
+    // CHECK: %[[S:.*]] = tutti.map %[[Y]], %[[C]] {{.*}} -> tensor<?x9x6xf32, ["batch"]>
+    // CHECK: return %[[S]]
+    %v = tutti.get @v : tensor<8x6xf32>
+    %c = tutti.get @c : tensor<6xf32>
+    %0 = tutti.transpose %x [2, 0, 1, 3] : tensor<?x2x9x4xf32, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<9x?x2x4xf32, ["batch"]> -> tensor<9x?x8xf32, ["batch"]>
+    %2 = tutti.contract %1, %v "sbk,kn->sbn" : tensor<9x?x8xf32, ["batch"]>, tensor<8x6xf32>
+    %3 = tutti.add %2, %c : tensor<9x?x6xf32, ["batch"]>, tensor<6xf32>
+    %4 = tutti.transpose %3 [1, 0, 2] : tensor<9x?x6xf32, ["batch"]>
+    %5 = tutti.add %y, %4 : tensor<?x9x6xf32, ["batch"]>, tensor<?x9x6xf32, ["batch"]>
+    return %5 : tensor<?x9x6xf32, ["batch"]>
+  }
+  // Where no other move is met, an input is read by the layer in the order wanted.
+  // CHECK-LABEL: func.func @input
+  func.func @input(%x: tensor<?x9x6xf32, ["batch"]>) -> tensor<9x?x8xf32, ["batch"]> {
+    // CHECK: %[[T:.*]] = tutti.map %{{.*}} -> tensor<9x?x6xf32, ["batch"]>
+    // CHECK: tutti.contract %[[T]], %{{.*}} "sbk,kn->sbn"
+    // CHECK-NEXT: return
+    %w = tutti.get @w : tensor<6x8xf32>
+    %0 = tutti.transpose %x [1, 0, 2] : tensor<?x9x6xf32, ["batch"]>
+    %1 = tutti.contract %0, %w "sbk,kn->sbn" : tensor<9x?x6xf32, ["batch"]>, tensor<6x8xf32>
+    return %1 : tensor<9x?x8xf32, ["batch"]>
+  }
+  // A parameter of each row stays with its row: nothing is moved past it.
+  tutti.param @p : tensor<9x1x8xf32>
+  // CHECK-LABEL: func.func @by_row
+  func.func @by_row(%x: tensor<?x9x6xf32, ["batch"]>) -> tensor<?x2x9x4xf32, ["batch"]> {
+    // CHECK: tutti.map %{{.*}} -> tensor<9x?x6xf32, ["batch"]>
+    // CHECK: tutti.contract %{{.*}} "sbk,kn->sbn"
+    // CHECK: tutti.map %{{.*}} -> tensor<9x?x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<6x8xf32>
+    %p = tutti.get @p : tensor<9x1x8xf32>
+    %0 = tutti.transpose %x [1, 0, 2] : tensor<?x9x6xf32, ["batch"]>
+    %1 = tutti.contract %0, %w "sbk,kn->sbn" : tensor<9x?x6xf32, ["batch"]>, tensor<6x8xf32>
+    %2 = tutti.add %1, %p : tensor<9x?x8xf32, ["batch"]>, tensor<9x1x8xf32>
+    %3 = tutti.reshape %2 : tensor<9x?x8xf32, ["batch"]> -> tensor<9x?x2x4xf32, ["batch"]>
+    %4 = tutti.transpose %3 [1, 2, 0, 3] : tensor<9x?x2x4xf32, ["batch"]>
+    return %4 : tensor<?x2x9x4xf32, ["batch"]>
   }
 }

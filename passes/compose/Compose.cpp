@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-compose: what only moves elements moves them once, and products read operands as they lie.
+//
+// Exporters spell attention's heads as reshapes, transpositions and slices in a row; each that changes rows would be a
+// launch of its own that reads and writes all of the values.
+#include "Patterns.h"
+#include "passes/Passes.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_COMPOSEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct ComposePass : impl::ComposePassBase<ComposePass> {
+  void runOnOperation() override {
+    // Moves are one, and where they are best, before others read them.
+    if (failed(rewrite({addMovePatterns, addRowOrderPatterns})) ||
+        failed(rewrite({addMovePatterns, addReadPatterns, addProductPatterns})))
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult rewrite(ArrayRef<void (*)(RewritePatternSet &)> families) {
+    RewritePatternSet patterns(&getContext());
+    for (auto add : families)
+      add(patterns);
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+
+} // namespace
+} // namespace tutti

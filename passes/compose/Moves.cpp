@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Moves that follow each other are one, and part of what reads them.
+#include "Patterns.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Rows.h"
+#include "passes/analysis/Target.h"
+#include "passes/analysis/Views.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+bool staysInKernel(MapOp map) {
+  RowForm form = RowForm::of(map.getType()),
+          operand = RowForm::of(cast<RankedTensorType>(map.getInputs()[0].getType()));
+  return operand.sameRows(form) && staysInRow(operandAccess(map, 0, ownRow(form, map.getContext())), operand);
+}
+
+namespace {
+
+/// Where an element of `result` comes from, by `outer` and then by `inner`. Nothing if sizes that only the inner op
+/// knows take part.
+std::optional<AffineMap> composed(AffineMap inner, AffineMap outer, RankedTensorType result) {
+  for (unsigned symbol = 0; symbol < inner.getNumSymbols(); ++symbol)
+    if (inner.isFunctionOfSymbol(symbol))
+      return std::nullopt;
+  AffineMap plain = AffineMap::get(inner.getNumDims(), 0, inner.getResults(), inner.getContext());
+  return simplifyAccess(plain.compose(outer), getSizes(result));
+}
+
+/// The move that an operand of a map has been through, and where its elements come from before it. Nothing where that
+/// takes more divisions.
+struct Before {
+  Value from;
+  AffineMap access;
+
+  static std::optional<Before> of(MapOp map, unsigned operand) {
+    Value from, input = map.getInputs()[operand];
+    FailureOr<AffineMap> inner = failure();
+    if (auto reshape = input.getDefiningOp<ReshapeOp>(); reshape && map.isMove()) {
+      from = reshape.getX();
+      inner = reshape.operandMap();
+    } else if (auto move = input.getDefiningOp<MapOp>(); move && move.isMove() && !staysInKernel(move)) {
+      from = move.getInputs()[0];
+      inner = move.getAccess(0);
+    }
+    if (failed(inner))
+      return std::nullopt;
+    std::optional<AffineMap> access = composed(*inner, map.getAccess(operand), map.getType());
+    if (!access || divisionsOf(*access) > divisionsOf(map.getAccess(operand)))
+      return std::nullopt;
+    return Before{from, *access};
+  }
+};
+
+/// A move of what a reshape or another move has moved.
+struct MoveOnce : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<Before> before = op.isMove() ? Before::of(op, 0) : std::nullopt;
+    if (!before)
+      return failure();
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), before->from, before->access);
+    return success();
+  }
+};
+
+/// A map of what has been moved reads it where it was.
+struct ReadMoved : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> inputs(op.getInputs());
+    auto maps = llvm::to_vector(op.getMaps().getAsValueRange<AffineMapAttr>());
+    bool changes = false;
+    for (unsigned i = 0; i < inputs.size(); ++i)
+      if (std::optional<Before> before = Before::of(op, i)) {
+        inputs[i] = before->from;
+        maps[i] = before->access;
+        changes = true;
+      }
+    if (changes)
+      rewriter.modifyOpInPlace(op, [&] {
+        op.getInputsMutable().assign(inputs);
+        op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+    return success(changes);
+  }
+};
+
+/// A reshape of what has been moved, where the move ends a kernel anyway.
+struct MoveToShape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto move = op.getX().getDefiningOp<MapOp>();
+    if (!move || !move->hasOneUse() || !move.isMove() || staysInKernel(move))
+      return failure();
+    FailureOr<AffineMap> outer = op.operandMap();
+    if (failed(outer))
+      return failure();
+    std::optional<AffineMap> access = composed(move.getAccess(0), *outer, op.getType());
+    if (!access || divisionsOf(*access) > divisionsOf(move.getAccess(0)))
+      return failure();
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), move.getInputs()[0], *access);
+    return success();
+  }
+};
+
+/// f(reshape(x), p) becomes reshape(f(x, p')), for parameters p, if any, and an x that is computed and that nothing
+/// else reads: so the scale and bias of a norm over groups of channels join the norm. p' is p, read by x's axes; on a
+/// CPU only where what x's last axis is divided by leaves runs of columns to go through, and not in the registers of a
+/// contraction.
+struct SinkBelowParameters : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    ReshapeOp reshape;
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      if (isParameter(input))
+        continue;
+      reshape = reshape ? ReshapeOp() : input.getDefiningOp<ReshapeOp>();
+      if (!reshape || !isOwnPlace(op.getAccess(i), op.getType()))
+        return failure();
+    }
+    auto producer = reshape && reshape->hasOneUse() ? reshape.getX().getDefiningOp<MapOp>() : MapOp();
+    if (!producer || op.isMove() || producer.isMove() || !producer->hasOneUse())
+      return failure();
+    RankedTensorType from = producer.getType(), to = op.getType();
+    // Rows that would fill less of a vector than they do now stay apart.
+    auto columnsOf = [](RankedTensorType type) { return type.getRank() > 0 ? type.getShape().back() : 1; };
+    if (int64_t columns = columnsOf(from); columns != columnsOf(to) && columns >= 0 && columns < 8)
+      return failure();
+    FailureOr<AffineMap> place = reshapeMap(to, from);
+    if (failed(place))
+      return failure();
+    SmallVector<Value> inputs(op.getInputs());
+    SmallVector<AffineMap> maps;
+    llvm::SmallSetVector<int64_t, 2> runs;
+    for (unsigned i = 0; i < inputs.size(); ++i)
+      if (isParameter(inputs[i])) {
+        std::optional<AffineMap> access = composed(op.getAccess(i), *place, from);
+        if (!access)
+          return failure();
+        maps.push_back(*access);
+        addRuns(*access, from.getRank() - 1, runs);
+      } else {
+        inputs[i] = producer;
+        maps.push_back(rewriter.getMultiDimIdentityMap(from.getRank()));
+      }
+    if (!runs.empty() && targetOf(op->getParentOfType<ModuleOp>()) == "cpu" &&
+        (runs.size() > 1 || runs.front() < shortestRun || isOfContraction(producer)))
+      return failure();
+    auto now = MapOp::create(rewriter, op.getLoc(), getTensorType(getSizes(from), to.getElementType()), inputs,
+                             rewriter.getAffineMapArrayAttr(maps));
+    rewriter.inlineRegionBefore(op.getBody(), now.getBody(), now.getBody().end());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, now);
+    return success();
+  }
+
+private:
+  static bool isParameter(Value value) {
+    while (Value whole = viewed(value.getDefiningOp()))
+      value = whole;
+    return value.getDefiningOp<GetOp>() != nullptr;
+  }
+  /// The only place along an axis of length 1 is 0.
+  static bool isOwnPlace(AffineMap access, RankedTensorType type) {
+    for (auto [axis, expr] : llvm::enumerate(access.getResults())) {
+      bool only = type.getShape()[axis] == 1 && expr == getAffineConstantExpr(0, type.getContext());
+      if (!only && expr != getAffineDimExpr(axis, type.getContext()))
+        return false;
+    }
+    return access.getNumResults() == type.getRank();
+  }
+  /// Whether maps make x of a contraction.
+  static bool isOfContraction(Value x) {
+    llvm::DenseSet<Value> seen;
+    SmallVector<Value> open = {x};
+    while (!open.empty()) {
+      Operation *op = open.pop_back_val().getDefiningOp();
+      if (isa_and_nonnull<ContractOp>(op))
+        return true;
+      if (isa_and_nonnull<MapOp>(op))
+        for (Value operand : op->getOperands())
+          if (seen.insert(operand).second)
+            open.push_back(operand);
+    }
+    return false;
+  }
+};
+
+} // namespace
+
+void addMovePatterns(RewritePatternSet &patterns) { patterns.add<MoveOnce, MoveToShape>(patterns.getContext()); }
+
+void addReadPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReadMoved, SinkBelowParameters>(patterns.getContext());
+}
+
+} // namespace tutti

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The patterns of tutti-compose, by what they are about.
+#ifndef TUTTI_PASSES_COMPOSE_PATTERNS_H
+#define TUTTI_PASSES_COMPOSE_PATTERNS_H
+
+#include "dialects/tutti/Tutti.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace tutti {
+
+/// Moves of what has been moved: one move.
+void addMovePatterns(mlir::RewritePatternSet &patterns);
+/// Maps read what has been moved where it was, and reshapes sink below parameters.
+void addReadPatterns(mlir::RewritePatternSet &patterns);
+/// Rows come in the order of the moves before or behind them.
+void addRowOrderPatterns(mlir::RewritePatternSet &patterns);
+/// Products of two values read their operands as these lie.
+void addProductPatterns(mlir::RewritePatternSet &patterns);
+
+/// Whether a map could be computed in the kernel of its first operand.
+bool staysInKernel(MapOp map);
+
+} // namespace tutti
+
+#endif

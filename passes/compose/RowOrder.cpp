@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows come in the order of the moves before or behind them.
+//
+// Layers and maps work on each row by itself, so they may as well run before a move of rows as behind it. Exporters of
+// attention turn [batch, sequence] to [sequence, batch] and back around layers; where such a move comes to stand beside
+// another, the two are one, and the layers are of one kernel with what had the rows in the order of before.
+#include "Patterns.h"
+#include "passes/analysis/Access.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// A move that gives rows another order: axis i of its operand is axis order[i] of the result. Members and columns
+/// stay.
+struct RowMove {
+  SmallVector<unsigned> order;
+
+  static std::optional<RowMove> of(Value value) {
+    auto map = value.getDefiningOp<MapOp>();
+    if (!map || !map.isMove())
+      return std::nullopt;
+    AffineMap access = map.getAccess(0);
+    RowMove move;
+    for (AffineExpr index : access.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(index);
+      if (!dim || llvm::is_contained(move.order, dim.getPosition()))
+        return std::nullopt;
+      move.order.push_back(dim.getPosition());
+    }
+    unsigned rank = access.getNumDims();
+    if (move.order.size() != rank || rank < 2 || move.order.back() + 1 != rank || !move.moves(move.order) ||
+        (isLifted(map.getType()) && move.order.front() != 0))
+      return std::nullopt;
+    return move;
+  }
+
+  AffineMap access(MLIRContext *context) const { return AffineMap::getPermutationMap(order, context); }
+  /// What stands at the operand's axes, at the result's.
+  template <typename T> T moved(const T &atOperand) const {
+    T atResult = atOperand;
+    for (auto [from, to] : llvm::enumerate(order))
+      atResult[to] = atOperand[from];
+    return atResult;
+  }
+  /// What stands at the result's axes, at the operand's.
+  template <typename T> T before(const T &atResult) const {
+    T atOperand = atResult;
+    for (auto [from, to] : llvm::enumerate(order))
+      atOperand[from] = atResult[to];
+    return atOperand;
+  }
+  bool operator==(const RowMove &other) const { return order == other.order; }
+
+private:
+  static bool moves(ArrayRef<unsigned> order) {
+    return llvm::any_of(llvm::enumerate(order), [](auto at) { return at.index() != at.value(); });
+  }
+};
+
+bool isIdentity(AffineMap access) {
+  return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext()).isIdentity();
+}
+
+/// The operands by whose rows an op computes each of its own by itself, if whatever else it reads is the same for all
+/// rows; nothing for other ops.
+std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
+  if (auto contract = dyn_cast_or_null<ContractOp>(op))
+    return isRowsTimesWeight(contract) ? std::optional(SmallVector<unsigned>{0}) : std::nullopt;
+  auto map = dyn_cast_or_null<MapOp>(op);
+  if (!map || map.isMove())
+    return std::nullopt;
+  SmallVector<unsigned> operands;
+  for (unsigned i = 0; i < map.getInputs().size(); ++i) {
+    AffineMap access = map.getAccess(i);
+    if (isIdentity(access)) {
+      operands.push_back(i);
+      continue;
+    }
+    for (unsigned symbol = 0; symbol < access.getNumSymbols(); ++symbol)
+      if (access.isFunctionOfSymbol(symbol))
+        return std::nullopt;
+    for (unsigned row = isLifted(map.getType()); row + 1 < access.getNumDims(); ++row)
+      if (access.isFunctionOfDim(row))
+        return std::nullopt;
+  }
+  return operands.empty() ? std::nullopt : std::optional(operands);
+}
+
+constexpr unsigned mostOps = 16; // between two moves
+
+/// Whether all that becomes of a value row by row is moved in the end, by moves that are launches of their own.
+bool isMovedLater(Value value, unsigned depth = 0) {
+  if (value.use_empty() || depth == mostOps)
+    return false;
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto move = dyn_cast<MapOp>(user); move && move.isMove())
+      return !staysInKernel(move);
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return isMovedLater(reshape, depth + 1);
+    auto operands = rowwise(user);
+    return operands && llvm::is_contained(*operands, use.getOperandNumber()) &&
+           isMovedLater(user->getResult(0), depth + 1);
+  });
+}
+
+/// Whether a value is made for one use, row by row, of what a move without divisions has moved.
+bool wasMoved(Value value, unsigned depth = 0) {
+  if (!value.hasOneUse() || depth == mostOps)
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
+    return wasMoved(reshape.getX(), depth + 1);
+  if (auto move = dyn_cast_or_null<MapOp>(op); move && move.isMove())
+    return !staysInKernel(move) && divisionsOf(move.getAccess(0)) == 0;
+  auto operands = rowwise(op);
+  return operands && llvm::all_of(*operands, [&](unsigned i) { return wasMoved(op->getOperand(i), depth + 1); });
+}
+
+Value createMove(PatternRewriter &rewriter, Location loc, const RowMove &move, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return MapOp::create(rewriter, loc, getTensorType(move.moved(getSizes(type)), type.getElementType()), value,
+                       move.access(rewriter.getContext()));
+}
+
+/// A map of operands whose rows are in another order, with the same accesses.
+MapOp createMap(PatternRewriter &rewriter, MapOp map, const Sizes &sizes, ValueRange inputs) {
+  SmallVector<AffineMap> maps;
+  for (AffineMap access : map.getMaps().getAsValueRange<AffineMapAttr>())
+    maps.push_back(AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext()));
+  auto now = MapOp::create(rewriter, map.getLoc(), getTensorType(sizes, map.getType().getElementType()), inputs,
+                           rewriter.getAffineMapArrayAttr(maps));
+  rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
+  return now;
+}
+
+/// f(move(x), p) becomes move(f(x, p)), where that is moved later.
+struct MapBeforeMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    auto operands = rowwise(op);
+    std::optional<RowMove> move = operands ? RowMove::of(op.getInputs()[operands->front()]) : std::nullopt;
+    if (!move || !isMovedLater(op))
+      return failure();
+    SmallVector<Value> inputs(op.getInputs());
+    for (unsigned i : *operands) {
+      if (RowMove::of(inputs[i]) != move)
+        return failure();
+      inputs[i] = inputs[i].getDefiningOp<MapOp>().getInputs()[0];
+    }
+    MapOp now = createMap(rewriter, op, move->before(getSizes(op.getType())), inputs);
+    rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), *move, now));
+    return success();
+  }
+};
+
+/// move(f(x, p)) becomes f(move(x), p), where x was moved before.
+struct MapBehindMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<RowMove> move = RowMove::of(op);
+    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
+      return failure();
+    auto map = op.getInputs()[0].getDefiningOp<MapOp>();
+    auto operands = rowwise(map);
+    if (!operands)
+      return failure();
+    SmallVector<Value> inputs(map.getInputs());
+    for (unsigned i : *operands)
+      inputs[i] = createMove(rewriter, op.getLoc(), *move, inputs[i]);
+    rewriter.replaceOp(op, createMap(rewriter, map, getSizes(op.getType()), inputs));
+    return success();
+  }
+};
+
+/// The same of rows times a weight, both ways. Of a left operand that all members share the result has an axis more.
+struct LayerBeforeMove : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    std::optional<RowMove> move = RowMove::of(op.getLhs());
+    if (!move || !isRowsTimesWeight(op) || !isMovedLater(op))
+      return failure();
+    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    RowMove ofResult = *move;
+    if (spec.result.size() != spec.lhs.size()) {
+      for (unsigned &axis : ofResult.order)
+        ++axis;
+      ofResult.order.insert(ofResult.order.begin(), 0);
+    }
+    spec.lhs = move->before(spec.lhs);
+    spec.result = ofResult.before(spec.result);
+    auto type = getTensorType(ofResult.before(getSizes(op.getType())), op.getType().getElementType());
+    Value now = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs().getDefiningOp<MapOp>().getInputs()[0],
+                                   op.getRhs(), spec.str());
+    rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), ofResult, now));
+    return success();
+  }
+};
+
+struct LayerBehindMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<RowMove> move = RowMove::of(op);
+    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
+      return failure();
+    auto layer = op.getInputs()[0].getDefiningOp<ContractOp>();
+    if (!layer)
+      return failure();
+    ContractSpec spec = *ContractSpec::parse(layer.getSpec());
+    RowMove ofRows = *move;
+    if (spec.result.size() != spec.lhs.size()) {
+      if (move->order.front() != 0)
+        return failure();
+      ofRows.order.erase(ofRows.order.begin());
+      for (unsigned &axis : ofRows.order)
+        --axis;
+    }
+    spec.lhs = ofRows.moved(spec.lhs);
+    spec.result = move->moved(spec.result);
+    Value rows = createMove(rewriter, op.getLoc(), ofRows, layer.getLhs());
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), rows, layer.getRhs(), spec.str());
+    return success();
+  }
+};
+
+/// move(reshape(x)) becomes reshape(move(x)), where x was moved before and the reshape leaves the axes of rows alone.
+struct ReshapeBehindMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<RowMove> move = RowMove::of(op);
+    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
+      return failure();
+    auto reshape = op.getInputs()[0].getDefiningOp<ReshapeOp>();
+    if (!reshape)
+      return failure();
+    Sizes from = getSizes(reshape.getX().getType()), to = getSizes(reshape.getType());
+    unsigned same = 0;
+    while (same < std::min(from.size(), to.size()) && from[same] == to[same])
+      ++same;
+    for (auto [axis, moved] : llvm::enumerate(move->order))
+      if (axis != moved && std::max<size_t>(axis, moved) >= same)
+        return failure();
+    RowMove ofRows = {SmallVector<unsigned>(ArrayRef(move->order).take_front(same))};
+    for (unsigned axis = same; axis < from.size(); ++axis)
+      ofRows.order.push_back(axis);
+    Value rows = createMove(rewriter, op.getLoc(), ofRows, reshape.getX());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), rows);
+    return success();
+  }
+};
+
+} // namespace
+
+void addRowOrderPatterns(RewritePatternSet &patterns) {
+  patterns.add<MapBeforeMove, MapBehindMove, LayerBeforeMove, LayerBehindMove, ReshapeBehindMove>(
+      patterns.getContext());
+}
+
+} // namespace tutti
