@@ -132,7 +132,9 @@ private:
       for (lie.inOne = last; !lie.bringTogether(map, sizes);)
         if (lie.inOne-- == 1)
           return std::nullopt;
-      if (lie.inOne == 1 && llvm::is_sorted(lie.order))
+      SmallVector<unsigned> longer; // axes of one place lie wherever they are
+      llvm::copy_if(lie.order, std::back_inserter(longer), [&](unsigned axis) { return sizes[axis] != Size(1); });
+      if (lie.inOne == 1 && llvm::is_sorted(longer))
         return std::nullopt;
       return lie;
     }

@@ -120,6 +120,15 @@ module @products {
     %6 = tutti.contract %4, %5 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
     return %6 : tensor<?x2x9x9xf32, ["batch"]>
   }
+  // An axis of one place changes nothing: the left operand is computed where it is.
+  // CHECK-LABEL: func.func @alone
+  func.func @alone(%p: tensor<1x2x9x9xf32>, %v: tensor<1x2x9x8xf32>) -> tensor<1x2x9x8xf32> {
+    // CHECK: %[[E:.*]] = tutti.map %{{.*}} -> tensor<1x2x9x9xf32>
+    // CHECK: tutti.contract %[[E]], %{{.*}} "bhst,bhtd->bhsd"
+    %0 = tutti.exp %p : tensor<1x2x9x9xf32>
+    %1 = tutti.contract %0, %v "bhst,bhtd->bhsd" : tensor<1x2x9x9xf32>, tensor<1x2x9x8xf32>
+    return %1 : tensor<1x2x9x8xf32>
+  }
   // Rows that read the same columns come to lie side by side.
   // CHECK-LABEL: func.func @experts
   func.func @experts(%x: tensor<?x3x8xf32, ["batch"]>, %w: tensor<3x8x5xf32>) -> tensor<?x3x5xf32, ["batch"]> {
