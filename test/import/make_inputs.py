@@ -21,7 +21,7 @@ CASES = {}
 
 def node(op, inputs, outputs="y", **attributes):
     inputs = inputs.split() if isinstance(inputs, str) else inputs
-    return helper.make_node(op, ["" if i == "-" else i for i in inputs], outputs.split(), **attributes)
+    return helper.make_node(op, ["" if i == "-" else i for i in inputs], ["" if o == "-" else o for o in outputs.split()], **attributes)
 
 
 def case(name, opset, nodes, inputs, inits=None, outputs="y", batch=True, functions=()):
@@ -302,6 +302,35 @@ case("topk-smallest", 11, [node("TopK", "x k", "y i", largest=0)], ties, {"k": i
 case("topk-ties", 11, [node("TopK", "x k", "y i")], ties, {"k": i64(4)}, outputs="y i")
 case("topk-int64", 11, [node("TopK", "x k", "y i")], {"x": ties["x"][1].astype(np.int64)}, {"k": i64(2)}, outputs="y i")
 case("reduce-noop", 18, [node("ReduceSum", "x", "a", noop_with_empty_axes=1), node("Relu", "a")], x)
+
+# Attention as one op, and as the exporters of older opsets spell it.
+q, k, v = rng(2, 4, 5, 8), rng(2, 4, 6, 8, seed=7), rng(2, 4, 6, 3, seed=8)
+qkv = {"q": q, "k": k, "v": v}
+case("attention~op", 23, [node("Attention", "q k v")], qkv)
+case("attention~spelled", 18, [node("Mul", "q r", "qs"), node("Transpose", "k", "t", perm=[0, 1, 3, 2]), node("Mul", "t r", "ks"),
+                               node("MatMul", "qs ks", "s"), node("Softmax", "s", "p", axis=-1), node("MatMul", "p v")],
+     qkv, {"r": f32(8 ** -0.25)})
+case("attention-scale", 23, [node("Attention", "q k v", scale=0.3, softcap=2.0)], qkv)
+case("attention-causal", 23, [node("Attention", "q k v", is_causal=1)], qkv)
+case("attention-causal-16", 23, [node("Attention", "q k v", is_causal=1)], {key: value.astype(np.float16) for key, value in qkv.items()})
+case("attention-mask-float", 23, [node("Attention", "q k v m")], {**qkv, "m": rng(2, 1, 5, 6)})
+blind = rng(5, 6) > 0
+blind[2] = False
+case("attention-mask-blind", 24, [node("Attention", "q k v m")], qkv, {"m": blind})
+case("attention-mask-short", 24, [node("Attention", "q k v m", is_causal=1)], qkv, {"m": rng(5, 4)})
+flat = {"q": rng(2, 5, 24), "k": rng(2, 6, 12, seed=7), "v": rng(2, 6, 10, seed=8)}
+case("attention-grouped-heads", 23, [node("Attention", "q k v", q_num_heads=4, kv_num_heads=2)], flat)
+case("attention-past", 23, [node("Attention", "q k v - pk pv", "y k1 v1", is_causal=1)],
+     {**qkv, "pk": rng(2, 4, 3, 8, seed=9), "pv": rng(2, 4, 3, 3, seed=10)}, outputs="y k1 v1")
+case("attention-scores", 23, [node("Attention", "q k v m", "y - - s", softcap=2.0, qk_matmul_output_mode=2)], {**qkv, "m": rng(5, 6)}, outputs="y s", batch=False)
+case("attention-counts", 24, [node("Attention", "q k v - - - n", is_causal=1)], {**qkv, "n": i64(6, 3)}, batch=False)
+case("attention-window", 25, [node("Attention", "q k v", left_window_size=1, right_window_size=2)], qkv)
+turned, cosine, sine = {"x": rng(2, 3, 4, 8)}, np.cos(rng(10, 4)), np.sin(rng(10, 4))
+where = np.array([[1, 2, 9, 0], [3, 3, 4, 5]], np.int64)
+case("rotary", 23, [node("RotaryEmbedding", "x c s i")], {**turned, "i": where}, {"c": cosine, "s": sine}, batch=False)
+case("rotary-neighbours", 23, [node("RotaryEmbedding", "x c s i", interleaved=1)], {**turned, "i": where}, {"c": cosine, "s": sine}, batch=False)
+case("rotary-part", 23, [node("RotaryEmbedding", "x c s", num_heads=3, rotary_embedding_dim=4)], {"x": rng(2, 4, 24)},
+     {"c": np.cos(rng(2, 4, 2)), "s": np.sin(rng(2, 4, 2))}, batch=False)
 
 # Moving of elements.
 z = {"x": rng(2, 6, 4)}

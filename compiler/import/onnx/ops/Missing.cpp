@@ -14,8 +14,7 @@ constexpr const char *convolution[] = {"Col2Im", "Conv", "ConvInteger", "ConvTra
 constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
                                    "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
-constexpr const char *attention[] = {"Attention", "CausalConvWithState", "LinearAttention", "RotaryEmbedding",
-                                     "TensorScatter"};
+constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
 constexpr const char *control[] = {"Loop", "Scan"};
 constexpr const char *sequences[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
                                      "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
@@ -40,7 +39,7 @@ const Group groups[] = {
     {"pooling over an image is not supported yet",
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
     {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
-    {"it is not supported as one op yet", "export the model with its MatMuls and Softmax spelled out", attention},
+    {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
     {"control flow is not supported yet", "unroll the loop when exporting", control},
     {"sequences and optionals are not supported", "export the model with tensors alone", sequences},
     {"strings are not supported", "do it before the model, which then takes numbers", strings},
