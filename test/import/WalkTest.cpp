@@ -124,6 +124,49 @@ TEST_F(WalkTest, ConditionsThatACallDecides) {
   expectFailure(3, {"'the_If/inner'", "'inner'"});
 }
 
+TEST_F(WalkTest, LoopsOfAKnownLength) {
+  input("x", {4});
+  input("n", {}, 7);
+  input("c", {}, 9);
+  onnx::TensorProto &steps = tensor("steps", {});
+  steps.set_data_type(7);
+  steps.add_int64_data(3);
+  onnx::NodeProto &loop = node("Loop", {"n", "", "x"}, {"y"});
+  output("y");
+  onnx::AttributeProto &attribute = *loop.add_attribute();
+  attribute.set_name("body");
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto &body = *attribute.mutable_g();
+  for (const char *name : {"i", "go", "h"})
+    body.add_input()->set_name(name);
+  onnx::NodeProto &inner = *body.add_node();
+  inner.set_op_type("Exp");
+  inner.add_input("h");
+  inner.add_output("z");
+  body.add_output()->set_name("go");
+  body.add_output()->set_name("z");
+  expectFailure(4, {"Loop", "how often it runs is not known", "unroll"});
+  loop.set_input(0, "steps");
+  EXPECT_EQ(failure().code, 0);
+  inner.set_op_type("Conv"); // reported as ever, once
+  expectFailure(4, {"Conv", "1 node", "the_Loop/0/z"});
+  inner.set_op_type("Exp");
+  loop.set_input(1, "c");
+  expectFailure(4, {"Loop", "whether it goes on is not known"});
+  loop.set_input(1, "");
+  body.mutable_output(0)->set_name("c"); // a condition that a call decides, from the second step on
+  expectFailure(4, {"Loop", "whether it goes on is not known"});
+  body.mutable_output(0)->set_name("go");
+  steps.set_int64_data(0, int64_t(1) << 60);
+  expectFailure(4, {"Loop", "more than 4096 times"});
+  loop.set_input(0, "");
+  expectFailure(4, {"Loop", "without end"});
+  loop.set_input(0, "steps");
+  body.mutable_input()->RemoveLast();
+  steps.set_int64_data(0, 3);
+  expectFailure(3, {"the_Loop", "'body' is no graph of 3 inputs and 2 outputs"});
+}
+
 TEST_F(WalkTest, GraphsInGraphs) {
   input("x", {4});
   output("y");
@@ -280,7 +323,6 @@ TEST_F(WalkTest, EveryOpIsImportedOrSaysWhyNot) {
                            "LinearAttention",
                            "Log",
                            "LogSoftmax",
-                           "Loop",
                            "LpNormalization",
                            "LpPool",
                            "MatMul",
@@ -336,7 +378,6 @@ TEST_F(WalkTest, EveryOpIsImportedOrSaysWhyNot) {
                            "RoiAlign",
                            "RotaryEmbedding",
                            "STFT",
-                           "Scan",
                            "Scatter",
                            "ScatterElements",
                            "ScatterND",

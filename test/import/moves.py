@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cases of make_inputs.py that move elements: repeats, padding, choice by index, ranges; functions of the model and branches."""
+"""Cases of make_inputs.py that move elements: repeats, padding, choice by index, ranges; functions of the model, branches and loops."""
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -83,6 +83,32 @@ def add_cases(case, node, rng, i64, f32):
     taken = graph("yes", node("Mul", "x k", "t"), node("Relu", "t", "yes"), tensors=[("k", f32(2))])
     other = graph("no", node("NonZero", "x", "never"), node("Cast", "never", "no", to=TensorProto.FLOAT))
     case("if", 16, [helper.make_node("If", ["c"], ["y"], then_branch=taken, else_branch=other)], x, {"c": np.array(True)})
+
+    # Loops whose length is known are their steps: a layer three times, with what each step gives; as long as a condition holds.
+    def graph(name, nodes, inputs, outputs):
+        port = lambda key: helper.make_tensor_value_info(key, *PORTS.get(key, (TensorProto.FLOAT, None)))
+        return helper.make_graph(nodes, name, [port(key) for key in inputs], [port(key) for key in outputs])
+
+    PORTS = {"i": (TensorProto.INT64, []), "go": (TensorProto.BOOL, []), "on": (TensorProto.BOOL, []), "further": (TensorProto.BOOL, []),
+             "count": (TensorProto.INT64, []), "next": (TensorProto.INT64, [])}
+    layer = [node("MatMul", "h w", "p"), node("Cast", "i", "s", to=TensorProto.FLOAT), node("Add", "p s", "q"), node("Tanh", "q", "z")]
+    weights = {"w": rng(8, 8, seed=5)}
+    steps = graph("step", [node("Identity", "go", "on"), *layer, node("ReduceSum", "z", "shown", keepdims=0)], ["i", "go", "h"], ["on", "z", "shown"])
+    case("loop~op", 13, [node("Loop", "n - x", "y all", body=steps)], x, {**weights, "n": np.array(3, np.int64)}, outputs="y all", batch=False)
+    case("loop~unrolled", 13, [each for k in range(3) for each in (
+        node("MatMul", f"h{k} w" if k else "x w", f"p{k}"), node("Add", f"p{k} s{k}", f"q{k}"), node("Tanh", f"q{k}", "y" if k == 2 else f"h{k + 1}"),
+        node("ReduceSum", "y" if k == 2 else f"h{k + 1}", f"r{k}", keepdims=0), node("Reshape", f"r{k} one", f"v{k}"))] +
+        [node("Concat", "v0 v1 v2", "all", axis=0)],
+        x, {**weights, "one": i64(1), **{f"s{k}": f32(k) for k in range(3)}}, outputs="y all", batch=False)
+    until = graph("until", [*layer, node("Add", "count step", "next"), node("Less", "next most", "further")], ["i", "go", "h", "count"], ["further", "z", "next"])
+    case("loop-while", 18, [node("Less", "zero most", "start"), node("Loop", "- start x zero", "y last", body=until)], x,
+         {**weights, "zero": np.array(0, np.int64), "step": np.array(2, np.int64), "most": np.array(7, np.int64)}, outputs="y last")
+    never = graph("never", [node("Identity", "go", "on"), node("Exp", "h", "z")], ["i", "go", "h"], ["on", "z"])
+    case("loop-no-step", 13, [node("Loop", "n - x", "a", body=never), node("Relu", "a")], x, {"n": np.array(0, np.int64)})
+    scanned = graph("scanned", [node("Mul", "a b", "ab"), node("Add", "h ab", "z"), node("Neg", "z", "minus")], ["h", "a", "b"], ["z", "minus", "ab"])
+    case("scan", 16, [node("Scan", "h0 u v", "y m p", body=scanned, num_scan_inputs=2, scan_input_axes=[1, -1], scan_input_directions=[0, 1],
+                           scan_output_axes=[1, 0], scan_output_directions=[0, 1])],
+         {"u": rng(2, 4, 3), "v": rng(2, 3, 4), "h0": rng(2, 3)}, outputs="y m p", batch=False)
 
     # Functions of the model: one calls the other, hands an attribute on or takes its default, and leaves an input out.
     def refers(name, to):

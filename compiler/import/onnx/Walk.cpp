@@ -21,7 +21,7 @@ Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProt
 }
 
 static std::string domainOf(const onnx::NodeProto &proto) { return proto.domain() == "ai.onnx" ? "" : proto.domain(); }
-static std::string nameOf(const Scope &scope, const onnx::NodeProto &proto) {
+std::string Walk::nameOf(const Scope &scope, const onnx::NodeProto &proto) {
   return scope.prefix + (!proto.name().empty() || proto.output_size() == 0 ? proto.name() : proto.output(0));
 }
 
@@ -196,8 +196,8 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   if (!op)
     if (const onnx::FunctionProto *function = functionOf(proto))
       return broken ? llvm::Error::success() : call(emit, scope, proto, *function, operands);
-  if (!op && domain.empty() && proto.op_type() == "If")
-    return broken ? llvm::Error::success() : branch(emit, scope, proto, operands);
+  if (!op && domain.empty() && isControl(proto.op_type()))
+    return broken ? llvm::Error::success() : control(emit, scope, proto, operands);
   int64_t opset = scope.opsets.lookup("");
   if (!op) {
     auto [reason, advice] = domain.empty() ? whyNot(proto.op_type())
@@ -228,8 +228,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   for (const onnx::AttributeProto &each : proto.attribute())
     if (!attributes.insert(each.name()).second)
       return wrong("node " + quote(name) + " (" + proto.op_type() + ") has two attributes " + quote(each.name()));
-  auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
-  emit.location = FusedLoc::get(&context, {NameLoc::get(text(shown(name)))}, text(proto.op_type()));
+  locate(emit, scope, proto);
   Node node(emit, file, proto, opset, operands);
   op->import(node);
   if (emit.restart)
@@ -237,13 +236,23 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   if (!emit.failed())
     if (std::optional<std::string> attribute = node.unreadAttr())
       emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
+  return settle(emit, scope, proto, operands, node.outputsSet());
+}
+
+void Walk::locate(Emit &emit, const Scope &scope, const onnx::NodeProto &proto) {
+  auto text = [&](StringRef s) { return StringAttr::get(&context, s); };
+  emit.location = FusedLoc::get(&context, {NameLoc::get(text(shown(nameOf(scope, proto))))}, text(proto.op_type()));
+}
+
+llvm::Error Walk::settle(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands,
+                         ArrayRef<Operand> results) {
   if (std::optional<Problem> problem = emit.takeProblem()) {
     if (problem->code == ExitCode::malformed)
-      return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + problem->reason);
+      return wrong("node " + quote(nameOf(scope, proto)) + " (" + proto.op_type() + "): " + problem->reason);
     report(scope, proto, operands, problem->reason, problem->advice);
     return llvm::Error::success();
   }
-  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
+  for (auto [output, value] : llvm::zip_equal(proto.output(), results))
     if (!output.empty())
       scope.values[output] = value;
   return llvm::Error::success();
@@ -334,50 +343,6 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
     if (inner.absent.contains(inside))
       return wrong(what + " hands on " + quote(inside) + ", which it is not given");
     llvm::Expected<Operand> value = lookup(inner, inside, what);
-    if (!value)
-      return value.takeError();
-    scope.values[output] = *value;
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error Walk::branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands) {
-  std::string name = nameOf(scope, proto);
-  if (operands.size() != 1 || !operands[0])
-    return wrong("node " + quote(name) + " (If) has no condition");
-  std::optional<double> condition = operands[0].scalar();
-  if (!condition) {
-    report(scope, proto, operands, "its condition is not known when compiling",
-           "export the model without control flow, or choose between two results with Where");
-    return llvm::Error::success();
-  }
-  const char *wanted = *condition != 0 ? "then_branch" : "else_branch";
-  const onnx::GraphProto *graph = nullptr;
-  for (const onnx::AttributeProto &attribute : proto.attribute())
-    if (attribute.name() == wanted && attribute.has_g())
-      graph = &attribute.g();
-  if (!graph || graph->output_size() != proto.output_size())
-    return wrong("node " + quote(name) + " (If): attribute " + quote(wanted) + " is no graph of " +
-                 llvm::Twine(proto.output_size()) + " outputs");
-  llvm::StringSet<> taken;
-  for (const onnx::TensorProto &tensor : graph->initializer())
-    taken.insert(tensor.name());
-  if (llvm::Error error = enter(graph->node(), taken))
-    return error;
-  Scope inner{scope.opsets, &scope, name + "/", {}, {}, {}};
-  for (const onnx::TensorProto &tensor : graph->initializer())
-    inner.initializers[tensor.name()] = &tensor;
-  SmallVector<std::string> outputs;
-  for (const onnx::ValueInfoProto &output : graph->output())
-    outputs.push_back(output.name());
-  if (llvm::Error error = run(emit, inner, graph->node(), outputs))
-    return error;
-  if (emit.restart)
-    return llvm::Error::success();
-  for (auto [output, inside] : llvm::zip_equal(proto.output(), outputs)) {
-    if (output.empty())
-      continue;
-    llvm::Expected<Operand> value = lookup(inner, inside, "node " + quote(name) + " (If)");
     if (!value)
       return value.takeError();
     scope.values[output] = *value;

@@ -6,6 +6,7 @@
 
 #include "compiler/import/emit/Emit.h"
 #include "compiler/import/files/OnnxFile.h"
+#include "compiler/import/onnx/Node.h"
 #include "compiler/import/onnx/Report.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -55,7 +56,22 @@ private:
   llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
-  llvm::Error branch(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands);
+  /// Nodes with graphs in them (Control.cpp).
+  static bool isControl(llvm::StringRef op) { return op == "If" || op == "Loop" || op == "Scan"; }
+  llvm::Error control(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands);
+  using Results = llvm::SmallVector<Operand>;
+  llvm::Expected<Results> branch(Emit &emit, Scope &scope, Node &node);
+  llvm::Expected<Results> loop(Emit &emit, Scope &scope, Node &node);
+  llvm::Expected<Results> scan(Emit &emit, Scope &scope, Node &node);
+  /// What the graph in an attribute gives for these inputs; none when `emit` asks for a restart.
+  llvm::Expected<Results> inside(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::StringRef attribute,
+                                 const std::string &prefix, llvm::ArrayRef<Operand> given, size_t count);
+  /// Takes `emit`'s problem, or names the results.
+  llvm::Error settle(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
+                     llvm::ArrayRef<Operand> results);
+  /// What is built from here on is this node's.
+  void locate(Emit &emit, const Scope &scope, const onnx::NodeProto &proto);
+  static std::string nameOf(const Scope &scope, const onnx::NodeProto &proto);
   const onnx::FunctionProto *functionOf(const onnx::NodeProto &proto) const;
   void report(const Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
               llvm::StringRef reason, llvm::StringRef advice);

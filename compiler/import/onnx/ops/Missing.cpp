@@ -15,7 +15,6 @@ constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLp
                                    "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
-constexpr const char *control[] = {"Loop", "Scan"};
 constexpr const char *sequences[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
                                      "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
                                      "SequenceEmpty",      "SequenceErase", "SequenceInsert",
@@ -40,7 +39,6 @@ const Group groups[] = {
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
     {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
     {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
-    {"control flow is not supported yet", "unroll the loop when exporting", control},
     {"sequences and optionals are not supported", "export the model with tensors alone", sequences},
     {"strings are not supported", "do it before the model, which then takes numbers", strings},
     {"resampling of images is not supported yet", "do it before the model", images},
