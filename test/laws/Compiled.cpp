@@ -190,16 +190,31 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     if (tutti_status_t status = tutti_session_bind_input(session, &tensor))
       return said(status);
   }
+  // Outputs lie in memory of ours, with bytes behind them that nobody may write.
+  constexpr size_t guard = 64;
+  constexpr char untouched = 0x5a;
+  const tutti_program_t &program = tutti_artifact_info(handle)->programs[options.program];
+  std::vector<std::vector<char>> memory(program.num_outputs);
+  std::vector<HostTensor> results(program.num_outputs);
+  for (auto [i, own, result] : llvm::enumerate(memory, results)) {
+    tutti_tensor_t tensor;
+    const char *head = program.outputs[i].head;
+    if (tutti_status_t status = tutti_session_get_output(session, program.outputs[i].name, head, &tensor))
+      return said(status);
+    result = HostTensor::zeros(typeOf(tensor.dtype), ArrayRef(tensor.dims, tensor.rank));
+    size_t bytes = result.count() * std::max<size_t>(1, tutti_dtype_bits(tensor.dtype) / 8);
+    own.assign(bytes + guard, untouched);
+    tensor.data = own.data();
+    tensor.memory = TUTTI_MEMORY_HOST;
+    if (tutti_status_t status = tutti_session_bind_output(session, head, &tensor))
+      return said(status);
+  }
   if (tutti_status_t status = tutti_session_run(session))
     return said(status);
-  std::vector<HostTensor> results;
-  const tutti_program_t &program = tutti_artifact_info(handle)->programs[options.program];
-  for (uint32_t i = 0; i < program.num_outputs; ++i) {
-    tutti_tensor_t tensor;
-    if (tutti_status_t status =
-            tutti_session_get_output(session, program.outputs[i].name, program.outputs[i].head, &tensor))
-      return said(status);
-    results.push_back(HostTensor::fromBytes(typeOf(tensor.dtype), ArrayRef(tensor.dims, tensor.rank), tensor.data));
+  for (auto [own, result] : llvm::zip_equal(memory, results)) {
+    if (llvm::any_of(ArrayRef(own).take_back(guard), [](char byte) { return byte != untouched; }))
+      return llvm::createStringError("a result is written past its end");
+    result = HostTensor::fromBytes(result.element, SmallVector<int64_t>(result.dims), own.data());
   }
   return results;
 }

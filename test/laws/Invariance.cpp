@@ -56,6 +56,15 @@ static const std::vector<Network> networks = {
          return %9 : tensor<?x33xf32, ["batch"]>
        })mlir",
      {{"w", {33, 33}}, {"g", {33}}}},
+    // A column that is narrower than its sums.
+    {"one16",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x1xbf16, ["batch"]> {
+         %w = tutti.get @w : tensor<33x1xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x33xf32, ["batch"]>, tensor<33x1xf32>
+         %1 = tutti.cast %0 : tensor<?x1xf32, ["batch"]> -> tensor<?x1xbf16, ["batch"]>
+         return %1 : tensor<?x1xbf16, ["batch"]>
+       })mlir",
+     {{"w", {33, 1}}}},
     // A row of squares ends where a single number of each row begins to live, between the same two contractions.
     {"moments",
      R"mlir(func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {

@@ -42,6 +42,19 @@ void typed(std::vector<Instance> &all) {
       add("cast", "%a: " + of("19", other), "%a : " + of("19", other) + " -> " + of("19", e));
     }
 
+  // One column, narrower than what it is computed in.
+  auto batched = [](const char *dims, const std::string &e) {
+    return "tensor<?x" + std::string(dims) + "x" + e + ", [\"batch\"]>";
+  };
+  for (auto [from, to] : {std::pair("i64", "i32"), std::pair("i64", "i8"), std::pair("f32", "i16"),
+                          std::pair("f32", "bf16"), std::pair("f32", "f16")})
+    add("cast", "%a: " + batched("1", from), "%a : " + batched("1", from) + " -> " + batched("1", to));
+  for (std::string e : {"bf16", "f16", "i8"}) {
+    std::string x = batched("20", e), w = of("20x1", e);
+    add("contract", "%a: " + x + ", %b: " + w, "%a, %b \"bk,kn->bn\" : " + x + ", " + w);
+    add("reduce", "%a: " + x, "sum %a [1] : " + x);
+  }
+
   // Elements that only move.
   for (std::string e : {"i1", "f64", "f16", "bf16", "i8", "i16", "i32", "ui8", "ui16", "ui32", "ui64"}) {
     std::string x = of("4x20", e);

@@ -13,6 +13,9 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -84,6 +87,31 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
+/// Masked stores of one known lane as scalar stores. LLVM 22 makes such a store itself, and where the vector is a
+/// truncated one it stores the wide element: over what lies behind the one that is meant.
+static void storeSingleLanes(llvm::Module &code) {
+  for (llvm::Function &function : code)
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *store = dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (!store || store->getIntrinsicID() != llvm::Intrinsic::masked_store)
+        continue;
+      llvm::Value *value = store->getArgOperand(0), *pointer = store->getArgOperand(1);
+      auto *mask = dyn_cast<llvm::Constant>(store->getArgOperand(2));
+      auto *type = dyn_cast<llvm::FixedVectorType>(value->getType());
+      if (!mask || !type)
+        continue;
+      SmallVector<unsigned> stored; // but for lanes that are known not to be
+      for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
+        if (llvm::Constant *bit = mask->getAggregateElement(lane); !bit || !bit->isNullValue())
+          stored.push_back(lane);
+      if (stored.size() != 1)
+        continue;
+      llvm::IRBuilder<> builder(store);
+      builder.CreateAlignedStore(builder.CreateExtractElement(value, stored[0]), pointer, store->getParamAlign(1));
+      store->eraseFromParent();
+    }
+}
+
 static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const CpuLevel &level,
                                                           ArrayRef<std::string> kernels) {
   registerBuiltinDialectTranslation(*module.getContext());
@@ -129,6 +157,7 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*code, modules);
+  storeSingleLanes(*code);
 
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
