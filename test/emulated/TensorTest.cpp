@@ -46,13 +46,15 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   const int rows = int(total - first < T::rows ? total - first : T::rows);
   const Global<const float> x(p.args[0], total * )" +
          K + R"();
-  const Global<const uint32_t> weights(p.args[1], P::words);
+  const Global<const uint32_t> weights(p.args[1], wordsOf<P::Math>(P::K, P::N));
   const Global<float> y(p.args[2], total * )" +
          N + R"();
   using L = Layers<)" +
-         s.math + ", T, streamed, (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 != 0, 128 + " + stages +
+         s.math +
+         ", T, streamed, (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 == 0 ? 16 : P::K % 4 == 0 ? 4 : 1, 128 + " +
+         stages +
          R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4)>;
-  const auto layerOf = [&](int) { return layerOfProduct<P>(weights, x.slice(first * P::K, int64_t(rows) * P::K)); };
+  const auto layerOf = [&](int) { return layerOfProduct(P::K, P::N, weights, x.slice(first * P::K, int64_t(rows) * P::K)); };
   constexpr int stageBytes = T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4;
   )" + w.ring +
          "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +

@@ -2,6 +2,7 @@
 """Writes models whose parts need nothing of each other and are of different widths and depths, as ONNX files made by hand.
 
     python unequal-models.py groups FOLDER     six members of three structures, 0.onnx to 5.onnx
+    python unequal-models.py widths FOLDER     four members of three structures that differ in widths only
     python unequal-models.py elements FOLDER   two members, each with a network for each of four inputs with rows of their own
     python unequal-models.py towers FOLDER     the same with three networks that are alike
 """
@@ -40,6 +41,12 @@ def groups(member: int) -> bytes:
     return model(own.nodes, own.weights, [value_info("x", ["batch", 24])], [value_info("y", ["batch", 3])])
 
 
+def widths(member: int) -> bytes:
+    width = (64, 160, 96)[member % 3]
+    net = Network(random.Random(member), "", "x", [40, width, width + 32, width, 10], "Celu")
+    return model(net.nodes, net.weights, [value_info("x", ["batch", 40])], [value_info("y", ["batch", 10])])
+
+
 def elements(member: int) -> bytes:
     widths = {"h": [48, 64, 48, 1], "c": [48, 56, 40, 1], "n": [48, 56, 40, 32, 1], "o": [48, 40, 1]}
     generator = random.Random(member)
@@ -55,7 +62,7 @@ def towers(member: int) -> bytes:
                  [value_info(f"x{t}", [f"n{t}", 24]) for t in "abc"], [value_info(f"{t}y", [f"n{t}", 2]) for t in "abc"])
 
 
-kinds = {"groups": (groups, 6), "elements": (elements, 2), "towers": (towers, 2)}
+kinds = {"groups": (groups, 6), "widths": (widths, 4), "elements": (elements, 2), "towers": (towers, 2)}
 build, count = kinds[sys.argv[1]]
 folder = Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)

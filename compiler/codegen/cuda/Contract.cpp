@@ -71,17 +71,16 @@ static std::string leftOperand(KernelText &k, Contraction c) {
   const Place &place = k.steps.places.find(left)->second;
   unsigned number = k.numberOf(c.op.getResult());
   if (place.kind == Place::scratch)
-    return formatv("  const {0}<{1}, {2}, Shared<{3}>> left{4}{{t.{5}};\n",
-                   place.narrow.empty() ? "Rows" : "NarrowRows", c.K, place.stride,
+    return formatv("  const {0}<Shared<{1}>> left{2}{{t.{3}, {4}};\n", place.narrow.empty() ? "Rows" : "NarrowRows",
                    place.narrow.empty()     ? "float"
                    : place.narrow == "bf16" ? "__nv_bfloat16"
                                             : "__half",
-                   number, k.view(left));
+                   number, k.view(left), place.stride);
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
     return formatv("  const auto left{0} = copiedRows<{1}, {2}>(t.rows, {3});\n", number, c.K, k.geometry.copyOffset,
                    globalRows(k, c));
-  return formatv("  const Rows<{0}, {0}, Global<{1}float>> left{2}{{{3}};\n", c.K,
-                 place.kind == Place::argument ? "const " : "", number, globalRows(k, c));
+  return formatv("  const Rows<Global<{0}float>> left{1}{{{2}, {3}};\n", place.kind == Place::argument ? "const " : "",
+                 number, globalRows(k, c), c.K);
 }
 
 /// One call for each run of equal blocks of the weight.
@@ -94,10 +93,11 @@ static std::string panelCalls(KernelText &k, Contraction c) {
     int64_t columns = first.cols;
     for (; next < blocks.size() && !first.lanes && !blocks[next].lanes && blocks[next].width == first.width; ++next)
       columns += blocks[next].cols;
-    std::string shape = first.lanes
-                            ? formatv("multiplyLanes<{0}, {1}>", c.K, first.cols).str()
-                            : formatv("multiplyPanels<{0}, {1}, {2}>", c.K, first.width, numericsChunk(c.op)).str();
-    all += formatv("  {0}(t.rows, left{1}, t.{2}, {3}, {4}, {5}columns, store);\n", shape, k.numberOf(c.op.getResult()),
+    std::string shape = !first.lanes
+                            ? formatv("multiplyPanels<{0}, {1}, {2}>(", c.K, first.width, numericsChunk(c.op)).str()
+                        : c.K <= 64 ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
+                                    : formatv("multiplyLanes<{0}>({1}, ", first.cols, c.K).str();
+    all += formatv("  {0}t.rows, left{1}, t.{2}, {3}, {4}, {5}columns, store);\n", shape, k.numberOf(c.op.getResult()),
                    k.view(c.op.getRhs()), first.offset, first.col, first.lanes ? "" : std::to_string(columns) + ", ")
                .str();
     i = next;
@@ -118,8 +118,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
-  int64_t widths = 0, rowUnit = 4;
-  bool ragged = false;
+  int64_t widths = 0, unit = 16, rowUnit = 4;
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
     bool streams = c.streamsRows(k.steps);
@@ -130,36 +129,27 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     std::string rows = streams || place.kind == Place::result
                            ? globalRows(k, c)
                            : formatv("{0}, {1}, {2}", left, place.offset * g.rows, place.stride).str();
-    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct<Product{0}>(t.{1}, {2})",
-                                                       k.numberOf(c.op.getResult()), k.view(c.op.getRhs()), rows)});
+    inNumbers.push_back(
+        {inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", c.K, c.N, k.view(c.op.getRhs()), rows)});
     lefts.insert(left);
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
-    ragged |= c.K % 16 != 0;
+    unit = std::min<int64_t>(unit, c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
     if (streams && c.K % 4)
       rowUnit = 1;
   }
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&](int n) {{\n{5}  };\n"
                  "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(layerOf)> ring({11}, t.rows, layerOf);\n",
-                 layers.front().math, llvm::join(lefts, " | "), widths, ragged ? "true" : "false",
+                 layers.front().math, llvm::join(lefts, " | "), widths, unit,
                  g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
                  g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", layers.size());
 }
 
-std::string emitProducts(KernelText &k) {
-  std::string all;
-  for (const Step &step : k.steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      Contraction c(step.contraction);
-      all +=
-          formatv("using Product{0} = Product<{1}, {2}, {3}>;\n", k.numberOf(c.op.getResult()), c.math, c.K, c.N).str();
-    }
-  if (!all.empty() && k.geometry.warpRows)
-    all += formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}>;\n", k.geometry.rowTiles, k.geometry.warpRows,
-                   k.geometry.warpColumns, k.geometry.slices, k.geometry.cluster, k.geometry.warpPanels);
-  return all;
+bool usesTensorCores(const Steps &steps) {
+  return llvm::any_of(
+      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
 }
 
 static std::string emitStep(KernelText &k, const Step &step) {
@@ -168,11 +158,11 @@ static std::string emitStep(KernelText &k, const Step &step) {
   if (!isPanels(step.contraction))
     return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
   Contraction c(step.contraction);
-  std::string multiply = c.onTensorCores()
-                             ? formatv("  multiplyPlain<Product{0}>(t.rows, left{0}, t.{1}, columns, store);\n",
-                                       k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
-                                   .str()
-                             : panelCalls(k, c);
+  std::string multiply =
+      c.onTensorCores() ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left{3}, t.{4}, columns, store);\n",
+                                  c.math, c.K, c.N, k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
+                              .str()
+                        : panelCalls(k, c);
   return formatv("  {{ // {0} x {1}\n{2}  }\n", c.K, c.N,
                  indented(leftOperand(k, c) + endingText(0, Ending(k, step)) + multiply));
 }

@@ -57,6 +57,8 @@ Ending::Ending(KernelText &k, const Step &step)
         from = {"t." + k.view(value), k.placeOf(value, access, dims)};
       else
         from = {"", "t." + k.at(value, k.text(access, dims))};
+      if (N == 1 && from.index == "0") // the one column, as columns are called elsewhere
+        from.index = dims.back();
       std::string &name = shared[from.text()];
       if (name.empty()) {
         name = "c" + std::to_string(shared.size() - 1);
@@ -139,20 +141,23 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
   std::string fields, values;
   for (auto [i, type] : llvm::enumerate(longest.types)) {
-    // Of several views one is chosen, not of what was read from them.
+    // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
+    // is as long.
+    const Ending::Read &any = longest.values[i];
     std::vector<std::string> views, texts;
-    bool same = true;
+    bool same = !any.view.empty();
     for (const Ending &e : endings) {
       bool has = i < e.values.size();
-      views.push_back(has ? e.values[i].view : "");
-      texts.push_back(has ? e.values[i].text() : type + "()");
-      same &= has && !e.values[i].view.empty() && e.values[i].index == endings.front().values[i].index;
+      const Ending::Read &read = has ? e.values[i] : any;
+      views.push_back(read.view);
+      texts.push_back(has ? read.text() : type + "()");
+      same &= !read.view.empty() && read.index == any.index && (has || e.N <= longest.N);
     }
     std::string from = chosenOf(first, views), value = chosenOf(first, texts);
-    if (same && from != views.front()) {
+    if (same && from != views.front())
       before += formatv("  const Global<const {0}> from{1} = {2};\n", type, i, from).str();
-      value = formatv("from{0}[{1}]", i, endings.front().values[i].index).str();
-    }
+    if (same)
+      value = from == views.front() ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
     fields += formatv(" {0} c{1};", type, i).str();
     values += (i ? ", " : "") + value;
   }

@@ -120,22 +120,12 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   return g;
 }
 
-} // namespace
-
-std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
-  Steps steps = Steps::of(kernel);
-  bool tensor = false, pairs = true, splits = true;
-  int64_t panels = 1;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      tensor = true;
-      pairs &= Contraction(step.contraction).wordBytes() == 2;
-      splits &= numericsProduct(step.contraction) == "tf32x3"; // one chain cannot be cut into slices
-      panels = std::max(panels, Contraction(step.contraction).panels());
-    }
-  if (!tensor || architecture.capability < 80)
-    return plainGeometries(steps, architecture);
-  int64_t mostRows = mostRowsOf(kernel, steps);
+/// On tensor cores, without clusters: all grids of warps whose tiles fit.
+std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture) {
+  bool pairs = llvm::all_of(steps.steps, [](const Step &step) {
+    return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
+           Contraction(step.contraction).wordBytes() == 2;
+  });
   std::vector<CudaGeometry> fitting;
   for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids))
     if (auto g = tensorGeometry(steps, grid, architecture))
@@ -144,6 +134,24 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     if (fitting.empty())
       if (auto g = tensorGeometry(steps, grid, architecture))
         fitting.push_back(*g);
+  return fitting;
+}
+
+} // namespace
+
+std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
+  Steps steps = Steps::of(kernel);
+  if (!usesTensorCores(steps) || architecture.capability < 80)
+    return plainGeometries(steps, architecture);
+  bool splits = true;
+  int64_t panels = 1;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      splits &= numericsProduct(step.contraction) == "tf32x3"; // one chain cannot be cut into slices
+      panels = std::max(panels, Contraction(step.contraction).panels());
+    }
+  int64_t mostRows = mostRowsOf(kernel, steps);
+  std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture);
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,
                                 [&](const CudaGeometry &g) {
@@ -158,6 +166,17 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
         g && g->cluster > 1)
       fitting.push_back(*g); // for calls that do not: each tile's columns by several blocks
   return fitting;
+}
+
+std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
+                                             const CudaGeometry &other) {
+  Steps steps = Steps::of(kernel);
+  if (!usesTensorCores(steps) || architecture.capability < 80)
+    return std::nullopt;
+  for (const CudaGeometry &g : tensorGeometries(steps, architecture))
+    if (g.hasWarpsOf(other))
+      return g;
+  return std::nullopt;
 }
 
 } // namespace tutti

@@ -36,8 +36,64 @@ namespace {
 
 /// A kernel's code: what stands before its entry, and what a task does.
 struct Body {
-  std::string skeletons, before, steps, totalRows;
+  std::string skeletons, functions, task, steps, totalRows;
   unsigned arguments;
+};
+
+/// A text and the numbers in it that need not be constants: literals of digits alone, no argument of a template, and no
+/// divisor, which would be slow.
+struct Numbered {
+  std::vector<std::string> between, numbers; ///< text, number, text, ... text
+
+  /// `chain`: of layers on tensor cores, one code for which is worth more than constants are.
+  Numbered(StringRef text, bool chain) : between(1) {
+    auto ofWord = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+    int templates = 0;
+    for (size_t at = 0, end; at < text.size(); at = end) {
+      StringRef before = text.take_front(at);
+      end = at + 1;
+      while (ofWord(text[at]) && end < text.size() && ofWord(text[end]))
+        ++end;
+      if (text[at] == '<' && at && ofWord(before.back()))
+        ++templates;
+      else if (text[at] == '>' && templates > 0)
+        --templates;
+      StringRef word = text.slice(at, end);
+      bool exponent = before.ends_with("p+") || before.ends_with("p-"),
+           divides = before.ends_with(" / ") || before.ends_with(" % ");
+      int number;
+      if (chain && templates == 0 && !exponent && !divides && llvm::isDigit(word[0]) &&
+          !word.getAsInteger(10, number)) {
+        numbers.push_back(word.str());
+        between.emplace_back();
+      } else {
+        between.back() += word;
+      }
+    }
+  }
+};
+
+/// The code of parts whose texts differ in numbers only: each part is told its own.
+struct PartsCode {
+  std::string functions; ///< which are told nothing
+  std::vector<Numbered> texts;
+  unsigned firstArgument; ///< of the first of them
+  std::string names = {};
+
+  bool takes(const std::string &otherFunctions, const Numbered &text) const {
+    return functions == otherFunctions && texts.front().between == text.between;
+  }
+  std::string text() const {
+    std::string all = texts.front().between.front();
+    for (size_t i = 0; i < texts.front().numbers.size(); ++i) {
+      std::vector<std::string> own;
+      for (const Numbered &part : texts)
+        own.push_back(part.numbers[i]);
+      all +=
+          (llvm::all_equal(own) ? own.front() : "p.of(" + llvm::join(own, ", ") + ")") + texts.front().between[i + 1];
+    }
+    return all;
+  }
 };
 
 } // namespace
@@ -46,25 +102,33 @@ struct Body {
 static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry,
                                    bool isPart) {
   KernelText text(kernel, sizes, geometry, isPart);
-  std::string products = emitProducts(text);
   std::string steps = emitSteps(text);
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
-  std::string before = formatv(R"({0}{1}
+  std::string tile = geometry.warpRows ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}>;\n\n",
+                                                 geometry.rowTiles, geometry.warpRows, geometry.warpColumns,
+                                                 geometry.slices, geometry.cluster, geometry.warpPanels)
+                                             .str()
+                                       : "";
+  std::string task = formatv(R"(
 struct Task {{
   const Params &p;
   int member, firstRow, rows;
-{2}
+{0}
   __device__ __forceinline__ Task(const Params &p, int member, int firstRow, int rows)
-      : p(p), member(member), firstRow(firstRow), rows(rows){3} {{}
+      : p(p), member(member), firstRow(firstRow), rows(rows){1} {{}
 
-{4}};
+{2}};
 )",
-                               products.empty() ? products : products + "\n", joined(text.functions),
-                               joined(text.members), joined(text.initializers), joined(text.methods));
+                             joined(text.members), joined(text.initializers), joined(text.methods));
   KernelText whole(kernel, sizes, geometry, /*isPart=*/false);
-  return Body{skeletonsOf(geometry, !products.empty()), before, steps, whole.totalRows(), text.argumentCount()};
+  return Body{skeletonsOf(geometry, usesTensorCores(text.steps)),
+              tile + joined(text.functions),
+              task,
+              steps,
+              whole.totalRows(),
+              text.argumentCount()};
 }
 
 static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
@@ -107,8 +171,8 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {0}(const __grid_constant
     return;
 {14}}
 )",
-                 name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(), body->before,
-                 geometry.threads, geometry.residentBlocks, body->totalRows,
+                 name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
+                 body->functions + body->task, geometry.threads, geometry.residentBlocks, body->totalRows,
                  geometry.cluster > 1 ? " / " + std::to_string(geometry.cluster) : "", geometry.rows, membersInPlane,
                  sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry))
       .str();
@@ -118,11 +182,9 @@ llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, Array
                                            ArrayRef<CudaGeometry> geometries) {
   if (parts.size() == 1)
     return emitAlone(parts.front(), sizes, name, geometries.front());
-  // Parts of equal text have one code: it is told where its arguments begin.
-  std::vector<std::pair<std::string, unsigned>> codes; ///< and how many parts have it
+  std::vector<PartsCode> codes;
   std::string skeletons, bodies, table, calls;
   unsigned arguments = 0;
-  std::vector<unsigned> firstArguments;
   for (size_t i = 0; i < parts.size(); ++i) {
     plan::KernelOp kernel = parts[i];
     const CudaGeometry &geometry = geometries[i];
@@ -132,33 +194,35 @@ llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, Array
     for (StringRef line : llvm::split(StringRef(body->skeletons), '\n'))
       if (!line.empty() && !StringRef(skeletons).contains(line))
         skeletons += (line + "\n").str();
-    std::string text = formatv(R"({0}
+    Numbered text(formatv(R"({0}
 __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
   const int64_t totalRows = p.rows, firstRow = int64_t(tile) * {1};
 {2}}
 )",
-                               body->before, geometry.rows, wayOf(*body, geometry));
-    size_t code = llvm::find_if(codes, [&](auto &known) { return known.first == text; }) - codes.begin();
-    if (code == codes.size()) {
-      codes.push_back({text, 0});
-      firstArguments.push_back(arguments);
-      bodies +=
-          formatv("namespace part{0} {{ // {1}, tiles of {2} rows\n\nusing Params = PartParams<Launch>;\n\n{3}\n} "
-                  "// namespace part{0}\n\n",
-                  code, kernel.getSymName(), geometry.rows, text);
-    }
-    ++codes[code].second;
+                          body->task, geometry.rows, wayOf(*body, geometry))
+                      .str(),
+                  /*chain=*/geometry.warpRows > 0);
+    auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
+    if (code == codes.end())
+      code = codes.insert(code, {body->functions, {}, arguments});
     std::string members = kernel.getLifted() ? sizeText(Size::symbol(kernel.membersSize()), sizes) : "1";
-    table += formatv("      {{{0}, {1}, {2}, {3}, {4}}, // {5}\n", code, arguments, body->totalRows, geometry.rows,
-                     members, kernel.getSymName());
+    table += formatv("      {{{0}, {1}, {2}, {3}, {4}, {5}}, // {6}\n", code - codes.begin(), code->texts.size(),
+                     arguments, body->totalRows, geometry.rows, members, kernel.getSymName());
+    code->texts.push_back(std::move(text));
+    code->names += (code->names.empty() ? "" : ", ") + kernel.getSymName().str();
     arguments += body->arguments;
   }
   int64_t residentBlocks = geometries.front().residentBlocks;
   for (const CudaGeometry &geometry : geometries)
     residentBlocks = std::min<int64_t>(residentBlocks, geometry.residentBlocks);
-  for (auto [code, first] : llvm::enumerate(firstArguments))
+  for (auto [number, code] : llvm::enumerate(codes)) {
+    bodies += formatv("namespace part{0} {{ // {1}\n\nusing Params = PartParams<Launch>;\n\n{2}{3}\n} // namespace "
+                      "part{0}\n\n",
+                      number, code.names, code.functions, code.text());
     calls += formatv("  {0}if (task.code == {1})\n    part{1}::run({{p, {2}, task}, task.tile, task.member);\n",
-                     code ? "else " : "", code, codes[code].second > 1 ? "task.firstArgument" : std::to_string(first));
+                     number ? "else " : "", number,
+                     code.texts.size() > 1 ? "task.firstArgument" : std::to_string(code.firstArgument));
+  }
   return formatv(R"(// {0}: {1} kernels of the family {2} in one launch.
 {3}#include "tutti/tasks.cuh"
 {4}
@@ -170,7 +234,7 @@ struct Launch {{
 };
 
 {7}extern "C" __global__ void __launch_bounds__({8}, {9}) {0}(const __grid_constant__ Launch p) {{
-  // Of each part: its code, its first argument, rows, rows of a tile, members.
+  // Of each part: its code, which it is of those that have it, its first argument, rows, rows of a tile, members.
   const TaskTable<{1}> tasks = {{{{
 {10}  }};
   const TaskPlace task = tasks.find(blockIdx.x);

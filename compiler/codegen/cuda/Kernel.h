@@ -8,6 +8,9 @@
 
 #include "llvm/Support/Error.h"
 
+#include <optional>
+#include <tuple>
+
 namespace tutti {
 
 /// How a kernel is launched: blocks of `threads`, one a member (if lifted) and tile of `rows` rows, with `sharedBytes`
@@ -29,6 +32,13 @@ struct CudaGeometry {
   int64_t exchangeOffset = 0; ///< where slices meet
 
   bool operator==(const CudaGeometry &) const = default;
+  /// The same tile, shared by warps in the same way.
+  bool hasWarpsOf(const CudaGeometry &other) const {
+    auto shape = [](const CudaGeometry &g) {
+      return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.slices, g.warpPanels, g.cluster);
+    };
+    return shape(*this) == shape(other);
+  }
 };
 
 /// The position in the active set is blockIdx.y + membersInPlane * blockIdx.z, where a grid's y ends at 65535.
@@ -37,6 +47,9 @@ constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 /// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
 /// single row does not fit into shared memory.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
+/// With the tile and the warps of another kernel's, on tensor cores; none if it does not fit.
+std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
+                                             const CudaGeometry &other);
 
 /// The translation unit of a kernel, its entry called `name`. Its one parameter is a struct of the launch's arguments
 /// as addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile

@@ -97,6 +97,34 @@ private:
   }
 };
 
+/// One ring for all that have the same warps, behind what the largest of them keeps in shared memory: so what differs
+/// between them are numbers (Kernel.cpp).
+void shareRings(MutableArrayRef<CudaGeometry> parts) {
+  for (CudaGeometry &first : parts) {
+    CudaGeometry shared = first;
+    int64_t room = 0;
+    auto isOne = [&](const CudaGeometry &g) { return g.hasWarpsOf(first) && g.bulkCopies == first.bulkCopies; };
+    for (const CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
+      shared.flagOffset = std::max(shared.flagOffset, g.flagOffset);
+      shared.ringOffset = std::max(shared.ringOffset, g.ringOffset);
+      shared.stageBytes = std::max(shared.stageBytes, g.stageBytes);
+      shared.stages = std::max(shared.stages, g.stages);
+      shared.residentBlocks = std::min(shared.residentBlocks, g.residentBlocks);
+      room = std::max(room, g.sharedBytes);
+    }
+    if (shared.stages > 0)
+      shared.stages = std::min(shared.stages, (room - shared.ringOffset) / shared.stageBytes);
+    if (shared.stages == 1) // they are better off alone
+      continue;
+    shared.sharedBytes = shared.stages ? shared.ringOffset + shared.stages * shared.stageBytes : room;
+    for (CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
+      int64_t copies = g.copyOffset;
+      g = shared;
+      g.copyOffset = copies;
+    }
+  }
+}
+
 } // namespace
 
 std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architecture &architecture) {
@@ -141,10 +169,14 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
   // The part with the longest tasks leads.
   for (const CudaGeometry &first : own.front()) {
     LaunchWay way{first.rows, {}};
-    for (const std::vector<CudaGeometry> &geometries : own) {
+    for (auto [kernel, geometries] : llvm::zip_equal(parts, own)) {
       auto fits = llvm::find_if(geometries, [&](const CudaGeometry &g) { return g.rows <= first.rows; });
-      way.geometries.push_back(fits == geometries.end() ? geometries.back() : *fits);
+      CudaGeometry own = fits == geometries.end() ? geometries.back() : *fits;
+      if (own.rows < first.rows && geometries.front().rows > first.rows)
+        own = cudaGeometryLike(kernel, architecture, first).value_or(own);
+      way.geometries.push_back(own);
     }
+    shareRings(way.geometries);
     ways.push_back(std::move(way));
   }
   return ways;

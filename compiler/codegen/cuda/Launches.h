@@ -19,8 +19,8 @@ std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architec
 /// The kernels of the parts.
 llvm::SmallVector<plan::KernelOp> kernelsOf(llvm::ArrayRef<plan::LaunchOp> parts);
 
-/// One way to launch these kernels at once: a geometry for each, of `rows` rows the first, of the others the largest
-/// that has no more, or their smallest.
+/// One way to launch these kernels at once: a geometry for each, of `rows` rows the first, of the others the same, or
+/// the largest that has no more, or their smallest. Of parts whose warps share a tile alike, the rings are the same.
 struct LaunchWay {
   int64_t rows;
   llvm::SmallVector<CudaGeometry> geometries;

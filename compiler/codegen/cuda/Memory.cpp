@@ -156,7 +156,7 @@ void KernelText::defineView(Value value, const Place &place) {
     Contraction c(contraction);
     if (c.onTensorCores())
       element = "uint32_t";
-    count = c.onTensorCores() ? formatv("Product{0}::words", numberOf(contraction.getResult())).str()
+    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math, c.K, c.N).str()
                               : std::to_string(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";

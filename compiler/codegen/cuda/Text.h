@@ -149,8 +149,8 @@ int64_t lengthOfEnding(const Step &step);
 /// of neighbouring columns, and stores it.
 std::string emitEnding(KernelText &text, const Step &step);
 
-/// Aliases for the shapes of the kernel's products on tensor cores.
-std::string emitProducts(KernelText &text);
+/// Whether a step's product is on tensor cores, or would be on a device that has them.
+bool usesTensorCores(const Steps &steps);
 /// The statements of all steps and the barriers between them, of a step by rows, of a product of two values, and of all
 /// heads; a file each.
 std::string emitSteps(KernelText &text);

@@ -110,11 +110,11 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
 }
 
 /// The last one to eight columns: 16 lanes run over k, and a tree adds them up. Half a warp makes one sum.
-template <int K, class Left>
-__device__ __forceinline__ float laneSum(const Left &left, int row, Global<const float> weights, int offset, int lane) {
+template <class Left>
+__device__ __forceinline__ float laneSum(int K, const Left &left, int row, Global<const float> weights, int offset,
+                                         int lane) {
   float sum = 0.0f;
-  constexpr int rounds = (K + 15) / 16;
-  for (int i = 0; i < rounds; ++i) {
+  for (int i = 0; i < (K + 15) / 16; ++i) {
     int k = i * 16 + lane;
     bool inside = k < K;
     sum = __fmaf_rn(inside ? left.at(row, k) : 0.0f, inside ? float(weights[offset + k]) : 0.0f, sum);
@@ -154,24 +154,26 @@ __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const
   return part[0];
 }
 
-/// The same for the one to eight columns that lie one behind the other, a column's K elements together.
+/// The same for the one to eight columns that lie one behind the other, a column's K elements together; of few k.
 template <int K, int count, class Left, class Columns, class Store>
-__device__ __forceinline__ void multiplyLanes(int rows, const Left &left, Global<const float> weights, int offset,
+__device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
-  if constexpr (K <= 64) {
-    for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
-      int row = unit / count, n = unit % count;
-      store(row, first + n, alone(treeSum<K>(left, row, weights, offset + n * K)),
-            readColumns<1>(columns, first + n, 1));
-    }
-    return;
+  for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
+    int row = unit / count, n = unit % count;
+    store(row, first + n, alone(treeSum<K>(left, row, weights, offset + n * K)), readColumns<1>(columns, first + n, 1));
   }
+}
+
+/// Of more.
+template <int count, class Left, class Columns, class Store>
+__device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights, int offset,
+                                              int first, Columns columns, Store store) {
   int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
   for (int pair = warp; pair * 2 < rows * count; pair += warps) {
     int unit = pair * 2 + lane / 16;
     bool inside = unit < rows * count;
     int row = inside ? unit / count : 0, n = inside ? unit % count : 0;
-    float sum = laneSum<K>(left, row, weights, offset + n * K, lane % 16);
+    float sum = laneSum(K, left, row, weights, offset + n * K, lane % 16);
     if (inside && lane % 16 == 0)
       store(row, first + n, alone(sum), readColumns<1>(columns, first + n, 1));
   }

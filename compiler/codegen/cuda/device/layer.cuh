@@ -16,6 +16,7 @@ enum Lefts : int {
   inGlobal = 8, ///< in global memory, where this block has written them
 };
 
+/// A weight [K, N] in fragments, and the rows that it meets.
 struct Layer {
   int K = 0, N = 0, tiles = 0; ///< elements of a row; columns, and in tiles of eight
   Global<const uint32_t> weights = {uint64_t(0), 0};
@@ -28,17 +29,14 @@ struct Layer {
     return (panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / (Tile::passPanels * Tile::blocks);
   }
 };
-template <class P>
-__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Lefts left, int at, int stride) {
-  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = left, .at = at, .stride = stride};
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride) {
+  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = left, .at = at, .stride = stride};
 }
-template <class P>
-__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Global<const float> input) {
-  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = streamed, .input = input};
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<const float> input) {
+  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = streamed, .input = input};
 }
-template <class P>
-__device__ __forceinline__ Layer layerOfProduct(Global<const uint32_t> weights, Global<float> rows) {
-  return {.K = P::K, .N = P::N, .tiles = P::tiles, .weights = weights, .left = inGlobal, .stride = P::K, .rows = rows};
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<float> rows) {
+  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = inGlobal, .stride = K, .rows = rows};
 }
 
 /// The block's way through its layers: of each its passes, of each pass the k of a stage at a time.
@@ -61,12 +59,11 @@ struct Place {
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), whether a K is no multiple of 16, and where in shared memory the slices of a tile meet.
-template <class Math_, class Tile_, int lefts_, int widths_, bool ragged_, int exchange_ = 0> struct Layers {
+/// panel may have (4 | 2 | 1), what every K is a multiple of (16, 4 or 1), and where in shared memory the slices of a tile meet.
+template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
-  static constexpr int lefts = lefts_, widths = widths_, exchange = exchange_;
-  static constexpr bool ragged = ragged_;
+  static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
 
   /// What a warp has of a pass: sums of own tiles of 16 rows, its panels' one after the other; or of slices, single
   /// tiles.
@@ -103,9 +100,11 @@ template <class Math_, class Tile_, int lefts_, int widths_, bool ragged_, int e
 private:
   template <class View>
   __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int row, int k, bool aligned) {
-    if (aligned && (!ragged || k + 4 <= layer.K))
+    if ((unit >= 4 || aligned) && (unit == 16 || k + 4 <= layer.K))
       return rows.load4(row + k);
     float4 v = make_float4(0, 0, 0, 0);
+    if constexpr (unit >= 4)
+      return v;
     if (k < layer.K)
       v.x = rows[row + k];
     if (k + 1 < layer.K)
@@ -119,9 +118,11 @@ private:
   __device__ __forceinline__ static uint2 pairs(const Shared<unsigned short> &rows, const Layer &layer, int row,
                                                 int k) {
     int at = row * layer.stride + k;
-    if (!ragged || k + 4 <= layer.K)
+    if (unit == 16 || k + 4 <= layer.K)
       return rows.template load<uint2>(at);
     uint2 v = make_uint2(0, 0);
+    if constexpr (unit >= 4)
+      return v;
     if (k < layer.K)
       v.x = rows[at];
     if (k + 1 < layer.K)

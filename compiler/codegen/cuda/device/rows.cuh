@@ -8,24 +8,24 @@
 namespace tutti {
 
 /// Rows in shared or global memory, `stride` floats apart.
-template <int K, int stride, class View> struct Rows {
+template <class View> struct Rows {
   View view;
+  int stride;
   __device__ __forceinline__ float at(int row, int k) const { return view[row * stride + k]; }
   /// The elements k to k + 3, k a multiple of four: at once, if rows lie so that this is possible.
   __device__ __forceinline__ float4 four(int row, int k) const {
-    if constexpr (stride % 4 == 0)
+    if (stride % 4 == 0)
       return view.load4(row * stride + k);
-    else
-      return make_float4(at(row, k), at(row, k + 1), at(row, k + 2), at(row, k + 3));
+    return make_float4(at(row, k), at(row, k + 1), at(row, k + 2), at(row, k + 3));
   }
 };
 
 /// Rows of K floats in shared memory from byte `to` on, where four neighbours are one load: copied from where they
 /// lie side by side. All threads of the block come here.
 template <int K, int to, class View>
-__device__ __forceinline__ Rows<K, (K + 3) / 4 * 4, Shared<float>> copiedRows(int rows, const View &from) {
+__device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &from) {
   constexpr int stride = (K + 3) / 4 * 4;
-  const Rows<K, stride, Shared<float>> copy{shared<float>(to, rows * stride)};
+  const Rows<Shared<float>> copy{shared<float>(to, rows * stride), stride};
   for (int i = threadIdx.x; i < rows * K; i += blockDim.x)
     copy.view[i / K * stride + i % K] = from[i];
   __syncthreads(); // all rows are there
@@ -33,8 +33,9 @@ __device__ __forceinline__ Rows<K, (K + 3) / 4 * 4, Shared<float>> copiedRows(in
 }
 
 /// The same rows as 16-bit floats, in shared memory.
-template <int K, int stride, class View> struct NarrowRows {
+template <class View> struct NarrowRows {
   View view;
+  int stride;
   __device__ __forceinline__ float at(int row, int k) const { return asFloat(view[row * stride + k]); }
 
 private:

@@ -46,19 +46,17 @@ struct Tile {
   __device__ __forceinline__ static int firstRow() { return warpRow() * rowTiles * 16; }
 };
 
+/// Of a weight [K, N] in fragments.
+template <class Math> __device__ constexpr int wordsOf(int K, int N) {
+  return (K + 15) / 16 * Math::words * 32 * ((N + 7) / 8);
+}
+
 /// A weight [K, N] in fragments.
 template <class Math_, int K_, int N_> struct Product {
   using Math = Math_;
   static constexpr int K = K_, N = N_;
-  static constexpr int groups = (K + 15) / 16, tiles = (N + 7) / 8, panels = panelsOf(tiles);
+  static constexpr int groups = (K + 15) / 16, tiles = (N + 7) / 8;
   static constexpr int groupWords = Math::words * 32; ///< of a tile
-  static constexpr int words = groups * groupWords * tiles;
-
-  /// What it takes through the ring: stages, `rounds` a pass.
-  template <class Tile> static constexpr int rounds = (K + Tile::stageK - 1) / Tile::stageK;
-  template <class Tile>
-  static constexpr int passes = (panels + Tile::passPanels * Tile::blocks - 1) / (Tile::passPanels * Tile::blocks);
-  template <class Tile> static constexpr int stages = passes<Tile> * rounds<Tile>;
 };
 
 } // namespace tutti

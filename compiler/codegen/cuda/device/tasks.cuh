@@ -6,9 +6,10 @@
 
 namespace tutti {
 
-/// A part of a launch: the code that it runs, where its arguments begin, its rows, and how many of them a tile has.
+/// A part of a launch: the code that it runs, which of the parts with this code it is, where its arguments begin, its
+/// rows, and how many of them a tile has.
 struct TaskPart {
-  int code, firstArgument;
+  int code, index, firstArgument;
   int64_t rows;
   int tileRows;
   int64_t members;
@@ -16,7 +17,7 @@ struct TaskPart {
 
 /// A block's task; no code where the grid has more blocks than there are tasks.
 struct TaskPlace {
-  int code = -1, firstArgument = 0, tile = 0, member = 0;
+  int code = -1, index = 0, firstArgument = 0, tile = 0, member = 0;
   int64_t rows = 0, members = 0;
 };
 
@@ -33,8 +34,8 @@ template <int N> struct TaskTable {
       const TaskPart &part = parts[i];
       int64_t tiles = (part.rows + part.tileRows - 1) / part.tileRows, tasks = tiles * part.members;
       if (left >= 0 && left < tasks)
-        place = {part.code, part.firstArgument, int(unsigned(left) % unsigned(tiles)), int(unsigned(left) / unsigned(tiles)),
-                 part.rows, part.members};
+        place = {part.code, part.index, part.firstArgument, int(unsigned(left) % unsigned(tiles)),
+                 int(unsigned(left) / unsigned(tiles)), part.rows, part.members};
       left -= tasks;
     }
     return place;
@@ -55,11 +56,19 @@ template <class Launch> class PartParams {
 
 public:
   __device__ __forceinline__ PartParams(const Launch &launch, int firstArgument, const TaskPlace &task)
-      : args{launch, firstArgument}, sizes{launch}, rows(task.rows), members(task.members) {}
+      : args{launch, firstArgument}, sizes{launch}, rows(task.rows), members(task.members), index(task.index) {}
 
   Arguments args;
   Sizes sizes;
   int64_t rows, members;
+  int index; ///< among the parts that have the same code
+
+  /// A number in which they differ: this part's, of all in their order.
+  template <class... Numbers> __device__ __forceinline__ int of(int first, Numbers... others) const {
+    int number = first, at = 0;
+    ((number = ++at == index ? others : number), ...);
+    return number;
+  }
 };
 
 } // namespace tutti
