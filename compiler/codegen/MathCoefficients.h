@@ -38,25 +38,12 @@ inline constexpr double kExpm1_64[] = {0x1p-1,
                                        0x1.27e502d7cc427p-22,
                                        0x1.af5d19d1fd354p-26,
                                        0x1.1f29b85b0ea02p-29};
-/// (tanh(x) / x - 1) / x^2 in x^2, x <= 0.55. Error in tanh(x): 2^-29.7 and 2^-65.0.
-inline constexpr double kTanhNear32[] = {-0x1.55554ap-2, 0x1.110ceep-3, -0x1.b91e7ep-5, 0x1.58e518p-6, -0x1.9921aap-8};
-inline constexpr double kTanhNear64[] = {-0x1.5555555555555p-2,  0x1.111111111108p-3,    -0x1.ba1ba1ba10e22p-5,
-                                         0x1.664f487f8e56dp-6,   -0x1.226e34cf7282cp-7,  0x1.d6d3b103d104p-9,
-                                         -0x1.7da1040b62a4fp-10, 0x1.35390716ddf44p-11,  -0x1.f34a386491056p-13,
-                                         0x1.88da6c7794b3fp-14,  -0x1.113bde615f789p-15, 0x1.e4ebc0dcfb8bap-18};
-/// (e^2r - 1 - 2r) / r^2, |r| <= ln2 / 4. Error in e^2r: 2^-28.2 and 2^-63.4.
-inline constexpr double kTanhFar32[] = {0x1.fffffcp+0, 0x1.555488p+0, 0x1.55584ep-1, 0x1.124096p-2, 0x1.6ad5d8p-4};
-inline constexpr double kTanhFar64[] = {0x1p+1,
-                                        0x1.555555555555ep+0,
-                                        0x1.5555555555571p-1,
-                                        0x1.111111110e0bep-2,
-                                        0x1.6c16c16c06c4fp-4,
-                                        0x1.a01a01b7a7919p-6,
-                                        0x1.a01a0201a7e6cp-8,
-                                        0x1.71dde684291a5p-10,
-                                        0x1.27e40557a3093p-12,
-                                        0x1.af7b68b7cec51p-15,
-                                        0x1.20d0c05310db9p-17};
+/// (tanh(r) / r - 1) / r^2 in r^2, |r| <= 0.2558. Error in tanh(x): 2^-27.0 and 2^-56.9. The first is -1/3 rounded: in
+/// a long chain of functions, whose values get smaller, errors there would add up.
+inline constexpr double kTanh32[] = {-0x1.555556p-2, 0x1.10f61ep-3, -0x1.a87184p-5};
+inline constexpr double kTanh64[] = {-0x1.55555555554d3p-2, 0x1.11111110f81f5p-3,  -0x1.ba1ba18685860p-5,
+                                     0x1.664f2f303fe10p-6,  -0x1.22678bdd55785p-7, 0x1.d4e4894c42eaep-9,
+                                     -0x1.57f9a177b2189p-10};
 /// (log(1 + f) - f) / f^2, -1/4 <= f <= 1/2. Error in log(1 + f): 2^-27.5 and 2^-58.7.
 inline constexpr double kLog32[] = {-0x1p-1,       0x1.5555acp-2, -0x1.000082p-2, 0x1.996722p-3, -0x1.54d70ap-3,
                                     0x1.2875cap-3, -0x1.0e874p-3, 0x1.b1c968p-4,  -0x1.79107p-5};
@@ -114,10 +101,8 @@ inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27,  0x1.4
 /// (log(1 + t) - t) / t^2, 0 <= t <= 1. Error in log(1 + t): 2^-27.5.
 inline constexpr double kLog1pTo1[] = {-0x1.ffffd2p-2, 0x1.554df0p-2,  -0x1.ff26e0p-3, 0x1.935c9ep-3, -0x1.3a7a7ep-3,
                                        0x1.b579bap-4,  -0x1.d86314p-5, 0x1.4b0826p-6,  -0x1.b2f56ep-9};
-/// 1 / d on [1, 2] and on [1, 5] to a part in 99 and in 23: the first 1 - T3(2d - 3) / T3(-3), the second
-/// 1 - T4((d - 3) / 2) / T4(-3/2), both over d. Steps of Newton and Halley do the rest.
+/// 1 / d on [1, 2] to a part in 99: 1 - T3(2d - 3) / T3(-3) over d. Steps of Newton and Halley do the rest.
 inline constexpr double kReciprocalTo2[] = {210.0 / 99, -144.0 / 99, 32.0 / 99};
-inline constexpr double kReciprocalTo5[] = {84.0 / 47, -50.0 / 47, 12.0 / 47, -1.0 / 47};
 
 /// (sinh(x) / x - 1) / x^2 in x^2, x <= 1. Error in sinh(x): 2^-34.2 and 2^-73.8.
 inline constexpr double kSinh32[] = {0x1.555556p-3, 0x1.111134p-7, 0x1.9ffe92p-13, 0x1.7a15bep-19};

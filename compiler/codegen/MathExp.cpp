@@ -50,18 +50,20 @@ Expr expm1(Expr x) {
   return select(abs(x) < f.pick(0x1p-25, 0x1p-54), x, half + half);
 }
 
+/// With s = 2^n, x = n ln2 / 2 + r and t = tanh(r): u / (u + 2 - 2 t), u = s - 1 + (s + 1) t. For n = 0 that is t; for
+/// large n the denominator has the rounding error of the numerator.
 Expr tanh(Expr x) {
   Format f(x);
   Expr a = clampAbove(abs(x), f.pick(10, 20));
-  Expr square = a * a;
-  Expr near = fma(horner(square, f.pick(kTanhNear32, kTanhNear64)), square * a, a);
-  // 1 - 2 / (e^2a + 1)
+  // n goes from 0 to 1 where tanh passes 1/4, and to 2 behind where it passes 1/2: the new terms' errors, the largest
+  // that there are, count half in units of such a result.
   double shift = f.magic() + f.bias();
-  Expr biased = fma(a, 2 * kLog2E, shift), n = biased - shift;
-  Expr r = fma(n, -f.ln2High() / 2, a);
-  Expr p = fma(fma(horner(r, f.pick(kTanhFar32, kTanhFar64)), r, 2.0), r, 1.0);
-  Expr far = x.like(1) - x.like(2) / fma(p, powerOfTwo(biased, f), 1.0);
-  return copySign(select(a >= 0.55, far, near), x);
+  Expr biased = fma(a - 0.0825, 2 * kLog2E, shift), n = biased - shift;
+  Expr r = fma(n, -f.ln2High() / 2, a), square = r * r;
+  Expr t = fma(horner(square, f.pick(kTanh32, kTanh64)), square * r, r);
+  Expr s = powerOfTwo(biased, f);
+  Expr u = fma(s + 1.0, t, s - 1.0);
+  return copySign(u / (u + fma(t, -2.0, 2.0)), x);
 }
 
 Expr erf(Expr x) {
@@ -100,22 +102,22 @@ Expr cosh(Expr x) {
   return h + x.like(0.25) / h;
 }
 
-/// e^-|x|, or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below 2^-126 itself.
-static Expr decay(Expr x, Format f) {
-  Expr y = -abs(x);
+/// e^y of a y below 88 (double: 709), or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below
+/// 2^-126 itself.
+static Expr normalExp(Expr y, Format f) {
   double shift = f.magic() + f.bias();
   Expr biased = fma(y, kLog2E, shift), n = biased - shift;
   Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), y));
   Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
-  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), x.like(0), p * powerOfTwo(biased, f));
+  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), y.like(0), p * powerOfTwo(biased, f));
 }
 
-/// a / d for a d between 1 and where the first polynomial ends: faster than a division, which keeps the divider busy
-/// for as long as a whole function takes, and as good as one but for the last rounding.
-static Expr quotient(Expr a, Expr d, ArrayRef<double> reciprocal) {
+/// a / d for a d between 1 and 2: faster than a division, which keeps the divider busy for as long as the whole
+/// function takes, and as good as one but for the last rounding.
+static Expr quotient(Expr a, Expr d) {
   if (Format(a).isDouble)
     return a / d;
-  Expr r = horner(d, reciprocal);
+  Expr r = horner(d, kReciprocalTo2);
   Expr e = fma(-d, r, 1.0);
   r = fma(fma(e, e, e), r, r);
   Expr q = a * r;
@@ -123,25 +125,23 @@ static Expr quotient(Expr a, Expr d, ArrayRef<double> reciprocal) {
 }
 
 Expr logistic(Expr x) {
-  Expr t = decay(x, Format(x));
-  return quotient(select(x < 0, t, x.like(1)), t + 1.0, kReciprocalTo2);
+  Expr t = normalExp(-abs(x), Format(x));
+  return quotient(select(x < 0, t, x.like(1)), t + 1.0);
 }
 
 /// max(x, 0) + ln(1 + e^-|x|): the exponential cannot overflow, and the logarithm sees no cancellation.
 Expr log1pExp(Expr x) {
   Format f(x);
-  Expr t = decay(x, f);
+  Expr t = normalExp(-abs(x), f);
   Expr tail = f.isDouble ? log1p(t) : fma(horner(t, kLog1pTo1), t * t, t);
   return clampBelow(x, 0) + tail;
 }
 
-/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for positive x over e^2, in which t = e^-x.
+/// tanh(ln(1 + e^x)) = n / (n + 2) with n = e (e + 2), e = e^x; for an x of 30 that is 1.
 Expr mishGate(Expr x) {
-  Expr t = decay(x, Format(x));
-  auto isNegative = x < 0;
-  Expr linear = t + t, square = t * t;
-  Expr n = select(isNegative, square + linear, linear + 1.0);
-  return quotient(n, n + select(isNegative, x.like(2), square + square), kReciprocalTo5);
+  Expr e = normalExp(clampAbove(x, 30), Format(x));
+  Expr n = fma(e, e, e + e);
+  return n / (n + 2.0);
 }
 
 /// 1/2 and, with x's sign, 1/2 - 2^(g - 1), where g = log2(erfc(|x| / sqrt 2)): the tail that is subtracted is below
