@@ -95,6 +95,21 @@ static const std::vector<Network> networks = {
          return %5 : tensor<?x101xf32, ["batch"]>
        })mlir",
      {{"s", {101}}}},
+    // So few terms that their sums are made where a function takes them, by fours and what is left.
+    {"narrow",
+     R"mlir(func.func @main(%x: tensor<?x2xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
+         %c = tutti.get @c : tensor<2xf32>
+         %w = tutti.get @w : tensor<2x13xf32>
+         %b = tutti.get @b : tensor<13xf32>
+         %v = tutti.get @v : tensor<13x1xf32>
+         %0 = tutti.sub %x, %c : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
+         %1 = tutti.contract %0, %w "bk,kn->bn" : tensor<?x2xf32, ["batch"]>, tensor<2x13xf32>
+         %2 = tutti.add %1, %b : tensor<?x13xf32, ["batch"]>, tensor<13xf32>
+         %3 = tutti.tanh %2 : tensor<?x13xf32, ["batch"]>
+         %4 = tutti.contract %3, %v "bk,kn->bn" : tensor<?x13xf32, ["batch"]>, tensor<13x1xf32>
+         return %4 : tensor<?x1xf32, ["batch"]>
+       })mlir",
+     {{"c", {2}}, {"w", {2, 13}}, {"b", {13}}, {"v", {13, 1}}}},
     {"twin",
      R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
          %w = tutti.get @w : tensor<17x256xf32>

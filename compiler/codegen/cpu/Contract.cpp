@@ -44,6 +44,8 @@ private:
   // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
+  // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
+  static constexpr int64_t fewTerms = 8;
 
   int64_t N;
   Value weights;
@@ -84,6 +86,11 @@ private:
       for (int64_t v = v0; v < std::min(vectors, v0 + tileVectors); ++v)
         columns.push_back(columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width,
                                    valid - v * lanes, v * lanes));
+      if (step.longMaps && K <= fewTerms && width <= lanes) {
+        overRows(e.level.mathVectors,
+                 [&](Value row, int64_t rows) { store(row, rows, columns, sumsOfFew(row, rows, columns)); });
+        continue;
+      }
       Value last = code.num(0);
       if (K > chunk) {
         int64_t before = llvm::alignDown(K - 1, chunk);

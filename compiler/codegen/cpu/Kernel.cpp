@@ -45,6 +45,7 @@ public:
       Value tileNumber = code.sub(task, code.mul(position, tiles));
       firstRow = code.mul(tileNumber, tile);
       rows = code.min(tile, code.sub(totalRows, firstRow));
+      askForNext();
       for (const auto &[callee, needs] : calls) {
         SmallVector<Value> given;
         for (const Need &need : needs)
@@ -72,6 +73,9 @@ private:
 
   /// Of steps that store row by row; a function of more takes longer to compile than its length says.
   static constexpr int64_t mostWork = 300;
+  /// A page, in which a processor's own prefetching ends.
+  static constexpr int64_t mostAsked = 4 << 10;
+  static constexpr int64_t mostArguments = 4;
 
   /// Equal steps, of one kernel or of several, are one function.
   void emitStep(ArrayRef<Step> group) {
@@ -135,6 +139,25 @@ private:
     if (form.lifted && !isTable(kernel, value, place))
       row = code.add(code.mul(position, totalRows), row);
     return code.at(pointer, code.mul(code.mul(row, sizeOf(form.columns)), storageBytes(type.getElementType())));
+  }
+
+  /// Asks for the rows of the next task, which lie behind those of this one, where all of them are little: they would
+  /// be over before the processor itself looks ahead.
+  void askForNext() {
+    int64_t asked = 0;
+    for (BlockArgument argument : kernel.getBody().getArguments()) {
+      auto type = cast<RankedTensorType>(argument.getType());
+      RowForm form = RowForm::of(type);
+      if (isTable(kernel, argument, steps.places.find(argument)->second) || !form.sameRows(steps.form))
+        continue;
+      if (++asked > mostArguments) // a kernel may have thousands
+        return;
+      Value bytes = code.mul(code.mul(rows, sizeOf(form.columns)), storageBytes(type.getElementType()));
+      code.when(code.less(bytes, code.num(mostAsked + 1)), [&] {
+        Value next = code.at(rowPointer(argument), bytes);
+        code.loop(code.num(0), bytes, 64, [&](Value line) { code.prefetch(code.at(next, line)); });
+      });
+    }
   }
 
   Value provide(const Need &need) {

@@ -22,22 +22,33 @@ Value TileEmitter::leftAt(Value row, int64_t i, Value k) {
   return code.loadScalar(element, code.at(left.pointer, code.mul(place, bytes)));
 }
 
+SmallVector<Value> TileEmitter::withTerm(Value k, Value row, int64_t rows, ArrayRef<Column> columns, ValueRange sums,
+                                         llvm::function_ref<void(Value k)> beside) {
+  SmallVector<Value> right, next;
+  for (const Column &column : columns)
+    right.push_back(
+        code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)), column.readable));
+  beside(k);
+  for (int64_t i = 0; i < rows; ++i) {
+    Value x = code.splat(leftAt(row, i, k));
+    for (unsigned v = 0; v < columns.size(); ++v)
+      next.push_back(math::FmaOp::create(code.b, code.loc, x, right[v], sums[i * columns.size() + v]));
+  }
+  return next;
+}
+
 SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to,
                                      llvm::function_ref<void(Value k)> beside) {
   SmallVector<Value> zeros(rows * columns.size(), code.zero(vector));
-  return code.loop(from, to, 1, zeros, [&](Value k, ValueRange accumulators) {
-    SmallVector<Value> right, next;
-    for (const Column &column : columns)
-      right.push_back(code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)),
-                                      column.readable));
-    beside(k);
-    for (int64_t i = 0; i < rows; ++i) {
-      Value x = code.splat(leftAt(row, i, k));
-      for (unsigned v = 0; v < columns.size(); ++v)
-        next.push_back(math::FmaOp::create(code.b, code.loc, x, right[v], accumulators[i * columns.size() + v]));
-    }
-    return next;
-  });
+  return code.loop(from, to, 1, zeros,
+                   [&](Value k, ValueRange sofar) { return withTerm(k, row, rows, columns, sofar, beside); });
+}
+
+SmallVector<Value> TileEmitter::sumsOfFew(Value row, int64_t rows, ArrayRef<Column> columns) {
+  SmallVector<Value> all(rows * columns.size(), code.zero(vector));
+  for (int64_t k = 0; k < K; ++k)
+    all = withTerm(code.num(k), row, rows, columns, all, [](Value) {});
+  return all;
 }
 
 SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Column> columns) {

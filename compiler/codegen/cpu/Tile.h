@@ -57,6 +57,8 @@ protected:
   llvm::SmallVector<mlir::Value> sums(
       mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns, mlir::Value from, mlir::Value to,
       llvm::function_ref<void(mlir::Value k)> beside = [](mlir::Value) {});
+  /// The same over all terms, which are few: code for each.
+  llvm::SmallVector<mlir::Value> sumsOfFew(mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns);
   /// The same over all terms, chain by chain.
   llvm::SmallVector<mlir::Value> wholeSums(mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns);
 
@@ -75,6 +77,8 @@ protected:
       Rows tile, llvm::function_ref<void(mlir::Value row, mlir::Value rows)> after = [](mlir::Value, mlir::Value) {});
 
 private:
+  llvm::SmallVector<mlir::Value> withTerm(mlir::Value k, mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns,
+                                          mlir::ValueRange sums, llvm::function_ref<void(mlir::Value k)> beside);
   mlir::Value leftAt(mlir::Value row, int64_t i, mlir::Value k);
   mlir::Value tileOf(mlir::Value left);
 };
