@@ -13,7 +13,7 @@ Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
 }
 
 /// So low that both halves of the exponent are 2^-127 (2^-1023), whose bits are those of 0: what a mask adds to scores
-/// is 0 by a product of zeros. Products that leave the normal numbers take a CPU 150 cycles.
+/// is 0 by a product of zeros. Products that leave the normal numbers go a slow way in a CPU.
 static double lowest(Format f) { return f.pick(-0x1.602p+7, -0x1.628cp+10); }
 
 Expr exp(Expr x) {

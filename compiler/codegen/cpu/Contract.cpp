@@ -78,14 +78,20 @@ private:
     });
   }
 
+  /// `tileVectors` vectors of a panel's columns, from the v0-th on.
+  SmallVector<Column> columnsFrom(int64_t v0, Value pointer, Value column, int64_t width, int64_t valid) {
+    SmallVector<Column> columns;
+    for (int64_t v = v0; v < std::min<int64_t>(llvm::divideCeil(width, lanes), v0 + tileVectors); ++v)
+      columns.push_back(
+          columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width, valid - v * lanes, v * lanes));
+    return columns;
+  }
+
   /// All rows times one panel, `tileVectors` vectors of columns at a time.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
     int64_t vectors = llvm::divideCeil(width, lanes);
     for (int64_t v0 = 0; v0 < vectors; v0 += tileVectors) {
-      SmallVector<Column> columns;
-      for (int64_t v = v0; v < std::min(vectors, v0 + tileVectors); ++v)
-        columns.push_back(columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width,
-                                   valid - v * lanes, v * lanes));
+      SmallVector<Column> columns = columnsFrom(v0, pointer, column, width, valid);
       if (step.longMaps && K <= fewTerms && width <= lanes) {
         overRows(e.level.mathVectors,
                  [&](Value row, int64_t rows) { store(row, rows, columns, sumsOfFew(row, rows, columns)); });
@@ -130,7 +136,24 @@ private:
     }
   }
 
+  /// A tile's rows times all full panels: the rows are written from end to end. Panel by panel, rows a multiple of 4 KB
+  /// apart would drive each other out of the first cache; but weights are loaded again for each tile.
+  void emitByRows(int64_t panels) {
+    overTiles([&](Value row, int64_t rows) {
+      code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
+        Value pointer = code.at(weights, code.mul(panel, K * 32 * 4));
+        for (int64_t v0 = 0; v0 < 32 / lanes; v0 += tileVectors) {
+          SmallVector<Column> columns = columnsFrom(v0, pointer, code.mul(panel, 32), 32, 32);
+          store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
+        }
+      });
+    });
+  }
+
   void emitFull(int64_t panels) {
+    // A tile has more to store than weights to load.
+    if (K <= tileRows && !step.longMaps)
+      return emitByRows(panels);
     code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
       emitPanel(code.at(weights, code.mul(panel, K * 32 * 4)), code.mul(panel, 32), 32, 32);
     });
