@@ -22,7 +22,17 @@ struct ChangedProduct {
   explicit ChangedProduct(ContractOp op)
       : spec(*ContractSpec::parse(op.getSpec())), operands{op.getLhs(), op.getRhs()},
         types{op.getLhs().getType(), op.getRhs().getType()} {}
-  std::string &labels(unsigned operand) { return operand == 0 ? spec.lhs : spec.rhs; }
+  /// The operand's axes come in another order.
+  void turn(unsigned operand, ArrayRef<unsigned> order) {
+    std::string &labels = operand == 0 ? spec.lhs : spec.rhs;
+    std::string before = std::exchange(labels, "");
+    Sizes own = getSizes(types[operand]), sizes;
+    for (unsigned axis : order) {
+      labels += before[axis];
+      sizes.push_back(own[axis]);
+    }
+    types[operand] = getTensorType(sizes, types[operand].getElementType());
+  }
   bool isProduct(RankedTensorType result) {
     return !isRowsTimesWeight(spec, operands[1]) && ProductForm::of(spec, types[0], types[1], result);
   }
@@ -40,16 +50,11 @@ struct ReadTransposed : OpRewritePattern<ContractOp> {
       if (!move || !move.isMove())
         continue;
       Value from = move.getInputs()[0];
-      Sizes own = getSizes(move.getType()), sizes;
-      auto order = axesAsTheyLie(move.getAccess(0), getSizes(cast<RankedTensorType>(from.getType())), own);
+      auto order =
+          axesAsTheyLie(move.getAccess(0), getSizes(cast<RankedTensorType>(from.getType())), getSizes(move.getType()));
       if (!order || (isLifted(move.getType()) && order->front() != 0))
         continue;
-      std::string before = std::exchange(now.labels(i), "");
-      for (unsigned axis : *order) {
-        now.labels(i) += before[axis];
-        sizes.push_back(own[axis]);
-      }
-      now.types[i] = getTensorType(sizes, move.getType().getElementType());
+      now.turn(i, *order);
       now.operands[i] = from;
       if (!now.isProduct(op.getType()))
         continue;
@@ -77,13 +82,7 @@ struct ComputeAsItLies : OpRewritePattern<ContractOp> {
       std::optional<Lie> lie = Lie::of(map);
       if (!lie)
         continue;
-      std::string before = std::exchange(now.labels(i), "");
-      Sizes own = getSizes(map.getType()), sizes;
-      for (unsigned axis : lie->order) {
-        now.labels(i) += before[axis];
-        sizes.push_back(own[axis]);
-      }
-      now.types[i] = getTensorType(sizes, map.getType().getElementType());
+      now.turn(i, lie->order);
       if (!now.isProduct(op.getType()))
         continue;
       rewriter.setInsertionPoint(map);
