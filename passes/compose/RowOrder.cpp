@@ -100,8 +100,11 @@ bool isMovedLater(Value value, unsigned depth = 0) {
     Operation *user = use.getOwner();
     if (auto move = dyn_cast<MapOp>(user); move && move.isMove())
       return !staysInKernel(move);
-    if (auto reshape = dyn_cast<ReshapeOp>(user))
-      return isMovedLater(reshape, depth + 1);
+    // Behind rows that become one axis the two moves would stay two.
+    if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+      FailureOr<AffineMap> access = reshape.operandMap();
+      return succeeded(access) && divisionsOf(*access) == 0 && isMovedLater(reshape, depth + 1);
+    }
     auto operands = rowwise(user);
     return operands && llvm::is_contained(*operands, use.getOperandNumber()) &&
            isMovedLater(user->getResult(0), depth + 1);
@@ -158,26 +161,7 @@ struct MapBeforeMove : OpRewritePattern<MapOp> {
   }
 };
 
-/// move(f(x, p)) becomes f(move(x), p), where x was moved before.
-struct MapBehindMove : OpRewritePattern<MapOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    std::optional<RowMove> move = RowMove::of(op);
-    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
-      return failure();
-    auto map = op.getInputs()[0].getDefiningOp<MapOp>();
-    auto operands = rowwise(map);
-    if (!operands)
-      return failure();
-    SmallVector<Value> inputs(map.getInputs());
-    for (unsigned i : *operands)
-      inputs[i] = createMove(rewriter, op.getLoc(), *move, inputs[i]);
-    rewriter.replaceOp(op, createMap(rewriter, map, getSizes(op.getType()), inputs));
-    return success();
-  }
-};
-
-/// The same of rows times a weight, both ways. Of a left operand that all members share the result has an axis more.
+/// The same of rows times a weight. Of a left operand that all members share the result has an axis more.
 struct LayerBeforeMove : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -201,62 +185,70 @@ struct LayerBeforeMove : OpRewritePattern<ContractOp> {
   }
 };
 
-struct LayerBehindMove : OpRewritePattern<MapOp> {
+/// move(f(x, p)) becomes f(move(x), p), where x was moved before; f is a map, rows times a weight, or a reshape that
+/// leaves the axes of rows alone.
+template <typename SourceOp> struct BehindMove : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
     std::optional<RowMove> move = RowMove::of(op);
-    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
+    auto source = move ? op.getInputs()[0].getDefiningOp<SourceOp>() : SourceOp();
+    if (!source || !wasMoved(source) || isMovedLater(op))
       return failure();
-    auto layer = op.getInputs()[0].getDefiningOp<ContractOp>();
-    if (!layer)
+    Value now = moved(*move, source, op.getType(), rewriter);
+    if (!now)
       return failure();
+    rewriter.replaceOp(op, now);
+    rewriter.eraseOp(source); // a map's body is gone
+    return success();
+  }
+
+private:
+  static Value moved(const RowMove &move, MapOp map, RankedTensorType type, PatternRewriter &rewriter) {
+    auto operands = rowwise(map);
+    if (!operands)
+      return nullptr;
+    SmallVector<Value> inputs(map.getInputs());
+    for (unsigned i : *operands)
+      inputs[i] = createMove(rewriter, map.getLoc(), move, inputs[i]);
+    return createMap(rewriter, map, getSizes(type), inputs);
+  }
+
+  static Value moved(const RowMove &move, ContractOp layer, RankedTensorType type, PatternRewriter &rewriter) {
     ContractSpec spec = *ContractSpec::parse(layer.getSpec());
-    RowMove ofRows = *move;
+    RowMove ofRows = move;
     if (spec.result.size() != spec.lhs.size()) {
-      if (move->order.front() != 0)
-        return failure();
+      if (move.order.front() != 0)
+        return nullptr;
       ofRows.order.erase(ofRows.order.begin());
       for (unsigned &axis : ofRows.order)
         --axis;
     }
     spec.lhs = ofRows.moved(spec.lhs);
-    spec.result = move->moved(spec.result);
-    Value rows = createMove(rewriter, op.getLoc(), ofRows, layer.getLhs());
-    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), rows, layer.getRhs(), spec.str());
-    return success();
+    spec.result = move.moved(spec.result);
+    Value rows = createMove(rewriter, layer.getLoc(), ofRows, layer.getLhs());
+    return ContractOp::create(rewriter, layer.getLoc(), type, rows, layer.getRhs(), spec.str());
   }
-};
 
-/// move(reshape(x)) becomes reshape(move(x)), where x was moved before and the reshape leaves the axes of rows alone.
-struct ReshapeBehindMove : OpRewritePattern<MapOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    std::optional<RowMove> move = RowMove::of(op);
-    if (!move || !wasMoved(op.getInputs()[0]) || isMovedLater(op))
-      return failure();
-    auto reshape = op.getInputs()[0].getDefiningOp<ReshapeOp>();
-    if (!reshape)
-      return failure();
+  static Value moved(const RowMove &move, ReshapeOp reshape, RankedTensorType type, PatternRewriter &rewriter) {
     Sizes from = getSizes(reshape.getX().getType()), to = getSizes(reshape.getType());
     unsigned same = 0;
     while (same < std::min(from.size(), to.size()) && from[same] == to[same])
       ++same;
-    for (auto [axis, moved] : llvm::enumerate(move->order))
-      if (axis != moved && std::max<size_t>(axis, moved) >= same)
-        return failure();
-    RowMove ofRows = {SmallVector<unsigned>(ArrayRef(move->order).take_front(same))};
+    for (auto [axis, place] : llvm::enumerate(move.order))
+      if (axis != place && std::max<size_t>(axis, place) >= same)
+        return nullptr;
+    RowMove ofRows = {SmallVector<unsigned>(ArrayRef(move.order).take_front(same))};
     for (unsigned axis = same; axis < from.size(); ++axis)
       ofRows.order.push_back(axis);
-    Value rows = createMove(rewriter, op.getLoc(), ofRows, reshape.getX());
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), rows);
-    return success();
+    Value rows = createMove(rewriter, reshape.getLoc(), ofRows, reshape.getX());
+    return ReshapeOp::create(rewriter, reshape.getLoc(), type, rows);
   }
 };
 
 } // namespace
 
 void addRowOrderPatterns(RewritePatternSet &patterns) {
-  patterns.add<MapBeforeMove, MapBehindMove, LayerBeforeMove, LayerBehindMove, ReshapeBehindMove>(
+  patterns.add<MapBeforeMove, LayerBeforeMove, BehindMove<MapOp>, BehindMove<ContractOp>, BehindMove<ReshapeOp>>(
       patterns.getContext());
 }
 

@@ -268,6 +268,18 @@ module @rows {
     %1 = tutti.contract %0, %w "sbk,kn->sbn" : tensor<9x?x6xf32, ["batch"]>, tensor<6x8xf32>
     return %1 : tensor<9x?x8xf32, ["batch"]>
   }
+  // Behind a reshape that makes one axis of the rows, the two moves would stay two: the layer reads its rows where they are, as before.
+  // CHECK-LABEL: func.func @one_axis
+  func.func @one_axis(%x: tensor<?x9x6xf32, ["batch"]>) -> tensor<2x?x4xf32, ["9*batch"]> {
+    // CHECK: %[[T:.*]] = tutti.map %{{.*}} -> tensor<9x?x6xf32, ["batch"]>
+    // CHECK: tutti.contract %[[T]], %{{.*}} "sbk,kn->sbn"
+    %w = tutti.get @w : tensor<6x8xf32>
+    %0 = tutti.transpose %x [1, 0, 2] : tensor<?x9x6xf32, ["batch"]>
+    %1 = tutti.contract %0, %w "sbk,kn->sbn" : tensor<9x?x6xf32, ["batch"]>, tensor<6x8xf32>
+    %2 = tutti.reshape %1 : tensor<9x?x8xf32, ["batch"]> -> tensor<?x2x4xf32, ["9*batch"]>
+    %3 = tutti.transpose %2 [1, 0, 2] : tensor<?x2x4xf32, ["9*batch"]>
+    return %3 : tensor<2x?x4xf32, ["9*batch"]>
+  }
   // A parameter of each row stays with its row: nothing is moved past it.
   tutti.param @p : tensor<9x1x8xf32>
   // CHECK-LABEL: func.func @by_row
