@@ -20,6 +20,8 @@ public:
     N = op.getType().getShape().back();
     weights = e.need(Need::basePointer, op.getRhs());
     left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
+    if (e.steps.places.find(op.getLhs())->second.kind == Place::argument)
+      rowsComeIn = rowsAreOthers();
     if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);
   }
@@ -49,11 +51,32 @@ private:
 
   int64_t N;
   Value weights;
+  /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
+  Value rowsComeIn;
+
+  /// Members that share their rows find them in the caches, if a task has all of them.
+  Value rowsAreOthers() {
+    if (RowForm::of(StepEmitter::typeOf(op.getLhs())).lifted)
+      return code.constant(code.b.getI1Type(), code.b.getBoolAttr(true));
+    Value total = code.num(1);
+    for (const Size &size : e.steps.form.rows)
+      total = code.mul(total, e.sizeOf(size));
+    return code.less(e.rows(), total);
+  }
 
   /// 16 columns of a panel whose terms lie `width` apart, of which so many count.
   Column columnAt(Value pointer, Value column, int64_t width, int64_t valid, int64_t partial) {
     Value mask = code.firstLanes(valid);
     return {pointer, code.num(width), width < lanes ? mask : Value(), column, mask, partial};
+  }
+
+  /// Asks for rows from the launch's buffers, a line of another row at each term: for those of the next tile while the
+  /// first panel is multiplied, for those of the next task with the second.
+  void askForRows(Value row, int64_t rows, Value column, Value k) {
+    Value next = code.select(code.compare(arith::CmpIPredicate::eq, column, code.num(0)), code.num(rows), e.rows());
+    Value line = code.div(k, code.num(lanes)), at = code.mul(line, lanes);
+    Value place = code.add(code.mul(code.add(code.add(row, next), code.sub(k, at)), left.rowStride), at);
+    code.prefetch(code.at(left.pointer, code.mul(place, 4)));
   }
 
   /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Tile after
@@ -66,7 +89,14 @@ private:
       Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
       Value ahead =
           code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
-      return sums(row, rows, columns, from, to, [&](Value k) { code.prefetch(code.at(ahead, code.mul(k, 64))); });
+      Value asks;
+      if (rowsComeIn)
+        asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn, code.less(columns[0].column, code.num(64)));
+      return sums(row, rows, columns, from, to, [&](Value k) {
+        code.prefetch(code.at(ahead, code.mul(k, 64)));
+        if (asks)
+          code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
+      });
     }
     Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     return sums(row, rows, columns, from, to, [&](Value k) {
