@@ -67,6 +67,20 @@ func.func @main(%x: tensor<?x23xf32, ["batch"]>) -> tensor<?x12xf32, ["batch"]> 
   return %1 : tensor<?x12xf32, ["batch"]>
 }
 )";
+/// Two layers by fma that are one piece of code.
+const char alike[] = R"(
+func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<37x40xf32>
+  %w1 = tutti.get @w1 : tensor<40x40xf32>
+  %w2 = tutti.get @w2 : tensor<40x40xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x37xf32, ["batch"]>, tensor<37x40xf32>
+  %1 = tutti.contract %0, %w1 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %2 = tutti.contract %1, %w2 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %s = tutti.reduce max %2 [1] : tensor<?x40xf32, ["batch"]>
+  %3 = tutti.sub %2, %s : tensor<?x40xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  return %3 : tensor<?x40xf32, ["batch"]>
+}
+)";
 const char softmax[] = R"(
 func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> {
   %s = tutti.get @s : tensor<37xf32>
@@ -122,6 +136,7 @@ const Shape shapes[] = {
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
+    {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},
     {"scan", "emulated", "90", "f32-ffma", scan, {{"s", {37}}}, 37, 19},
     {"top", "emulated", "90", "f32-ffma", top, {{"s", {37}}}, 37, 19},
     {"scatter", "emulated", "90", "f32-ffma", scatter, {{"s", {37}}}, 37, 19},

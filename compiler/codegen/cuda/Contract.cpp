@@ -65,26 +65,29 @@ static std::string globalRows(KernelText &k, Contraction c) {
   return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, c.K);
 }
 
-/// The left operand, read by whoever multiplies.
-static std::string leftOperand(KernelText &k, Contraction c) {
-  Value left = c.op.getLhs();
-  const Place &place = k.steps.places.find(left)->second;
-  unsigned number = k.numberOf(c.op.getResult());
-  if (place.kind == Place::scratch)
-    return formatv("  const {0}<Shared<{1}>> left{2}{{t.{3}, {4}};\n", place.narrow.empty() ? "Rows" : "NarrowRows",
+/// The left operand, read by whoever multiplies: of the first of layers that are alike.
+static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
+  Contraction c = layers.front();
+  const Place &place = k.steps.places.find(c.op.getLhs())->second;
+  if (place.kind == Place::scratch) {
+    std::vector<std::string> views;
+    for (Contraction layer : layers)
+      views.push_back("t." + k.view(layer.op.getLhs()));
+    return formatv("  const {0}<Shared<{1}>> left{{{2}, {3}};\n", place.narrow.empty() ? "Rows" : "NarrowRows",
                    place.narrow.empty()     ? "float"
                    : place.narrow == "bf16" ? "__nv_bfloat16"
                                             : "__half",
-                   number, k.view(left), place.stride);
+                   chosenOf(0, views), place.stride);
+  }
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
-    return formatv("  const auto left{0} = copiedRows<{1}, {2}>(t.rows, {3});\n", number, c.K, k.geometry.copyOffset,
+    return formatv("  const auto left = copiedRows<{0}, {1}>(t.rows, {2});\n", c.K, k.geometry.copyOffset,
                    globalRows(k, c));
-  return formatv("  const Rows<Global<{0}float>> left{1}{{{2}, {3}};\n", place.kind == Place::argument ? "const " : "",
-                 number, globalRows(k, c), c.K);
+  return formatv("  const Rows<Global<{0}float>> left{{{1}, {2}};\n", place.kind == Place::argument ? "const " : "",
+                 globalRows(k, c), c.K);
 }
 
 /// One call for each run of equal blocks of the weight.
-static std::string panelCalls(KernelText &k, Contraction c) {
+static std::string panelCalls(Contraction c) {
   std::string all;
   std::vector<rt::PanelBlock> blocks = rt::planPanels(c.K, c.N);
   for (size_t i = 0; i < blocks.size();) {
@@ -97,8 +100,8 @@ static std::string panelCalls(KernelText &k, Contraction c) {
                             ? formatv("multiplyPanels<{0}, {1}, {2}>(", c.K, first.width, numericsChunk(c.op)).str()
                         : c.K <= 64 ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
                                     : formatv("multiplyLanes<{0}>({1}, ", first.cols, c.K).str();
-    all += formatv("  {0}t.rows, left{1}, t.{2}, {3}, {4}, {5}columns, store);\n", shape, k.numberOf(c.op.getResult()),
-                   k.view(c.op.getRhs()), first.offset, first.col, first.lanes ? "" : std::to_string(columns) + ", ")
+    all += formatv("  {0}t.rows, left, weights, {1}, {2}, {3}columns, store);\n", shape, first.offset, first.col,
+                   first.lanes ? "" : std::to_string(columns) + ", ")
                .str();
     i = next;
   }
@@ -152,19 +155,46 @@ bool usesTensorCores(const Steps &steps) {
       steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
 }
 
-static std::string emitStep(KernelText &k, const Step &step) {
+/// Layers by fma, each with the sums of the one before.
+static bool areAlike(KernelText &k, const Step &a, const Step &b) {
+  auto rowsOf = [&](const Step &step) { return k.steps.places.find(ContractOp(step.contraction).getLhs())->second; };
+  for (const Step &step : {a, b})
+    if (!step.contraction || !isPanels(step.contraction) || rowsOf(step).kind != Place::scratch)
+      return false;
+  Contraction first(a.contraction), second(b.contraction);
+  return first.K == second.K && first.N == second.N && first.math == second.math &&
+         rowsOf(a).stride == rowsOf(b).stride && rowsOf(a).narrow == rowsOf(b).narrow &&
+         k.isTable(first.op.getRhs()) == k.isTable(second.op.getRhs()) && Ending(k, a).isLike(Ending(k, b));
+}
+
+/// Steps outside of the ring: one, or layers that are alike, which are one piece of code. Between two all meet.
+static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet) {
+  const Step &step = steps.front();
   if (!step.contraction)
     return emitRows(k, step);
   if (!isPanels(step.contraction))
     return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
-  Contraction c(step.contraction);
-  std::string multiply =
-      c.onTensorCores() ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left{3}, t.{4}, columns, store);\n",
-                                  c.math, c.K, c.N, k.numberOf(c.op.getResult()), k.view(c.op.getRhs()))
-                              .str()
-                        : panelCalls(k, c);
-  return formatv("  {{ // {0} x {1}\n{2}  }\n", c.K, c.N,
-                 indented(leftOperand(k, c) + endingText(0, Ending(k, step)) + multiply));
+  std::vector<Contraction> layers;
+  std::vector<Ending> endings;
+  std::vector<std::string> weights;
+  for (const Step &each : steps) {
+    layers.emplace_back(each.contraction);
+    endings.emplace_back(k, each);
+    weights.push_back("t." + k.view(layers.back().op.getRhs()));
+  }
+  Contraction c = layers.front();
+  std::string text = leftOperand(k, layers) + formatv("  const auto weights = {0};\n", chosenOf(0, weights)).str() +
+                     endingText(0, endings);
+  text += c.onTensorCores()
+              ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math,
+                        c.K, c.N)
+                    .str()
+              : panelCalls(c);
+  if (steps.size() == 1)
+    return formatv("  {{ // {0} x {1}\n{2}  }\n", c.K, c.N, indented(text));
+  return formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{ // {1} x {2}, ...\n"
+                 "    if (n > 0) {{\n    {3}    }\n{4}  }\n",
+                 steps.size(), c.K, c.N, meet, indented(text));
 }
 
 /// One loop goes through the stages of all contractions on tensor cores: what multiplies is one piece of code. So is
@@ -217,14 +247,23 @@ std::string emitSteps(KernelText &k) {
   std::vector<Ending> endings;
   std::vector<std::string> others(1);
   std::string meet = g.cluster > 1 ? "  clusterSync();\n" : "  __syncthreads();\n";
-  for (const Step &step : k.steps.steps)
-    if (step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores()) {
-      layers.emplace_back(step.contraction);
-      endings.emplace_back(k, step);
+  auto isOfRing = [&](const Step &step) {
+    return step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores();
+  };
+  for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
+    if (isOfRing(rest.front())) {
+      layers.emplace_back(rest.front().contraction);
+      endings.emplace_back(k, rest.front());
       others.emplace_back();
-    } else { // between two steps all meet
-      others.back() += (others.back().empty() && layers.empty() ? "" : meet) + emitStep(k, step);
+      rest = rest.drop_front();
+      continue;
     }
+    size_t alike = 1;
+    while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
+      ++alike;
+    others.back() += (others.back().empty() && layers.empty() ? "" : meet) + emitSteps(k, rest.take_front(alike), meet);
+    rest = rest.drop_front(alike);
+  }
   if (layers.empty())
     return others.front();
   std::string all = emitRing(k, layers);

@@ -113,8 +113,7 @@ Ending::Ending(KernelText &k, const Step &step)
     stores = place + stores;
 }
 
-/// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
-static std::string chosenOf(size_t first, ArrayRef<std::string> values) {
+std::string chosenOf(size_t first, ArrayRef<std::string> values) {
   std::string all;
   for (size_t i = 0; i + 1 < values.size(); ++i)
     if (ArrayRef(values).drop_front(i) != ArrayRef(std::vector<std::string>(values.size() - i, values[i])))

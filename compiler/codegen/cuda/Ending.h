@@ -27,7 +27,9 @@ struct Ending {
   Ending(KernelText &k, const Step &step);
   /// The same code, but for what it reads and where it stores.
   bool isLike(const Ending &other) const {
-    return types == other.types && makes == other.makes && stores == other.stores;
+    auto sameType = [](const Target &a, const Target &b) { return a.type == b.type; };
+    return types == other.types && makes == other.makes && stores == other.stores &&
+           llvm::equal(targets, other.targets, sameType);
   }
   /// Their values may have the same names.
   bool goesWith(const Ending &other) const {
@@ -38,6 +40,9 @@ struct Ending {
 
 /// One `columns` and `store` for layers first, first + 1 and so on: where they differ the text asks for n, the layer.
 std::string endingText(size_t first, llvm::ArrayRef<Ending> endings);
+
+/// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
+std::string chosenOf(size_t first, llvm::ArrayRef<std::string> values);
 
 /// The text, two spaces further in.
 std::string indented(llvm::StringRef text);
