@@ -271,6 +271,8 @@ private:
       main.setResultAttr(i, "tutti.name", b.getStringAttr(*given));
     }
     // What later stages write is not taken from a file.
+    for (StringRef each : {"tutti.groups", "tutti.chunk", "tutti.target", "tutti.precision", "tutti.scratch_per_row"})
+      (*module)->removeAttr(each);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       main.removeArgAttr(i, "tutti.per_member");
     for (unsigned i = 0; i < main.getNumResults(); ++i)
