@@ -13,5 +13,9 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TuttiConfig.cmake.in Tut
 write_basic_package_version_file(TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/TuttiConfigVersion.cmake
   DESTINATION ${package})
+# The tree may be moved: the prefix is where the file lies, less the folders of the library directory, which may be several
+# (lib/x86_64-linux-gnu).
+file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

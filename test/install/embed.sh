@@ -13,6 +13,13 @@ cp -r "$source/examples/embed-c" "$source/examples/embed-cpp" "$work"
 libdir=$(dirname "$(find "$prefix" -name libtutti.so)")
 export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
 
+# Where libraries lie in a folder for each architecture, pkg-config finds the headers, too.
+cmake -G Ninja -S "$source" -B "$work/nested" -DTUTTI_BUILD_COMPILER=OFF -DBUILD_TESTING=OFF -DCMAKE_INSTALL_LIBDIR=lib/some-linux
+mkdir -p "$work/usr/lib/some-linux/pkgconfig" "$work/usr/include"
+cp "$work/nested/runtime/tutti.pc" "$work/usr/lib/some-linux/pkgconfig"
+include=$(PKG_CONFIG_PATH="$work/usr/lib/some-linux/pkgconfig" pkg-config --variable=includedir tutti)
+[ "$(realpath "$include")" = "$(realpath "$work/usr/include")" ] || { echo "pkg-config says $include"; exit 1; }
+
 for example in embed-c embed-cpp; do
   cd "$work/$example"
   lines=$(cat main.c* | wc -l)
