@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a module, an input and an output say of themselves: passes read these attributes as their description has them.
+#include "Tutti.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static LogicalResult expected(Operation *op, StringAttr name, StringRef what) {
+  return op->emitError() << "expected '" << name.getValue() << "' to be " << what;
+}
+
+static bool isCount(Attribute value, int64_t least) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isSignlessInteger(64) && number.getInt() >= least;
+}
+static bool isOneOf(Attribute value, ArrayRef<StringRef> known) {
+  auto text = dyn_cast<StringAttr>(value);
+  return text && llvm::is_contained(known, text.getValue());
+}
+static bool isRange(NamedAttribute size) {
+  auto ends = dyn_cast<DenseI64ArrayAttr>(size.getValue());
+  return ends && ends.size() == 2 && ends[0] >= 0 && ends[1] >= 0;
+}
+
+LogicalResult TuttiDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringAttr name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (!isa<ModuleOp>(op))
+    return op->emitError() << "'" << name.getValue() << "' is no attribute of '" << op->getName() << "'";
+  if (name == "tutti.members" || name == "tutti.chunk")
+    return isCount(value, 1) ? success() : expected(op, name, "a 64-bit number, 1 or more");
+  if (name == "tutti.scratch_per_row")
+    return isCount(value, 0) ? success() : expected(op, name, "a 64-bit number, 0 or more");
+  if (name == "tutti.sizes") {
+    auto sizes = dyn_cast<DictionaryAttr>(value);
+    return sizes && llvm::all_of(sizes, isRange)
+               ? success()
+               : expected(op, name, "the range of each size, as in {batch = array<i64: 1, 64>}");
+  }
+  if (name == "tutti.groups") {
+    auto groups = dyn_cast<ArrayAttr>(value);
+    return groups && llvm::all_of(groups, llvm::IsaPred<DenseI64ArrayAttr>)
+               ? success()
+               : expected(op, name, "the members of each group, as in [array<i64: 0, 2>, array<i64: 1>]");
+  }
+  if (name == "tutti.target")
+    return isOneOf(value, {"cpu", "cuda"}) ? success() : expected(op, name, "\"cpu\" or \"cuda\"");
+  if (name == "tutti.precision")
+    return isOneOf(value, {"f32", "f32-ffma", "tf32", "bf16", "f16"})
+               ? success()
+               : expected(op, name, "\"f32\", \"f32-ffma\", \"tf32\", \"bf16\" or \"f16\"");
+  return op->emitError() << "'" << name.getValue() << "' is no attribute of a module";
+}
+
+LogicalResult TuttiDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  StringAttr name = attribute.getName();
+  if (name == "tutti.name")
+    return isa<StringAttr>(attribute.getValue()) ? success() : expected(op, name, "a string");
+  if (name == "tutti.per_member")
+    return isa<UnitAttr>(attribute.getValue()) ? success() : expected(op, name, "without a value");
+  return op->emitError() << "'" << name.getValue() << "' is no attribute of an input";
+}
+
+LogicalResult TuttiDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  StringAttr name = attribute.getName();
+  if (name == "tutti.name" || name == "tutti.head")
+    return isa<StringAttr>(attribute.getValue()) ? success() : expected(op, name, "a string");
+  if (name == "tutti.heads") {
+    auto heads = dyn_cast<ArrayAttr>(attribute.getValue());
+    return heads && llvm::all_of(heads, llvm::IsaPred<StringAttr>) ? success()
+                                                                   : expected(op, name, "a list of strings");
+  }
+  return op->emitError() << "'" << name.getValue() << "' is no attribute of an output";
+}
+
+} // namespace tutti
