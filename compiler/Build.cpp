@@ -19,8 +19,6 @@ using namespace mlir;
 
 namespace tutti {
 
-plan::ProgramOp programOf(ModuleOp planned) { return *planned.getOps<plan::ProgramOp>().begin(); }
-
 CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
   CudaLaunch launch{{}, parts.front().threads, 0, parts.front().cluster};
   for (const CudaGeometry &geometry : parts) {
@@ -28,15 +26,6 @@ CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
     launch.sharedBytes = std::max(launch.sharedBytes, geometry.sharedBytes);
   }
   return launch;
-}
-
-/// The symbols of the call's sizes, in the order in which kernels get them.
-static std::vector<std::string> symbolsOf(plan::ProgramOp program) {
-  std::vector<std::string> symbols{"active"};
-  for (NamedAttribute size : program.getSizes())
-    if (size.getName() != "active")
-      symbols.push_back(size.getName().str());
-  return symbols;
 }
 
 namespace {
@@ -51,7 +40,7 @@ public:
     std::map<std::string, unsigned> known;
     llvm::StringSet<> names;
     for (auto [m, each] : llvm::enumerate(planned)) {
-      std::string sizes = llvm::join(symbolsOf(programOf(each.module)), " ");
+      std::string sizes = llvm::join(programOf(each.module).sizeOrder(), " ");
       ofModule.emplace_back();
       for (auto kernel : ModuleOp(each.module).getOps<plan::KernelOp>()) {
         auto [place, fresh] = known.try_emplace(sizes + "\n" + textOf(kernel), kernels.size());
@@ -84,17 +73,17 @@ private:
 namespace {
 /// What emitters have to know of a module, as text: each level has a context of its own. Constants and the program,
 /// which may be large, stay behind.
-struct KernelText {
+struct ModuleText {
   std::string text;
   std::vector<std::string> symbols, names; ///< of the call's sizes; of the kernels, in their order
 };
 } // namespace
 
-static std::vector<KernelText> textsOf(ArrayRef<PlannedModule> planned, const KernelSet &set) {
-  std::vector<KernelText> texts;
+static std::vector<ModuleText> textsOf(ArrayRef<PlannedModule> planned, const KernelSet &set) {
+  std::vector<ModuleText> texts;
   for (const PlannedModule &each : planned) {
-    KernelText &own = texts.emplace_back();
-    own.symbols = symbolsOf(programOf(each.module));
+    ModuleText &own = texts.emplace_back();
+    own.symbols = programOf(each.module).sizeOrder();
     OwningOpRef<ModuleOp> kernels = ModuleOp::create(ModuleOp(each.module).getLoc());
     (*kernels)->setAttrs(each.module->getAttrDictionary());
     for (const KernelSet::Kernel &kernel : set.kernels)
@@ -108,14 +97,14 @@ static std::vector<KernelText> textsOf(ArrayRef<PlannedModule> planned, const Ke
 }
 
 /// All kernels for one level.
-static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<KernelText> texts) {
+static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<ModuleText> texts) {
   DialectRegistry dialects;
   registerDialects(dialects);
   MLIRContext own(dialects, MLIRContext::Threading::DISABLED);
   own.loadAllAvailableDialects();
   std::vector<std::string> names;
   OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own)), source;
-  for (const KernelText &each : texts) {
+  for (const ModuleText &each : texts) {
     source = parseSourceString<ModuleOp>(each.text, &own);
     if (!source)
       return fail(ExitCode::internal, "the kernels' text does not parse");
@@ -131,7 +120,7 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<Kernel
 llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planned, ArrayRef<std::string> levels,
                                                   unsigned jobs) {
   KernelSet set(planned);
-  std::vector<KernelText> texts = textsOf(planned, set);
+  std::vector<ModuleText> texts = textsOf(planned, set);
   std::vector<ProgramCode> programs;
   for (auto [m, each] : llvm::enumerate(planned)) {
     programs.push_back({each.module, each.ensemble, {}, {}, {}});
@@ -268,7 +257,7 @@ buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> archit
     auto classes = classesOf(programOf(each.module), architectures);
     if (!classes)
       return classes.takeError();
-    std::vector<std::string> symbols = symbolsOf(programOf(each.module));
+    std::vector<std::string> symbols = programOf(each.module).sizeOrder();
     auto kernels = llvm::to_vector(ModuleOp(each.module).getOps<plan::KernelOp>());
     for (const CudaClass &alike : *classes) {
       ProgramCode code{each.module, each.ensemble, {}, {}, {}};

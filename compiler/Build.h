@@ -9,7 +9,6 @@
 
 namespace tutti {
 
-plan::ProgramOp programOf(mlir::ModuleOp planned);
 /// What of the parts' geometries whoever launches them has to know.
 CudaLaunch launchOf(llvm::ArrayRef<CudaGeometry> parts);
 

@@ -25,7 +25,7 @@ namespace {
 std::vector<WeightLayout::Use> programsOf(ArrayRef<ProgramCode> codes) {
   std::vector<WeightLayout::Use> programs;
   for (const ProgramCode &code : codes)
-    programs.push_back({*ModuleOp(code.planned).getOps<plan::ProgramOp>().begin(), code.ensemble});
+    programs.push_back({programOf(code.planned), code.ensemble});
   return programs;
 }
 
@@ -186,11 +186,8 @@ private:
   }
 
   void fillProgram(const ProgramCode &code) {
-    program = *ModuleOp(code.planned).getOps<plan::ProgramOp>().begin();
-    symbols = {"active"};
-    for (NamedAttribute size : program.getSizes())
-      if (size.getName() != "active")
-        symbols.push_back(size.getName().str());
+    program = programOf(code.planned);
+    symbols = program.sizeOrder();
     fillKernels(code);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
@@ -321,7 +318,7 @@ private:
       plan::LaunchOp part = each;
       std::unique_ptr<fb::ExtentT> own = tiles(*Size::parse(part.getRows()), rows);
       if (part.getLifted())
-        multiply(*own, part.getOver().value_or("active"));
+        multiply(*own, part.membersSize());
       all->base += own->base;
       llvm::move(own->terms, std::back_inserter(all->terms));
     }
@@ -346,7 +343,7 @@ private:
   /// Position in the active set: y, and where that does not suffice z (codegen/cuda/Kernel.h).
   template <typename Blocks> void addGrid(Blocks &blocks, plan::LaunchOp op, const CudaLaunch &how) {
     bool lifted = op.getLifted();
-    StringRef over = op.getOver().value_or("active");
+    StringRef over = op.membersSize();
     Size members = Size::symbol(over);
     bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get(over))[1] <= mostPlaneMembers;
     blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows.front()));
@@ -371,7 +368,7 @@ private:
     fb::LaunchT &launch = *table;
     std::vector<unsigned> numbers;
     for (plan::LaunchOp op : parts) {
-      unsigned set = setOf(op.getOver().value_or("active"));
+      unsigned set = setOf(op.membersSize());
       ArrayRef<int64_t> placed = op.getPlaced().value_or(ArrayRef<int64_t>());
       for (auto [index, buffer] : llvm::enumerate(op.getBuffers())) {
         auto arg = std::make_unique<fb::ArgT>();

@@ -69,7 +69,7 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
 
 llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, KnownRegisters registers) {
   ProgramEstimate all;
-  plan::ProgramOp program = *planned.getOps<plan::ProgramOp>().begin();
+  plan::ProgramOp program = programOf(planned);
   auto sizes = sizesOf(program, at);
   if (!sizes)
     return sizes.takeError();

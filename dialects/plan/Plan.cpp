@@ -97,6 +97,14 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+std::vector<std::string> ProgramOp::sizeOrder() {
+  std::vector<std::string> symbols{"active"};
+  for (NamedAttribute size : getSizes())
+    if (size.getName() != "active")
+      symbols.push_back(size.getName().str());
+  return symbols;
+}
+
 LogicalResult ProgramOp::verify() {
   for (NamedAttribute size : getSizes()) {
     auto range = dyn_cast<DenseI64ArrayAttr>(size.getValue());
@@ -165,3 +173,9 @@ LogicalResult ParallelOp::verify() {
 }
 
 } // namespace tutti::plan
+
+namespace tutti {
+
+plan::ProgramOp programOf(ModuleOp planned) { return *planned.getOps<plan::ProgramOp>().begin(); }
+
+} // namespace tutti

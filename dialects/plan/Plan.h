@@ -6,6 +6,7 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
@@ -24,5 +25,12 @@
 
 #define GET_OP_CLASSES
 #include "dialects/plan/PlanOps.h.inc"
+
+namespace tutti {
+
+/// The one program of a module that has been through tutti-plan.
+plan::ProgramOp programOf(mlir::ModuleOp planned);
+
+} // namespace tutti
 
 #endif

@@ -89,6 +89,11 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
                        OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `target` `` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// The symbols of `sizes` in the order in which kernels are given their values and the artifact lists them: "active",
+    /// then the others.
+    ::std::vector<::std::string> sizeOrder();
+  }];
   let hasVerifier = 1;
 }
 
@@ -118,6 +123,10 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
                        OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch,
                        UnitAttr:$whole);
   let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
+  let extraClassDeclaration = [{
+    /// The size that counts the members of the launch.
+    ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
+  }];
   let hasVerifier = 1;
 }
 

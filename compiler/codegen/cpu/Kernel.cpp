@@ -184,8 +184,7 @@ private:
 
   /// The last member to finish these rows answers for all of them; its ticket tells it so.
   void emitHeads(Value tileNumber) {
-    auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-    unsigned tickets = kernel.getBody().getNumArguments() + yield.getValues().size();
+    unsigned tickets = kernel.getBody().getNumArguments() + kernel.getYielded().size();
     Value ticket = code.at(buffer(tickets), code.mul(tileNumber, 4));
     Type i32 = builder.getI32Type();
     Value one = arith::ConstantIntOp::create(builder, code.loc, i32, 1);
@@ -193,7 +192,7 @@ private:
                                              LLVM::AtomicOrdering::acq_rel);
     Value active = sizeBySymbol(kernel.membersSize());
     Value finished = code.add(arith::ExtUIOp::create(builder, code.loc, code.i64(), before), 1);
-    Value isLast = arith::CmpIOp::create(builder, code.loc, arith::CmpIPredicate::eq, finished, active);
+    Value isLast = code.compare(arith::CmpIPredicate::eq, finished, active);
     code.when(isLast, [&] {
       code.storeScalar(arith::ConstantIntOp::create(builder, code.loc, i32, 0), ticket);
       for (HeadOp head : steps.heads) {

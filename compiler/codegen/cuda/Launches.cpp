@@ -92,7 +92,7 @@ private:
     for (const std::string &symbol : rows->getSymbols())
       times(symbol);
     if (launch.getLifted())
-      times(launch.getOver().value_or("active"));
+      times(launch.membersSize());
     return most;
   }
 };

@@ -39,8 +39,7 @@ std::string KernelText::parameters(unsigned rank) {
   return all;
 }
 unsigned KernelText::argumentCount() {
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  return kernel.getBody().getNumArguments() + yield.getValues().size() + !steps.heads.empty();
+  return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
 bool KernelText::isRingWeight(Value value) {
   ContractOp contraction = geometry.warpRows ? readAsWeight(value) : ContractOp();
