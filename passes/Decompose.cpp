@@ -277,9 +277,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
         results.push_back(&part);
     for (OpOperand *each : results) {
       OpOperand &operand = *each;
-      Value source = operand.get();
-      while (Value whole = viewed(source.getDefiningOp()))
-        source = whole;
+      Value source = throughViews(operand.get());
       Operation *producer = source.getDefiningOp();
       if (producer && !isa<GetOp, ConstantOp, PartOp, JoinOp>(producer) && taken.insert(source).second)
         continue;

@@ -286,20 +286,15 @@ private:
 
   static SmallVector<int64_t> weightsAmong(ArrayRef<Value> inputs) {
     SmallVector<int64_t> weights;
-    for (auto [index, input] : llvm::enumerate(inputs)) {
-      Value source = input;
-      while (Value whole = viewed(source.getDefiningOp()))
-        source = whole;
-      if (source.getDefiningOp<GetOp>())
+    for (auto [index, input] : llvm::enumerate(inputs))
+      if (throughViews(input).getDefiningOp<GetOp>())
         weights.push_back(index);
-    }
     return weights;
   }
 
   /// Whether a value lies among those of other groups' members: it is a part of one, or becomes a part of one.
   static bool isAmongOthers(Value value) {
-    while (Value whole = viewed(value.getDefiningOp()))
-      value = whole;
+    value = throughViews(value);
     return value.getDefiningOp<PartOp>() || isJoined(value);
   }
   static bool isJoined(Value value) {

@@ -55,17 +55,14 @@ private:
   llvm::DenseMap<Value, Value> joined; ///< what a group's kernel makes: the whole that it is a part of
 
   /// Where a value lies: a view is the whole, and so is the part of a group, which its kernel finds through a table.
-  static Value throughViews(Value value) {
-    while (true)
-      if (Value whole = viewed(value.getDefiningOp()))
-        value = whole;
-      else if (auto part = value.getDefiningOp<PartOp>())
-        value = part.getX();
-      else
-        return value;
+  static Value wholeOf(Value value) {
+    value = throughViews(value);
+    auto part = value.getDefiningOp<PartOp>();
+    return part ? wholeOf(part.getX()) : value;
   }
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+  /// Nothing on overflow, which `checkPorts` and `keep` have ruled out once there are buffers.
   std::optional<Size> bytesOf(RankedTensorType type) {
     std::optional<Size> count = product(getSizes(type));
     return count ? count->times(Size(storageBytes(type.getElementType()))) : std::nullopt;
@@ -128,7 +125,7 @@ private:
     for (Operation &op : function.getBody().front()) {
       unsigned time = 0;
       for (Value operand : op.getOperands())
-        if (Operation *producer = throughViews(operand).getDefiningOp())
+        if (Operation *producer = wholeOf(operand).getDefiningOp())
           time = std::max(time, times[producer] + isa<plan::DispatchOp>(producer));
       times[&op] = time;
       if (auto dispatch = dyn_cast<plan::DispatchOp>(op)) {
@@ -140,13 +137,13 @@ private:
     auto ret = function.getBody().front().getTerminator();
     llvm::SmallDenseSet<Value> returned;
     for (Value value : ret->getOperands())
-      returned.insert(throughViews(value));
+      returned.insert(wholeOf(value));
     // What groups make of a value is written where the whole of it lies.
     for (auto join : function.getOps<JoinOp>()) {
       unsigned first = times[join];
       for (Value part : join.getParts()) {
-        joined[throughViews(part)] = join.getResult();
-        first = std::min(first, times[throughViews(part).getDefiningOp()]);
+        joined[wholeOf(part)] = join.getResult();
+        first = std::min(first, times[wholeOf(part).getDefiningOp()]);
       }
       if (!returned.contains(join.getResult()))
         if (failed(keep(join.getResult(), first, times)))
@@ -254,7 +251,7 @@ private:
       buffers[argument] = port(plan::Space::input, argument, function.getArgAttrDict(argument.getArgNumber()));
     auto ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands())
-      buffers[throughViews(operand.get())] =
+      buffers[wholeOf(operand.get())] =
           port(plan::Space::output, operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
     for (const Interval &interval : intervals) {
       buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
@@ -270,7 +267,6 @@ private:
     return success();
   }
 
-  /// Nothing on overflow.
   Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
                FlatSymbolRefAttr param = {}, plan::LayoutAttr layout = {}, ElementsAttr value = {}) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
@@ -297,7 +293,7 @@ private:
   }
 
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {
-    value = throughViews(value);
+    value = wholeOf(value);
     if (auto get = value.getDefiningOp<GetOp>())
       return buffer(plan::Space::constant, get.getResult().getType(), 0, {}, get.getParamAttr(),
                     layoutOf(kernel, input));

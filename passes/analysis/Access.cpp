@@ -173,6 +173,13 @@ AffineMap simplifyAccess(AffineMap access, ArrayRef<Size> sizes) {
   return simplifyAffineMap(AffineMap::get(access.getNumDims(), access.getNumSymbols(), exprs, access.getContext()));
 }
 
+std::optional<AffineMap> withoutSymbols(AffineMap access) {
+  for (unsigned symbol = 0; symbol < access.getNumSymbols(); ++symbol)
+    if (access.isFunctionOfSymbol(symbol))
+      return std::nullopt;
+  return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext());
+}
+
 bool goesAlong(AffineMap access, unsigned dim) {
   if (access.getNumResults() == 0)
     return false;

@@ -14,6 +14,9 @@ mlir::AffineMap simplifyAccess(mlir::AffineMap access, llvm::ArrayRef<Size> size
 /// Divisions and remainders in a map.
 unsigned divisionsOf(mlir::AffineMap access);
 
+/// The same map without symbols, the sizes of its own type; nothing where one takes part.
+std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
+
 /// Whether elements that follow each other along a dimension are neighbours in memory.
 bool goesAlong(mlir::AffineMap access, unsigned dim);
 

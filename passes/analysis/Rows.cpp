@@ -21,8 +21,7 @@ RowForm RowForm::of(RankedTensorType type) {
 
 AffineMap ownRow(const RowForm &form, MLIRContext *context) {
   SmallVector<AffineExpr> exprs;
-  auto type = form.lifted ? 0u : 1u;
-  for (unsigned i = type; i < form.dims(); ++i) {
+  for (unsigned i = form.lifted ? 0 : 1; i < form.dims(); ++i) {
     // Maps read the only row of a dimension at 0, whichever it is called.
     bool unit = i >= 1 && i - 1 < form.rows.size() && form.rows[i - 1] == Size(1);
     exprs.push_back(unit ? getAffineConstantExpr(0, context) : getAffineDimExpr(i, context));

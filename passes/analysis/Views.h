@@ -18,6 +18,12 @@ inline mlir::Value viewed(mlir::Operation *op) {
   auto members = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>("tutti.members");
   return members && members.getInt() == 1 ? replicate.getX() : nullptr;
 }
+/// What a value is a view of, by way of any number of views; of no view, itself.
+inline mlir::Value throughViews(mlir::Value value) {
+  while (mlir::Value whole = viewed(value.getDefiningOp()))
+    value = whole;
+  return value;
+}
 
 } // namespace tutti
 

@@ -21,11 +21,8 @@ namespace {
 /// Where an element of `result` comes from, by `outer` and then by `inner`. Nothing if sizes that only the inner op
 /// knows take part.
 std::optional<AffineMap> composed(AffineMap inner, AffineMap outer, RankedTensorType result) {
-  for (unsigned symbol = 0; symbol < inner.getNumSymbols(); ++symbol)
-    if (inner.isFunctionOfSymbol(symbol))
-      return std::nullopt;
-  AffineMap plain = AffineMap::get(inner.getNumDims(), 0, inner.getResults(), inner.getContext());
-  return simplifyAccess(plain.compose(outer), getSizes(result));
+  std::optional<AffineMap> plain = withoutSymbols(inner);
+  return plain ? std::optional(simplifyAccess(plain->compose(outer), getSizes(result))) : std::nullopt;
 }
 
 /// The move that an operand of a map has been through, and where its elements come from before it. Nothing where that
@@ -156,11 +153,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
   }
 
 private:
-  static bool isParameter(Value value) {
-    while (Value whole = viewed(value.getDefiningOp()))
-      value = whole;
-    return value.getDefiningOp<GetOp>() != nullptr;
-  }
+  static bool isParameter(Value value) { return throughViews(value).getDefiningOp<GetOp>() != nullptr; }
   /// The only place along an axis of length 1 is 0.
   static bool isOwnPlace(AffineMap access, RankedTensorType type) {
     for (auto [axis, expr] : llvm::enumerate(access.getResults())) {

@@ -111,9 +111,8 @@ private:
       unsigned last = 1;
       for (unsigned i = 0; i < map.getInputs().size(); ++i) {
         AffineMap access = map.getAccess(i);
-        for (unsigned symbol = 0; symbol < access.getNumSymbols(); ++symbol)
-          if (access.isFunctionOfSymbol(symbol))
-            return std::nullopt;
+        if (!withoutSymbols(access))
+          return std::nullopt;
         Sizes from = getSizes(cast<RankedTensorType>(map.getInputs()[i].getType()));
         if (map.isMove() && axesAsTheyLie(access, from, sizes))
           return std::nullopt; // it is read, not computed

@@ -61,10 +61,6 @@ private:
   }
 };
 
-bool isIdentity(AffineMap access) {
-  return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext()).isIdentity();
-}
-
 /// The operands by whose rows an op computes each of its own by itself, if whatever else it reads is the same for all
 /// rows; nothing for other ops.
 std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
@@ -75,16 +71,15 @@ std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
     return std::nullopt;
   SmallVector<unsigned> operands;
   for (unsigned i = 0; i < map.getInputs().size(); ++i) {
-    AffineMap access = map.getAccess(i);
-    if (isIdentity(access)) {
+    std::optional<AffineMap> access = withoutSymbols(map.getAccess(i));
+    if (!access)
+      return std::nullopt;
+    if (access->isIdentity()) {
       operands.push_back(i);
       continue;
     }
-    for (unsigned symbol = 0; symbol < access.getNumSymbols(); ++symbol)
-      if (access.isFunctionOfSymbol(symbol))
-        return std::nullopt;
-    for (unsigned row = isLifted(map.getType()); row + 1 < access.getNumDims(); ++row)
-      if (access.isFunctionOfDim(row))
+    for (unsigned row = isLifted(map.getType()); row + 1 < access->getNumDims(); ++row)
+      if (access->isFunctionOfDim(row))
         return std::nullopt;
   }
   return operands.empty() ? std::nullopt : std::optional(operands);
@@ -130,11 +125,12 @@ Value createMove(PatternRewriter &rewriter, Location loc, const RowMove &move, V
                        move.access(rewriter.getContext()));
 }
 
-/// A map of operands whose rows are in another order, with the same accesses.
+/// A map of operands whose rows are in another order, with the same accesses, of which `rowwise` knows that no size
+/// takes part.
 MapOp createMap(PatternRewriter &rewriter, MapOp map, const Sizes &sizes, ValueRange inputs) {
   SmallVector<AffineMap> maps;
   for (AffineMap access : map.getMaps().getAsValueRange<AffineMapAttr>())
-    maps.push_back(AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext()));
+    maps.push_back(*withoutSymbols(access));
   auto now = MapOp::create(rewriter, map.getLoc(), getTensorType(sizes, map.getType().getElementType()), inputs,
                            rewriter.getAffineMapArrayAttr(maps));
   rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
