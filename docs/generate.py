@@ -311,7 +311,7 @@ def passes_page(tools: Tools) -> str:
         lines += [f"## {one['argument']}", "", cell(one["summary"][0].upper() + one["summary"][1:]) + ".", ""]
         if one.get("description"):
             lines += [prose(one["description"]), ""]
-        lines += ["Nothing changes in this model: what it proves holds.", ""] if before == text else mlir(text.rstrip().splitlines())
+        lines += ["Nothing changes in this model.", ""] if before == text else mlir(text.rstrip().splitlines())
     return "\n".join(lines)
 
 

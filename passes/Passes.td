@@ -7,6 +7,11 @@ include "mlir/Pass/PassBase.td"
 
 def VmapPass : Pass<"tutti-vmap", "::mlir::ModuleOp"> {
   let summary = "lifts the model over the member axis and resolves tutti.vmap";
+  let description = [{
+    The user's tutti.vmap ops go first, each by its callee's ops over the axis asked for. Then what reads a per-member weight or input
+    gets the member axis, dimension 0 of size "active", by each op's own rule; what depends on shared values alone stays as it is. Outputs
+    get their heads. Of several groups each is lifted over its own part of the active members.
+  }];
 }
 
 def ParallelPass : Pass<"tutti-parallel", "::mlir::ModuleOp"> {
@@ -20,7 +25,8 @@ def ParallelPass : Pass<"tutti-parallel", "::mlir::ModuleOp"> {
 def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let summary = "writes pointwise and layout ops as tutti.map";
   let description = [{
-    Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
+    Sums and choices of 16-bit floats become float32's, those of unsigned integers signed ones', and a concat of many operands a concat
+    of concats. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
     that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Every result of the model
     is then computed by an op of its own.
   }];
@@ -43,7 +49,8 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
 def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
   let summary = "writes on each contraction and reduction what decides its bits";
   let description = [{
-    A function of the one-member op alone: never of the number of members, the batch or the machine. docs/numerics.md has the rules.
+    A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
+    the machine. docs/numerics.md has the rules.
   }];
 }
 
@@ -58,10 +65,18 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
 
 def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
   let summary = "chooses each kernel's row tile and scratch memory";
+  let description = [{
+    `tile` is the most rows of a task, a multiple of `quantum`; `overhead` is what a task costs beside its rows, in rows; `scratch` is a
+    worker's memory in bytes. They decide speed and no bit.
+  }];
 }
 
 def PlanPass : Pass<"tutti-plan", "::mlir::ModuleOp"> {
   let summary = "gives every tensor its memory and every dispatch its launch";
+  let description = [{
+    Intermediate tensors lie in one arena, each at the lowest offset that is free while it lives. Dispatches that need nothing of each
+    other are one plan.parallel, as early as they can run.
+  }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }
 
