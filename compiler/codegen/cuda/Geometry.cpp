@@ -100,7 +100,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
-      int64_t rowBytes = (stageK + 16) * 4; // device/rows.cuh
+      int64_t rowBytes = (stageK + 16) * 4; // rowPitch of device/layer.cuh
       int64_t bytes =
           grid.columns * grid.panels * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
       g.stageBytes = std::max(g.stageBytes, bytes);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Heads: one answer of the active members by the last block of a row tile, over head.cuh.
 #include "Text.h"
-#include "passes/analysis/Numerics.h"
-
-#include "Layout.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -71,4 +68,5 @@ std::string emitHeads(KernelText &k) {
     all += answer(k, head);
   return all;
 }
+
 } // namespace tutti

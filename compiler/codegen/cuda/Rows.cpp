@@ -3,8 +3,6 @@
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
 
-#include "Layout.h"
-
 using namespace mlir;
 using llvm::formatv;
 

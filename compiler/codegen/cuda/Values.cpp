@@ -4,8 +4,6 @@
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 
-#include "Layout.h"
-
 using namespace mlir;
 using llvm::formatv;
 

@@ -6,8 +6,8 @@ namespace tutti::rt {
 
 namespace {
 using ull = unsigned long long;
-/// What addresses in device memory are multiples of: ours, and the least that the caller's have to be.
-constexpr uint64_t kBlockAlign = 256, kCallerAlign = 16;
+/// What the caller's addresses in device memory have to be multiples of.
+constexpr uint64_t kCallerAlign = 16;
 /// Past this no machine has memory, and sums could overflow.
 constexpr uint64_t kMost = uint64_t(1) << 46;
 } // namespace

@@ -38,9 +38,11 @@ private:
     const void *from;
     uint64_t bytes;
   };
+  /// What ports, tables and the arena start at multiples of.
+  static constexpr uint64_t kBlockAlign = 256;
   /// A session's memory, here and there: regions of one block each. Offsets in bytes.
   struct Memory {
-    uint64_t inputs, outputs, tables, pinned; ///< pinned and device memory start with the same three
+    uint64_t outputs, tables, pinned; ///< pinned and device memory start alike: inputs, outputs, tables
     uint64_t arena, total;
     bool fits = true;
   };

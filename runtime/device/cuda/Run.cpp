@@ -4,10 +4,6 @@
 
 namespace tutti::rt {
 
-namespace {
-constexpr uint64_t kBlockAlign = 256;
-}
-
 /// A sticky error is the end of the session: what it says is what every later call returns.
 tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
   tutti_status_t status = driver->fail(&call.error, result, "%s on %s", what, name());
