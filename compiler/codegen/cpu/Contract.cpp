@@ -131,15 +131,14 @@ private:
       if (K > chunk) {
         int64_t before = llvm::alignDown(K - 1, chunk);
         code.loop(code.num(0), code.num(before), chunk, [&](Value from) {
-          Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, from, code.num(0));
+          Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
           overTiles([&](Value row, int64_t rows) {
             SmallVector<Value> part = panelSums(row, rows, columns, from, code.add(from, chunk));
             Value none = code.constant(vector, code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
             for (int64_t i = 0; i < rows; ++i)
               for (unsigned c = 0; c < columns.size(); ++c) {
                 Value place = partialAt(row, i, columns[c]);
-                Value earlier =
-                    arith::SelectOp::create(code.b, code.loc, isFirst, none, code.loadVector(element, place, {}));
+                Value earlier = code.select(isFirst, none, code.loadVector(element, place, {}));
                 code.storeVector(plus(earlier, part[i * columns.size() + c]), place, {});
               }
           });

@@ -124,13 +124,12 @@ private:
     code.loop(code.num(0), levels, 1, [&](Value level) {
       Value p = shift(code.sub(code.sub(levels, code.num(1)), level));
       code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
-        Value isFirst = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, pass, code.num(0));
-        Value distance =
-            arith::SelectOp::create(code.b, code.loc, isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
-        Value wanted = arith::SelectOp::create(code.b, code.loc, isFirst, code.num(0), p);
+        Value isFirst = code.compare(arith::CmpIPredicate::eq, pass, code.num(0));
+        Value distance = code.select(isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
+        Value wanted = code.select(isFirst, code.num(0), p);
         code.loop(code.num(0), code.sub(place.count, distance), 1, [&](Value i) {
           Value bit = arith::AndIOp::create(code.b, code.loc, i, p);
-          code.when(arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, bit, wanted), [&] {
+          code.when(code.compare(arith::CmpIPredicate::eq, bit, wanted), [&] {
             Value low = sortedAt(i), high = sortedAt(code.add(i, distance));
             Value a = code.loadVector(f, low, {}), c = code.loadVector(f, high, {});
             code.storeVector(arith::MinimumFOp::create(code.b, code.loc, a, c), low, {});
@@ -164,10 +163,10 @@ private:
     // Equal neighbours, infinite ones too, are their own middle.
     Value between = add(low, mul(sub(high, low), code.splat(part)));
     Value same = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::OEQ, low, high);
-    Value result = arith::SelectOp::create(code.b, code.loc, same, low, between);
+    Value result = code.select(same, low, between);
     auto semantics = &cast<FloatType>(f).getFloatSemantics();
     Value nan = code.constant(code.vec(f), FloatAttr::get(f, APFloat::getNaN(*semantics)));
-    return arith::SelectOp::create(code.b, code.loc, anyNan, nan, result);
+    return code.select(anyNan, nan, result);
   }
 
   /// Integers: how often each member's value occurs among all; the most frequent, and of those the smallest, wins.
@@ -184,15 +183,14 @@ private:
     return code.loop(code.num(0), place.count, 1, {wide(code.num(0)), zero}, [&](Value index, ValueRange best) {
       Value mine = wide(index);
       Value votes = overMembers(zero, [&](Value other, Value sum) -> Value {
-        Value equal = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, mine, wide(other));
+        Value equal = code.compare(arith::CmpIPredicate::eq, mine, wide(other));
         return code.add(sum, arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), equal));
       });
-      Value more = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::sgt, votes, best[1]);
-      Value tied = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::eq, votes, best[1]);
-      Value smaller = arith::CmpIOp::create(code.b, code.loc, arith::CmpIPredicate::slt, mine, best[0]);
+      Value more = code.compare(arith::CmpIPredicate::sgt, votes, best[1]);
+      Value tied = code.compare(arith::CmpIPredicate::eq, votes, best[1]);
+      Value smaller = code.compare(arith::CmpIPredicate::slt, mine, best[0]);
       Value wins = arith::OrIOp::create(code.b, code.loc, more, arith::AndIOp::create(code.b, code.loc, tied, smaller));
-      return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, mine, best[0]),
-                                arith::SelectOp::create(code.b, code.loc, wins, votes, best[1])};
+      return SmallVector<Value>{code.select(wins, mine, best[0]), code.select(wins, votes, best[1])};
     })[0];
   }
 
@@ -209,8 +207,7 @@ private:
         Value wasNumber = arith::CmpFOp::create(code.b, code.loc, arith::CmpFPredicate::ORD, best[0], best[0]);
         Value wins =
             arith::OrIOp::create(code.b, code.loc, larger, arith::AndIOp::create(code.b, code.loc, isNan, wasNumber));
-        return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, value, best[0]),
-                                  arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
+        return SmallVector<Value>{code.select(wins, value, best[0]), code.select(wins, column, best[1])};
       })[1];
       code.storeScalar(code.add(code.loadNumber(countAt(choice)), 1), countAt(choice));
     });
@@ -219,8 +216,7 @@ private:
                   [&](Value column, ValueRange best) {
                     Value votes = code.loadNumber(countAt(column));
                     Value wins = code.less(best[0], votes);
-                    return SmallVector<Value>{arith::SelectOp::create(code.b, code.loc, wins, votes, best[0]),
-                                              arith::SelectOp::create(code.b, code.loc, wins, column, best[1])};
+                    return SmallVector<Value>{code.select(wins, votes, best[0]), code.select(wins, column, best[1])};
                   })[1];
     code.storeScalar(winner, code.at(place.answer, code.mul(row, 8)));
   }
