@@ -259,7 +259,7 @@ TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact,
 /** Start with TUTTI_SESSION_OPTIONS_INIT and change what is needed. */
 typedef struct tutti_session_options {
   size_t struct_size;  /**< sizeof(tutti_session_options_t) of the caller */
-  uint32_t threads;    /**< threads that a run uses, the caller among them; at most 1024; 1 starts none */
+  uint32_t threads;    /**< that a run uses, the caller among them: 1, which starts none, to 1024 */
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */

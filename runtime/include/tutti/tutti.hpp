@@ -4,6 +4,7 @@
 
 #include "tutti.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
