@@ -285,11 +285,8 @@ private:
 
   /// A weight is laid out for the kernel that reads it.
   static plan::LayoutAttr layoutOf(plan::KernelOp kernel, unsigned input) {
-    plan::Layout layout = plan::Layout::raw;
-    for (OpOperand &use : kernel.getBody().getArgument(input).getUses())
-      if (use.getOperandNumber() == 1 && isPanels(use.getOwner()))
-        layout = weightLayout(use.getOwner());
-    return plan::LayoutAttr::get(kernel.getContext(), layout);
+    ContractOp reader = readerOfWeight(kernel.getBody().getArgument(input));
+    return plan::LayoutAttr::get(kernel.getContext(), reader ? weightLayout(reader) : plan::Layout::raw);
   }
 
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {

@@ -69,21 +69,7 @@ double Counter::termsOf(ContractOp op) {
   return terms;
 }
 
-rt::Layout Counter::layoutOf(Contraction c) {
-  return !c.onTensorCores() ? rt::Layout::panels
-         : c.math == "Bf16" ? rt::Layout::fragmentsBf16
-         : c.math == "F16"  ? rt::Layout::fragmentsF16
-                            : rt::Layout::fragmentsF32;
-}
-
-/// The contraction that has a value as its weight, if one has.
-static ContractOp readerOfWeight(Value value) {
-  for (OpOperand &use : value.getUses())
-    if (auto op = dyn_cast<ContractOp>(use.getOwner()))
-      if (use.getOperandNumber() == 1 && numericsRule(op) == "panels")
-        return op;
-  return {};
-}
+rt::Layout Counter::layoutOf(Contraction c) { return rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))); }
 
 double Counter::bytesOf(Value value, bool ofAll) {
   RankedTensorType type = typeOf(value);

@@ -59,6 +59,14 @@ inline bool isRowPhase(mlir::Operation *op) {
 inline bool isPanels(mlir::Operation *op) {
   return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels";
 }
+/// The rows-times-weight whose weight a value is; null if there is none. All that read one weight so have it in one
+/// layout.
+inline ContractOp readerOfWeight(mlir::Value value) {
+  for (mlir::OpOperand &use : value.getUses())
+    if (use.getOperandNumber() == 1 && isPanels(use.getOwner()))
+      return llvm::cast<ContractOp>(use.getOwner());
+  return {};
+}
 inline int64_t numericsChunk(mlir::Operation *op) {
   return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();
 }

@@ -49,7 +49,7 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
   int64_t most = 1;
   for (OpOperand &use : value.getUses()) {
     auto op = dyn_cast<ContractOp>(use.getOwner());
-    if (!op || use.getOperandNumber() != 0 || numericsRule(op) != "panels" || !Contraction(op).onTensorCores())
+    if (!op || use.getOperandNumber() != 0 || !isPanels(op) || !Contraction(op).onTensorCores())
       return geometry.cluster; // what all blocks compute for themselves
     most = std::max(most, Contraction(op).panels());
   }

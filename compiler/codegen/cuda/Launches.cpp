@@ -35,7 +35,7 @@ int64_t threadsOf(plan::KernelOp kernel, const Architecture &architecture) {
 int64_t workOf(plan::KernelOp kernel) {
   int64_t all = 0;
   kernel.walk([&](ContractOp op) {
-    if (numericsRule(op) == "panels")
+    if (isPanels(op))
       all += Contraction(op).K * Contraction(op).N;
   });
   return all;

@@ -42,15 +42,8 @@ unsigned KernelText::argumentCount() {
   return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
 bool KernelText::isRingWeight(Value value) {
-  ContractOp contraction = geometry.warpRows ? readAsWeight(value) : ContractOp();
+  ContractOp contraction = geometry.warpRows ? readerOfWeight(value) : ContractOp();
   return contraction && Contraction(contraction).onTensorCores();
-}
-ContractOp KernelText::readAsWeight(Value value) {
-  for (OpOperand &use : value.getUses())
-    if (auto op = dyn_cast<ContractOp>(use.getOwner());
-        op && use.getOperandNumber() == 1 && numericsRule(op) == "panels")
-      return op;
-  return {};
 }
 
 // Sizes and indices as text.
@@ -151,7 +144,7 @@ void KernelText::defineView(Value value, const Place &place) {
     count = product(sizes);
     address = formatv("Global<const uint64_t>({0}, {1})[member]", address, membersText()).str();
   }
-  if (ContractOp contraction = readAsWeight(value)) {
+  if (ContractOp contraction = readerOfWeight(value)) {
     Contraction c(contraction);
     if (c.onTensorCores())
       element = "uint32_t";

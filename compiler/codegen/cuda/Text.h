@@ -91,8 +91,6 @@ private:
 
   /// A weight that comes through the ring: no thread keeps its address.
   bool isRingWeight(mlir::Value value);
-  /// The contraction by the panels rule that has it on its right, if one has.
-  ContractOp readAsWeight(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
