@@ -104,12 +104,13 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<Module
   own.loadAllAvailableDialects();
   std::vector<std::string> names;
   OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own)), source;
+  StepFunctions steps;
   for (const ModuleText &each : texts) {
     source = parseSourceString<ModuleOp>(each.text, &own);
     if (!source)
       return fail(ExitCode::internal, "the kernels' text does not parse");
     for (auto [kernel, name] : llvm::zip_equal(source->getOps<plan::KernelOp>(), each.names)) {
-      if (failed(emitKernel(*code, kernel, each.symbols, level, name)))
+      if (failed(emitKernel(*code, steps, kernel, each.symbols, level, name)))
         return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted as it was analysed");
       names.push_back(name);
     }

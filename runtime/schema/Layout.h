@@ -24,12 +24,15 @@ struct PanelBlock {
   constexpr int64_t floats(int64_t K) const { return K * width; }
 };
 
+/// Columns of a whole panel.
+constexpr int64_t panelColumns = 32;
+
 /// The block that starts at column `col`: 32 wide while 28 or more columns remain, then at most one of 16, then a
 /// masked panel of 12 for 9 to 11 columns or a lanes block for 1 to 8. So no width is padded by more than 4 elements.
 constexpr PanelBlock panelAt(int64_t col, int64_t N, int64_t offset) {
   int64_t left = N - col;
   if (left >= 28)
-    return {col, std::min<int64_t>(left, 32), 32, offset, false};
+    return {col, std::min(left, panelColumns), panelColumns, offset, false};
   if (left >= 12)
     return {col, std::min<int64_t>(left, 16), 16, offset, false};
   if (left >= 9)

@@ -33,6 +33,27 @@ TEST(Info, saysWhatIsInside) {
   EXPECT_TRUE(info.weights[0].swappable);
 }
 
+TEST(Info, ofAProgramThatIsNotThereNothing) {
+  Fixture f;
+  EXPECT_EQ(f.artifact.inputs().size(), 1u);
+  EXPECT_TRUE(f.artifact.inputs(1).empty());
+  EXPECT_TRUE(f.artifact.outputs(1).empty());
+  EXPECT_TRUE(tutti::Artifact().inputs().empty());
+}
+
+TEST(Session, whatIsAssignedToIsGone) {
+  Fixture f;
+  auto x = inputOf(4);
+  ASSERT_FALSE(f.bind(x));
+  auto other = tutti::Session::create(f.artifact);
+  ASSERT_TRUE(other);
+  f.session = std::move(*other); // in which nothing is bound
+  EXPECT_EQ(f.session.run().status(), TUTTI_NOT_BOUND);
+  EXPECT_EQ(other->run().status(), TUTTI_INVALID_ARGUMENT);
+  ASSERT_FALSE(f.bind(x));
+  EXPECT_FALSE(f.session.run());
+}
+
 TEST(Session, noHandleIsAnError) {
   tutti_tensor_t tensor{};
   DLManagedTensor *managed = nullptr;

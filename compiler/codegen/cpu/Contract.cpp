@@ -29,7 +29,7 @@ public:
   void emit() {
     std::vector<rt::PanelBlock> blocks = rt::planPanels(K, N);
     unsigned full = 0;
-    while (full < blocks.size() && blocks[full].cols == 32)
+    while (full < blocks.size() && blocks[full].cols == rt::panelColumns)
       ++full;
     if (full > 0)
       code.when(code.less(e.rows(), code.num(wideRows + 1)), [&] { emitWide(full); }, [&] { emitFull(full); });
@@ -48,6 +48,7 @@ private:
   static constexpr int64_t bytesAhead = 16 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
+  static constexpr int64_t panelVectors = rt::panelColumns / lanes;
 
   int64_t N;
   Value weights;
@@ -63,6 +64,10 @@ private:
       total = code.mul(total, e.sizeOf(size));
     return code.less(e.rows(), total);
   }
+
+  /// Of whole panels, by their number.
+  Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * rt::panelColumns * 4)); }
+  Value columnOf(Value panel) { return code.mul(panel, rt::panelColumns); }
 
   /// 16 columns of a panel whose terms lie `width` apart, of which so many count.
   Column columnAt(Value pointer, Value column, int64_t width, int64_t valid, int64_t partial) {
@@ -91,7 +96,8 @@ private:
           code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
       Value asks;
       if (rowsComeIn)
-        asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn, code.less(columns[0].column, code.num(64)));
+        asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
+                                     code.less(columns[0].column, code.num(2 * rt::panelColumns)));
       return sums(row, rows, columns, from, to, [&](Value k) {
         code.prefetch(code.at(ahead, code.mul(k, 64)));
         if (asks)
@@ -170,9 +176,9 @@ private:
   void emitByRows(int64_t panels) {
     overTiles([&](Value row, int64_t rows) {
       code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
-        Value pointer = code.at(weights, code.mul(panel, K * 32 * 4));
-        for (int64_t v0 = 0; v0 < 32 / lanes; v0 += tileVectors) {
-          SmallVector<Column> columns = columnsFrom(v0, pointer, code.mul(panel, 32), 32, 32);
+        Value pointer = panelAt(panel);
+        for (int64_t v0 = 0; v0 < panelVectors; v0 += tileVectors) {
+          SmallVector<Column> columns = columnsFrom(v0, pointer, columnOf(panel), rt::panelColumns, rt::panelColumns);
           store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
         }
       });
@@ -183,21 +189,21 @@ private:
     // A tile has more to store than weights to load.
     if (K <= tileRows && !step.longMaps)
       return emitByRows(panels);
-    code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
-      emitPanel(code.at(weights, code.mul(panel, K * 32 * 4)), code.mul(panel, 32), 32, 32);
-    });
+    code.loop(code.num(0), code.num(panels), 1,
+              [&](Value panel) { emitPanel(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns); });
   }
 
   /// One or two rows times all full panels: several panels share each element of the row. They are streams enough for
   /// the processor to look ahead.
   void emitWide(int64_t panels) {
-    int64_t group = std::min<int64_t>(panels, wideVectors / 2);
+    int64_t group = std::min<int64_t>(panels, wideVectors / panelVectors);
     auto emitGroup = [&](Value first, int64_t count) {
       SmallVector<Column> columns;
-      for (int64_t v = 0; v < count * 2; ++v) {
-        Value panel = code.add(first, v / 2);
-        columns.push_back(columnAt(code.at(code.at(weights, code.mul(panel, K * 32 * 4)), v % 2 * lanes * 4),
-                                   code.add(code.mul(panel, 32), v % 2 * lanes), 32, 32, 0));
+      for (int64_t v = 0; v < count * panelVectors; ++v) {
+        Value panel = code.add(first, v / panelVectors);
+        int64_t within = v % panelVectors * lanes;
+        columns.push_back(columnAt(code.at(panelAt(panel), within * 4), code.add(columnOf(panel), within),
+                                   rt::panelColumns, rt::panelColumns, 0));
       }
       overRows(wideRows, [&](Value row, int64_t rows) { store(row, rows, columns, wholeSums(row, rows, columns)); });
     };

@@ -5,6 +5,8 @@
 
 #include "Step.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace tutti {
 
 /// Rows times a packed weight, with what is computed from the registers (Contract.cpp).
@@ -53,11 +55,15 @@ struct HeadPlace {
 /// One answer of the members for a tile of rows (Heads.cpp).
 void emitHead(Code &code, HeadOp head, const HeadPlace &place);
 
+/// The functions of steps in a module, by their text: steps that are equal, of one kernel or of several, are one.
+using StepFunctions = llvm::StringMap<std::string>;
+
 /// The kernel's function, named `name`, for one level, into a module of llvm, scf, arith, math and vector ops
-/// (Kernel.cpp). `sizes` are the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the
+/// (Kernel.cpp); how it is called stands in runtime/device/cpu/Engine.h. `steps` are those that the module has, and
+/// `sizes` the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the
 /// analysis and the emitters see differently: our own mistake.
-llvm::LogicalResult emitKernel(mlir::ModuleOp module, plan::KernelOp kernel, llvm::ArrayRef<std::string> sizes,
-                               const CpuLevel &level, llvm::StringRef name);
+llvm::LogicalResult emitKernel(mlir::ModuleOp module, StepFunctions &steps, plan::KernelOp kernel,
+                               llvm::ArrayRef<std::string> sizes, const CpuLevel &level, llvm::StringRef name);
 
 } // namespace tutti
 

@@ -42,7 +42,6 @@ static llvm::Error internalError(const llvm::Twine &what) {
 }
 
 static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
-  module.walk([](Operation *op) { op->removeAttr("text"); });
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());

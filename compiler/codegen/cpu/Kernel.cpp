@@ -11,8 +11,9 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level)
-      : module(module), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)),
+  KernelEmitter(ModuleOp module, StepFunctions &known, plan::KernelOp kernel, ArrayRef<std::string> sizes,
+                const CpuLevel &level)
+      : module(module), known(known), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)),
         builder(module.getContext()), code(builder, kernel.getLoc()) {}
 
   LogicalResult emit(StringRef name) {
@@ -61,6 +62,7 @@ public:
 
 private:
   ModuleOp module;
+  StepFunctions &known;
   bool broken = false;
   plan::KernelOp kernel;
   ArrayRef<std::string> symbols;
@@ -77,7 +79,6 @@ private:
   static constexpr int64_t mostAsked = 4 << 10;
   static constexpr int64_t mostArguments = 4;
 
-  /// Equal steps, of one kernel or of several, are one function.
   void emitStep(ArrayRef<Step> group) {
     StepEmitter emitter(builder, kernel, steps, level);
     emitter.begin(module);
@@ -93,18 +94,12 @@ private:
     std::string text;
     llvm::raw_string_ostream stream(text);
     emitter.function.print(stream, OpPrintingFlags().useLocalScope());
-    for (auto other : module.getOps<func::FuncOp>()) {
-      if (other == emitter.function || !other->hasAttr("text") ||
-          cast<StringAttr>(other->getAttr("text")).getValue() != text)
-        continue;
+    auto [place, isNew] = known.try_emplace(text, "step" + std::to_string(known.size()));
+    if (isNew)
+      emitter.function.setSymName(place->second);
+    else
       emitter.function.erase();
-      calls.emplace_back(other.getSymName().str(), emitter.needs);
-      return;
-    }
-    emitter.function->setAttr("text", builder.getStringAttr(text));
-    std::string name = "step" + std::to_string(std::distance(module.getBody()->begin(), module.getBody()->end()));
-    emitter.function.setSymName(name);
-    calls.emplace_back(name, emitter.needs);
+    calls.emplace_back(place->second, emitter.needs);
   }
 
   Value sizeOf(const Size &size) {
@@ -213,9 +208,9 @@ private:
 
 } // namespace
 
-LogicalResult emitKernel(ModuleOp module, plan::KernelOp kernel, ArrayRef<std::string> sizes, const CpuLevel &level,
-                         StringRef name) {
-  return KernelEmitter(module, kernel, sizes, level).emit(name);
+LogicalResult emitKernel(ModuleOp module, StepFunctions &steps, plan::KernelOp kernel, ArrayRef<std::string> sizes,
+                         const CpuLevel &level, StringRef name) {
+  return KernelEmitter(module, steps, kernel, sizes, level).emit(name);
 }
 
 } // namespace tutti

@@ -30,11 +30,7 @@ extern "C" {
 /** A tensor has at most this many dimensions. */
 #define TUTTI_MAX_RANK 16
 
-#if defined(_WIN32)
-#define TUTTI_API
-#else
 #define TUTTI_API __attribute__((visibility("default")))
-#endif
 
 /** What a call came to. status >> 8 is the class, which is the exit code of the tools. */
 typedef enum tutti_status {

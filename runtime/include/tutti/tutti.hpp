@@ -42,8 +42,11 @@ public:
   bool ok() const { return !why; }
   explicit operator bool() const { return ok(); }
   T &value() { return held; }
+  const T &value() const { return held; }
   T &operator*() { return held; }
+  const T &operator*() const { return held; }
   T *operator->() { return &held; }
+  const T *operator->() const { return &held; }
   const Error &error() const { return why; }
 
 private:
@@ -90,7 +93,8 @@ public:
   Artifact() = default;
   Artifact(Artifact &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
   Artifact &operator=(Artifact &&other) noexcept {
-    std::swap(handle, other.handle);
+    Artifact taken(std::move(other));
+    std::swap(handle, taken.handle); // what this was goes with `taken`
     return *this;
   }
   ~Artifact() { tutti_artifact_close(handle); }
@@ -119,10 +123,15 @@ public:
   std::span<const tutti_member_t> members() const { return {info().members, info().num_members}; }
   std::span<const tutti_weight_t> weights() const { return {info().weights, info().num_weights}; }
   std::span<const tutti_program_t> programs() const { return {info().programs, info().num_programs}; }
+  /// Of a program that the artifact does not have: none.
   std::span<const tutti_port_t> inputs(uint32_t program = 0) const {
+    if (program >= programs().size())
+      return {};
     return {programs()[program].inputs, programs()[program].num_inputs};
   }
   std::span<const tutti_port_t> outputs(uint32_t program = 0) const {
+    if (program >= programs().size())
+      return {};
     return {programs()[program].outputs, programs()[program].num_outputs};
   }
 
@@ -163,7 +172,8 @@ public:
   Session() = default;
   Session(Session &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
   Session &operator=(Session &&other) noexcept {
-    std::swap(handle, other.handle);
+    Session taken(std::move(other));
+    std::swap(handle, taken.handle);
     return *this;
   }
   ~Session() { tutti_session_destroy(handle); }
