@@ -49,14 +49,20 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
           llvm::alignDown(std::min(tile, (chain ? chainBudget : scratchBudget) / std::max<int64_t>(perRow, 1)),
                           quantum),
           quantum, 1024);
+      // What is transposed is transposed for so many rows at a time.
+      int64_t unit = quantum;
+      if (const TransposedReads &reads = steps.transposed; !chain && !reads.operands.empty()) {
+        unit = llvm::alignTo(quantum, reads.quantum());
+        tile = llvm::alignTo(std::max(tile, perRow ? 0 : reads.rows * reads.step), unit);
+      }
 
-      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes;
+      int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
       OpBuilder b(kernel);
       auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
       kernel.setScheduleAttr(
-          b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", quantum),
+          b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", unit),
                                number("scratch", scratch), number("tile", tile)}));
     }
   }

@@ -180,6 +180,23 @@ std::optional<AffineMap> withoutSymbols(AffineMap access) {
   return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext());
 }
 
+std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  std::optional<int64_t> left = slope(binary.getLHS(), dim), right = slope(binary.getRHS(), dim);
+  if (!left || !right)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return *left + *right;
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Mul && factor)
+    return *left * factor.getValue();
+  return std::nullopt;
+}
+
 bool goesAlong(AffineMap access, unsigned dim) {
   if (access.getNumResults() == 0)
     return false;

@@ -17,6 +17,9 @@ unsigned divisionsOf(mlir::AffineMap access);
 /// The same map without symbols, the sizes of its own type; nothing where one takes part.
 std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
 
+/// How much an expression grows with a dimension; nothing if not evenly.
+std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
+
 /// Whether elements that follow each other along a dimension are neighbours in memory.
 bool goesAlong(mlir::AffineMap access, unsigned dim);
 

@@ -61,7 +61,7 @@ bool isOwnElement(AffineMap access, const RowForm &form) {
 }
 
 AffineMap operandAccess(MapOp map, unsigned operand, AffineMap access) {
-  return simplifyAffineMap(map.getAccess(operand).compose(access));
+  return compressUnusedSymbols(simplifyAffineMap(map.getAccess(operand).compose(access)));
 }
 
 void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2> &lengths) {

@@ -90,8 +90,10 @@ public:
         else if (auto contract = dyn_cast<ContractOp>(op))
           if (auto form = ProductForm::of(contract))
             bytes = productWorkBytes(contract, *form);
-        result.workBytes = std::max(result.workBytes, bytes);
+        result.phaseBytes = std::max(result.phaseBytes, int64_t(llvm::alignTo(bytes, 64)));
       });
+    if (!onCuda)
+      result.transposed = TransposedReads::of(kernel, result);
     return std::move(result);
   }
 

@@ -4,6 +4,7 @@
 #define TUTTI_PASSES_ANALYSIS_STEPS_H
 
 #include "Rows.h"
+#include "Transposed.h"
 #include "dialects/plan/Plan.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -49,8 +50,11 @@ struct Steps {
   int64_t scratchPerRow = 0;
   /// True if sums wait in memory, for those of later chunks or for registers: `partialBytes` a row.
   bool needsPartials = false;
-  /// Bytes of working memory that a phase of a row takes, whatever the tile.
-  int64_t workBytes = 0;
+  /// On a CPU: what rows read transposed.
+  TransposedReads transposed;
+  /// Bytes of working memory, whatever the tile: of a phase of a row, and behind it the copies of what is transposed.
+  int64_t phaseBytes = 0;
+  int64_t workBytes() const { return phaseBytes + transposed.bytes; }
 
   static Steps of(plan::KernelOp kernel);
 };

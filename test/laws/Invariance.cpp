@@ -124,6 +124,38 @@ static const std::vector<Network> networks = {
          return %5 : tensor<?x2xf32, ["batch"]>
        })mlir",
      {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
+    // What rows read transposed is copied block by block: some columns at a time, all of them for phases of a row, and
+    // of rows that lie apart.
+    {"transposed",
+     R"mlir(func.func @main(%x: tensor<?x2310xf32, ["batch"]>) -> tensor<?x33x70xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<33x70xf32>
+         %0 = tutti.reshape %x : tensor<?x2310xf32, ["batch"]> -> tensor<?x70x33xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x70x33xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x33x70xf32, ["batch"]>, tensor<33x70xf32>
+         %3 = tutti.tanh %2 : tensor<?x33x70xf32, ["batch"]>
+         return %3 : tensor<?x33x70xf32, ["batch"]>
+       })mlir",
+     {{"b", {33, 70}}}},
+    {"phases",
+     R"mlir(func.func @main(%x: tensor<?x735xf32, ["batch"]>) -> tensor<?x21x35xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<21x35xf32>
+         %0 = tutti.reshape %x : tensor<?x735xf32, ["batch"]> -> tensor<?x35x21xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x35x21xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x21x35xf32, ["batch"]>, tensor<21x35xf32>
+         %3 = tutti.reduce sum %1 [2] : tensor<?x21x35xf32, ["batch"]>
+         %4 = tutti.mul %2, %3 : tensor<?x21x35xf32, ["batch"]>, tensor<?x21x1xf32, ["batch"]>
+         return %4 : tensor<?x21x35xf32, ["batch"]>
+       })mlir",
+     {{"b", {21, 35}}}},
+    {"planes",
+     R"mlir(func.func @main(%x: tensor<?x714xf32, ["batch"]>) -> tensor<?x17x6x7xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<17x6x7xf32>
+         %0 = tutti.reshape %x : tensor<?x714xf32, ["batch"]> -> tensor<?x7x6x17xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 3, 2, 1] : tensor<?x7x6x17xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x17x6x7xf32, ["batch"]>, tensor<17x6x7xf32>
+         return %2 : tensor<?x17x6x7xf32, ["batch"]>
+       })mlir",
+     {{"b", {17, 6, 7}}}},
     // Scores, their softmax and what they weigh, of two heads: products of two values, one after the other.
     {"attention",
      R"mlir(func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x9x8xf32, ["batch"]> {

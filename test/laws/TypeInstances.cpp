@@ -67,6 +67,22 @@ void typed(std::vector<Instance> &all) {
     add("gather", "%a: " + x + ", %i: tensor<4x17xi32>", "%a at %i axis 1 batch 1 : " + x + ", tensor<4x17xi32>");
     add("replicate", "%a: " + of("20", e), "%a : " + of("20", e) + " -> " + x);
   }
+  // What rows read transposed: few rows or columns, some more than vectors have lanes, rows that lie apart in the
+  // result.
+  for (std::string e : {"f32", "f64", "bf16", "i1"}) {
+    auto transposed = [&](const char *dims, const char *order) {
+      add("transpose", "%a: " + batched(dims, e), "%a " + (order + (" : " + batched(dims, e))));
+    };
+    for (const char *dims : {"17x35", "3x20", "9x20", "20x3", "20x9"})
+      transposed(dims, "[0, 2, 1]");
+    transposed("2x20x5", "[0, 3, 1, 2]");
+    transposed("18x3x19", "[0, 3, 2, 1]");
+  }
+  // More columns than are copied at a time, also where a call says how many.
+  for (const char *dims : {"150x83", "83x150", "65x70"})
+    add("transpose", "%a: " + of(dims, "f32"), "%a [1, 0] : " + of(dims, "f32"));
+  add("transpose", "%a: " + batched("20", "f32"), "%a [1, 0] : " + batched("20", "f32"));
+
   for (std::string e : {"f64", "f16", "bf16", "i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64"}) {
     std::string x = of("4x3x2", e);
     for (std::string kind : {"var", "std", "min", "quantile"})

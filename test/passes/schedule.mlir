@@ -54,3 +54,24 @@ module attributes {tutti.members = 1000 : i64} {
     return %1 : tensor<?x4xf32, ["batch"]>
   }
 }
+
+// -----
+
+// What rows read transposed comes in blocks of 64 rows, sixteen at a time at most: as many are worth a task, however
+// wide they are.
+// CHECK-LABEL: func.func @transposed
+// CHECK: plan.kernel {{.*}} element {{.*}}quantum = 16 : i64, scratch = 16512 : i64, tile = 64 : i64
+func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x1024xf32, ["batch"]> {
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x1024x256xf32, ["batch"]>
+  return %0 : tensor<?x256x1024xf32, ["batch"]>
+}
+
+// -----
+
+// Where neighbours lie 20 rows apart in the result, a task has the rows between them; three neighbours are all.
+// CHECK-LABEL: func.func @apart
+// CHECK: plan.kernel {{.*}} element {{.*}}quantum = 60 : i64, {{.*}}tile = 1080 : i64
+func.func @apart(%x: tensor<?x20x16x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, ["batch"]> {
+  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x20x16x3xf32, ["batch"]>
+  return %0 : tensor<?x3x20x16xf32, ["batch"]>
+}

@@ -63,8 +63,8 @@ void Code::storeScalar(Value value, Value pointer) {
   value = toStorage(value);
   LLVM::StoreOp::create(b, loc, value, pointer, bytesOf(value.getType()));
 }
-Value Code::loadVector(Type element, Value pointer, Value mask) {
-  VectorType type = vec(storageType(element));
+Value Code::loadVector(Type element, Value pointer, Value mask, int64_t count) {
+  VectorType type = vec(storageType(element), count);
   unsigned align = bytesOf(type.getElementType());
   Value loaded =
       mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
@@ -102,12 +102,12 @@ Value Code::splat(Value scalar) {
     return scalar;
   return vector::BroadcastOp::create(b, loc, vec(scalar.getType()), scalar);
 }
-Value Code::firstLanes(int64_t count) {
-  if (count >= lanes)
+Value Code::firstLanes(int64_t count, int64_t all) {
+  if (count >= all)
     return nullptr;
-  SmallVector<bool> bits(lanes, false);
+  SmallVector<bool> bits(all, false);
   std::fill_n(bits.begin(), count, true);
-  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(b.getI1Type()), ArrayRef<bool>(bits)));
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(vec(b.getI1Type(), all), ArrayRef<bool>(bits)));
 }
 Value Code::firstLanes(Value count) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, laneNumbers(), splat(count));
@@ -165,20 +165,85 @@ Value Code::shuffled(Value first, Value second, llvm::function_ref<int64_t(int64
   return vector::ShuffleOp::create(b, loc, first, second, sources);
 }
 
-SmallVector<Value> Code::transposed(ArrayRef<Value> vectors) {
+SmallVector<Value> Code::transposed(ArrayRef<Value> vectors, int64_t registerBits) {
+  auto type = cast<VectorType>(vectors.front().getType());
+  int64_t rows = vectors.size(), columns = type.getNumElements();
+  int64_t side = std::min({registerBits / int64_t(type.getElementTypeBitWidth()), rows, columns});
+  auto numbers = [](int64_t from, int64_t count) { return llvm::to_vector(llvm::seq(from, from + count)); };
+  SmallVector<Value> result;
+  for (int64_t column = 0; column < columns; column += side) {
+    SmallVector<SmallVector<Value>> squares; // of each of the next `side` results its parts
+    for (int64_t row = 0; row < rows; row += side) {
+      SmallVector<Value> square;
+      for (Value vector : vectors.slice(row, side))
+        square.push_back(side == columns ? vector
+                                         : vector::ShuffleOp::create(b, loc, vector, vector, numbers(column, side)));
+      squares.push_back(transposedSquare(square));
+    }
+    for (int64_t i = 0; i < side; ++i) {
+      SmallVector<Value> parts = llvm::map_to_vector(squares, [&](const auto &square) { return square[i]; });
+      for (int64_t length = side; parts.size() > 1; length *= 2) {
+        for (size_t part = 0; part < parts.size() / 2; ++part)
+          parts[part] = vector::ShuffleOp::create(b, loc, parts[2 * part], parts[2 * part + 1], numbers(0, 2 * length));
+        parts.resize(parts.size() / 2);
+      }
+      result.push_back(parts.front());
+    }
+  }
+  return result;
+}
+
+SmallVector<Value> Code::transposedSquare(ArrayRef<Value> vectors) {
+  // Within 128 bits, and then of such segments as a whole: shuffles that mix both are slow, or several.
+  auto type = cast<VectorType>(vectors.front().getType());
+  int64_t side = vectors.size(), segment = std::min<int64_t>(side, 128 / type.getElementTypeBitWidth());
+  SmallVector<Value> from(vectors);
+  auto shuffled = [&](Value first, Value second, llvm::function_ref<int64_t(int64_t)> source) -> Value {
+    return vector::ShuffleOp::create(b, loc, first, second, llvm::map_to_vector(llvm::seq(side), source));
+  };
   // A place is the bits of a vector's number and those of a lane. To interleave the vectors of the lower half with
   // those of the upper half moves the highest bit of the number behind the lane's, and the lane's highest behind the
   // number's.
-  SmallVector<Value> from(vectors);
-  for (int64_t bits = lanes; bits > 1; bits /= 2) {
+  for (int64_t bits = segment; bits > 1; bits /= 2) {
     SmallVector<Value> next;
-    for (int64_t i = 0; i < lanes / 2; ++i)
-      for (int64_t start : {int64_t(0), lanes / 2})
-        next.push_back(
-            shuffled(from[i], from[i + lanes / 2], [&](int64_t lane) { return start + lane / 2 + lane % 2 * lanes; }));
+    for (int64_t group = 0; group < side; group += segment)
+      for (int64_t i = group; i < group + segment / 2; ++i)
+        for (int64_t start : {int64_t(0), segment / 2})
+          next.push_back(shuffled(from[i], from[i + segment / 2], [&](int64_t lane) {
+            return lane / segment * segment + start + lane % segment / 2 + lane % 2 * side;
+          }));
+    from = next;
+  }
+  // The other way round, since segments cannot be interleaved at once: the even ones of two neighbours, and the odd
+  // ones.
+  int64_t segments = side / segment;
+  for (int64_t bits = segments; bits > 1; bits /= 2) {
+    SmallVector<Value> next;
+    for (int64_t start : {0, 1})
+      for (int64_t group = 0; group < segments; group += 2)
+        for (int64_t i = 0; i < segment; ++i)
+          next.push_back(shuffled(from[group * segment + i], from[(group + 1) * segment + i], [&](int64_t lane) {
+            int64_t place = 2 * (lane / segment) + start; // among the segments of both
+            return place * segment + lane % segment;
+          }));
     from = next;
   }
   return from;
+}
+
+Value Code::picked(ArrayRef<Value> vectors, llvm::function_ref<int64_t(int64_t)> source) {
+  // A vector more with each shuffle; lanes keep their places once they are there.
+  constexpr int64_t none = vector::ShuffleOp::kPoisonIndex;
+  auto within = [&](int64_t lane, int64_t first, int64_t last) {
+    return source(lane) >= first * lanes && source(lane) < last * lanes;
+  };
+  Value result = shuffled(vectors.front(), vectors.front(),
+                          [&](int64_t lane) { return within(lane, 0, 1) ? source(lane) : none; });
+  for (int64_t next = 1; next < int64_t(vectors.size()); ++next)
+    result = shuffled(result, vectors[next], [&](int64_t lane) {
+      return within(lane, 0, next) ? lane : within(lane, next, next + 1) ? source(lane) - (next - 1) * lanes : none;
+    });
+  return result;
 }
 
 Value Code::rotated(Value vector, int64_t by) {

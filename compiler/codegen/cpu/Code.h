@@ -39,7 +39,10 @@ public:
   mlir::Type i64() { return b.getI64Type(); }
   mlir::Type f32() { return b.getF32Type(); }
   mlir::Type ptr() { return mlir::LLVM::LLVMPointerType::get(b.getContext()); }
-  mlir::VectorType vec(mlir::Type element) { return mlir::VectorType::get({lanes}, element); }
+  mlir::VectorType vec(mlir::Type element, int64_t count = lanes) { return mlir::VectorType::get({count}, element); }
+  /// How an element lies in memory: booleans are bytes. bfloat16 lies as an integer: LLVM would call a function for
+  /// what no level has an instruction for.
+  mlir::Type storageType(mlir::Type element);
 
   mlir::Value num(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value c);
@@ -59,8 +62,9 @@ public:
   /// One element; booleans are bytes in memory and i1 in registers, and integers have no sign there.
   mlir::Value loadScalar(mlir::Type element, mlir::Value pointer);
   void storeScalar(mlir::Value value, mlir::Value pointer);
-  /// 16 elements that lie side by side; lanes outside of `mask` (null: none) are not touched and read as zero.
-  mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask);
+  /// 16 elements, or `count`, that lie side by side; lanes outside of `mask` (null: none) are not touched and read as
+  /// zero.
+  mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask, int64_t count = lanes);
   void storeVector(mlir::Value value, mlir::Value pointer, mlir::Value mask);
   /// 16 elements at `offsets` (vector of i64, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
@@ -71,8 +75,8 @@ public:
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
   mlir::Value splat(mlir::Value scalar);
-  /// The first `count` lanes; null if that is all of them.
-  mlir::Value firstLanes(int64_t count);
+  /// The first `count` lanes of 16, or of `all`; null if that is all of them.
+  mlir::Value firstLanes(int64_t count, int64_t all = lanes);
   mlir::Value firstLanes(mlir::Value count);
   /// 0, 1, .. 15, as i64 or another type.
   mlir::Value laneNumbers() { return laneNumbers(i64()); }
@@ -100,8 +104,11 @@ public:
                     llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Lane l of the result is lane source(l) of the two vectors, one after the other.
   mlir::Value shuffled(mlir::Value first, mlir::Value second, llvm::function_ref<int64_t(int64_t)> source);
-  /// Sixteen vectors, of which the i-th has the i-th lanes of those given.
-  llvm::SmallVector<mlir::Value> transposed(llvm::ArrayRef<mlir::Value> vectors);
+  /// As many vectors as those given have lanes, the i-th of the i-th lanes of all; both powers of two. A shuffle takes
+  /// `registerBits`.
+  llvm::SmallVector<mlir::Value> transposed(llvm::ArrayRef<mlir::Value> vectors, int64_t registerBits);
+  /// Lane l of the result is lane source(l) of all vectors, one after the other; none where that is behind them.
+  mlir::Value picked(llvm::ArrayRef<mlir::Value> vectors, llvm::function_ref<int64_t(int64_t)> source);
   /// Lane l of the result is lane l + by, modulo the lanes.
   mlir::Value rotated(mlir::Value vector, int64_t by);
 
@@ -118,11 +125,10 @@ public:
   void when(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
 
 private:
+  llvm::SmallVector<mlir::Value> transposedSquare(llvm::ArrayRef<mlir::Value> vectors);
   mlir::Value raw(mlir::Type type, mlir::Value pointer, unsigned align);
   mlir::Value fromStorage(mlir::Value value, mlir::Type element);
   mlir::Value toStorage(mlir::Value value);
-  /// bfloat16 lies as an integer: LLVM would call a function for what no level has an instruction for.
-  mlir::Type storageType(mlir::Type element);
 };
 
 } // namespace tutti

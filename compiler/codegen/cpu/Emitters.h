@@ -14,6 +14,10 @@ void emitContraction(StepEmitter &emitter, const Step &step);
 /// Rows of one value times columns of another, in the same way (Product.cpp).
 void emitProduct(StepEmitter &emitter, const Step &step);
 
+/// Calls `rows` with one block of the tile's rows after the other, for some columns or all, once copies of what they
+/// read transposed are there (Transposed.cpp).
+using RowRange = llvm::function_ref<void(mlir::Value from, mlir::Value to, int64_t step)>;
+void emitTransposed(StepEmitter &emitter, llvm::ArrayRef<TransposedReads::Operand> operands, RowRange rows);
 /// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ops that no special emitter takes, one element at a time: whatever imports also compiles.
 #include "Emitters.h"
+#include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;

@@ -165,7 +165,7 @@ private:
         SmallVector<Value> block;
         for (Value pointer : from)
           block.push_back(code.loadVector(element, code.at(pointer, code.mul(k, bytes)), mask));
-        for (auto [i, terms] : llvm::enumerate(code.transposed(block))) {
+        for (auto [i, terms] : llvm::enumerate(code.transposed(block, e.level.vectorBits))) {
           Value place = code.add(code.mul(code.add(k, i), partialBytes), v * lanes * bytes);
           code.storeVector(terms, code.at(packed, place), {});
         }

@@ -52,14 +52,17 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       e.write(value, result, point);
   };
   using At = llvm::function_ref<Point(Value column, Value mask)>;
-  auto anywhere = [&](Value column, Value mask) { return Point(row, column, mask); };
+  Columns columns = e.columnsOf(value);
+  bool wholeRow = !e.chunk;
+  auto anywhere = [&](Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
   auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
         points.push_back(at(code.add(column, v * lanes), {}));
       for (Point &point : points)
-        askAhead(e, value, point);
+        if (wholeRow)
+          askAhead(e, value, point);
       e.streams.clear();
       emit(points);
       for (Value read : e.streams)
@@ -67,7 +70,6 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
           LLVM::Prefetch::create(code.b, code.loc, code.at(read, aheadBytes), /*rw=*/0, /*hint=*/3, /*cache=*/1);
     });
   };
-  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
   int64_t group = e.level.mathVectors;
   auto overFixed = [&](int64_t count, At at) {
     int64_t grouped = llvm::alignDown(count, lanes * group);
@@ -78,27 +80,27 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       rest.push_back(at(code.num(column), code.firstLanes(count - column)));
     emit(rest);
   };
-  if (columns == Size(1)) {
+  if (wholeRow && columns.fixed == 1) {
     Point only(row, code.num(0));
     emit(only);
-  } else if (int64_t run = runOf(e, value)) {
-    code.loop(code.num(0), code.num(columns.getFixed() / run), 1, [&](Value number) {
+  } else if (int64_t run = wholeRow ? runOf(e, value) : 0) {
+    code.loop(code.num(0), code.num(*columns.fixed / run), 1, [&](Value number) {
       overFixed(run, [&](Value column, Value mask) {
         Point point(row, code.add(code.mul(number, run), column), mask, number);
         point.run = run;
         return point;
       });
     });
-  } else if (columns.isFixed()) {
-    overFixed(columns.getFixed(), anywhere);
+  } else if (columns.fixed) {
+    overFixed(*columns.fixed, anywhere);
   } else {
-    Value count = e.sizeOf(columns);
+    Value count = columns.count;
     auto wholeOf = [&](int64_t unit) { return code.mul(code.div(count, code.num(unit)), unit); };
     Value grouped = wholeOf(lanes * group), whole = wholeOf(lanes);
     overWhole(code.num(0), grouped, group, anywhere);
     overWhole(grouped, whole, 1, anywhere);
     code.when(code.less(whole, count), [&] {
-      Point last(row, whole, code.firstLanes(code.sub(count, whole)));
+      Point last = anywhere(whole, code.firstLanes(code.sub(count, whole)));
       emit(last);
     });
   }
@@ -159,29 +161,41 @@ static int64_t rowsTogether(ArrayRef<Step> steps) {
   return longest < 4 * lanes ? 1 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
 }
 
-void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
+/// Rows from, from + step, ... below `to`, each of which goes through all steps.
+static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Value to, int64_t step) {
   Code &code = e.code;
-  int64_t together = rowsTogether(steps);
-  Value whole = together == 1 ? code.num(0) : code.mul(code.div(e.rows(), code.num(together)), together);
-  if (together > 1)
-    code.loop(code.num(0), whole, together, [&](Value first) {
-      for (const Step &step : steps)
-        for (Value value : step.stores) {
-          if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce)) {
-            SmallVector<Value> rows;
-            for (int64_t i = 0; i < together; ++i)
-              rows.push_back(code.add(first, i));
-            emitReduction(e, reduce, rows);
-          } else {
-            code.loop(first, code.add(first, together), 1, [&](Value row) { emitRow(e, value, row); });
-          }
-        }
-    });
-  code.loop(whole, e.rows(), 1, [&](Value row) {
-    for (const Step &step : steps)
-      for (Value value : step.stores)
+  auto emit = [&](Value row) {
+    for (const Step &one : steps)
+      for (Value value : one.stores)
         emitRow(e, value, row);
+  };
+  int64_t together = rowsTogether(steps), stride = together * step;
+  if (together == 1)
+    return code.loop(from, to, step, emit);
+  Value whole = code.add(from, code.mul(code.div(code.sub(to, from), code.num(stride)), stride));
+  code.loop(from, whole, stride, [&](Value first) {
+    for (const Step &one : steps)
+      for (Value value : one.stores) {
+        if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce)) {
+          SmallVector<Value> rows;
+          for (int64_t i = 0; i < together; ++i)
+            rows.push_back(code.add(first, i * step));
+          emitReduction(e, reduce, rows);
+        } else {
+          code.loop(first, code.add(first, stride), step, [&](Value row) { emitRow(e, value, row); });
+        }
+      }
   });
+  code.loop(whole, to, step, emit);
+}
+
+void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
+  auto range = [&](Value from, Value to, int64_t step) { emitRange(e, steps, from, to, step); };
+  SmallVector<TransposedReads::Operand> transposed = e.steps.transposed.readBy(e.kernel, e.steps, steps);
+  if (transposed.empty())
+    range(e.code.num(0), e.rows(), 1);
+  else
+    emitTransposed(e, transposed, range);
 }
 
 } // namespace tutti

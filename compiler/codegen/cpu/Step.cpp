@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing the values of a kernel's body.
 #include "Step.h"
+#include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;
@@ -38,6 +39,13 @@ Value StepEmitter::sizeOf(const Size &size) {
   for (const std::string &symbol : size.getSymbols())
     total = code.mul(total, need(Need::size, {}, symbol));
   return total;
+}
+
+Columns StepEmitter::columnsOf(Value value) {
+  if (chunk)
+    return *chunk;
+  Size all = RowForm::of(typeOf(value)).columns;
+  return all.isFixed() ? Columns{code.num(0), {}, all.getFixed()} : Columns{code.num(0), sizeOf(all), {}};
 }
 
 bool StepEmitter::isWeight(Value value) {
@@ -103,23 +111,6 @@ Value StepEmitter::evaluate(AffineExpr expr, ArrayRef<Value> dims) {
   }
 }
 
-std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
-  if (!expr.isFunctionOfDim(dim))
-    return 0;
-  if (isa<AffineDimExpr>(expr))
-    return 1;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  std::optional<int64_t> left = slope(binary.getLHS(), dim), right = slope(binary.getRHS(), dim);
-  if (!left || !right)
-    return std::nullopt;
-  if (expr.getKind() == AffineExprKind::Add)
-    return *left + *right;
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (expr.getKind() == AffineExprKind::Mul && factor)
-    return *left * factor.getValue();
-  return std::nullopt;
-}
-
 bool StepEmitter::varies(AffineMap access, Point &point) {
   unsigned column = steps.form.dims() - 1;
   if (access.isFunctionOfDim(column))
@@ -141,6 +132,13 @@ AffineMap StepEmitter::inRun(AffineMap access, const Point &point) {
 }
 
 Value StepEmitter::read(Value value, AffineMap access, Point &point) {
+  if (auto copy = copies.find({value, access}); copy != copies.end() && point.inCopies) {
+    auto [start, first, step, pitch] = copy->second;
+    Value number = code.sub(point.row, first);
+    Value place = code.add(code.mul(step == 1 ? number : code.div(number, code.num(step)), pitch), point.column);
+    Value pointer = code.at(start, code.mul(place, storageBytes(elementOf(value))));
+    return code.loadVector(elementOf(value), pointer, point.mask);
+  }
   access = inRun(access, point);
   auto key = std::make_pair(value, access);
   if (auto it = point.memo.find(key); it != point.memo.end())

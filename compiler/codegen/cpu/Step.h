@@ -41,14 +41,23 @@ struct Point {
   llvm::SmallVector<mlir::Value> extra;
   /// If not 0, all lanes lie in one of the runs of so many columns, whose number is the first of `extra`.
   int64_t run = 0;
-  /// The same place, of which nothing has been computed yet.
+  /// Whether copies of what is read transposed have this place, where something has been copied.
+  bool inCopies = true;
+  /// The same place, of which nothing has been computed yet, to be read elsewhere.
   Point again() const {
     Point point(row, column, mask, extra);
     point.run = run;
+    point.inCopies = false;
     return point;
   }
   /// What has been computed here.
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> memo;
+};
+
+/// Some of a row's columns; as many as `fixed`, or as `count`.
+struct Columns {
+  mlir::Value from, count;
+  std::optional<int64_t> fixed;
 };
 
 /// Emits one step. Values read are scalars where they do not depend on the column, else vectors of 16 lanes.
@@ -66,6 +75,17 @@ public:
   bool broken = false;
   /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
   llvm::SmallVector<mlir::Value> streams;
+
+  /// What has been copied for every `step`-th row from `first` on (Transposed.cpp): where the first one's column 0
+  /// would be, and elements from each to the next.
+  struct Copy {
+    mlir::Value pointer, first;
+    int64_t step, pitch;
+  };
+  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, Copy> copies;
+  /// The columns under way, if not all of a row.
+  std::optional<Columns> chunk;
+  Columns columnsOf(mlir::Value value);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
   void begin(mlir::ModuleOp module);
@@ -141,9 +161,6 @@ private:
 
   std::map<std::tuple<int, void *, std::string>, mlir::Value> given;
 };
-
-/// How much an expression grows with a dimension; nothing if not evenly.
-std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
 
 } // namespace tutti
 
