@@ -71,9 +71,23 @@ int64_t headScratchBytes(HeadOp head, int64_t members);
 
 /// What of a row a CPU sorts before it merges.
 constexpr int64_t sortedBlock = 4096;
-/// Working memory of a TopOp that sorts its row on a CPU, since that is quicker than to keep the best so far; 0 for one
-/// that does not.
-int64_t topWorkBytes(TopOp op);
+/// How a CPU finds the places of a row's largest elements, the quickest way.
+struct TopPlan {
+  enum Way {
+    heap,  ///< the best so far, as the row goes by
+    ranks, ///< of those that may be among the largest, each counts the ones before it
+    sort   ///< the whole row
+  } way = heap;
+  int64_t workBytes = 0;
+  /// From so many groups on the last of their largest is found by halving, not by ranks.
+  static constexpr int64_t halved = 256;
+  /// Ranks: into so many groups a row is cut, and among so many elements at most ranks are counted; a multiple of 16.
+  int64_t groups = 0;
+
+  static TopPlan of(TopOp op);
+  /// Ranks: bytes of a row's keys, or places, in the working memory, and of vectors that may be read behind them.
+  int64_t rowBytes(int64_t columns) const;
+};
 
 /// Whether maps make `value` of `sums`.
 bool isMadeOf(mlir::Value value, mlir::Value sums);

@@ -31,6 +31,8 @@ static HostTensor tricky(std::mt19937 &generator, Type element, ArrayRef<int64_t
     uint64_t bits = 0;
     one.toBytes(&bits);
     value = HostTensor::fromBytes(element, {1}, &bits).floats[0];
+    if (std::isnan(value) && generator() % 2)
+      value = std::copysign(value, -1.0);
   }
   unsigned width = x.isFloat() ? 0 : element.getIntOrFloatBitWidth();
   for (int64_t &value : x.ints)
@@ -40,7 +42,8 @@ static HostTensor tricky(std::mt19937 &generator, Type element, ArrayRef<int64_t
   return x;
 }
 
-static void expectReference(const std::string &text, Type element, ArrayRef<int64_t> dims) {
+using Inputs = llvm::function_ref<HostTensor(std::mt19937 &, Type, ArrayRef<int64_t>)>;
+static void expectReference(const std::string &text, Type element, ArrayRef<int64_t> dims, Inputs inputs = tricky) {
   SCOPED_TRACE(text);
   Model model{text, {}, 2};
   llvm::Expected<std::unique_ptr<Artifact>> artifact = Artifact::compile(model);
@@ -51,7 +54,7 @@ static void expectReference(const std::string &text, Type element, ArrayRef<int6
   ASSERT_TRUE(module);
   std::mt19937 generator(11);
   for (int round = 0; round < 3; ++round) {
-    HostTensor x = tricky(generator, element, dims);
+    HostTensor x = inputs(generator, element, dims);
     EvaluateContext reference;
     llvm::Expected<std::vector<HostTensor>> want = evaluate(module->lookupSymbol<func::FuncOp>("main"), x, reference);
     ASSERT_TRUE(bool(want)) << llvm::toString(want.takeError());
@@ -100,6 +103,49 @@ TEST(Choices, OfLongRowsAndTheirValues) {
                         ", tensor<2x1xi64>\nreturn %0, %1 : " + values + ", " + best + "\n}",
                     element, {2, 1003});
   }
+}
+
+/// The largest and the smallest, along a row and across rows: a NaN of either sign stays, and -0 is below +0.
+TEST(Choices, OfExtremes) {
+  Builder b(&context());
+  for (Type element : {Type(b.getF32Type()), Type(b.getF64Type()), Type(b.getBF16Type()), Type(b.getI8Type())})
+    for (int64_t columns : {1, 5, 45, 300}) {
+      std::string name, n = std::to_string(columns);
+      llvm::raw_string_ostream(name) << element;
+      std::string x = "tensor<9x" + n + "x" + name + ">", y = "tensor<9x1x" + name + ">",
+                  z = "tensor<1x" + n + "x" + name + ">";
+      std::string results = y + ", " + y + ", " + z + ", " + z;
+      expectReference("func.func @main(%x: " + x + ") -> (" + results + ") {\n%0 = tutti.reduce max %x [1] : " + x +
+                          "\n%1 = tutti.reduce min %x [1] : " + x + "\n%2 = tutti.reduce max %x [0] : " + x +
+                          "\n%3 = tutti.reduce min %x [0] : " + x + "\nreturn %0, %1, %2, %3 : " + results + "\n}",
+                      element, {9, columns});
+    }
+}
+
+/// Rows whose large elements lie where a CPU takes one element for many: a multiple of its lanes apart.
+TEST(Choices, OfRowsWhoseLargeElementsLieFarApart) {
+  Builder b(&context());
+  auto apart = [](std::mt19937 &generator, Type element, ArrayRef<int64_t> dims) {
+    HostTensor x = HostTensor::zeros(element, dims);
+    auto number = [&, place = 0]() mutable {
+      bool isLarge = place % 64 == 3 || place % 512 == 17;
+      ++place;
+      return (isLarge ? 1000 : 0) + static_cast<int64_t>(generator() % 900);
+    };
+    std::generate(x.floats.begin(), x.floats.end(), number);
+    std::generate(x.ints.begin(), x.ints.end(), number);
+    return x;
+  };
+  for (Type element : {Type(b.getF32Type()), Type(b.getI32Type()), Type(b.getF64Type())})
+    for (int64_t count : {1, 5, 30, 61, 250}) {
+      std::string name;
+      llvm::raw_string_ostream(name) << element;
+      std::string x = "tensor<2x3011x" + name + ">", y = "tensor<2x" + std::to_string(count) + "xi64>";
+      expectReference("func.func @main(%x: " + x + ") -> (" + y + ", " + y + ") {\n%t = tutti.top " +
+                          std::to_string(count) + " of %x : " + x + "\n%s = tutti.top " + std::to_string(count) +
+                          " of %x smallest : " + x + "\nreturn %t, %s : " + y + ", " + y + "\n}",
+                      element, {2, 3011}, apart);
+    }
 }
 
 /// Rows of several blocks that a CPU sorts by themselves and merges.

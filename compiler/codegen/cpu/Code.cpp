@@ -2,6 +2,8 @@
 // The words in which the CPU emitters write.
 #include "Code.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -120,6 +122,14 @@ Value Code::laneNumbers(Type type) {
 }
 
 Value Code::maskBits(Value truths) { return LLVM::BitcastOp::create(b, loc, b.getI16Type(), truths); }
+Value Code::countOf(Value truths) {
+  return arith::ExtUIOp::create(b, loc, i64(), math::CtPopOp::create(b, loc, maskBits(truths)));
+}
+Value Code::compressed(Value vector, Value mask) {
+  return LLVM::CallIntrinsicOp::create(b, loc, vector.getType(), b.getStringAttr("llvm.experimental.vector.compress"),
+                                       ValueRange{vector, mask, zero(vector.getType())})
+      .getResult(0);
+}
 
 Value Code::keyOf(Value x, bool preferSmall, bool preferNan) {
   Type type = x.getType(), element = getElementTypeOrSelf(type);
@@ -319,6 +329,15 @@ SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVect
   typed.getAfter().takeBody(op.getAfter());
   op.erase();
   return typed.getResults();
+}
+Value Code::when(Value condition, Value otherwise, llvm::function_ref<Value()> then) {
+  auto op = scf::IfOp::create(b, loc, otherwise.getType(), condition, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op.getThenRegion().front());
+  scf::YieldOp::create(b, loc, then());
+  b.setInsertionPointToStart(&op.getElseRegion().front());
+  scf::YieldOp::create(b, loc, otherwise);
+  return op.getResult(0);
 }
 void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
   auto op = scf::IfOp::create(b, loc, condition, /*withElse=*/bool(otherwise));

@@ -92,8 +92,11 @@ public:
   mlir::Value anyOf(mlir::Value truths) {
     return compare(mlir::arith::CmpIPredicate::ne, maskBits(truths), zero(b.getI16Type()));
   }
-  /// The lanes of a vector of i1 as the bits of an i16.
+  /// The lanes of a vector of i1 as the bits of an i16, and how many are set.
   mlir::Value maskBits(mlir::Value truths);
+  mlir::Value countOf(mlir::Value truths);
+  /// The lanes where `mask` is set, in their order, in the first lanes.
+  mlir::Value compressed(mlir::Value vector, mlir::Value mask);
   /// Integers in the order of the elements, the larger key the one that a choice prefers: of floats -0 and +0 have one
   /// key, and all NaN one, the largest or the smallest.
   mlir::Value keyOf(mlir::Value x, bool preferSmall, bool preferNan);
@@ -123,6 +126,8 @@ public:
                                            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> head,
                                            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
   void when(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
+  /// What `then` gives, or else `otherwise`.
+  mlir::Value when(mlir::Value condition, mlir::Value otherwise, llvm::function_ref<mlir::Value()> then);
 
 private:
   llvm::SmallVector<mlir::Value> transposedSquare(llvm::ArrayRef<mlir::Value> vectors);

@@ -28,7 +28,7 @@ void emitReduction(StepEmitter &emitter, ReduceOp op, llvm::ArrayRef<mlir::Value
 void emitArg(StepEmitter &emitter, ArgOp op, mlir::Value row);
 /// Sums of 16 neighbours and of what came before (Scan.cpp).
 void emitScan(StepEmitter &emitter, ScanOp op, mlir::Value row);
-/// The best so far in a heap (Top.cpp).
+/// Ranks, the best so far in a heap, or the whole row in order (Top.cpp).
 void emitTop(StepEmitter &emitter, TopOp op, mlir::Value row);
 
 /// x, then the updates in their order (Scatter.cpp).
@@ -43,8 +43,37 @@ void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row, Elem
 /// they are then.
 mlir::Value emitSort(Code &code, mlir::Value memory, int64_t count);
 
+/// The places of the `wanted` largest of a row's keys, those of equal ones that come first, into `target` (Ranks.cpp).
+/// `keysAt` gives those of 16 columns as i32, any where the mask is not set.
+using KeysAt = llvm::function_ref<mlir::Value(mlir::Value column, mlir::Value mask)>;
+void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted, KeysAt keysAt, mlir::Value work,
+               mlir::Value target);
+
 /// What a reduction makes of two: sums for a mean.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
+
+/// What a reduction has made of some elements, scalars or vectors, in as many values as are carried through its loop.
+/// Of floats a maximum that keeps a NaN and both zeros is a chain of six instructions that wait for each other. An
+/// extreme is instead found from the elements' bits: the largest as signed numbers, the smallest and the largest as
+/// unsigned ones, where no instruction waits for another and any order will do.
+class Fold {
+public:
+  Fold(Code &code, ReduceKind kind, mlir::Type type);
+  unsigned width() const { return element ? 3 : 1; }
+  llvm::SmallVector<mlir::Value> none();
+  llvm::SmallVector<mlir::Value> with(mlir::ValueRange sofar, mlir::Value x);
+  llvm::SmallVector<mlir::Value> merged(mlir::ValueRange a, mlir::ValueRange c);
+  /// `together` makes one of lanes, or of what it is given: of numbers in the order of the elements.
+  mlir::Value result(mlir::ValueRange sofar, llvm::function_ref<mlir::Value(mlir::Value)> together);
+
+private:
+  Code &code;
+  ReduceKind kind;
+  mlir::Type type, bits;
+  mlir::FloatType element; ///< of a float extreme, else null
+  mlir::Value number(mlir::Type type, const llvm::APInt &value);
+  mlir::Value turned(mlir::Value x);
+};
 
 /// Where a head finds its members and leaves its answer.
 struct HeadPlace {

@@ -175,15 +175,23 @@ SmallVector<Value> StepEmitter::computeReduce(ReduceOp op, AffineMap access, Mut
   for (int64_t axis : op.getAxes())
     count *= sizes[axis].getFixed();
   ReduceKind kind = op.getKind();
+  Fold fold(code, kind, type);
   auto combine = [&](Value k, ValueRange sofar) {
     SmallVector<Value> next;
-    for (auto [point, one] : llvm::zip_equal(points, sofar))
-      next.push_back(combined(code, kind, one, reducedElement(op.getX(), op.getAxes(), access, point, k)));
+    for (auto [i, point] : llvm::enumerate(points))
+      llvm::append_range(next, fold.with(sofar.slice(i * fold.width(), fold.width()),
+                                         reducedElement(op.getX(), op.getAxes(), access, point, k)));
     return next;
   };
   if (kind != ReduceKind::sum && kind != ReduceKind::mean) {
-    SmallVector<Value> none(points.size(), code.constant(type, neutralOf(kind, element)));
-    return code.loop(code.num(0), code.num(count), 1, none, combine);
+    SmallVector<Value> all, results;
+    for (size_t i = 0; i < points.size(); ++i)
+      llvm::append_range(all, fold.none());
+    all = code.loop(code.num(0), code.num(count), 1, all, combine);
+    for (size_t i = 0; i < points.size(); ++i)
+      results.push_back(
+          fold.result(ValueRange(all).slice(i * fold.width(), fold.width()), [](Value one) { return one; }));
+    return results;
   }
   SmallVector<Value> sums = chainSums(count, chunkOf(count), type, points.size(), combine);
   if (kind == ReduceKind::mean)

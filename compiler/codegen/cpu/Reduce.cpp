@@ -26,12 +26,78 @@ Value combined(Code &code, ReduceKind kind, Value a, Value c) {
   llvm_unreachable("every kind is listed");
 }
 
+Fold::Fold(Code &code, ReduceKind kind, Type type)
+    : code(code), kind(kind), type(type), element(dyn_cast<FloatType>(getElementTypeOrSelf(type))) {
+  if (kind != ReduceKind::max && kind != ReduceKind::min)
+    element = {};
+  if (!element)
+    return;
+  Type integer = code.b.getIntegerType(element.getWidth());
+  bits = isa<VectorType>(type) ? Type(code.vec(integer)) : integer;
+}
+
+SmallVector<Value> Fold::none() {
+  Value neutral = code.constant(type, neutralOf(kind, getElementTypeOrSelf(type)));
+  return element ? with({}, neutral) : SmallVector<Value>{neutral};
+}
+
+SmallVector<Value> Fold::with(ValueRange sofar, Value x) {
+  if (!element)
+    return {combined(code, kind, sofar[0], x)};
+  Value mine = arith::BitcastOp::create(code.b, code.loc, bits, x);
+  return sofar.empty() ? SmallVector<Value>(width(), mine) : merged(sofar, SmallVector<Value>(width(), mine));
+}
+
+SmallVector<Value> Fold::merged(ValueRange a, ValueRange c) {
+  if (!element)
+    return {combined(code, kind, a[0], c[0])};
+  return {arith::MaxSIOp::create(code.b, code.loc, a[0], c[0]), arith::MinUIOp::create(code.b, code.loc, a[1], c[1]),
+          arith::MaxUIOp::create(code.b, code.loc, a[2], c[2])};
+}
+
+Value Fold::number(Type type, const APInt &value) {
+  return code.constant(type, IntegerAttr::get(getElementTypeOrSelf(type), value));
+}
+
+/// Below zero bits ascend the other way.
+Value Fold::turned(Value x) {
+  unsigned width = element.getWidth();
+  Value sign = arith::ShRSIOp::create(code.b, code.loc, x, number(x.getType(), APInt(width, width - 1)));
+  sign = arith::AndIOp::create(code.b, code.loc, sign, number(x.getType(), APInt::getSignedMaxValue(width)));
+  return arith::XOrIOp::create(code.b, code.loc, x, sign);
+}
+
+Value Fold::result(ValueRange sofar, llvm::function_ref<Value(Value)> together) {
+  if (!element)
+    return together(sofar[0]);
+  unsigned width = element.getWidth();
+  auto infinity = [&](bool negative) {
+    return number(bits, APFloat::getInf(element.getFloatSemantics(), negative).bitcastToAPInt());
+  };
+  bool largest = kind == ReduceKind::max;
+  Value hasSign = code.compare(arith::CmpIPredicate::slt, largest ? sofar[0] : sofar[2], code.zero(bits));
+  Value best = largest ? code.select(hasSign, sofar[1], sofar[0]) : code.select(hasSign, sofar[2], sofar[1]);
+  Value isNan = arith::OrIOp::create(code.b, code.loc,
+                                     code.compare(arith::CmpIPredicate::sgt, sofar[0], infinity(/*negative=*/false)),
+                                     code.compare(arith::CmpIPredicate::ugt, sofar[2], infinity(/*negative=*/true)));
+  APInt beyond = largest ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width);
+  Value only = together(code.select(isNan, number(bits, beyond), turned(best)));
+  Type type = isa<VectorType>(only.getType()) ? Type(code.vec(element)) : element;
+  return arith::BitcastOp::create(code.b, code.loc, type, turned(only));
+}
+
 void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   Code &code = e.code;
   RankedTensorType type = StepEmitter::typeOf(op.getX());
   Type element = type.getElementType();
   int64_t count = RowForm::of(type).columns.getFixed();
   auto combine = [&](Value a, Value c) { return combined(code, op.getKind(), a, c); };
+  Fold fold(code, op.getKind(), code.vec(element));
+  if (rows.size() > 1 && fold.width() > 1) { // which wait for nothing
+    for (Value row : rows)
+      emitReduction(e, op, row);
+    return;
+  }
   Value neutral = code.constant(code.vec(element), neutralOf(op.getKind(), element));
   AffineMap own = e.own(op.getX());
   auto at = [&](Value row, Value column, Value mask) {
@@ -42,24 +108,29 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   int64_t whole = llvm::alignDown(count, lanes);
   // Of extremes any order gives the same bits, so that one need not wait for the other.
   bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
-  int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? 4 : 1, done = llvm::alignDown(count, ways * lanes);
-  SmallVector<Value> all(rows.size() * ways, neutral); // of each row its ways
+  int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? (fold.width() > 1 ? 2 : 4) : 1,
+          done = llvm::alignDown(count, ways * lanes);
+  SmallVector<Value> all; // of each row its ways
+  for (size_t i = 0; i < rows.size() * ways; ++i)
+    llvm::append_range(all, fold.none());
+  auto chain = [&](ValueRange all, int64_t i) { return all.slice(i * fold.width(), fold.width()); };
   if (done > 0)
     all = code.loop(code.num(0), code.num(done), ways * lanes, all, [&](Value column, ValueRange sofar) {
       SmallVector<Value> next;
-      for (auto [i, part] : llvm::enumerate(sofar))
-        next.push_back(combine(part, at(rows[i / ways], code.add(column, int64_t(i % ways) * lanes), {})));
+      for (int64_t i = 0; i < int64_t(rows.size()) * ways; ++i)
+        llvm::append_range(next,
+                           fold.with(chain(sofar, i), at(rows[i / ways], code.add(column, i % ways * lanes), {})));
       return next;
     });
   for (auto [i, row] : llvm::enumerate(rows)) {
-    Value sum = all[i * ways];
+    SmallVector<Value> sum(chain(all, i * ways));
     for (int64_t way = 1; way < ways; ++way)
-      sum = combine(sum, all[i * ways + way]);
+      sum = fold.merged(sum, chain(all, i * ways + way));
     for (int64_t column = done; column < whole; column += lanes)
-      sum = combine(sum, at(row, code.num(column), {}));
+      sum = fold.with(sum, at(row, code.num(column), {}));
     if (whole < count)
-      sum = combine(sum, at(row, code.num(whole), code.firstLanes(count - whole)));
-    Value result = code.tree(sum, combine);
+      sum = fold.with(sum, at(row, code.num(whole), code.firstLanes(count - whole)));
+    Value result = fold.result(sum, [&](Value lanes) { return code.tree(lanes, combine); });
     if (op.getKind() == ReduceKind::mean)
       result = arith::DivFOp::create(code.b, code.loc, result,
                                      code.constant(element, code.b.getFloatAttr(element, double(count))));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The places of the largest elements of a row: a heap of the best so far, worst on top, in the memory of the result.
-// Most elements are worse than that, which is seen sixteen at a time.
+// The places of the largest elements of a row, in the way that TopPlan finds the quickest. Here: a heap of the best so
+// far, worst on top, in the memory of the result. Most elements are worse than that, which is seen sixteen at a time.
 #include "Emitters.h"
 
 using namespace mlir;
@@ -20,8 +20,13 @@ public:
         heap(code.at(e.rowPointer(op.getResult()), code.mul(code.mul(row, e.rowStride(op.getResult())), 8))) {}
 
   void emit() {
-    if (topWorkBytes(op) > 0)
+    TopPlan plan = TopPlan::of(op);
+    if (plan.way == TopPlan::sort)
       return sortAll();
+    if (plan.way == TopPlan::ranks)
+      return emitRanks(
+          code, plan, columns, size, [&](Value column, Value mask) { return keys(column, mask, code.b.getI32Type()); },
+          e.need(Need::work), heap);
     fill(heap, size);
     code.loop(code.num(0), code.num(size / 2), 1,
               [&](Value i) { sink(code.sub(code.num(size / 2 - 1), i), code.num(size)); });
@@ -47,18 +52,19 @@ private:
   bool packed;
   Value heap;
 
-  Value wide(Value key) {
-    Type type = isa<VectorType>(key.getType()) ? Type(code.vec(code.i64())) : code.i64();
-    return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, code.loc, type, key));
-  }
   Value numbers(Type type, int64_t value) { return code.constant(type, code.b.getIntegerAttr(code.i64(), value)); }
 
-  /// Keys of 16 columns.
-  Value keys(Value column, Value mask) {
+  /// Keys of 16 columns, as integers of so many bits.
+  Value keys(Value column, Value mask, Type element) {
     Point point(row, column, mask);
-    return keyOf(code.splat(e.read(op.getX(), e.own(op.getX()), point)));
+    return keyOf(code.splat(e.read(op.getX(), e.own(op.getX()), point)), element);
   }
-  Value keyOf(Value x) { return wide(code.keyOf(x, op.getSmallest(), /*preferNan=*/!op.getSmallest())); }
+  Value keys(Value column, Value mask) { return keys(column, mask, code.i64()); }
+  Value keyOf(Value x, Type element) {
+    Value key = code.keyOf(x, op.getSmallest(), /*preferNan=*/!op.getSmallest());
+    Type type = isa<VectorType>(key.getType()) ? Type(code.vec(element)) : element;
+    return key.getType() == type ? key : Value(arith::ExtSIOp::create(code.b, code.loc, type, key));
+  }
 
   /// Entries of keys at columns: scalars, or vectors of both.
   Value entry(Value key, Value place) {
@@ -78,7 +84,7 @@ private:
     SmallVector<AffineExpr> access(e.own(op.getX()).getResults());
     if (columns > 1)
       access.back() = getAffineDimExpr(dims, context);
-    return keyOf(e.read(op.getX(), AffineMap::get(dims + 1, 0, access, context), point));
+    return keyOf(e.read(op.getX(), AffineMap::get(dims + 1, 0, access, context), point), code.i64());
   }
   /// Whether entry `a` comes after entry `c`.
   Value isAfter(Value a, Value c) {

@@ -99,7 +99,8 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
       all = context.round(all + value, accumulator);
     else if (kind == ReduceKind::prod)
       all = context.round(all * value, accumulator);
-    else if (std::isnan(value) || (largest ? value > all : value < all))
+    else if (std::isnan(value) || (largest ? value > all : value < all) ||
+             (value == all && std::signbit(all) == largest)) // -0 is below +0
       all = value;
   });
   if (kind == ReduceKind::mean)

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The largest of a row of keys in memory: the few that may be among them are put together, and each counts those that
+// come before it. No step depends on a comparison but to pass over vectors that have nothing to offer.
+#include "Emitters.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// Keys are i32, and so are places, in runs of vectors. Behind the last key lie vectors of the smallest one: a pass may
+/// take several at a time.
+class Ranks {
+public:
+  Ranks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted)
+      : code(code), groups(plan.groups), columns(columns), wanted(wanted), rowBytes(plan.rowBytes(columns)) {}
+
+  void emit(Value work, Value target) {
+    Value keys = work, other = code.at(work, 2 * rowBytes), count = code.num(columns);
+    if (columns > groups) {
+      // The first pass leaves few more than are wanted, unless large elements lie in few groups. What is left of those
+      // lies in others.
+      SmallVector<Value> left = code.loopWhile(
+          {keys, other, count},
+          [&](ValueRange at) {
+            Value fewer = narrow(at[0], at[1], at[2]);
+            return SmallVector<Value>{code.less(code.num(groups), fewer), at[1], at[0], fewer};
+          },
+          [&](ValueRange at) { return SmallVector<Value>(at); });
+      keys = left[0], other = left[1], count = left[2];
+    }
+    order(keys, count, other);
+    int64_t whole = llvm::alignDown(wanted, lanes);
+    auto copy = [&](Value from, Value mask) {
+      Value bytes = code.mul(from, 8);
+      code.storeVector(code.loadVector(code.i64(), code.at(other, bytes), mask), code.at(target, bytes), mask);
+    };
+    if (whole > 0)
+      code.loop(code.num(0), code.num(whole), lanes, [&](Value from) { copy(from, {}); });
+    if (whole < wanted)
+      copy(code.num(whole), code.firstLanes(wanted - whole));
+  }
+
+private:
+  Code &code;
+  int64_t groups, columns, wanted, rowBytes;
+  Type i32 = code.b.getI32Type();
+  static constexpr int64_t atOnce = 4;
+
+  Value key(Value keys, Value at) { return code.loadScalar(i32, code.at(keys, code.mul(at, 4))); }
+  Value vector(Value keys, Value at) { return code.loadVector(i32, code.at(keys, code.mul(at, 4)), {}); }
+  Value placesOf(Value keys) { return code.at(keys, rowBytes); }
+  Value larger(Value a, Value c) { return arith::MaxSIOp::create(code.b, code.loc, a, c); }
+  Value both(Value a, Value c) { return arith::AndIOp::create(code.b, code.loc, a, c); }
+  Value either(Value a, Value c) { return arith::OrIOp::create(code.b, code.loc, a, c); }
+  Value above(Value a, Value c) { return code.compare(arith::CmpIPredicate::sgt, a, c); }
+  Value equal(Value a, Value c) { return code.compare(arith::CmpIPredicate::eq, a, c); }
+  Value up(Value count, int64_t unit) { return code.mul(code.div(code.add(count, unit - 1), code.num(unit)), unit); }
+
+  /// `sum` and the lanes of [from, to) where `counts` holds.
+  Value counted(Value keys, Value from, Value to, Value sum, llvm::function_ref<Value(Value)> counts) {
+    return code.loop(from, to, lanes, {sum}, [&](Value at, ValueRange sum) {
+      Value holds = arith::ExtSIOp::create(code.b, code.loc, code.vec(i32), counts(vector(keys, at))); // -1
+      return SmallVector<Value>{code.sub(sum[0], holds)};
+    })[0];
+  }
+  Value total(Value lanes) {
+    return arith::ExtUIOp::create(code.b, code.loc, code.i64(),
+                                  code.tree(lanes, [&](Value a, Value c) { return code.add(a, c); }));
+  }
+
+  /// How many of `count` keys come before the one at `at`: of equal ones the first comes first.
+  Value rankOf(Value keys, Value count, Value at) {
+    Value mine = code.splat(key(keys, at)), lane = arith::RemUIOp::create(code.b, code.loc, at, code.num(lanes));
+    Value start = code.sub(at, lane), those = vector(keys, start);
+    Value earlier = code.compare(arith::CmpIPredicate::slt, code.laneNumbers(i32),
+                                 code.splat(arith::TruncIOp::create(code.b, code.loc, i32, lane)));
+    Value near = code.countOf(either(above(those, mine), both(equal(those, mine), earlier)));
+    if (groups == lanes)
+      return near;
+    Value far = counted(keys, code.num(0), start, code.zero(code.vec(i32)),
+                        [&](Value those) { return code.compare(arith::CmpIPredicate::sge, those, mine); });
+    far = counted(keys, code.add(start, lanes), count, far, [&](Value those) { return above(those, mine); });
+    return code.add(near, total(far));
+  }
+
+  /// The places of `count` keys, each at its rank.
+  void order(Value keys, Value count, Value target) {
+    code.loop(code.num(0), count, 1, [&](Value at) {
+      Value place = arith::ExtUIOp::create(code.b, code.loc, code.i64(), key(placesOf(keys), at));
+      code.storeScalar(place, code.at(target, code.mul(rankOf(keys, count, at), 8)));
+    });
+  }
+
+  /// The largest key of each group: a vector has a key of each of sixteen, and so have those `groups` further on.
+  void largest(Value keys, Value count, Value target) {
+    int64_t vectors = groups / lanes, ways = std::clamp<int64_t>(vectors, atOnce, 2 * atOnce),
+            step = std::max(vectors, ways) * lanes;
+    Value least = code.constant(code.vec(i32), code.b.getI32IntegerAttr(INT32_MIN));
+    code.loop(code.num(0), code.num(std::max(groups, ways * lanes)), ways * lanes, [&](Value first) {
+      SmallVector<Value> most(ways, least);
+      most = code.loop(first, code.add(first, up(count, step)), step, most, [&](Value from, ValueRange sofar) {
+        SmallVector<Value> next;
+        for (auto [i, one] : llvm::enumerate(sofar))
+          next.push_back(larger(one, vector(keys, code.add(from, i * lanes))));
+        return next;
+      });
+      for (int64_t i = vectors; i < ways; ++i)
+        most[i % vectors] = larger(most[i % vectors], most[i]);
+      for (int64_t i = 0; i < std::min(ways, vectors); ++i)
+        code.storeVector(most[i], code.at(target, code.mul(code.add(first, i * lanes), 4)), {});
+    });
+  }
+
+  /// The last of those wanted among the groups' largest: so many keys of the row are as large.
+  Value lastWanted(Value keys) {
+    Value all = code.num(groups), none = code.zero(i32);
+    if (groups < TopPlan::halved)
+      return code.loop(code.num(0), all, 1, {none}, [&](Value at, ValueRange sofar) {
+        Value isLast = equal(rankOf(keys, all, at), code.num(wanted - 1));
+        return SmallVector<Value>{code.select(isLast, key(keys, at), sofar[0])};
+      })[0];
+    // Bit by bit from the smallest of all numbers, the largest that so many reach.
+    Value least = arith::ConstantIntOp::create(code.b, code.loc, i32, INT32_MIN),
+          one = arith::ConstantIntOp::create(code.b, code.loc, i32, 1);
+    return code.loop(code.num(0), code.num(32), 1, {least}, [&](Value i, ValueRange sofar) {
+      Value place = arith::TruncIOp::create(code.b, code.loc, i32, code.sub(code.num(31), i));
+      Value next = code.add(sofar[0], arith::ShLIOp::create(code.b, code.loc, one, place)), nexts = code.splat(next);
+      Value reach = counted(keys, code.num(0), all, code.zero(code.vec(i32)),
+                            [&](Value those) { return code.compare(arith::CmpIPredicate::sge, those, nexts); });
+      return SmallVector<Value>{code.select(code.less(total(reach), code.num(wanted)), sofar[0], next)};
+    })[0];
+  }
+
+  /// Moves what may be among those wanted, in its order; how many there are then.
+  Value narrow(Value from, Value to, Value count) {
+    largest(from, count, to);
+    Value bound = lastWanted(to), bounds = code.splat(bound);
+    auto move = [&](Value at, Value mask, Value taken) {
+      Value bytes = code.mul(taken, 4), keys = vector(from, at), places = vector(placesOf(from), at);
+      code.storeVector(code.compressed(keys, mask), code.at(to, bytes), {});
+      code.storeVector(code.compressed(places, mask), code.at(placesOf(to), bytes), {});
+      return code.add(taken, code.countOf(mask));
+    };
+    Value taken = code.loop(code.num(0), count, atOnce * lanes, {code.num(0)}, [&](Value at, ValueRange sofar) {
+      SmallVector<Value> masks;
+      for (int64_t i = 0; i < atOnce; ++i)
+        masks.push_back(above(vector(from, code.add(at, i * lanes)), bounds));
+      Value any = either(either(masks[0], masks[1]), either(masks[2], masks[3]));
+      return SmallVector<Value>{code.when(code.anyOf(any), sofar[0], [&] {
+        Value now = sofar[0];
+        for (auto [i, mask] : llvm::enumerate(masks))
+          now = move(code.add(at, i * lanes), mask, now);
+        return now;
+      })};
+    })[0];
+    // Where they are too few, the rest are the first that equal the bound.
+    taken = code.when(code.less(taken, code.num(wanted)), taken, [&] {
+      Value end = code.loopWhile(
+          {code.num(0), taken},
+          [&](ValueRange at) { return SmallVector<Value>{code.less(at[1], code.num(wanted)), at[0], at[1]}; },
+          [&](ValueRange at) {
+            Value mask = equal(vector(from, at[0]), bounds);
+            return SmallVector<Value>{code.add(at[0], lanes), move(at[0], mask, at[1])};
+          })[1];
+      return code.min(end, code.num(wanted));
+    });
+    Value least = code.constant(code.vec(i32), code.b.getI32IntegerAttr(INT32_MIN));
+    code.loop(code.num(0), code.num(std::max(groups, atOnce * lanes)), lanes,
+              [&](Value at) { code.storeVector(least, code.at(to, code.mul(code.add(taken, at), 4)), {}); });
+    return taken;
+  }
+};
+
+} // namespace
+
+void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted, KeysAt keysAt, Value work,
+               Value target) {
+  Type i32 = code.b.getI32Type();
+  Value places = code.at(work, plan.rowBytes(columns));
+  auto take = [&](ArrayRef<Value> at, Value mask) {
+    SmallVector<Value> keys;
+    for (Value column : at)
+      keys.push_back(keysAt(column, mask));
+    for (auto [column, key] : llvm::zip_equal(at, keys)) {
+      Value bytes = code.mul(column, 4), first = arith::TruncIOp::create(code.b, code.loc, i32, column);
+      code.storeVector(key, code.at(work, bytes), {});
+      code.storeVector(code.add(code.splat(first), code.laneNumbers(i32)), code.at(places, bytes), {});
+    }
+  };
+  // As many at a time as math functions like.
+  constexpr int64_t atOnce = 4;
+  int64_t grouped = llvm::alignDown(columns, atOnce * lanes), whole = llvm::alignDown(columns, lanes);
+  if (grouped > 0)
+    code.loop(code.num(0), code.num(grouped), atOnce * lanes, [&](Value column) {
+      SmallVector<Value> at;
+      for (int64_t i = 0; i < atOnce; ++i)
+        at.push_back(code.add(column, i * lanes));
+      take(at, {});
+    });
+  for (int64_t column = grouped; column < columns; column += lanes)
+    take(code.num(column), code.firstLanes(columns - column));
+  Value least = code.constant(code.vec(i32), code.b.getI32IntegerAttr(INT32_MIN));
+  if (whole < columns) { // lanes past the last
+    Value end = code.at(work, whole * 4), mask = code.firstLanes(columns - whole);
+    code.storeVector(code.select(mask, code.loadVector(i32, end, {}), least), end, {});
+  }
+  int64_t start = llvm::alignTo(columns, lanes);
+  code.loop(code.num(start), code.num(start + std::max(plan.groups, atOnce * lanes)), lanes,
+            [&](Value at) { code.storeVector(least, code.at(work, code.mul(at, 4)), {}); });
+  Ranks(code, plan, columns, wanted).emit(work, target);
+}
+
+} // namespace tutti
