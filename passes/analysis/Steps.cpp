@@ -202,6 +202,11 @@ private:
       // Updates are read one by one: what computes them goes by vectors before.
       if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
         return true;
+      // A gather that takes as many elements as there are would compute them at places far apart.
+      if (!onCuda && isa<GatherOp>(user) && use.getOperandNumber() == 0 && computes(op) &&
+          columnsOf(user->getResult(0)).isFixed() && columnsOf(value).isFixed() &&
+          columnsOf(user->getResult(0)).getFixed() >= columnsOf(value).getFixed())
+        return true;
       auto mine = registers.find(value);
       if (mine == registers.end())
         continue;
@@ -219,6 +224,13 @@ private:
                   (concat && concat.getInputs().size() > mostSelected);
     return ((map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map)) || isLong) &&
            !registers.contains(value) && RowForm::of(cast<RankedTensorType>(value.getType())).sameRows(result.form);
+  }
+
+  static Size columnsOf(Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())).columns; }
+  /// Whether a map does more than move elements.
+  static bool computes(Operation *op) {
+    auto map = dyn_cast<MapOp>(op);
+    return map && map.getBody().front().getOperations().size() > 1;
   }
 
   /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
@@ -239,7 +251,6 @@ private:
 
   /// Whether one number of a row is read at each of its columns, which would compute it again.
   bool isReadAlongRow(MapOp map) {
-    auto columnsOf = [](Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())).columns; };
     return !onCuda && columnsOf(map.getResult()) == Size(1) && llvm::any_of(map->getUsers(), [&](Operation *user) {
       return user->getNumResults() == 1 && columnsOf(user->getResult(0)) != Size(1);
     });

@@ -105,6 +105,16 @@ TEST(Choices, OfLongRowsAndTheirValues) {
   }
 }
 
+/// As many elements are taken of a computed row as it has, in another order.
+TEST(Choices, OfComputedRows) {
+  Builder b(&context());
+  std::string x = "tensor<3x45xf32>", places = "tensor<3x45xi64>";
+  expectReference("func.func @main(%x: " + x + ") -> " + x + " {\n%y = tutti.neg %x : " + x +
+                      "\n%t = tutti.top 45 of %x : " + x + "\n%0 = tutti.gather %y at %t axis 1 batch 1 : " + x + ", " +
+                      places + "\nreturn %0 : " + x + "\n}",
+                  b.getF32Type(), {3, 45});
+}
+
 /// The largest and the smallest, along a row and across rows: a NaN of either sign stays, and -0 is below +0.
 TEST(Choices, OfExtremes) {
   Builder b(&context());

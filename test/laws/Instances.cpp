@@ -147,6 +147,14 @@ static std::vector<Instance> table() {
   add("slice", "%a: tensor<?x7xf32, [\"batch\"]>",
       "%a from [0, 1] size [-1, 3] step [1, 2] : tensor<?x7xf32, [\"batch\"]>");
   add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
+  add("slice", "%a: tensor<?x90xf32, [\"batch\"]>",
+      "%a from [0, 85] size [-1, 83] step [1, -1] : tensor<?x90xf32, [\"batch\"]>");
+  for (const char *columns : {"1", "19"}) { // operands along an axis of rows
+    std::string a = "tensor<?x1x" + std::string(columns) + "xf32, [\"batch\"]>",
+                c = "tensor<?x3x" + std::string(columns) + "xf32, [\"batch\"]>";
+    add("concat", ("%a: " + a + ", %b: " + c + ", %c: " + a).c_str(),
+        ("%a, %b, %c, %b, %a axis 1 : " + a + ", " + c + ", " + a + ", " + c + ", " + a).c_str());
+  }
   add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
       "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
   add("concat", "%a: tensor<?x2xf32, [\"batch\"]>",

@@ -330,13 +330,14 @@ SmallVector<Value> Code::loopWhile(ValueRange init, llvm::function_ref<SmallVect
   op.erase();
   return typed.getResults();
 }
-Value Code::when(Value condition, Value otherwise, llvm::function_ref<Value()> then) {
-  auto op = scf::IfOp::create(b, loc, otherwise.getType(), condition, /*withElse=*/true);
+Value Code::either(Value condition, Type type, llvm::function_ref<Value()> then,
+                   llvm::function_ref<Value()> otherwise) {
+  auto op = scf::IfOp::create(b, loc, type, condition, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getThenRegion().front());
   scf::YieldOp::create(b, loc, then());
   b.setInsertionPointToStart(&op.getElseRegion().front());
-  scf::YieldOp::create(b, loc, otherwise);
+  scf::YieldOp::create(b, loc, otherwise());
   return op.getResult(0);
 }
 void Code::when(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {

@@ -66,7 +66,7 @@ public:
   /// zero.
   mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask, int64_t count = lanes);
   void storeVector(mlir::Value value, mlir::Value pointer, mlir::Value mask);
-  /// 16 elements at `offsets` (vector of i64, in bytes) from the pointer.
+  /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
   /// Asks for the line to be brought into the L2 cache. Any address will do.
@@ -112,6 +112,9 @@ public:
   llvm::SmallVector<mlir::Value> transposed(llvm::ArrayRef<mlir::Value> vectors, int64_t registerBits);
   /// Lane l of the result is lane source(l) of all vectors, one after the other; none where that is behind them.
   mlir::Value picked(llvm::ArrayRef<mlir::Value> vectors, llvm::function_ref<int64_t(int64_t)> source);
+  mlir::Value reversed(mlir::Value vector) {
+    return shuffled(vector, vector, [](int64_t lane) { return lanes - 1 - lane; });
+  }
   /// Lane l of the result is lane l + by, modulo the lanes.
   mlir::Value rotated(mlir::Value vector, int64_t by);
 
@@ -127,7 +130,8 @@ public:
                                            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
   void when(mlir::Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr);
   /// What `then` gives, or else `otherwise`.
-  mlir::Value when(mlir::Value condition, mlir::Value otherwise, llvm::function_ref<mlir::Value()> then);
+  mlir::Value either(mlir::Value condition, mlir::Type type, llvm::function_ref<mlir::Value()> then,
+                     llvm::function_ref<mlir::Value()> otherwise);
 
 private:
   llvm::SmallVector<mlir::Value> transposedSquare(llvm::ArrayRef<mlir::Value> vectors);

@@ -22,10 +22,30 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
       dims[column] = code.add(code.splat(point.column), code.laneNumbers());
     index = evaluate(along, dims);
   }
-  auto number = [&](int64_t value) {
-    Value scalar = code.num(value);
-    return isa<VectorType>(index.getType()) ? code.splat(scalar) : scalar;
-  };
+  // One operand for all lanes: nothing is read of the others.
+  if (!isa<VectorType>(index.getType())) {
+    Type scalar = scalarType(elementOf(op.getResult())), type = varies(access, point) ? Type(code.vec(scalar)) : scalar;
+    std::function<Value(OperandRange, int64_t)> choose = [&](OperandRange inputs, int64_t start) -> Value {
+      size_t half = inputs.size() / 2;
+      if (half == 0) {
+        Point there = point.again();
+        there.extra.push_back(code.sub(index, code.num(start)));
+        SmallVector<AffineExpr> exprs(access.getResults());
+        exprs[axis] = getAffineDimExpr(column + there.extra.size(), access.getContext());
+        Value piece =
+            read(inputs[0], AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
+        return isa<VectorType>(type) ? code.splat(piece) : piece;
+      }
+      int64_t middle = start;
+      for (Value input : inputs.take_front(half))
+        middle += typeOf(input).getShape()[axis];
+      return code.either(
+          code.less(index, code.num(middle)), type, [&] { return choose(inputs.take_front(half), start); },
+          [&] { return choose(inputs.drop_front(half), middle); });
+    };
+    return choose(op.getInputs(), 0);
+  }
+  auto number = [&](int64_t value) { return code.splat(code.num(value)); };
   Value result;
   int64_t start = 0;
   for (Value input : op.getInputs()) {
@@ -45,10 +65,7 @@ Value StepEmitter::computeConcat(ConcatOp op, AffineMap access, Point &point) {
       exprs[axis] = getAffineDimExpr(column + there.extra.size(), access.getContext());
     }
     Value piece = read(input, AffineMap::get(column + 1 + there.extra.size(), 0, exprs, access.getContext()), there);
-    if (isa<VectorType>(index.getType()) || (result && isa<VectorType>(result.getType())))
-      piece = code.splat(piece);
-    if (result && isa<VectorType>(piece.getType()))
-      result = code.splat(result);
+    piece = code.splat(piece);
     result = result ? arith::SelectOp::create(code.b, code.loc, inside, piece, result) : piece;
     start += length;
   }

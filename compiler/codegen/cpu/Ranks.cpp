@@ -148,15 +148,16 @@ private:
       for (int64_t i = 0; i < atOnce; ++i)
         masks.push_back(above(vector(from, code.add(at, i * lanes)), bounds));
       Value any = either(either(masks[0], masks[1]), either(masks[2], masks[3]));
-      return SmallVector<Value>{code.when(code.anyOf(any), sofar[0], [&] {
+      auto moveAll = [&] {
         Value now = sofar[0];
         for (auto [i, mask] : llvm::enumerate(masks))
           now = move(code.add(at, i * lanes), mask, now);
         return now;
-      })};
+      };
+      return SmallVector<Value>{code.either(code.anyOf(any), code.i64(), moveAll, [&] { return sofar[0]; })};
     })[0];
     // Where they are too few, the rest are the first that equal the bound.
-    taken = code.when(code.less(taken, code.num(wanted)), taken, [&] {
+    auto fill = [&] {
       Value end = code.loopWhile(
           {code.num(0), taken},
           [&](ValueRange at) { return SmallVector<Value>{code.less(at[1], code.num(wanted)), at[0], at[1]}; },
@@ -165,7 +166,8 @@ private:
             return SmallVector<Value>{code.add(at[0], lanes), move(at[0], mask, at[1])};
           })[1];
       return code.min(end, code.num(wanted));
-    });
+    };
+    taken = code.either(code.less(taken, code.num(wanted)), code.i64(), fill, [&] { return taken; });
     Value least = code.constant(code.vec(i32), code.b.getI32IntegerAttr(INT32_MIN));
     code.loop(code.num(0), code.num(std::max(groups, atOnce * lanes)), lanes,
               [&](Value at) { code.storeVector(least, code.at(to, code.mul(code.add(taken, at), 4)), {}); });

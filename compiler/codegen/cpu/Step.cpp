@@ -221,6 +221,10 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
       anyVector |= isa<VectorType>(extra.getType()) && term.index.isFunctionOfDim(column + 1 + i);
   }
   bool vary = varies(access, point);
+  if (!anyVector && step && *step == -1 && vary && !point.mask) {
+    Value last = code.at(pointerOf(address, dims, bytes), -(lanes - 1) * bytes);
+    return code.reversed(code.loadVector(element, last, {}));
+  }
   if (!anyVector && step && (*step == 0 || *step == 1)) {
     Value pointer = pointerOf(address, dims, bytes);
     if (*step != 1 || !vary)
@@ -236,6 +240,10 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     Value stride = term.fixed ? code.num(*term.fixed * bytes) : code.mul(term.stride, bytes);
     offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
   }
+  // Within a row narrow numbers will do, of which a processor takes twice as many at a time.
+  std::optional<int64_t> stride = address.terms.size() == 1 ? fixedRowStride(value) : std::nullopt;
+  if (stride && *stride * bytes <= INT32_MAX)
+    offsets = arith::TruncIOp::create(code.b, code.loc, code.vec(code.b.getI32Type()), offsets);
   return code.gather(element, address.base, offsets, point.mask);
 }
 
