@@ -167,6 +167,71 @@ TEST_F(WalkTest, LoopsOfAKnownLength) {
   expectFailure(3, {"the_Loop", "'body' is no graph of 3 inputs and 2 outputs"});
 }
 
+TEST_F(WalkTest, SequencesWhoseStructureIsKnown) {
+  input("x", {std::string("N"), 4});
+  input("c", {}, 7);
+  onnx::NodeProto &split = node("SplitToSequence", {"x", "two"}, {"s"});
+  onnx::AttributeProto &axis = *split.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(1);
+  onnx::NodeProto &choose = node("SequenceAt", {"s", "at"}, {"y"});
+  onnx::TensorProto &two = ints("two", {2}), &at = ints("at", {1});
+  two.clear_dims();
+  output("y");
+  EXPECT_EQ(failure().code, 0);
+  choose.set_input(1, "c"); // a position that a call decides
+  expectFailure(4,
+                {"SequenceAt", "sequence of 2 tensors of float32", "input 1 is computed", "a constant of the graph"});
+  choose.set_input(1, "at");
+  at.set_int64_data(0, 2);
+  expectFailure(3, {"the_SequenceAt", "position 2 of a sequence of 2 tensors"});
+  at.set_int64_data(0, -3);
+  expectFailure(3, {"the_SequenceAt", "position -3"});
+  at.add_int64_data(0);
+  at.set_dims(0, 2);
+  expectFailure(3, {"the_SequenceAt", "2 elements where a position is due"});
+  at.mutable_int64_data()->RemoveLast();
+  at.set_dims(0, 1);
+  at.set_int64_data(0, 1);
+  choose.set_input(0, "x");
+  expectFailure(3, {"the_SequenceAt", "input 0 is float32 (N, 4) where a sequence of tensors is due"});
+  choose.set_input(0, "s");
+  two.set_int64_data(0, 0);
+  expectFailure(3, {"the_SplitToSequence", "parts of length 0"});
+  two.add_dims(1);
+  expectFailure(3, {"the_SplitToSequence", "do not make up the length 4"});
+  axis.set_i(0);
+  expectFailure(4, {"SplitToSequence", "splits dimension 'N'", "--dim N=VALUE"});
+  axis.set_i(1);
+  two.clear_dims();
+  two.set_int64_data(0, 2);
+  // What takes a tensor, and what leaves the model.
+  choose.set_op_type("Exp");
+  choose.mutable_input()->RemoveLast();
+  expectFailure(3, {"(Exp)", "input 0 is a sequence of 2 tensors of float32 where a tensor is due"});
+  choose.set_op_type("Identity");
+  expectFailure(4, {"output 'y' is a sequence of 2 tensors of float32, expected a tensor", "ConcatFromSequence"});
+  choose.set_op_type("ConcatFromSequence");
+  expectFailure(3, {"(ConcatFromSequence)", "'axis' is missing"});
+  choose.set_op_type("SequenceConstruct");
+  choose.set_input(0, "x");
+  choose.add_input("at");
+  expectFailure(3, {"(SequenceConstruct)", "a tensor int64 (1) in a sequence of float32"});
+  graph().mutable_input(0)->mutable_type()->clear_tensor_type();
+  graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
+  expectFailure(4, {"input 'x' is a sequence where a tensor is due"});
+}
+
+TEST_F(WalkTest, SequencesTakeRoom) {
+  input("x", {1 << 20});
+  node("SplitToSequence", {"x"}, {"s"});
+  node("SequenceAt", {"s", "at"}, {"y"});
+  ints("at", {0});
+  output("y");
+  expectFailure(4, {"SplitToSequence", "more than 4096 tensors"});
+}
+
 TEST_F(WalkTest, GraphsInGraphs) {
   input("x", {4});
   output("y");

@@ -14,6 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import moves
+import sequences
 
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
@@ -391,6 +392,7 @@ case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")],
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
 moves.add_cases(case, node, rng, i64, f32)
+sequences.add_cases(case, node, rng, i64, f32)
 
 
 def value_info(name, array, batch):

@@ -76,6 +76,8 @@ public:
   /// `length` elements from `start` along one axis of a fixed length.
   Operand part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step = 1);
   Operand concat(llvm::ArrayRef<Operand> xs, int64_t axis);
+  /// Along a new axis.
+  Operand stack(llvm::ArrayRef<Operand> xs, int64_t axis);
 
   // Choice by index. Indices that are known are checked: one that is out of range is a problem.
   /// The first `batch` axes are common to x and indices.

@@ -8,6 +8,8 @@ using namespace mlir;
 
 namespace tutti {
 
+Operand::Operand(SequenceValue sequence) : held(std::make_shared<const SequenceValue>(std::move(sequence))) {}
+
 Sizes Operand::sizes() const {
   if (isValue())
     return getSizes(cast<RankedTensorType>(value().getType()));
@@ -39,7 +41,13 @@ std::string elementName(Type element) {
              : (element.isUnsignedInteger() ? "uint" : "int") + std::to_string(element.getIntOrFloatBitWidth());
 }
 
-std::string Operand::str() const { return elementName(element()) + " " + tutti::str(sizes()); }
+std::string Operand::str() const {
+  if (!isSequence())
+    return elementName(element()) + " " + tutti::str(sizes());
+  size_t count = sequence().elements.size();
+  return "sequence of " + std::to_string(count) + (count == 1 ? " tensor of " : " tensors of ") +
+         elementName(sequence().element);
+}
 
 std::optional<ShapeValue> Operand::asShape() const {
   if (isShape())

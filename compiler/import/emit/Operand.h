@@ -19,29 +19,35 @@ struct ShapeValue {
   mlir::Type element;
 };
 
-/// Nothing (an input left out, or the result of a node that failed), a value of the module, a constant, or numbers that
-/// come from shapes.
+struct SequenceValue;
+
+/// Nothing (an input left out, or the result of a node that failed), a tensor, which is a value of the module, a
+/// constant, or numbers that come from shapes; or a sequence of tensors.
 class Operand {
 public:
   Operand() = default;
   Operand(mlir::Value value) : held(value) {}
   Operand(WeightSource source) : held(std::make_shared<const WeightSource>(std::move(source))) {}
   Operand(ShapeValue shape) : held(std::make_shared<const ShapeValue>(std::move(shape))) {}
+  Operand(SequenceValue sequence);
 
   explicit operator bool() const { return !std::holds_alternative<std::monostate>(held); }
   bool isValue() const { return std::holds_alternative<mlir::Value>(held); }
   bool isConstant() const { return std::holds_alternative<std::shared_ptr<const WeightSource>>(held); }
   bool isShape() const { return std::holds_alternative<std::shared_ptr<const ShapeValue>>(held); }
+  bool isSequence() const { return std::holds_alternative<std::shared_ptr<const SequenceValue>>(held); }
 
   mlir::Value value() const { return std::get<mlir::Value>(held); }
   const WeightSource &constant() const { return *std::get<std::shared_ptr<const WeightSource>>(held); }
   const ShapeValue &shape() const { return *std::get<std::shared_ptr<const ShapeValue>>(held); }
+  const SequenceValue &sequence() const { return *std::get<std::shared_ptr<const SequenceValue>>(held); }
 
+  // Of a tensor.
   Sizes sizes() const;
   int64_t rank() const { return sizes().size(); }
   mlir::Type element() const;
   bool isFloat() const { return llvm::isa<mlir::FloatType>(element()); }
-  /// "float32 (batch, 784)", for messages.
+  /// "float32 (batch, 784)", "sequence of 3 tensors of float32", for messages.
   std::string str() const;
 
   /// The elements, if they are integers of a constant or of a shape, at most 4096, in a scalar or a vector.
@@ -50,8 +56,16 @@ public:
   std::optional<double> scalar() const;
 
 private:
-  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, std::shared_ptr<const ShapeValue>>
+  std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, std::shared_ptr<const ShapeValue>,
+               std::shared_ptr<const SequenceValue>>
       held;
+};
+
+/// Tensors of one element type in an order. How many there are is known while importing, so whoever reads one reads the
+/// tensor: no module has a sequence in it.
+struct SequenceValue {
+  std::vector<Operand> elements;
+  mlir::Type element;
 };
 
 /// "float32", "int64", "bool": element types as users know them.

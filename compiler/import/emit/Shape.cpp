@@ -266,11 +266,27 @@ Operand Emit::part(const Operand &x, int64_t axis, int64_t start, int64_t length
   return slice(x, starts, lengths, steps);
 }
 
+Operand Emit::stack(ArrayRef<Operand> xs, int64_t axis) {
+  SmallVector<Operand> parts;
+  for (const Operand &x : xs) {
+    if (!x)
+      return Operand();
+    Sizes sizes = x.sizes();
+    if (x.rank() != xs[0].rank())
+      return malformed("tensors " + xs[0].str() + " and " + x.str() + " do not join along a new axis");
+    sizes.insert(sizes.begin() + axis, Size(1));
+    parts.push_back(reshape(x, sizes));
+  }
+  return concat(parts, axis);
+}
+
 Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   SmallVector<Operand> xs;
   for (const Operand &x : given) {
     if (!x)
       return Operand();
+    if (x.rank() != given[0].rank() || x.element() != given[0].element())
+      return malformed("tensors " + given[0].str() + " and " + x.str() + " do not join");
     // Exporters join lists that happen to be empty.
     if (x.sizes()[axis] != Size(0))
       xs.push_back(x);

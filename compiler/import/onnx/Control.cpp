@@ -61,17 +61,6 @@ llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
   return Results();
 }
 
-/// What each step gave, behind each other along a new axis.
-static Operand joined(Emit &emit, ArrayRef<Operand> steps, int64_t axis) {
-  SmallVector<Operand> parts;
-  for (const Operand &step : steps) {
-    Sizes sizes = step.sizes();
-    sizes.insert(sizes.begin() + axis, Size(1));
-    parts.push_back(emit.reshape(step, sizes));
-  }
-  return emit.concat(parts, axis);
-}
-
 llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   const std::string unroll = "give the loop a constant number of steps, or unroll it when exporting";
   std::optional<double> most, go = 1;
@@ -89,7 +78,7 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
     emit.malformed(Twine(n.inputs()) + " inputs and " + Twine(outputs) + " outputs");
   Results state;
   for (size_t i = 0; i < carried; ++i)
-    state.push_back(n.in(i + 2));
+    state.push_back(n.eitherIn(i + 2));
   std::vector<Results> shown(outputs - std::min(outputs, carried));
   Operand condition = n.has(1) ? n.in(1) : Operand(scalarSource(IntegerType::get(&emit.context, 1), 1));
   for (int64_t step = 0; !emit.failed(); ++step) {
@@ -121,7 +110,7 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   for (const Results &steps : shown) {
     if (!emit.failed() && steps.empty())
       emit.unsupported("it joins what its steps give, and has none");
-    state.push_back(emit.failed() ? Operand() : joined(emit, steps, 0));
+    state.push_back(emit.failed() ? Operand() : emit.stack(steps, 0));
   }
   return state;
 }
@@ -191,7 +180,7 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
   locate(emit, scope, n.proto);
   for (int64_t i = 0; i < joins && !emit.failed(); ++i) {
     std::optional<int64_t> axis = n.axis(joinAxes[i], shown[i][0].rank() + 1);
-    state.push_back(axis ? joined(emit, shown[i], *axis) : Operand());
+    state.push_back(axis ? emit.stack(shown[i], *axis) : Operand());
   }
   return state;
 }

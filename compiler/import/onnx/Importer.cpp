@@ -69,6 +69,15 @@ private:
   std::vector<const onnx::ValueInfoProto *> outputs; ///< in member 0's order
 };
 
+/// What kind of value a port is, that is no tensor.
+StringRef kindOf(const onnx::TypeProto &type) {
+  return type.has_sequence_type()        ? "a sequence"
+         : type.has_map_type()           ? "a map"
+         : type.has_sparse_tensor_type() ? "a sparse tensor"
+         : type.has_optional_type()      ? "an optional"
+                                         : "of no type";
+}
+
 /// Puts `own` into the order of `names`: by name where all of them are there, else as they are.
 bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector<std::string> &names) {
   if (own.size() != names.size())
@@ -179,8 +188,11 @@ llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::st
   const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
   Type element = elementOf(context, tensor.elem_type());
   if (!input.type().has_tensor_type() || !element)
-    return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input.name()) + " is no tensor, or of type " +
-                                           dataTypeName(tensor.elem_type()) + ", which is not supported yet");
+    return fail(ExitCode::unsupported,
+                quote(path) + ": input " + quote(input.name()) + " is " +
+                    (input.type().has_tensor_type()
+                         ? "of type " + dataTypeName(tensor.elem_type()) + ", which is not supported yet"
+                         : (kindOf(input.type()) + " where a tensor is due").str()));
   llvm::Expected<WeightSource> source = constant.read(element);
   if (!source)
     return source.takeError();
@@ -260,7 +272,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
       return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input->name()) + " " + what);
     };
     if (!input->type().has_tensor_type())
-      return no("is no tensor, which is not supported yet");
+      return no(Twine("is ") + kindOf(input->type()) + " where a tensor is due: export the model with tensors alone");
     const onnx::TypeProto::Tensor &tensor = input->type().tensor_type();
     Type element = elementOf(context, tensor.elem_type());
     if (!element)
@@ -323,6 +335,10 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
       return operand.takeError();
     if (!*operand)
       continue; // reported
+    if (operand->isSequence())
+      return fail(ExitCode::unsupported, quote(path) + ": output " + quote(output->name()) + " is a " + operand->str() +
+                                             ", expected a tensor: make each of them an output, or join them with "
+                                             "ConcatFromSequence");
     Value value = emit.value(*operand);
     if (std::optional<Problem> problem = emit.takeProblem())
       return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason);

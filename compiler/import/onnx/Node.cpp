@@ -6,10 +6,24 @@ using namespace mlir;
 
 namespace tutti {
 
-Operand Node::in(size_t i) {
+Operand Node::eitherIn(size_t i) {
   if (has(i))
     return operands[i];
   return emit.malformed("input " + Twine(i) + " is missing");
+}
+
+Operand Node::in(size_t i) {
+  Operand x = eitherIn(i);
+  if (!x.isSequence())
+    return x;
+  return emit.malformed("input " + Twine(i) + " is a " + x.str() + " where a tensor is due");
+}
+
+const SequenceValue *Node::sequenceIn(size_t i) {
+  Operand x = eitherIn(i);
+  if (x && !x.isSequence())
+    emit.malformed("input " + Twine(i) + " is " + x.str() + " where a sequence of tensors is due");
+  return x.isSequence() ? &operands[i].sequence() : nullptr;
 }
 
 const onnx::AttributeProto *Node::attr(StringRef name, onnx::AttributeProto::AttributeType type) {

@@ -22,8 +22,12 @@ public:
 
   size_t inputs() const { return operands.size(); }
   bool has(size_t i) const { return i < operands.size() && operands[i]; }
-  /// A problem when it is not there.
+  /// Input i, a tensor. A problem when it is not there, or is a sequence.
   Operand in(size_t i);
+  /// Input i, a sequence; null and a problem when it is none.
+  const SequenceValue *sequenceIn(size_t i);
+  /// Input i, a tensor or a sequence.
+  Operand eitherIn(size_t i);
   /// Whether somebody may read this output: it has a name.
   bool wants(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
   void set(size_t i, Operand value) {

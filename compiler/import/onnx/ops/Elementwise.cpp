@@ -203,6 +203,6 @@ void importDropout(Node &n) {
   }
 }
 
-void importIdentity(Node &n) { n.set(0, n.in(0)); }
+void importIdentity(Node &n) { n.set(0, n.eitherIn(0)); }
 
 } // namespace tutti

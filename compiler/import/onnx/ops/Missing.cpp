@@ -15,10 +15,7 @@ constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLp
                                    "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
-constexpr const char *sequences[] = {"ConcatFromSequence", "Optional",      "OptionalGetElement",
-                                     "OptionalHasElement", "SequenceAt",    "SequenceConstruct",
-                                     "SequenceEmpty",      "SequenceErase", "SequenceInsert",
-                                     "SequenceLength",     "SequenceMap",   "SplitToSequence"};
+constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement", "SequenceMap"};
 constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
                                    "TfIdfVectorizer"};
 constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder",
@@ -39,7 +36,8 @@ const Group groups[] = {
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
     {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
     {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
-    {"sequences and optionals are not supported", "export the model with tensors alone", sequences},
+    {"optionals, and graphs that run over sequences, are not supported", "export the model with tensors alone",
+     optionals},
     {"strings are not supported", "do it before the model, which then takes numbers", strings},
     {"resampling of images is not supported yet", "do it before the model", images},
     {"random numbers are not supported yet", "export the model for inference, or make them an input", random},

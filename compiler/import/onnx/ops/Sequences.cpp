@@ -1,228 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of ops that count: ranges, diagonals, one-hot rows, the distinct elements of a constant.
+// Import of sequences of tensors, whose lengths and places are known when compiling, so that nothing is left of them.
 #include "compiler/import/onnx/ops/Ops.h"
-#include "dialects/tutti/ops/Family.h"
-
-#include <cmath>
 
 using namespace mlir;
 
 namespace tutti {
 
-/// Room for `count` elements that are computed while importing; a problem where there is none.
-static bool affords(Node &n, int64_t count) {
-  if (count <= n.emit.budget) {
-    n.emit.budget -= count;
+/// No model has a longer one; and what an element takes of the room for what is made while importing.
+static constexpr size_t maxLength = 4096;
+static constexpr int64_t elementCost = 16;
+
+/// Whether there is room for a sequence of `count` tensors; a problem where there is none.
+static bool affords(Node &n, size_t count) {
+  int64_t cost = elementCost * int64_t(std::min(count, maxLength));
+  if (count <= maxLength && cost <= n.emit.budget) {
+    n.emit.budget -= cost;
     return true;
   }
-  n.emit.unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
+  n.emit.unsupported(count > maxLength ? "makes a sequence of more than " + Twine(maxLength) + " tensors"
+                                       : "makes more sequences than there is room for",
+                     "export the model with one tensor in its place");
   return false;
 }
 
-/// start, start + delta, ... up to the limit, which is not reached, in the type's own arithmetic.
-void importRange(Node &n) {
-  SmallVector<HostTensor, 3> numbers;
-  for (size_t i = 0; i < 3; ++i) {
-    Operand x = n.in(i);
-    if (!x)
-      return;
-    if (x.isShape()) {
-      n.emit.unknownLength("runs along", x.shape().elements[0]);
-      return;
-    }
-    if (!x.isConstant()) {
-      n.emit.unsupported("its length depends on a number that is computed from the model's inputs",
-                         "make it a constant of the graph");
-      return;
-    }
-    if (x.constant().count() != 1 || x.element().isInteger(1) || (i && x.element() != numbers[0].element)) {
-      n.emit.malformed("input " + Twine(i) + " is " + x.str() + " where a number is due");
-      return;
-    }
-    numbers.push_back(toHost(x.constant()));
-  }
-  Type element = numbers[0].element;
-  bool isFloat = numbers[0].isFloat();
-  double count;
-  if (isFloat)
-    count = std::ceil((numbers[1].floats[0] - numbers[0].floats[0]) / numbers[2].floats[0]);
-  else if (numbers[2].ints[0] == 0)
-    count = std::nan("");
-  else {
-    __int128 distance = __int128(numbers[1].ints[0]) - numbers[0].ints[0], delta = numbers[2].ints[0];
-    count = (distance > 0) == (delta > 0) ? double((distance + (delta > 0 ? delta - 1 : delta + 1)) / delta) : 0;
-  }
-  if (std::isnan(count)) {
-    n.emit.malformed("a range without an end");
-    return;
-  }
-  auto length = static_cast<int64_t>(std::clamp(count, 0.0, 0x1p62));
-  if (!affords(n, length))
-    return;
-  HostTensor result = HostTensor::zeros(element, {length});
-  for (int64_t i = 0; i < length; ++i)
-    if (isFloat)
-      result.floats[i] =
-          nearest(numbers[0].floats[0] + nearest(nearest(double(i), element) * numbers[2].floats[0], element), element);
-    else
-      result.ints[i] = wrapped(uint64_t(numbers[0].ints[0]) + uint64_t(i) * uint64_t(numbers[2].ints[0]), element);
-  n.set(0, Operand(computedSource(result)));
+static void setSequence(Node &n, SequenceValue value) {
+  if (!n.emit.failed() && affords(n, value.elements.size()))
+    n.set(0, Operand(std::move(value)));
 }
 
-/// The lengths of the last two axes, which have to be fixed.
-static std::optional<std::pair<int64_t, int64_t>> matrixOf(Node &n, const Operand &x) {
-  Sizes sizes = x.sizes();
-  if (sizes.size() < 2) {
-    n.emit.malformed("a matrix of shape " + str(sizes));
+static bool expectElement(Node &n, const Operand &x, Type element) {
+  if (x && x.element() != element)
+    n.emit.malformed("a tensor " + x.str() + " in a sequence of " + elementName(element));
+  return x && x.element() == element;
+}
+
+/// Input i, or the last one where it is left out, as one of `places` in a sequence of `count` tensors; from the last
+/// tensor on backwards when negative.
+static std::optional<int64_t> placeIn(Node &n, size_t i, int64_t count, int64_t places) {
+  std::optional<SmallVector<int64_t>> given = n.has(i) ? n.intsIn(i) : SmallVector<int64_t>{places - 1};
+  if (!given)
+    return std::nullopt;
+  if (given->size() != 1) {
+    n.emit.malformed("input " + Twine(i) + " has " + Twine(given->size()) + " elements where a position is due");
     return std::nullopt;
   }
-  for (const Size &size : ArrayRef(sizes).take_back(2))
-    if (!size.isFixed()) {
-      n.emit.unknownLength("a diagonal along", size);
+  int64_t at = given->front();
+  if (at < -count || at >= places) {
+    n.emit.malformed("position " + Twine(at) + " of a sequence of " + Twine(count) + " tensors");
+    return std::nullopt;
+  }
+  return at < 0 ? at + count : at;
+}
+
+void importSequenceConstruct(Node &n) {
+  SequenceValue value;
+  for (size_t i = 0; i < std::max<size_t>(n.inputs(), 1); ++i) {
+    Operand x = n.in(i);
+    value.element = i == 0 && x ? x.element() : value.element;
+    if (!expectElement(n, x, value.element))
+      return;
+    value.elements.push_back(x);
+  }
+  setSequence(n, std::move(value));
+}
+
+void importSequenceEmpty(Node &n) {
+  int64_t type = n.intAttr("dtype", 1);
+  Type element = type == static_cast<int32_t>(type) ? elementOf(n.emit.context, static_cast<int32_t>(type)) : Type();
+  if (!element) {
+    n.emit.unsupported("a sequence of tensors of type " + dataTypeName(static_cast<int32_t>(type)));
+    return;
+  }
+  setSequence(n, {{}, element});
+}
+
+void importSequenceAt(Node &n) {
+  const SequenceValue *given = n.sequenceIn(0);
+  if (!given || !n.in(1))
+    return;
+  int64_t count = given->elements.size();
+  if (std::optional<int64_t> at = placeIn(n, 1, count, count))
+    n.set(0, given->elements[*at]);
+}
+
+/// A tensor before the one at a position, or behind the last.
+void importSequenceInsert(Node &n) {
+  const SequenceValue *given = n.sequenceIn(0);
+  Operand x = n.in(1);
+  if (!given || !expectElement(n, x, given->element))
+    return;
+  int64_t count = given->elements.size();
+  std::optional<int64_t> at = placeIn(n, 2, count, count + 1);
+  if (!at || !affords(n, count))
+    return;
+  SequenceValue value = *given;
+  value.elements.insert(value.elements.begin() + *at, x);
+  setSequence(n, std::move(value));
+}
+
+/// Without the tensor at a position, or the last.
+void importSequenceErase(Node &n) {
+  const SequenceValue *given = n.sequenceIn(0);
+  if (!given)
+    return;
+  int64_t count = given->elements.size();
+  std::optional<int64_t> at = placeIn(n, 1, count, count);
+  if (!at || !affords(n, count))
+    return;
+  SequenceValue value = *given;
+  value.elements.erase(value.elements.begin() + *at);
+  setSequence(n, std::move(value));
+}
+
+void importSequenceLength(Node &n) {
+  if (const SequenceValue *given = n.sequenceIn(0))
+    n.set(0, Operand(scalarSource(IntegerType::get(&n.emit.context, 64), double(given->elements.size()))));
+}
+
+/// The lengths of the parts that an axis of this length is split into: one each, one number for all but a smaller last
+/// one, or a list.
+static std::optional<SmallVector<int64_t>> partsOf(Node &n, int64_t length) {
+  SmallVector<int64_t> lengths;
+  std::optional<SmallVector<int64_t>> given;
+  if (n.has(1) && !(given = n.intsIn(1)))
+    return std::nullopt;
+  if (given && n.in(1).rank() == 1) {
+    int64_t left = length;
+    for (int64_t each : *given)
+      left = each < 0 || each > left ? -1 : left - each;
+    if (left != 0) {
+      n.emit.malformed("the parts do not make up the length " + Twine(length));
       return std::nullopt;
     }
-  int64_t rows = sizes[sizes.size() - 2].getFixed(), columns = sizes.back().getFixed(), count;
-  if (llvm::MulOverflow(rows, columns, count) || !affords(n, count))
+    return given;
+  }
+  int64_t each = given && given->size() == 1 ? given->front() : 1;
+  if (each < 1) {
+    n.emit.malformed("parts of length " + Twine(each));
     return std::nullopt;
-  return std::pair(rows, columns);
+  }
+  if (!affords(n, length / each))
+    return std::nullopt;
+  for (int64_t start = 0; start < length; start += std::min(each, length - start))
+    lengths.push_back(std::min(each, length - start));
+  return lengths;
 }
 
-/// x where column - row is at least k (upper), or at most k; else 0.
-void importTrilu(Node &n) {
+/// Without lengths the axis goes, if it is not to be kept.
+void importSplitToSequence(Node &n) {
   Operand x = n.in(0);
-  bool upper = n.intAttr("upper", 1) != 0;
-  std::optional<SmallVector<int64_t>> k = n.has(1) ? n.intsIn(1) : SmallVector<int64_t>{0};
-  if (!x || !k)
+  bool keep = n.intAttr("keepdims", 1) != 0 || n.has(1);
+  int64_t given = n.intAttr("axis", 0);
+  std::optional<int64_t> axis = x ? n.axis(given, x.rank()) : std::nullopt;
+  if (!axis || !n.emit.isKnown(x, *axis, "splits"))
     return;
-  if (k->size() != 1) {
-    n.emit.malformed("a diagonal of " + Twine(k->size()) + " numbers");
+  std::optional<SmallVector<int64_t>> lengths = partsOf(n, x.sizes()[*axis].getFixed());
+  if (!lengths || !affords(n, lengths->size()))
     return;
+  SequenceValue value{{}, x.element()};
+  int64_t start = 0;
+  for (int64_t each : *lengths) {
+    Operand part = n.emit.part(x, *axis, start, each);
+    value.elements.push_back(keep ? part : n.emit.dropAxes(part, {*axis}));
+    start += each;
   }
-  std::optional<std::pair<int64_t, int64_t>> matrix = matrixOf(n, x);
-  if (!matrix)
-    return;
-  auto [rows, columns] = *matrix;
-  HostTensor mask = HostTensor::zeros(IntegerType::get(&n.emit.context, 1), {rows, columns});
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      mask.ints[i * columns + j] = upper ? j - i >= (*k)[0] : j - i <= (*k)[0];
-  n.set(0, n.emit.select(Operand(computedSource(mask)), x, n.emit.broadcast(n.emit.scalar(0, x), x.sizes())));
+  setSequence(n, std::move(value));
 }
 
-void importEyeLike(Node &n) {
-  Operand x = n.in(0);
-  if (!x)
+/// Its tensors behind each other, along an axis that they have or along a new one.
+void importConcatFromSequence(Node &n) {
+  const SequenceValue *given = n.sequenceIn(0);
+  bool isNew = n.intAttr("new_axis", 0) != 0;
+  int64_t at = n.intAttr("axis", 0);
+  if (!given)
     return;
-  int64_t to = n.intAttr("dtype", 0), k = n.intAttr("k", 0);
-  Type element = n.hasAttr("dtype") ? elementOf(n.emit.context, static_cast<int32_t>(to)) : x.element();
-  if (!element) {
-    n.emit.unsupported("a matrix of " + dataTypeName(static_cast<int32_t>(to)));
+  if (!n.hasAttr("axis"))
+    n.emit.malformed("attribute 'axis' is missing");
+  if (given->elements.empty())
+    n.emit.malformed("joins an empty sequence");
+  if (n.emit.failed())
     return;
-  }
-  std::optional<std::pair<int64_t, int64_t>> matrix = matrixOf(n, x);
-  if (!matrix || x.rank() != 2) {
-    if (matrix)
-      n.emit.malformed("a matrix of shape " + str(x.sizes()));
-    return;
-  }
-  auto [rows, columns] = *matrix;
-  HostTensor eye = HostTensor::zeros(element, {rows, columns});
-  for (int64_t i = std::max<int64_t>(0, k <= 0 && k > -rows ? -k : 0); i < rows; ++i)
-    if (k > -rows && k < columns && i + k >= 0 && i + k < columns) {
-      if (eye.isFloat())
-        eye.floats[i * columns + i + k] = 1;
-      else
-        eye.ints[i * columns + i + k] = 1;
-    }
-  n.set(0, Operand(computedSource(eye)));
-}
-
-/// A row of `depth` along a new axis for each index: values[1] at the index, values[0] elsewhere and for indices out of
-/// range.
-void importOneHot(Node &n) {
-  Emit &e = n.emit;
-  Operand indices = n.in(0), depth = n.in(1), values = n.in(2);
-  if (!indices || !depth || !values)
-    return;
-  if (!depth.isConstant()) {
-    e.unsupported(depth.isShape()
-                      ? "makes an axis as long as a dimension that is known at a call only"
-                      : "the size of its output depends on its depth, which is computed from the model's inputs",
-                  depth.isShape() ? "bind the dimension to one value with --dim" : "make it a constant of the graph");
-    return;
-  }
-  std::optional<double> number = depth.scalar();
-  if (!number || !(*number >= 1) || *number > double(e.budget) || values.rank() != 1 || values.sizes()[0] != Size(2) ||
-      indices.element().isInteger(1)) {
-    e.malformed("a depth " + depth.str() + ", indices " + indices.str() + " and values " + values.str());
-    return;
-  }
-  std::optional<int64_t> axis = n.axis(n.intAttr("axis", -1), indices.rank() + 1);
-  if (!axis)
-    return;
-  auto length = static_cast<int64_t>(*number);
-  Type wide = IntegerType::get(&e.context, 64);
-  Operand given = e.cast(indices, wide), classes = e.list(llvm::to_vector(llvm::seq<int64_t>(0, length)));
-  given = e.select(e.compare<GreaterOp>(e.scalar(0, given), given), e.add(given, e.scalar(length, given)), given);
-  Sizes sizes = indices.sizes(), along(sizes.size() - *axis, Size(1));
-  sizes.insert(sizes.begin() + *axis, Size(1));
-  along.insert(along.begin(), Size(length));
-  Operand hits = e.compare<EqualOp>(e.reshape(given, sizes), e.reshape(classes, along));
-  n.set(0, e.select(hits, e.reshape(e.part(values, 0, 1, 1), {}), e.reshape(e.part(values, 0, 0, 1), {})));
-}
-
-/// Of a constant: its distinct elements, where each is first, which of them each element is, and how often each occurs.
-void importUnique(Node &n) {
-  Operand x = n.in(0);
-  bool sorted = n.intAttr("sorted", 1) != 0;
-  if (!x)
-    return;
-  if (!x.isConstant()) {
-    n.emit.unsupported("the size of its output depends on its input, which is computed from the model's inputs",
-                       "make that a constant of the graph");
-    return;
-  }
-  if (n.hasAttr("axis")) {
-    std::optional<int64_t> axis = n.axis(n.intAttr("axis", 0), x.rank());
-    if (axis && x.rank() != 1)
-      n.emit.unsupported("distinct slices of a tensor of rank " + Twine(x.rank()), "make its outputs initializers");
-    if (n.emit.failed())
-      return;
-  }
-  if (!affords(n, x.constant().count()))
-    return;
-  HostTensor host = toHost(x.constant());
-  int64_t count = host.count();
-  auto less = [&](int64_t a, int64_t b) {
-    return host.isFloat() ? host.floats[a] < host.floats[b] : host.ints[a] < host.ints[b];
-  };
-  std::vector<int64_t> order(count), inverse(count);
-  std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, less);
-  SmallVector<int64_t> first, times; // NaN is no element's equal
-  std::vector<int64_t> group(count);
-  for (int64_t i = 0; i < count; ++i) {
-    bool isNew = i == 0 || less(order[i - 1], order[i]) || (host.isFloat() && std::isnan(host.floats[order[i]]));
-    if (isNew)
-      first.push_back(order[i]), times.push_back(0);
-    ++times.back();
-    group[order[i]] = first.size() - 1;
-  }
-  SmallVector<int64_t> rank = llvm::to_vector(llvm::seq<int64_t>(0, first.size())), places(first.size());
-  if (!sorted)
-    llvm::stable_sort(rank, [&](int64_t a, int64_t b) { return first[a] < first[b]; });
-  SmallVector<int64_t> firsts, counts;
-  for (auto [place, which] : llvm::enumerate(rank)) {
-    places[which] = place;
-    firsts.push_back(first[which]);
-    counts.push_back(times[which]);
-  }
-  for (int64_t i = 0; i < count; ++i)
-    inverse[i] = places[group[i]];
-  n.set(0, n.emit.gather(n.emit.reshape(x, {Size(count)}), n.emit.list(firsts), 0));
-  n.set(1, n.emit.list(firsts));
-  n.set(2, n.emit.list(inverse));
-  n.set(3, n.emit.list(counts));
+  if (std::optional<int64_t> axis = n.axis(at, given->elements[0].rank() + isNew))
+    n.set(0, isNew ? n.emit.stack(given->elements, *axis) : n.emit.concat(given->elements, *axis));
 }
 
 } // namespace tutti

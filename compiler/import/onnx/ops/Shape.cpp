@@ -149,11 +149,6 @@ void importConcat(Node &n) {
     n.in(xs.size());
     return;
   }
-  for (const Operand &x : xs)
-    if (x.rank() != xs[0].rank() || x.element() != xs[0].element()) {
-      n.emit.malformed("operands " + xs[0].str() + " and " + x.str() + " cannot be joined");
-      return;
-    }
   if (!n.hasAttr("axis"))
     n.emit.malformed("attribute 'axis' is missing");
   if (std::optional<int64_t> axis = n.axis(n.intAttr("axis", 0), xs[0].rank()))
