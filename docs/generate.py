@@ -326,10 +326,13 @@ def tools_page(tools: Tools) -> str:
 
 def onnx_page() -> str:
     """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
-    known = {name: int(since) for name, since in re.findall(r"ONNX_OP\((\w+), (\d+),", (ONNX / "Ops.def").read_text())}
-    oldest, newest = re.search(r"oldestOpset = (\d+), newestOpset = (\d+)", (ONNX / "Ops.h").read_text()).groups()
+    table = (ONNX / "Ops.def").read_text()
+    plain, ml = ({name: int(since) for name, since in re.findall(rf"^{macro}\((\w+), (\d+),", table, re.M)} for macro in ("ONNX_OP", "ONNX_ML_OP"))
+    known = plain | ml
+    oldest, newest, newest_ml = re.search(r"oldestOpset = (\d+), newestOpset = (\d+), newestMlOpset = (\d+)", (ONNX / "Ops.h").read_text()).groups()
     lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",
-             f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(known)} of them; where an op is newer, the opset that brought it stands behind its name. Each becomes ops of the",
+             f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(plain)} of them, and {len(ml)} of the domain `ai.onnx.ml` in its opsets 1 to {newest_ml}; where an op is newer than",
+             f"opset {oldest}, the opset that brought it stands behind its name. Each becomes ops of the",
              "[tutti dialect](ops.md), by rules that see one member alone. Beside them: functions of the model, put in where they are used, the branch of an `If` whose condition is",
              "known, and the steps of a `Loop` or a `Scan` of a known length (at most 4096). Sequences of tensors are taken apart when the model is compiled: how many tensors they have and",
              "at which position one is read has to be known, and none is an input or an output of the model. An attribute or a form that is not taken is said when the model is compiled, together with all others: [errors.md](../errors.md#4-not-supported).", ""]
@@ -345,7 +348,7 @@ def onnx_page() -> str:
     if left:
         raise SystemExit(f"these ONNX ops are in the table and in no file: {sorted(left)}")
     missing = (ONNX / "Missing.cpp").read_text()
-    groups = {name: re.findall(r'"(\w+)"', body) for name, body in re.findall(r"constexpr const char \*(\w+)\[\] = \{(.*?)\};", missing, re.S)}
+    groups = {name: re.findall(r'"([\w.:]+)"', body) for name, body in re.findall(r"constexpr const char \*(\w+)\[\] = \{(.*?)\};", missing, re.S)}
     lines += ["## Not taken", "", "| ops | why | what to do |", "|---|---|---|"]
     for reason, advice, name in re.findall(r'\{"([^"]*)",\s*"([^"]*)",\s*(\w+)\}', missing):
         lines.append(f"| {', '.join(f'`{op}`' for op in groups[name])} | {reason} | {advice} |")

@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import classical
 import moves
 import sequences
 
@@ -393,6 +394,7 @@ case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outp
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
 moves.add_cases(case, node, rng, i64, f32)
 sequences.add_cases(case, node, rng, i64, f32)
+classical.add_cases(case, node, rng, i64, f32)
 
 
 def value_info(name, array, batch):
@@ -424,6 +426,8 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
         nodes, name, [value_info(key, value, batch) for key, value in inputs.items()],
         [helper.make_value_info(key, onnx.TypeProto()) for key in outputs], tensors)
     opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("own", 1)] if functions else [])
+    if any(n.domain for n in nodes) and not functions:
+        opsets.append(helper.make_opsetid("ai.onnx.ml", 4 if any(a.name == "keys_tensor" for n in nodes for a in n.attribute) else 3))
     model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=8 if opset < 21 else 10)
     for output in list(model.graph.output):
         output.ClearField("type")
@@ -433,7 +437,9 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
     for output in outputs:
         value = known.get(output)
         if value is None or not value.type.tensor_type.elem_type:
-            value = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+            # Shape inference knows little of ai.onnx.ml.
+            kind = TensorProto.INT64 if output == "label" or name.endswith("-integers") and nodes[-1].op_type in ("Imputer", "Binarizer") else TensorProto.FLOAT
+            value = helper.make_tensor_value_info(output, kind, None)
         model.graph.output.append(value)
     print(name)
     for key, value in zip(outputs, run(model, inputs, outputs)):

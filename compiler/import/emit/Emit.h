@@ -54,6 +54,8 @@ public:
   /// `axes`: distinct. Without `keep` the axes vanish.
   Operand reduce(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes, bool keep);
   Operand arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool keep);
+  /// e^(x - max) / sum
+  Operand softmax(const Operand &x, int64_t axis);
   Operand scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse);
   /// Along the last axis: the places of the largest, or of the smallest, elements.
   Operand top(const Operand &x, int64_t count, bool smallest);

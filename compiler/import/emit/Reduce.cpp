@@ -91,6 +91,11 @@ Operand Emit::arg(ArgKind kind, const Operand &x, int64_t axis, bool last, bool 
   return keep ? result : dropAxes(result, axis);
 }
 
+Operand Emit::softmax(const Operand &x, int64_t axis) {
+  Operand power = unary<ExpOp>(sub(x, reduce(ReduceKind::max, x, axis, true)));
+  return div(power, reduce(ReduceKind::sum, power, axis, true));
+}
+
 Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
   if (!x || from == to)
     return x;

@@ -27,10 +27,10 @@ const SequenceValue *Node::sequenceIn(size_t i) {
 }
 
 const onnx::AttributeProto *Node::attr(StringRef name, onnx::AttributeProto::AttributeType type) {
-  read.push_back(name);
   for (const onnx::AttributeProto &each : proto.attribute()) {
     if (each.name() != name)
       continue;
+    read.push_back(each.name());
     // Files of the first IR versions give no type.
     if (each.type() != type && each.type() != onnx::AttributeProto::UNDEFINED) {
       emit.malformed("attribute " + quote(name) + " is of the wrong type");
@@ -76,6 +76,11 @@ std::optional<SmallVector<double>> Node::floatsAttr(StringRef name) {
   if (!found)
     return std::nullopt;
   return SmallVector<double>(found->floats().begin(), found->floats().end());
+}
+
+size_t Node::countStrings(StringRef name) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::STRINGS);
+  return found ? found->strings_size() : 0;
 }
 
 Operand Node::tensorAttr(StringRef name) {

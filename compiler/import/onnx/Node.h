@@ -18,7 +18,7 @@ public:
   Emit &emit;
   OnnxFile &file;
   const onnx::NodeProto &proto;
-  const int64_t opset; ///< the version of the default domain that the file imports
+  const int64_t opset; ///< the version of the op's domain that the file imports
 
   size_t inputs() const { return operands.size(); }
   bool has(size_t i) const { return i < operands.size() && operands[i]; }
@@ -42,6 +42,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
   Operand tensorAttr(llvm::StringRef name);
+  /// How many strings an attribute holds.
+  size_t countStrings(llvm::StringRef name);
 
   /// Input i as numbers known now. A problem when it is computed.
   std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);

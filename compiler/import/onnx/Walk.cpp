@@ -149,7 +149,7 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
 
 void Walk::report(const Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands, StringRef reason,
                   StringRef advice) {
-  std::string domain = domainOf(proto), op = domain.empty() ? proto.op_type() : domain + "::" + proto.op_type();
+  std::string domain = domainOf(proto), op = qualified(domain, proto.op_type());
   for (UnsupportedOp &known : unsupported)
     if (known.op == op && known.reason == reason) {
       ++known.count;
@@ -191,19 +191,22 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     if (!output.empty())
       scope.values[output] = Operand();
 
-  std::string domain = domainOf(proto);
-  const OnnxOp *op = domain.empty() ? findOp(proto.op_type()) : nullptr;
+  std::string domain = domainOf(proto), kind = qualified(domain, proto.op_type());
+  const OnnxOp *op = findOp(kind);
   if (!op)
     if (const onnx::FunctionProto *function = functionOf(proto))
       return broken ? llvm::Error::success() : call(emit, scope, proto, *function, operands);
   if (!op && domain.empty() && isControl(proto.op_type()))
     return broken ? llvm::Error::success() : control(emit, scope, proto, operands);
-  int64_t opset = scope.opsets.lookup("");
+  int64_t opset = scope.opsets.lookup(domain);
   if (!op) {
-    auto [reason, advice] = domain.empty() ? whyNot(proto.op_type())
-                                           : Why{"ops of the domain " + quote(domain) + " are not supported",
-                                                 "export the model with standard ONNX ops"};
+    auto [reason, advice] = whyNot(kind);
     report(scope, proto, operands, reason, advice);
+    return llvm::Error::success();
+  }
+  if (!domain.empty() && opset > newestMlOpset) {
+    report(scope, proto, operands, "opsets 1 to " + std::to_string(newestMlOpset) + " of its domain are supported",
+           "export the model for one of those");
     return llvm::Error::success();
   }
   if (opset < op->since) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Why the ops of ONNX's default domain that have no import have none, and what to do.
+// Why ops of ONNX that have no import have none, and what to do.
 #include "compiler/import/onnx/ops/Ops.h"
 
 namespace tutti {
@@ -29,6 +29,11 @@ constexpr const char *signals[] = {"BlackmanWindow", "DFT", "HammingWindow", "Ha
 constexpr const char *training[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
 constexpr const char *dataDependent[] = {"NonMaxSuppression"};
 constexpr const char *algebra[] = {"Det"};
+constexpr const char *trees[] = {"ai.onnx.ml::TreeEnsemble", "ai.onnx.ml::TreeEnsembleClassifier",
+                                 "ai.onnx.ml::TreeEnsembleRegressor"};
+constexpr const char *maps[] = {"ai.onnx.ml::CastMap", "ai.onnx.ml::DictVectorizer", "ai.onnx.ml::ZipMap"};
+constexpr const char *categories[] = {"ai.onnx.ml::CategoryMapper"};
+constexpr const char *votes[] = {"ai.onnx.ml::SVMClassifier"};
 
 const Group groups[] = {
     {"convolutions are not supported yet", "a dense network of the same function can be compiled", convolution},
@@ -48,14 +53,23 @@ const Group groups[] = {
     {"it is an op of training", "export the model for inference", training},
     {"the size of its output depends on data", "do it after the model", dataDependent},
     {"linear algebra is not supported", "do it after the model", algebra},
+    {"trees are not dense: each row takes a path of its own through their nodes",
+     "a dense network of the same function can be compiled", trees},
+    {"maps from labels to numbers are not supported",
+     "export the model with tensors alone (options={'zipmap': False} of skl2onnx's to_onnx)", maps},
+    {"strings are not supported", "encode strings as integers before the model", categories},
+    {"votes between pairs of classes are not supported",
+     "train a linear classifier over features of the kernel (Nystroem, RBFSampler), or a network", votes},
 };
 
 } // namespace
 
-Why whyNot(llvm::StringRef name) {
+Why whyNot(llvm::StringRef qualified) {
   for (const Group &group : groups)
-    if (llvm::is_contained(group.ops, name))
+    if (llvm::is_contained(group.ops, qualified))
       return {group.reason, group.advice};
+  if (auto [domain, name] = qualified.rsplit("::"); !name.empty() && domain != mlDomain)
+    return {"ops of the domain " + quote(domain) + " are not supported", "export the model with standard ONNX ops"};
   return {"the op is not supported yet", "write the model without it"};
 }
 

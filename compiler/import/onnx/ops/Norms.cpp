@@ -23,13 +23,10 @@ static SoftmaxRows softmaxRows(Node &n) {
   return {n.opset < 13 ? n.emit.flattenFrom(x, *axis) : x, *axis};
 }
 
-/// e^(x - max) / sum
 void importSoftmax(Node &n) {
   Emit &e = n.emit;
-  if (auto [x, axis] = softmaxRows(n); x) {
-    Operand power = e.unary<ExpOp>(e.sub(x, e.reduce(ReduceKind::max, x, axis, true)));
-    n.set(0, e.reshape(e.div(power, e.reduce(ReduceKind::sum, power, axis, true)), n.in(0).sizes()));
-  }
+  if (auto [x, axis] = softmaxRows(n); x)
+    n.set(0, e.reshape(e.softmax(x, axis), n.in(0).sizes()));
 }
 
 /// x - max - ln sum e^(x - max)

@@ -11,11 +11,16 @@ namespace tutti {
 static constexpr int64_t any = std::numeric_limits<int64_t>::max();
 static constexpr OnnxOp ops[] = {
 #define ONNX_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name},
+#define ONNX_ML_OP(name, since, inputs, outputs) {"ai.onnx.ml::" #name, since, inputs, outputs, import##name},
 #include "compiler/import/onnx/ops/Ops.def"
 };
 
-const OnnxOp *findOp(llvm::StringRef name) {
-  const OnnxOp *found = llvm::find_if(ops, [&](const OnnxOp &op) { return op.name == name; });
+std::string qualified(llvm::StringRef domain, llvm::StringRef name) {
+  return domain.empty() ? name.str() : (domain + "::" + name).str();
+}
+
+const OnnxOp *findOp(llvm::StringRef qualified) {
+  const OnnxOp *found = llvm::find_if(ops, [&](const OnnxOp &op) { return op.name == qualified; });
   return found == std::end(ops) ? nullptr : found;
 }
 

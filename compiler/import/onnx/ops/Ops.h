@@ -7,8 +7,10 @@
 
 namespace tutti {
 
-/// The opset versions that we know: every version of every op in the table from 7 to this one.
-constexpr int64_t oldestOpset = 7, newestOpset = 28;
+/// The opset versions that we know: every version of every op in the table from 7 to this one; and of the domain
+/// ai.onnx.ml, from 1 on.
+constexpr int64_t oldestOpset = 7, newestOpset = 28, newestMlOpset = 5;
+constexpr llvm::StringLiteral mlDomain = "ai.onnx.ml";
 
 /// How many inputs or outputs an op has at most: a number, and others from later opsets on.
 struct Most {
@@ -31,20 +33,23 @@ struct Most {
 };
 
 struct OnnxOp {
-  const char *name;
-  int64_t since; ///< the opset that brought it
+  const char *name; ///< "Add", "ai.onnx.ml::Scaler"
+  int64_t since;    ///< the opset of its domain that brought it
   Most inputs, outputs;
   void (*import)(Node &node);
 };
 
-/// Why an op of ONNX's default domain is not imported, and what to do.
+/// An op's name beside others': without its domain if that is the default one.
+std::string qualified(llvm::StringRef domain, llvm::StringRef name);
+
+/// Why an op that is not in the table is not imported, and what to do.
 struct Why {
   std::string reason, advice;
 };
-Why whyNot(llvm::StringRef name);
+Why whyNot(llvm::StringRef qualified);
 
-/// The op of ONNX's default domain; null when there is none.
-const OnnxOp *findOp(llvm::StringRef name);
+/// The op of the table; null when there is none.
+const OnnxOp *findOp(llvm::StringRef qualified);
 
 // import<Op>, in the file that Ops.def names.
 #define ONNX_OP(name, since, inputs, outputs) void import##name(Node &node);

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of ops: how many inputs and outputs each has, and what the report says of one that is not in it.
+#include "FileFixture.h"
+#include "compiler/import/onnx/ops/Ops.h"
+
+namespace tutti::test {
+namespace {
+
+using TableTest = FileTest;
+
+TEST_F(TableTest, MoreInputsOrOutputsThanAnOpHas) {
+  constexpr int64_t few = 99; // of an op that takes any number
+  for (const char *name : {
+#define ONNX_OP(name, since, inputs, outputs) #name,
+#define ONNX_ML_OP(name, since, inputs, outputs) "ai.onnx.ml::" #name,
+#include "compiler/import/onnx/ops/Ops.def"
+       }) {
+    const OnnxOp &op = *findOp(name);
+    auto [domain, plain] = llvm::StringRef(name).rsplit("::");
+    bool isMl = domain == mlDomain;
+    const std::string type = isMl ? plain.str() : name;
+    for (int64_t opset : {op.since, std::max<int64_t>(op.since, isMl ? 3 : 12), isMl ? newestMlOpset : newestOpset})
+      for (bool inputs : {true, false}) {
+        int64_t most = (inputs ? op.inputs : op.outputs).at(opset);
+        if (most > few)
+          continue;
+        model.Clear();
+        model.add_opset_import()->set_version(isMl ? 18 : opset);
+        if (isMl) {
+          onnx::OperatorSetIdProto &ml = *model.add_opset_import();
+          ml.set_domain(mlDomain.str());
+          ml.set_version(opset);
+        }
+        input("x", {4});
+        std::vector<std::string> names(size_t(most + 1), inputs ? "x" : "");
+        if (!inputs)
+          names[0] = "y"; // the others have no name, and count as well
+        node(type, inputs ? names : std::vector<std::string>{"x"}, inputs ? std::vector<std::string>{"y"} : names)
+            .set_domain(isMl ? mlDomain.str() : "");
+        output("y");
+        bool first = inputs || op.inputs.at(opset) > 0;
+        expectFailure(3, {"'the_" + type + "'", type,
+                          std::to_string(first ? most + 1 : 1) + (first && !inputs ? " outputs" : " inputs"),
+                          "at most " + std::to_string(first ? most : 0) + " at opset " + std::to_string(opset)});
+      }
+  }
+}
+
+TEST_F(TableTest, HowManyInputsAnOpHasDependsOnTheOpset) {
+  input("x", {std::string("N"), 4});
+  node("ReduceSum", {"x", "axes"}, {"y"});
+  output("y");
+  ints("axes", {1});
+  EXPECT_EQ(failure().code, 0);
+  model.mutable_opset_import(0)->set_version(12); // axes are an attribute
+  expectFailure(3, {"'the_ReduceSum' (ReduceSum) has 2 inputs, expected at most 1 at opset 12"});
+}
+
+TEST_F(TableTest, OpsOfMachineLearningAreImportedOrSayWhyNot) {
+  std::string unknown = whyNot("NoSuchOp").reason;
+  for (const char *name : {"ArrayFeatureExtractor", "Binarizer", "CastMap", "CategoryMapper", "DictVectorizer",
+                           "FeatureVectorizer", "Imputer", "LabelEncoder", "LinearClassifier", "LinearRegressor",
+                           "Normalizer", "OneHotEncoder", "SVMClassifier", "SVMRegressor", "Scaler", "TreeEnsemble",
+                           "TreeEnsembleClassifier", "TreeEnsembleRegressor", "ZipMap"}) {
+    Why why = whyNot(qualified(mlDomain, name));
+    EXPECT_EQ(findOp(qualified(mlDomain, name)) == nullptr, why.reason != unknown) << name;
+    EXPECT_EQ(findOp(name), nullptr) << "of another domain";
+    EXPECT_FALSE(why.advice.empty()) << name;
+  }
+}
+
+TEST_F(TableTest, EveryOpIsImportedOrSaysWhyNot) {
+  // Of ONNX 1.23's default domain. What is missing has a reason of its own, not the one of an op that nobody knows.
+  std::string unknown = whyNot("NoSuchOp").reason;
+  for (const char *name : {"Abs",
+                           "Add",
+                           "AffineGrid",
+                           "And",
+                           "ArgMax",
+                           "ArgMin",
+                           "Attention",
+                           "AveragePool",
+                           "BatchNormalization",
+                           "Bernoulli",
+                           "BitCast",
+                           "BlackmanWindow",
+                           "Cast",
+                           "CastLike",
+                           "CausalConvWithState",
+                           "CenterCropPad",
+                           "Clip",
+                           "Col2Im",
+                           "Compress",
+                           "Concat",
+                           "ConcatFromSequence",
+                           "Constant",
+                           "ConstantOfShape",
+                           "Conv",
+                           "ConvInteger",
+                           "ConvTranspose",
+                           "Cos",
+                           "CumProd",
+                           "CumSum",
+                           "DFT",
+                           "DeformConv",
+                           "DepthToSpace",
+                           "DequantizeLinear",
+                           "Det",
+                           "Div",
+                           "Dropout",
+                           "DynamicQuantizeLinear",
+                           "Einsum",
+                           "Equal",
+                           "Erf",
+                           "Exp",
+                           "Expand",
+                           "EyeLike",
+                           "Flatten",
+                           "GRU",
+                           "Gather",
+                           "GatherElements",
+                           "GatherND",
+                           "Gelu",
+                           "Gemm",
+                           "GlobalAveragePool",
+                           "GlobalLpPool",
+                           "GlobalMaxPool",
+                           "Greater",
+                           "GreaterOrEqual",
+                           "GridSample",
+                           "GroupNormalization",
+                           "HammingWindow",
+                           "HannWindow",
+                           "Hardmax",
+                           "Identity",
+                           "ImageDecoder",
+                           "InstanceNormalization",
+                           "LRN",
+                           "LSTM",
+                           "LayerNormalization",
+                           "Less",
+                           "LessOrEqual",
+                           "LinearAttention",
+                           "Log",
+                           "LogSoftmax",
+                           "LpNormalization",
+                           "LpPool",
+                           "MatMul",
+                           "MatMulInteger",
+                           "Max",
+                           "MaxPool",
+                           "MaxRoiPool",
+                           "MaxUnpool",
+                           "MeanVarianceNormalization",
+                           "MelWeightMatrix",
+                           "Min",
+                           "Mish",
+                           "Mul",
+                           "Multinomial",
+                           "Neg",
+                           "NegativeLogLikelihoodLoss",
+                           "NonMaxSuppression",
+                           "NonZero",
+                           "Not",
+                           "OneHot",
+                           "Optional",
+                           "OptionalGetElement",
+                           "OptionalHasElement",
+                           "Or",
+                           "Pad",
+                           "Pow",
+                           "QLinearConv",
+                           "QLinearMatMul",
+                           "QuantizeLinear",
+                           "RMSNormalization",
+                           "RNN",
+                           "RandomNormal",
+                           "RandomNormalLike",
+                           "RandomUniform",
+                           "RandomUniformLike",
+                           "Range",
+                           "Reciprocal",
+                           "ReduceL1",
+                           "ReduceL2",
+                           "ReduceLogSum",
+                           "ReduceLogSumExp",
+                           "ReduceMax",
+                           "ReduceMean",
+                           "ReduceMin",
+                           "ReduceProd",
+                           "ReduceSum",
+                           "ReduceSumSquare",
+                           "RegexFullMatch",
+                           "Relu",
+                           "Reshape",
+                           "Resize",
+                           "ReverseSequence",
+                           "RoiAlign",
+                           "RotaryEmbedding",
+                           "STFT",
+                           "Scatter",
+                           "ScatterElements",
+                           "ScatterND",
+                           "SequenceAt",
+                           "SequenceConstruct",
+                           "SequenceEmpty",
+                           "SequenceErase",
+                           "SequenceInsert",
+                           "SequenceLength",
+                           "SequenceMap",
+                           "Shape",
+                           "Sigmoid",
+                           "Sign",
+                           "Sin",
+                           "Size",
+                           "Slice",
+                           "Softmax",
+                           "SoftmaxCrossEntropyLoss",
+                           "Softplus",
+                           "SpaceToDepth",
+                           "Split",
+                           "SplitToSequence",
+                           "Sqrt",
+                           "Squeeze",
+                           "StringConcat",
+                           "StringNormalizer",
+                           "StringSplit",
+                           "Sub",
+                           "Sum",
+                           "Swish",
+                           "Tanh",
+                           "TensorScatter",
+                           "TfIdfVectorizer",
+                           "Tile",
+                           "TopK",
+                           "Transpose",
+                           "Trilu",
+                           "Unique",
+                           "Unsqueeze",
+                           "Upsample",
+                           "Where"}) {
+    Why why = whyNot(name);
+    EXPECT_EQ(findOp(name) == nullptr, why.reason != unknown) << name;
+    EXPECT_FALSE(why.advice.empty()) << name;
+  }
+}
+
+} // namespace
+} // namespace tutti::test
