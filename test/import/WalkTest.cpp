@@ -147,8 +147,8 @@ TEST_F(WalkTest, LoopsOfAKnownLength) {
   expectFailure(4, {"Loop", "how often it runs is not known", "unroll"});
   loop.set_input(0, "steps");
   EXPECT_EQ(failure().code, 0);
-  inner.set_op_type("Conv"); // reported as ever, once
-  expectFailure(4, {"Conv", "1 node", "the_Loop/0/z"});
+  inner.set_op_type("GRU"); // reported as ever, once
+  expectFailure(4, {"GRU", "1 node", "the_Loop/0/z"});
   inner.set_op_type("Exp");
   loop.set_input(1, "c");
   expectFailure(4, {"Loop", "whether it goes on is not known"});
@@ -220,6 +220,60 @@ TEST_F(WalkTest, SequencesWhoseStructureIsKnown) {
   graph().mutable_input(0)->mutable_type()->clear_tensor_type();
   graph().mutable_input(0)->mutable_type()->mutable_sequence_type();
   expectFailure(4, {"input 'x' is a sequence where a tensor is due"});
+}
+
+TEST_F(WalkTest, WindowsThatOverlap) {
+  input("x", {std::string("N"), 3, 8});
+  onnx::NodeProto &conv = node("Conv", {"x", "w"}, {"y"});
+  onnx::TensorProto &w = tensor("w", {2, 3, 4});
+  for (int i = 0; i < 24; ++i)
+    w.add_float_data(1);
+  output("y");
+  expectFailure(4, {"Conv", "4 elements at steps of 1", "a dense network of the same function"});
+  auto numbers = [&](const std::string &name, std::vector<int64_t> values) {
+    onnx::AttributeProto &attribute = *conv.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INTS);
+    for (int64_t value : values)
+      attribute.add_ints(value);
+  };
+  numbers("strides", {4});
+  EXPECT_EQ(failure().code, 0);
+  for (auto [name, values, part] : {std::tuple("pads", std::vector<int64_t>{1, 0}, "these have padding"),
+                                    std::tuple("dilations", std::vector<int64_t>{2}, "these have gaps")}) {
+    numbers(name, values);
+    expectFailure(4, {"Conv", part});
+    conv.mutable_attribute()->RemoveLast();
+  }
+  numbers("kernel_shape", {5});
+  expectFailure(3, {"the_Conv", "windows of length 5 at steps of 4 along axis 2"});
+  conv.mutable_attribute()->RemoveLast();
+  numbers("pads", {0});
+  expectFailure(3, {"the_Conv", "attribute 'pads' has 1 numbers, expected 2"});
+  conv.mutable_attribute()->RemoveLast();
+  tensor("b", {1}).add_float_data(1);
+  conv.add_input("b");
+  expectFailure(3, {"the_Conv", "a bias float32 (1) for 2 channels"});
+  conv.mutable_input()->RemoveLast();
+  w.set_dims(1, 2);
+  w.set_dims(0, 3);
+  expectFailure(3, {"the_Conv", "float32 (N, 3, 8), the weights are for 2 channels"});
+  w.set_dims(2, 2);
+  w.add_dims(2);
+  expectFailure(3, {"the_Conv", "x is float32 (N, 3, 8), the weights are float32 (3, 2, 2, 2)"});
+  // Pooling.
+  conv.mutable_input()->RemoveLast();
+  conv.set_op_type("MaxPool");
+  expectFailure(3, {"(MaxPool)", "'kernel_shape' is missing"});
+  numbers("kernel_shape", {5});
+  numbers("strides", {2});
+  conv.mutable_attribute()->DeleteSubrange(0, 1);
+  expectFailure(4, {"MaxPool", "pooling is not supported yet but", "5 elements at steps of 2", "Slice"});
+  numbers("pads", {0, 0});
+  conv.mutable_attribute(0)->set_ints(0, 0);
+  expectFailure(3, {"(MaxPool)", "windows of length 0"});
+  graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()->RemoveLast();
+  expectFailure(3, {"(MaxPool)", "expected rows, channels, and an image"});
 }
 
 TEST_F(WalkTest, SequencesTakeRoom) {

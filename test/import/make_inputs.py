@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 import classical
 import moves
 import sequences
+import windows
 
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
@@ -392,9 +393,8 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
-moves.add_cases(case, node, rng, i64, f32)
-sequences.add_cases(case, node, rng, i64, f32)
-classical.add_cases(case, node, rng, i64, f32)
+for more in (classical, moves, sequences, windows):
+    more.add_cases(case, node, rng, i64, f32)
 
 
 def value_info(name, array, batch):

@@ -122,6 +122,7 @@ private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
+  Operand reduceShape(ReduceKind kind, const ShapeValue &x, bool keep);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);

@@ -31,6 +31,8 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
     return Operand();
   if (axes.empty())
     return x;
+  if (x.isShape())
+    return reduceShape(kind, x.shape(), keep);
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted);
   Sizes sizes = x.sizes();

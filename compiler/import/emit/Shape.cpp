@@ -59,7 +59,36 @@ static std::optional<Size> compute(StringRef name, const Size &a, const Size &b)
     if (a.isFixed() && b.isFixed() && !llvm::SubOverflow(a.getFixed(), b.getFixed(), difference))
       return Size(difference);
   }
+  if (name == MaxOp::getOperationName() || name == MinOp::getOperationName()) {
+    bool wantsMost = name == MaxOp::getOperationName();
+    if (a.isFixed() && b.isFixed())
+      return Size(wantsMost ? std::max(a.getFixed(), b.getFixed()) : std::min(a.getFixed(), b.getFixed()));
+    // A size is at least 1.
+    auto isLess = [](const Size &x, const Size &size) {
+      return x.isFixed() && x.getFixed() <= 1 && size.getFactor() > 0;
+    };
+    if (a == b || isLess(b, a))
+      return wantsMost ? a : b;
+    if (isLess(a, b))
+      return wantsMost ? b : a;
+  }
   return std::nullopt;
+}
+
+Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, bool keep) {
+  StringRef name = kind == ReduceKind::prod  ? MulOp::getOperationName()
+                   : kind == ReduceKind::sum ? AddOp::getOperationName()
+                   : kind == ReduceKind::max ? MaxOp::getOperationName()
+                   : kind == ReduceKind::min ? MinOp::getOperationName()
+                                             : StringRef();
+  std::optional<Size> all = x.elements[0];
+  for (const Size &each : ArrayRef(x.elements).drop_front())
+    all = all && !name.empty() ? compute(name, *all, each) : std::nullopt;
+  if (!all)
+    return unsupported(quote(stringifyReduceKind(kind)) + " of sizes " + tutti::str(x.elements) +
+                           ", which is no product of sizes",
+                       "bind the dimension to one value with --dim");
+  return shape({{*all}, keep, x.element});
 }
 
 /// Whether two sizes are equal, if that is so at every call or at none.

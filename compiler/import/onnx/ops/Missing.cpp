@@ -10,9 +10,8 @@ struct Group {
   llvm::ArrayRef<const char *> ops;
 };
 
-constexpr const char *convolution[] = {"Col2Im", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv"};
-constexpr const char *pooling[] = {"AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool",
-                                   "LpPool",      "MaxPool",           "MaxRoiPool",   "MaxUnpool"};
+constexpr const char *convolution[] = {"Col2Im", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv"};
+constexpr const char *pooling[] = {"GlobalLpPool", "LpPool", "MaxRoiPool", "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
 constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement", "SequenceMap"};
@@ -36,8 +35,9 @@ constexpr const char *categories[] = {"ai.onnx.ml::CategoryMapper"};
 constexpr const char *votes[] = {"ai.onnx.ml::SVMClassifier"};
 
 const Group groups[] = {
-    {"convolutions are not supported yet", "a dense network of the same function can be compiled", convolution},
-    {"pooling over an image is not supported yet",
+    {"convolutions of this kind are not supported yet", "a dense network of the same function can be compiled",
+     convolution},
+    {"pooling of this kind is not supported yet",
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
     {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
     {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
@@ -70,7 +70,9 @@ Why whyNot(llvm::StringRef qualified) {
       return {group.reason, group.advice};
   if (auto [domain, name] = qualified.rsplit("::"); !name.empty() && domain != mlDomain)
     return {"ops of the domain " + quote(domain) + " are not supported", "export the model with standard ONNX ops"};
-  return {"the op is not supported yet", "write the model without it"};
+  return {"no opset up to " + std::to_string(newestOpset) + " has an op of that name",
+          "exporters leave an op of their framework's own as it is where they know none of ONNX: write the model "
+          "without it"};
 }
 
 } // namespace tutti

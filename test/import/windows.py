@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The cases of make_inputs.py about windows that do not overlap, with products and reductions that say the same; and about arithmetic on sizes."""
+
+
+def add_cases(case, node, rng, i64, f32):
+    image, line, b = {"x": rng(2, 3, 8, 4)}, {"x": rng(2, 3, 6)}, rng(5, seed=3)
+    w, narrow, whole = rng(5, 3, 4, 2, seed=4), rng(5, 3, 1, seed=5), rng(5, 3, 8, 4, seed=6)
+    case("windows-patches~conv", 13, [node("Conv", "x w b", strides=[4, 2])], image, {"w": w, "b": b})
+    case("windows-patches~same", 22, [node("Conv", "x w b", strides=[4, 2], kernel_shape=[4, 2], auto_pad="SAME_UPPER", dilations=[1, 1], group=1)], image,
+         {"w": w, "b": b})
+    case("windows-patches~product", 13, [node("Reshape", "x s", "r"), node("Transpose", "r", "t", perm=[0, 2, 4, 1, 3, 5]), node("Reshape", "t p", "q"),
+                                         node("MatMul", "q v", "m"), node("Add", "m b", "a"), node("Transpose", "a", "z", perm=[0, 2, 1]), node("Reshape", "z o")],
+         image, {"s": i64(0, 3, 2, 4, 2, 2), "p": i64(0, 4, 24), "v": w.reshape(5, 24).T.copy(), "b": b, "o": i64(0, 5, 2, 2)})
+    case("windows-of-one~conv", 13, [node("Conv", "x w b")], line, {"w": narrow, "b": b})
+    case("windows-of-one~product", 13, [node("Transpose", "x", "t", perm=[0, 2, 1]), node("MatMul", "t v", "m"), node("Add", "m b", "a"),
+                                        node("Transpose", "a", "y", perm=[0, 2, 1])], line, {"v": narrow[:, :, 0].T.copy(), "b": b})
+    case("windows-whole~conv", 13, [node("Conv", "x w b")], image, {"w": whole, "b": b})
+    case("windows-whole~product", 13, [node("Flatten", "x", "f"), node("Gemm", "f v b", "g", transB=1), node("Unsqueeze", "g a")], image,
+         {"v": whole.reshape(5, 96), "b": b, "a": i64(2, 3)})
+    case("windows-apart", 13, [node("Conv", "x w", strides=[2])], line, {"w": narrow})
+    case("windows-far-apart", 13, [node("Conv", "x w", strides=[4])], line, {"w": rng(5, 3, 2, seed=7)})
+    case("windows-that-leave-a-rest", 13, [node("Conv", "x w b", strides=[3, 3])], image, {"w": rng(5, 3, 3, 3, seed=8), "b": b})
+    for opset in (7, 22):
+        case(f"pool-average-{opset}", opset, [node("AveragePool", "x", kernel_shape=[4, 2], strides=[4, 2])], image)
+        case(f"pool-max-{opset}", opset, [node("MaxPool", "x", kernel_shape=[3, 2], strides=[3, 2])], image)
+    case("pool-line", 19, [node("AveragePool", "x", "a", kernel_shape=[3], strides=[3], count_include_pad=1), node("MaxPool", "a", kernel_shape=[2], ceil_mode=1, strides=[2])], line)
+    case("pool-volume", 13, [node("MaxPool", "x", kernel_shape=[1, 2, 2], strides=[1, 2, 2])], {"x": rng(2, 3, 2, 4, 4)})
+    for name, reduce in (("Average", "Mean"), ("Max", "Max")):
+        case(f"pool-all-{reduce.lower()}~op", 13, [node(f"Global{name}Pool", "x")], image)
+        case(f"pool-all-{reduce.lower()}~reduce", 13, [node(f"Reduce{reduce}", "x", axes=[2, 3])], image)
+    case("pool-all-of-a-line", 13, [node("GlobalAveragePool", "x")], line)
+
+    # What TensorFlow's einsum becomes.
+    case("sizes-product", 13, [node("Shape", "x", "s"), node("Gather", "s p", "g"), node("ReduceProd", "g", "n"), node("Concat", "n last", "t", axis=0), node("Reshape", "x t")],
+         line, {"p": i64(0, 1), "last": i64(6)})
+    case("sizes-extremes", 13, [node("Shape", "x", "s"), node("Shape", "x", "t"), node("Max", "s t ones", "m"), node("Min", "m t", "n"), node("Min", "n ones", "o"),
+                                node("Mul", "n o", "r"), node("Expand", "v r", "e"), node("Add", "x e")], line, {"ones": i64(1, 1, 1), "v": f32(0.5)})
