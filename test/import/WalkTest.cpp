@@ -285,6 +285,19 @@ TEST_F(WalkTest, SequencesTakeRoom) {
   expectFailure(4, {"SplitToSequence", "more than 4096 tensors"});
 }
 
+TEST_F(WalkTest, ElementsThatAnOpDoesNotTake) {
+  input("x", {std::string("N"), 3, 4}, 7);
+  onnx::NodeProto &tanh = node("Tanh", {"x"}, {"y"});
+  output("y");
+  expectFailure(3, {"the_Tanh", "expected elements of a float type"});
+  ints("c", {1, 2});
+  tanh.set_input(0, "c");
+  expectFailure(3, {"the_Tanh", "expected elements of a float type"});
+  tanh.set_input(0, "x");
+  tanh.set_op_type("GlobalAveragePool");
+  expectFailure(3, {"(GlobalAveragePool)", "float"});
+}
+
 TEST_F(WalkTest, GraphsInGraphs) {
   input("x", {4});
   output("y");

@@ -69,7 +69,8 @@ bool Emit::fits(ArrayRef<Size> sizes) {
 
 Operation *Emit::make(const OperationState &state) {
   Operation *op = Operation::create(state);
-  if (succeeded(op->getName().verifyInvariants(op)))
+  // Which elements an op takes is asked by the second: it is a rule of what it infers.
+  if (succeeded(op->getName().verifyInvariants(op)) && succeeded(op->getName().verifyRegionInvariants(op)))
     return op;
   op->destroy();
   std::string why = diagnostics.take();
