@@ -120,6 +120,18 @@ ONNX = [
     (3, "Einsum", onnx([field(1, field(1, "x") + field(2, "y") + field(4, "Einsum") + field(5, field(1, "equation") + field(4, "ab->abc") + field(20, 3)))])),
     (3, "Einsum", onnx([field(1, field(1, "x") + field(2, "y") + field(4, "Einsum") + field(5, field(1, "equation") + field(4, "->->") + field(20, 3)))])),
     (4, "Range", onnx([node("Range", ["x", "x", "x"], "y")])),
+    (3, "expected elements of a float type", onnx([node("Tanh", ["c"], "y")], weights=(tensor("c", (2,), I64, ints(1, 2)),))),
+    # Sequences, windows, and ops of ai.onnx.ml.
+    (4, "'y' is a sequence", onnx([node("SequenceConstruct", ["x"], "y")])),
+    (3, "joins an empty sequence", onnx([node("SequenceEmpty", [], "s"), node("ConcatFromSequence", ["s"], "y", axis=0)])),
+    (3, "where a tensor is due", onnx([node("SequenceConstruct", ["x"], "s"), node("Relu", ["s"], "y")])),
+    (3, "where a sequence of tensors is due", onnx([node("SequenceLength", ["x"], "y")])),
+    (4, "sequence of more than 4096 tensors", onnx([node("SplitToSequence", ["x"], "s", axis=0), node("SequenceLength", ["s"], "y")],
+                                                  inputs=(value_info("x", [2**40, 4]),))),
+    (4, "an image of 1099511627776 elements", onnx([node("MaxPool", ["x"], "y", kernel_shape=[1])], inputs=(value_info("x", [2, 4, 2**40]),))),
+    (4, "came with opset 1", onnx([node("Scaler", ["x"], "y", "ai.onnx.ml")])),
+    (3, "'classlabels_ints' has 0 numbers", onnx([node("LinearClassifier", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 3)))),
+    (4, "zipmap", onnx([node("ZipMap", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 1)))),
     # Data outside of the file.
     (2, "missing.bin", external(location="missing.bin")),
     (3, "'w'", external()),
