@@ -17,10 +17,10 @@ struct Windows {
 };
 } // namespace
 
-static Operand unsupportedWindows(Node &n, const Twine &why) {
+static Operand unsupportedWindows(Node &n, const Twine &which) {
   bool convolves = n.proto.op_type() == "Conv";
-  return n.emit.unsupported(Twine(convolves ? "convolutions are" : "pooling is") +
-                                " not supported yet but with windows that do not overlap: " + why,
+  return n.emit.unsupported((convolves ? "convolutions " : "pooling ") + which +
+                                (convolves ? " are not supported yet" : " is not supported yet"),
                             convolves ? "a dense network of the same function can be compiled"
                                       : "write it with Slice and a reduction");
 }
@@ -63,16 +63,17 @@ static Operand windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel, Wi
       return e.malformed("windows of length " + Twine(length) + " at steps of " + Twine(stride) + " along axis " +
                          Twine(i + 2));
     if (length > size || (*pads)[i] != 0 || (*pads)[i + axes] != 0)
-      return unsupportedWindows(n, "these have padding");
+      return unsupportedWindows(n, "with padding");
     if ((*gaps)[i] != 1 && length != 1)
-      return unsupportedWindows(n, "these have gaps");
+      return unsupportedWindows(n, "with dilations");
     int64_t count = (size - length) / stride + 1, covered = (count - 1) * stride + length;
     bool isSame = padding == "SAME_UPPER" || padding == "SAME_LOWER";
     if ((isSame && (size - 1) / stride * stride + length > size) ||
         (roundsUp && covered < size && count * stride < size))
-      return unsupportedWindows(n, "these have padding");
+      return unsupportedWindows(n, "with padding");
     if (count > 1 && stride < length)
-      return unsupportedWindows(n, Twine(length) + " elements at steps of " + Twine(stride));
+      return unsupportedWindows(n, "whose windows overlap (" + Twine(length) + " elements at steps of " +
+                                       Twine(stride) + ")");
     // What is between one window and the next goes.
     SmallVector<int64_t> places;
     for (int64_t j = 0; stride > length && length > 1 && j < count * length; ++j)
@@ -105,7 +106,7 @@ void importConv(Node &n) {
   SmallVector<int64_t> kernel;
   for (const Size &size : w.sizes()) {
     if (!size.isFixed()) {
-      unsupportedWindows(n, "these have weights of shape " + str(w.sizes()));
+      unsupportedWindows(n, "with weights of shape " + str(w.sizes()));
       return;
     }
     kernel.push_back(size.getFixed());
@@ -115,7 +116,7 @@ void importConv(Node &n) {
     return;
   }
   if (groups != 1) {
-    unsupportedWindows(n, "these have " + Twine(groups) + " groups of channels");
+    unsupportedWindows(n, "with groups of channels");
     return;
   }
   if (!e.isKnown(x, 1, "sums over"))
