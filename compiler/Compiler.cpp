@@ -315,9 +315,13 @@ private:
         if (auto contraction = dyn_cast<ContractOp>(op))
           if (std::optional<Size> flops = flopsOf(contraction))
             report.flops += (report.flops.empty() ? "" : " + ") + flops->str();
-        if (op->hasAttr("numerics"))
+        if (isa<NumericsOpInterface>(op)) {
+          NumericsProduct product = numericsProduct(op);
           report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
-                             (numericsProduct(op) == "fma" ? numericsRule(op) : numericsProduct(op)).str();
+                             (product == NumericsProduct::fma ? stringifyNumericsRule(numericsRule(op))
+                                                              : stringifyNumericsProduct(product))
+                                 .str();
+        }
       });
       for (const DeviceLaunch &launch : launches)
         if (llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch); llvm::is_contained(parts, kernel))

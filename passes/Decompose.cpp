@@ -170,7 +170,7 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
     }
     if (!isRowsTimesWeight(spec, operands[1]))
       return failure();
-    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str());
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str(), NumericsAttr());
     return success();
   }
 };

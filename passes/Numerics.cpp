@@ -5,8 +5,6 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Target.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 
 namespace tutti {
@@ -40,15 +38,14 @@ bool isRowsTimesWeight(const ContractSpec &spec, Value right) {
   return left == rows;
 }
 
-StringRef productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
+NumericsProduct productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
+  if (target != "cuda")
+    return NumericsProduct::fma;
   // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8
   // columns is not mostly padding.
-  bool split = k >= 48 && n > 8;
-  return target != "cuda" ? "fma"
-                          : llvm::StringSwitch<StringRef>(precision)
-                                .Case("f32", split ? "tf32x3" : "fma")
-                                .Cases({"tf32", "bf16", "f16"}, precision)
-                                .Default("fma");
+  if (precision == "f32")
+    return k >= 48 && n > 8 ? NumericsProduct::tf32x3 : NumericsProduct::fma;
+  return symbolizeNumericsProduct(precision).value_or(NumericsProduct::fma);
 }
 
 TypedAttr neutralOf(ReduceKind kind, Type element) {
@@ -65,14 +62,10 @@ TypedAttr neutralOf(ReduceKind kind, Type element) {
 }
 
 LogicalResult requireNumerics(ModuleOp module) {
-  WalkResult walked = module.walk([](Operation *op) {
-    if (!op->hasTrait<HasNumerics>())
+  WalkResult walked = module.walk([](NumericsOpInterface op) {
+    if (op.getNumericsAttr())
       return WalkResult::advance();
-    auto numerics = op->getAttrOfType<DictionaryAttr>("numerics");
-    if (numerics && numerics.getAs<StringAttr>("rule") &&
-        (!isa<ContractOp>(op) || numerics.getAs<IntegerAttr>("chunk")))
-      return WalkResult::advance();
-    op->emitOpError("expected 'numerics' with its rule: --tutti-numerics comes before this pass");
+    op->emitOpError("expected 'numerics': --tutti-numerics comes before this pass");
     return WalkResult::interrupt();
   });
   return failure(walked.wasInterrupted());
@@ -82,34 +75,33 @@ namespace {
 
 struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
   void runOnOperation() override {
-    Builder b(&getContext());
-    getOperation().walk([&](Operation *op) {
-      if (auto contract = dyn_cast<ContractOp>(op)) {
-        auto spec = ContractSpec::parse(contract.getSpec());
-        int64_t k = 1;
-        Sizes sizes = getSizes(cast<RankedTensorType>(contract.getLhs().getType()));
-        for (char label : spec->contracted())
-          k *= sizes[spec->lhs.find(label)].getFixed();
-        auto set = [&](int64_t chunk, StringRef rule, StringRef product) {
-          NamedAttrList numerics;
-          numerics.set("chunk", b.getI64IntegerAttr(chunk));
-          numerics.set("rule", b.getStringAttr(rule));
-          if (!product.empty())
-            numerics.set("product", b.getStringAttr(product));
-          op->setAttr("numerics", numerics.getDictionary(&getContext()));
-        };
-        if (!isRowsTimesWeight(contract)) {
-          set(chunkOf(k), "chain", "");
-        } else {
-          int64_t n = getSizes(contract.getType()).back().getFixed();
-          StringRef product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
-          set(product == "fma" ? chunkOf(k) : product == "tf32x3" ? splitChunk : k, "panels", product);
-        }
-      } else if (op->hasTrait<HasNumerics>()) {
-        StringRef rule = isRowPhase(op) ? "lanes" : "chain";
-        op->setAttr("numerics", b.getDictionaryAttr({b.getNamedAttr("rule", b.getStringAttr(rule))}));
-      }
+    getOperation().walk([&](NumericsOpInterface op) {
+      auto contract = dyn_cast<ContractOp>(*op);
+      op.setNumericsAttr(contract ? ofContraction(contract)
+                                  : get(isRowPhase(op) ? NumericsRule::lanes : NumericsRule::chain));
     });
+  }
+
+  NumericsAttr get(NumericsRule rule, std::optional<int64_t> chunk = {},
+                   NumericsProduct product = NumericsProduct::fma) {
+    return NumericsAttr::get(&getContext(), rule, chunk, product);
+  }
+
+  NumericsAttr ofContraction(ContractOp contract) {
+    auto spec = ContractSpec::parse(contract.getSpec());
+    int64_t k = 1;
+    Sizes sizes = getSizes(cast<RankedTensorType>(contract.getLhs().getType()));
+    for (char label : spec->contracted())
+      k *= sizes[spec->lhs.find(label)].getFixed();
+    if (!isRowsTimesWeight(contract))
+      return get(NumericsRule::chain, chunkOf(k));
+    int64_t n = getSizes(contract.getType()).back().getFixed();
+    NumericsProduct product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
+    return get(NumericsRule::panels,
+               product == NumericsProduct::fma      ? chunkOf(k)
+               : product == NumericsProduct::tf32x3 ? splitChunk
+                                                    : k,
+               product);
   }
 };
 

@@ -146,11 +146,10 @@ private:
     table->name = which.name;
     table->family = plan::stringifyFamily(ofModule[which.kernels.front()].getFamily()).str();
     for (unsigned kernel : which.kernels)
-      ofModule[kernel].walk([&](Operation *op) {
-        if (auto numerics = op->getAttrOfType<DictionaryAttr>("numerics")) {
-          llvm::raw_string_ostream stream(table->numerics);
-          stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " " << numerics;
-        }
+      ofModule[kernel].walk([&](NumericsOpInterface op) {
+        llvm::raw_string_ostream stream(table->numerics);
+        stream << (table->numerics.empty() ? "" : "; ") << op->getName().stripDialect() << " ";
+        op.getNumericsAttr().printStripped(stream);
       });
     same.push_back({which.launch, unsigned(root.kernels.size())});
     root.kernels.push_back(std::move(table));

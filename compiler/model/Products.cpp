@@ -4,7 +4,6 @@
 #include "Counter.h"
 #include "passes/analysis/Numerics.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
@@ -14,12 +13,19 @@ using namespace mlir;
 namespace tutti {
 
 static Product productOf(Contraction c) {
-  return llvm::StringSwitch<Product>(c.math)
-      .Case("Tf32x3", Product::tf32x3)
-      .Case("Tf32", Product::tf32)
-      .Case("Bf16", Product::bf16)
-      .Case("F16", Product::f16)
-      .Default(Product::fma);
+  switch (c.product) {
+  case NumericsProduct::fma:
+    return Product::fma;
+  case NumericsProduct::tf32x3:
+    return Product::tf32x3;
+  case NumericsProduct::tf32:
+    return Product::tf32;
+  case NumericsProduct::bf16:
+    return Product::bf16;
+  case NumericsProduct::f16:
+    return Product::f16;
+  }
+  llvm_unreachable("a product that the formula lacks");
 }
 
 /// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
@@ -216,7 +222,7 @@ void Counter::countFragments(Contraction c, Share own) {
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
-  if (!left.narrow.empty()) // they are in shared memory as fragments want them
+  if (left.narrow) // they are in shared memory as fragments want them
     each.left = {};
   bool streams = c.streamsRows(steps), chunks = step->product == Product::tf32x3;
 
@@ -225,7 +231,7 @@ void Counter::countFragments(Contraction c, Share own) {
   step->products += warpRows * 16 * m * groups * 16 * own.tiles * 8;
   step->uneven = own.uneven;
   step->moves += visits * (own.visits * 2 * m + own.panels * words);
-  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow.empty() ? 16 : 8) + own.tiles * words * 4);
+  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow ? 8 : 16) + own.tiles * words * 4);
   double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.tiles * 4;
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
@@ -296,7 +302,7 @@ void Counter::countEnd(const Step &of, double columns) {
     step->moves += elements * copies / each;
     if (fragments && geometry.slices == 1) // the second half of some sums goes where the first was, and so on
       step->moves += elements / 2 * std::log2(4 * geometry.rowTiles * geometry.warpPanels);
-    step->sharedBytes += elements * (place.narrow.empty() ? 4 : 2) * copies;
+    step->sharedBytes += elements * (place.narrow ? 2 : 4) * copies;
     step->sharedBytes += elements * 4 * one.moves;
     if (place.kind == Place::result)
       step->l2Bytes += bytesOfBlock(value);

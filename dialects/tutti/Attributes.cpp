@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a module, an input and an output say of themselves: passes read these attributes as their description has them.
+// What a module, an input, an output and a sum say of themselves: passes read these attributes as their description has
+// them.
 #include "Tutti.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -74,6 +75,31 @@ LogicalResult TuttiDialect::verifyRegionResultAttribute(Operation *op, unsigned,
                                                                    : expected(op, name, "a list of strings");
   }
   return op->emitError() << "'" << name.getValue() << "' is no attribute of an output";
+}
+
+LogicalResult NumericsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, NumericsRule rule,
+                                   std::optional<int64_t> chunk, NumericsProduct product) {
+  if (chunk.value_or(0) < 0)
+    return emitError() << "expected a chunk of 0 or more, got " << *chunk;
+  if (rule == NumericsRule::lanes && chunk)
+    return emitError() << "expected no chunk of the rule lanes, got " << *chunk;
+  if (rule != NumericsRule::panels && product != NumericsProduct::fma)
+    return emitError() << "expected the rule panels with the product " << stringifyNumericsProduct(product) << ", got "
+                       << stringifyNumericsRule(rule);
+  return success();
+}
+
+LogicalResult verifyNumerics(Operation *op) {
+  NumericsAttr numerics = cast<NumericsOpInterface>(op).getNumericsAttr();
+  if (!numerics)
+    return success();
+  bool isSum = isa<ContractOp>(op);
+  if (numerics.getRule() == (isSum ? NumericsRule::lanes : NumericsRule::panels))
+    return op->emitOpError("expected the rule ")
+           << (isSum ? "panels or chain" : "lanes or chain") << ", got " << stringifyNumericsRule(numerics.getRule());
+  if (numerics.getChunk().has_value() != isSum)
+    return op->emitOpError(isSum ? "expected numerics with a chunk" : "expected numerics without a chunk");
+  return success();
 }
 
 } // namespace tutti

@@ -22,18 +22,18 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tutti {
-/// The trait Tutti_HasNumerics.
-template <typename Op> struct HasNumerics : mlir::OpTrait::TraitBase<Op, HasNumerics> {};
+/// Whether an op's `numerics`, if it has them, are those of a contraction or of anything else.
+llvm::LogicalResult verifyNumerics(mlir::Operation *op);
 } // namespace tutti
 
 #include "dialects/tutti/TuttiEnums.h.inc"
 
 #include "dialects/tutti/TuttiDialect.h.inc"
 
-#include "dialects/tutti/TuttiInterfaces.h.inc"
-
 #define GET_ATTRDEF_CLASSES
 #include "dialects/tutti/TuttiAttrs.h.inc"
+
+#include "dialects/tutti/TuttiInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/tutti/TuttiOps.h.inc"

@@ -83,9 +83,16 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
     }], "bool", "readsOwnRow", (ins "unsigned":$operand), "", "return $_op.isRowPhase();">];
 }
 
-// Its bits depend on the order of a sum or a choice, which tutti-numerics fixes: in a kernel it has `numerics`.
-def Tutti_HasNumerics : NativeOpTrait<"HasNumerics"> {
+def NumericsOpInterface : OpInterface<"NumericsOpInterface"> {
   let cppNamespace = "::tutti";
+  let description = [{
+    An op whose bits depend on the order of a sum or a choice, which tutti-numerics fixes: in a kernel it has `numerics`.
+  }];
+  let methods = [
+    InterfaceMethod<"Null before tutti-numerics.", "::tutti::NumericsAttr", "getNumericsAttr", (ins)>,
+    InterfaceMethod<"", "void", "setNumericsAttr", (ins "::tutti::NumericsAttr":$numerics)>
+  ];
+  let verify = "return ::tutti::verifyNumerics($_op);";
 }
 
 #endif

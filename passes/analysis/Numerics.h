@@ -10,7 +10,7 @@ namespace tutti {
 
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
-/// Of the product "tf32x3", for any k.
+/// Of the product tf32x3, for any k.
 constexpr int64_t splitChunk = 16;
 
 /// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
@@ -20,32 +20,29 @@ inline bool isRowsTimesWeight(ContractOp op) {
   return isRowsTimesWeight(*ContractSpec::parse(op.getSpec()), op.getRhs());
 }
 
-/// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h): see
-/// numericsProduct.
-llvm::StringRef productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
+/// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
+NumericsProduct productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
 
-/// The rule of a contraction or reduction that has been through tutti-numerics.
-/// - panels: rows times a weight; chunked chains, and 16 lanes for the last one to eight columns
-/// (runtime/schema/Layout.h)
-/// - lanes: a reduction along a row; 16 lanes and a fixed tree
-/// - chain: anything else; chunked ascending chains
-inline llvm::StringRef numericsRule(mlir::Operation *op) {
-  return llvm::cast<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("rule")).getValue();
-}
-/// What multiplies in a contraction by the panels rule: "fma", or on tensor cores "tf32x3" (both operands as a sum of
-/// two TF32 numbers), "tf32", "bf16", "f16" (both rounded to the type). The weight lies in the layout that weightLayout
-/// names.
-inline llvm::StringRef numericsProduct(mlir::Operation *op) {
-  auto product =
-      llvm::dyn_cast_or_null<mlir::StringAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("product"));
-  return product ? product.getValue() : "fma";
-}
+/// The numerics of a contraction or reduction that has been through tutti-numerics.
+inline NumericsAttr numericsOf(mlir::Operation *op) { return llvm::cast<NumericsOpInterface>(op).getNumericsAttr(); }
+inline NumericsRule numericsRule(mlir::Operation *op) { return numericsOf(op).getRule(); }
+inline NumericsProduct numericsProduct(mlir::Operation *op) { return numericsOf(op).getProduct(); }
+/// Of a contraction.
+inline int64_t numericsChunk(mlir::Operation *op) { return *numericsOf(op).getChunk(); }
+/// How the weight of a contraction by the panels rule lies.
 inline plan::Layout weightLayout(mlir::Operation *op) {
-  llvm::StringRef product = numericsProduct(op);
-  return product == "fma"    ? plan::Layout::panels
-         : product == "bf16" ? plan::Layout::fragmentsBf16
-         : product == "f16"  ? plan::Layout::fragmentsF16
-                             : plan::Layout::fragmentsF32;
+  switch (numericsProduct(op)) {
+  case NumericsProduct::fma:
+    return plan::Layout::panels;
+  case NumericsProduct::tf32x3:
+  case NumericsProduct::tf32:
+    return plan::Layout::fragmentsF32;
+  case NumericsProduct::bf16:
+    return plan::Layout::fragmentsBf16;
+  case NumericsProduct::f16:
+    return plan::Layout::fragmentsF16;
+  }
+  llvm_unreachable("a product without a layout");
 }
 /// What a reduction of no elements is, and the lanes that have none.
 mlir::TypedAttr neutralOf(ReduceKind kind, mlir::Type element);
@@ -57,7 +54,7 @@ inline bool isRowPhase(mlir::Operation *op) {
 }
 /// Whether an op is rows times a weight.
 inline bool isPanels(mlir::Operation *op) {
-  return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == "panels";
+  return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == NumericsRule::panels;
 }
 /// The rows-times-weight whose weight a value is; null if there is none. All that read one weight so have it in one
 /// layout.
@@ -67,11 +64,8 @@ inline ContractOp readerOfWeight(mlir::Value value) {
       return llvm::cast<ContractOp>(use.getOwner());
   return {};
 }
-inline int64_t numericsChunk(mlir::Operation *op) {
-  return llvm::cast<mlir::IntegerAttr>(op->getAttrOfType<mlir::DictionaryAttr>("numerics").get("chunk")).getInt();
-}
 
-/// Whether tutti-numerics has been here: an error at the first op without its rule.
+/// Whether tutti-numerics has been here: an error at the first op without its numerics.
 llvm::LogicalResult requireNumerics(mlir::ModuleOp module);
 
 } // namespace tutti

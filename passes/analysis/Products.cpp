@@ -31,7 +31,7 @@ std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, 
 }
 
 std::optional<ProductForm> ProductForm::of(ContractOp op) {
-  if (numericsRule(op) != "chain" ||
+  if (numericsRule(op) != NumericsRule::chain ||
       (targetOf(op->getParentOfType<ModuleOp>()) == "cuda" && !op.getType().getElementType().isF32()))
     return std::nullopt;
   return of(*ContractSpec::parse(op.getSpec()), op.getLhs().getType(), op.getRhs().getType(), op.getType());

@@ -321,16 +321,17 @@ private:
     return stride % 32 == 0 ? stride + 16 : stride;
   }
   /// Rounding when it is stored is rounding when it is read.
-  StringRef narrowOf(Value value) {
+  std::optional<NumericsProduct> narrowOf(Value value) {
     if (value.getDefiningOp<ScatterOp>()) // it is read while it is made
       return {};
-    StringRef all;
+    std::optional<NumericsProduct> all;
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
       if (!isPanels(user) || use.getOperandNumber() != 0)
         return {};
-      StringRef product = numericsProduct(user);
-      if ((product != "bf16" && product != "f16") || (!all.empty() && all != product))
+      NumericsProduct product = numericsProduct(user);
+      bool isNarrow = product == NumericsProduct::bf16 || product == NumericsProduct::f16;
+      if (!isNarrow || (all && all != product))
         return {};
       all = product;
     }
@@ -359,7 +360,7 @@ private:
       int64_t columns = RowForm::of(type).columns.getFixed();
       place.narrow = narrowOf(value);
       place.stride = columns == 1 ? 1 : strideOf(columns);
-      int64_t rowBytes = place.stride * (place.narrow.empty() ? storageBytes(type.getElementType()) : 2);
+      int64_t rowBytes = place.stride * (place.narrow ? 2 : storageBytes(type.getElementType()));
       int64_t bytes = llvm::alignTo(rowBytes, 8); // a tile's 8 rows or more: 64
       auto [first, last] = life.lookup(value);
       for (const Run &run : runs) {

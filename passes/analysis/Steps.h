@@ -21,7 +21,7 @@ struct Place {
   unsigned index = 0;
   int64_t offset = 0, stride = 0;
   /// In scratch as the 16 bits that contractions make of it, since only they read it: "bf16", "f16", or empty.
-  llvm::StringRef narrow = {};
+  std::optional<NumericsProduct> narrow = {};
 };
 
 /// One pass over a tile of rows.

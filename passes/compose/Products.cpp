@@ -60,7 +60,8 @@ struct ReadTransposed : OpRewritePattern<ContractOp> {
         continue;
       if (from.getType() != now.types[i])
         now.operands[i] = ReshapeOp::create(rewriter, op.getLoc(), now.types[i], from);
-      rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), now.operands[0], now.operands[1], now.spec.str());
+      rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), now.operands[0], now.operands[1], now.spec.str(),
+                                              NumericsAttr());
       return success();
     }
     return failure();
@@ -229,7 +230,8 @@ struct BringRowsTogether : OpRewritePattern<ContractOp> {
       std::rotate(sizes.begin() + i, sizes.begin() + i + 1, sizes.begin() + last);
       std::rotate(back.begin() + i, back.begin() + i + 1, back.begin() + last);
       auto type = getTensorType(sizes, op.getType().getElementType());
-      Value product = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs(), op.getRhs(), spec.str());
+      Value product =
+          ContractOp::create(rewriter, op.getLoc(), type, op.getLhs(), op.getRhs(), spec.str(), NumericsAttr());
       rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), product,
                                          AffineMap::getPermutationMap(back, rewriter.getContext()));
       return success();

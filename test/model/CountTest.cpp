@@ -32,7 +32,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.t
   }
   plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] attributes {{schedule = {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}} {{
   ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):
-    %0 = tutti.contract %x, %w0 "bk,mkn->mbn" {{numerics = {{chunk = 32 : i64, rule = "panels", product = "{1}"}} : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
+    %0 = tutti.contract %x, %w0 "bk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
     %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x1x48xf32, ["active"]>) -> tensor<?x?x48xf32, ["active", "batch"]> {{
     ^bb0(%a: f32, %b: f32):
       %zero = arith.constant 0.0 : f32
@@ -40,7 +40,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.t
       %relu = arith.maximumf %sum, %zero : f32
       tutti.yield %relu : f32
     }
-    %2 = tutti.contract %1, %w1 "mbk,mkn->mbn" {{numerics = {{chunk = 32 : i64, rule = "panels", product = "{1}"}} : tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x48x10xf32, ["active"]>
+    %2 = tutti.contract %1, %w1 "mbk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x48x10xf32, ["active"]>
     %3 = tutti.head mean %2 : tensor<?x?x10xf32, ["active", "batch"]>
     tutti.yield %2, %3 : tensor<?x?x10xf32, ["active", "batch"]>, tensor<?x10xf32, ["batch"]>
   }

@@ -268,7 +268,7 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
     return computeGather(gather, access, point);
   if (auto contract = dyn_cast<ContractOp>(op)) {
     // By the panels rule a sum has another order than this one here: its step must have made it.
-    broken |= numericsRule(op) == "panels";
+    broken |= numericsRule(op) == NumericsRule::panels;
     return computeContract(contract, access, point);
   }
   broken |= isRowPhase(op);
@@ -281,7 +281,8 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
 }
 
 SmallVector<Value> StepEmitter::compute(Value value, AffineMap access, MutableArrayRef<Point> points) {
-  if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && numericsRule(reduce) == "chain" && !points.empty())
+  if (auto reduce = value.getDefiningOp<ReduceOp>();
+      reduce && numericsRule(reduce) == NumericsRule::chain && !points.empty())
     return computeReduce(reduce, access, points);
   SmallVector<Value> results;
   for (Point &point : points)

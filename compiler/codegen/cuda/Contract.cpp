@@ -7,7 +7,6 @@
 #include "Layout.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <set>
 
@@ -18,12 +17,23 @@ namespace tutti {
 
 Contraction::Contraction(ContractOp op)
     : op(op), K(KernelText::typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
-      math(llvm::StringSwitch<StringRef>(numericsProduct(op))
-               .Case("tf32x3", "Tf32x3")
-               .Case("tf32", "Tf32")
-               .Case("bf16", "Bf16")
-               .Case("f16", "F16")
-               .Default("")) {}
+      product(numericsProduct(op)) {}
+
+StringRef Contraction::math() const {
+  switch (product) {
+  case NumericsProduct::fma:
+    break;
+  case NumericsProduct::tf32x3:
+    return "Tf32x3";
+  case NumericsProduct::tf32:
+    return "Tf32";
+  case NumericsProduct::bf16:
+    return "Bf16";
+  case NumericsProduct::f16:
+    return "F16";
+  }
+  llvm_unreachable("fma is not on tensor cores");
+}
 
 bool Contraction::streamsRows(const Steps &steps) {
   return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument;
@@ -34,7 +44,9 @@ bool Contraction::copiesRows(const Steps &steps) {
          steps.places.find(op.getLhs())->second.kind != Place::scratch;
 }
 
-int64_t Contraction::wordBytes() const { return math == "Bf16" || math == "F16" ? 2 : 4; }
+int64_t Contraction::wordBytes() const {
+  return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
+}
 
 int64_t Contraction::panels() const {
   int64_t tiles = llvm::divideCeil(N, 8);
@@ -73,10 +85,10 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
     std::vector<std::string> views;
     for (Contraction layer : layers)
       views.push_back("t." + k.view(layer.op.getLhs()));
-    return formatv("  const {0}<Shared<{1}>> left{{{2}, {3}};\n", place.narrow.empty() ? "Rows" : "NarrowRows",
-                   place.narrow.empty()     ? "float"
-                   : place.narrow == "bf16" ? "__nv_bfloat16"
-                                            : "__half",
+    return formatv("  const {0}<Shared<{1}>> left{{{2}, {3}};\n", place.narrow ? "NarrowRows" : "Rows",
+                   !place.narrow                           ? "float"
+                   : place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16"
+                                                           : "__half",
                    chosenOf(0, views), place.stride);
   }
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
@@ -127,8 +139,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     bool streams = c.streamsRows(k.steps);
     llvm::StringRef left = streams                       ? "streamed"
                            : place.kind == Place::result ? "inGlobal"
-                           : place.narrow.empty()        ? "floats"
-                                                         : "halves";
+                           : place.narrow                ? "halves"
+                                                         : "floats";
     std::string rows = streams || place.kind == Place::result
                            ? globalRows(k, c)
                            : formatv("{0}, {1}, {2}", left, place.offset * g.rows, place.stride).str();
@@ -144,7 +156,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&](int n) {{\n{5}  };\n"
                  "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(layerOf)> ring({11}, t.rows, layerOf);\n",
-                 layers.front().math, llvm::join(lefts, " | "), widths, unit,
+                 layers.front().math(), llvm::join(lefts, " | "), widths, unit,
                  g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
                  g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", layers.size());
@@ -162,7 +174,7 @@ static bool areAlike(KernelText &k, const Step &a, const Step &b) {
     if (!step.contraction || !isPanels(step.contraction) || rowsOf(step).kind != Place::scratch)
       return false;
   Contraction first(a.contraction), second(b.contraction);
-  return first.K == second.K && first.N == second.N && first.math == second.math &&
+  return first.K == second.K && first.N == second.N && first.product == second.product &&
          rowsOf(a).stride == rowsOf(b).stride && rowsOf(a).narrow == rowsOf(b).narrow &&
          k.isTable(first.op.getRhs()) == k.isTable(second.op.getRhs()) && Ending(k, a).isLike(Ending(k, b));
 }
@@ -186,7 +198,7 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
   std::string text = leftOperand(k, layers) + formatv("  const auto weights = {0};\n", chosenOf(0, weights)).str() +
                      endingText(0, endings);
   text += c.onTensorCores()
-              ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math,
+              ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math(),
                         c.K, c.N)
                     .str()
               : panelCalls(c);

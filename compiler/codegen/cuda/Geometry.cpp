@@ -147,7 +147,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   int64_t panels = 1;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      splits &= numericsProduct(step.contraction) == "tf32x3"; // one chain cannot be cut into slices
+      splits &= numericsProduct(step.contraction) == NumericsProduct::tf32x3; // one chain cannot be cut into slices
       panels = std::max(panels, Contraction(step.contraction).panels());
     }
   int64_t mostRows = mostRowsOf(kernel, steps);

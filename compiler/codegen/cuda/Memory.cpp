@@ -121,13 +121,13 @@ void KernelText::defineView(Value value, const Place &place) {
   unsigned rank = type.getRank();
   std::string number = std::to_string(own);
   if (place.kind == Place::scratch) {
-    if (!place.narrow.empty())
-      element = place.narrow == "bf16" ? "__nv_bfloat16" : "__half";
+    if (place.narrow)
+      element = place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
     members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
     initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element, place.offset * geometry.rows,
                                 place.stride * geometry.rows)
                             .str();
-    if (!place.narrow.empty())
+    if (place.narrow)
       return; // contractions read it through their left operand
     RowForm form = RowForm::of(type);
     std::string row = rowOf(form, ownDims(rank));
@@ -148,7 +148,7 @@ void KernelText::defineView(Value value, const Place &place) {
     Contraction c(contraction);
     if (c.onTensorCores())
       element = "uint32_t";
-    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math, c.K, c.N).str()
+    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math(), c.K, c.N).str()
                               : std::to_string(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
@@ -227,7 +227,7 @@ std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::str
 std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
   bool once = geometry.cluster > 1 && place.kind == Place::result;
-  std::string element = place.narrow.empty() ? "" : place.narrow == "bf16" ? "__nv_bfloat16" : "__half";
+  std::string element = !place.narrow ? "" : place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
   return formatv("{0}t.{1}[{2}] = {3};\n", once ? "if (BlockTile::rank() == 0) " : "", view(value),
                  placeOf(value, dims), element.empty() ? data : "stored<" + element + ">(" + data + ")");
 }

@@ -111,10 +111,11 @@ struct Contraction {
 
   ContractOp op;
   int64_t K, N;
-  llvm::StringRef math; ///< device/product.cuh's name; empty: fma, weights in panels
+  NumericsProduct product;
 
-  bool onTensorCores() const { return !math.empty(); }
-  int64_t wordBytes() const; ///< of an element of the weight as it is stored
+  bool onTensorCores() const { return product != NumericsProduct::fma; }
+  llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
+  int64_t wordBytes() const;    ///< of an element of the weight as it is stored
   /// Its rows lie in an input, and come piece by piece with the weights.
   bool streamsRows(const Steps &steps);
   /// Its rows lie in an input, so that no four neighbours are one load, and are copied to where they are.

@@ -24,7 +24,7 @@ static std::string joined(ArrayRef<std::string> parts) { return llvm::join(parts
 
 std::string KernelText::compute(Value value, StringRef name) {
   Operation *op = value.getDefiningOp();
-  if (isRowPhase(op) || (op->hasAttr("numerics") && numericsRule(op) != "chain"))
+  if (isRowPhase(op) || (isa<NumericsOpInterface>(op) && numericsRule(op) != NumericsRule::chain))
     broken = "a sum in another order than the general one is read where no step has made it";
   unsigned rank = typeOf(value).getRank();
   std::string body;

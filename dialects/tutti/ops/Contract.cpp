@@ -92,7 +92,8 @@ LogicalResult ContractOp::lift(LiftContext &context) {
   if (context.isLifted(getRhs()))
     spec.rhs.insert(0, 1, member);
   spec.result.insert(0, 1, member);
-  auto now = ContractOp::create(context.builder, getLoc(), context.get(getLhs()), context.get(getRhs()), spec.str());
+  auto now = ContractOp::create(context.builder, getLoc(), context.get(getLhs()), context.get(getRhs()), spec.str(),
+                                NumericsAttr());
   context.setLifted(getResult(), now);
   return success();
 }

@@ -3,12 +3,12 @@
 #ifndef TUTTI_CONTRACT_TD
 #define TUTTI_CONTRACT_TD
 
-include "TuttiDialect.td"
+include "TuttiAttributes.td"
 
 def Tutti_ContractOp : Tutti_Op<"contract", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<CombineOpInterface>,
-    KernelOpInterface, Tutti_HasNumerics]> {
+    KernelOpInterface, NumericsOpInterface]> {
   let elements = "floats, signed integers; unsigned ones by way of signed ones";
   let lifts = "A new label in front of the spec of each lifted operand and of the result: a batched product, or rows times the members' weights.";
   let terms = "min(n, 256) + ceil(n / 256)";
@@ -31,9 +31,9 @@ func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
 
     Example: `%y = tutti.contract %x, %w "bk,kn->bn" : tensor<4x8xf32>, tensor<8x3xf32>`
   }];
-  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec);
+  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec, OptionalAttr<Tutti_NumericsAttr>:$numerics);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs $spec attr-dict `:` type($lhs) `,` type($rhs)";
+  let assemblyFormat = "$lhs `,` $rhs $spec (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
 #endif

@@ -38,7 +38,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 }
 
 LogicalResult ReduceOp::lift(LiftContext &context) {
-  auto now = ReduceOp::create(context.builder, getLoc(), getKind(), context.get(getX()), shifted(getAxes()));
+  auto now =
+      ReduceOp::create(context.builder, getLoc(), getKind(), context.get(getX()), shifted(getAxes()), NumericsAttr());
   context.setLifted(getResult(), now);
   return success();
 }
@@ -131,7 +132,8 @@ LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
 }
 
 LogicalResult ArgOp::lift(LiftContext &context) {
-  auto now = ArgOp::create(context.builder, getLoc(), getKind(), context.get(getX()), getAxis() + 1, getLast());
+  auto now = ArgOp::create(context.builder, getLoc(), getKind(), context.get(getX()), getAxis() + 1, getLast(),
+                           NumericsAttr());
   context.setLifted(getResult(), now);
   return success();
 }

@@ -3,7 +3,7 @@
 #ifndef TUTTI_REDUCE_TD
 #define TUTTI_REDUCE_TD
 
-include "TuttiDialect.td"
+include "TuttiAttributes.td"
 
 def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its elements", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"mean", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>,
@@ -16,7 +16,7 @@ def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kin
 def Tutti_ReduceOp : Tutti_Op<"reduce", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<CombineOpInterface>,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, Tutti_HasNumerics]> {
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, NumericsOpInterface]> {
   let elements = "floats, integers";
   let lifts = "The same op, its axes one further.";
   let terms = "max(n / 16 + 5, min(n, 256) + n / 256) + 1";
@@ -31,9 +31,10 @@ def Tutti_ReduceOp : Tutti_Op<"reduce", [
 
     Example: `%y = tutti.reduce mean %x [1] : tensor<4x8xf32>` gives `tensor<4x1xf32>`.
   }];
-  let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Tutti_ReduceKindAttr:$kind, Tutti_Tensor:$x, DenseI64ArrayAttr:$axes,
+                       OptionalAttr<Tutti_NumericsAttr>:$numerics);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "`` $kind $x $axes attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x $axes (`numerics` `` $numerics^)? attr-dict `:` type($x)";
 }
 
 def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for", [
@@ -46,7 +47,7 @@ def Tutti_ArgKindAttr : EnumAttr<Tutti_Dialect, Tutti_ArgKind, "arg_kind">;
 def Tutti_ArgOp : Tutti_Op<"arg", [
     DeclareOpInterfaceMethods<InferTypeOpInterface>,
     DeclareOpInterfaceMethods<CombineOpInterface>,
-    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, Tutti_HasNumerics]> {
+    DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, NumericsOpInterface]> {
   let elements = "floats, integers";
   let lifts = "The same op, its axis one further.";
   let examples = [
@@ -59,9 +60,10 @@ def Tutti_ArgOp : Tutti_Op<"arg", [
 
     Example: `%y = tutti.arg max %x axis 1 : tensor<4x8xf32>` gives `tensor<4x1xi64>`.
   }];
-  let arguments = (ins Tutti_ArgKindAttr:$kind, Tutti_Tensor:$x, I64Attr:$axis, UnitAttr:$last);
+  let arguments = (ins Tutti_ArgKindAttr:$kind, Tutti_Tensor:$x, I64Attr:$axis, UnitAttr:$last,
+                       OptionalAttr<Tutti_NumericsAttr>:$numerics);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "`` $kind $x `axis` $axis (`last` $last^)? attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x `axis` $axis (`last` $last^)? (`numerics` `` $numerics^)? attr-dict `:` type($x)";
 }
 
 #endif

@@ -72,3 +72,101 @@ func.func private @f() -> (tensor<2xf32> {tutti.heads = [1]})
 
 // expected-error@+1 {{'tutti.per_member' is no attribute of an output}}
 func.func private @f() -> (tensor<2xf32> {tutti.per_member})
+
+// -----
+
+func.func @rule(%x: tensor<4x4xf32>) {
+  // expected-error@+2 {{expected ::tutti::NumericsRule to be one of: panels, lanes, chain}}
+  // expected-error@+1 {{failed to parse Tutti_NumericsAttr parameter 'rule'}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = tiles, chunk = 4> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @product(%x: tensor<4x4xf32>) {
+  // expected-error@+2 {{expected ::tutti::NumericsProduct to be one of: fma, tf32x3, tf32, bf16, f16}}
+  // expected-error@+1 {{failed to parse Tutti_NumericsAttr parameter 'product'}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = panels, chunk = 4, product = fp8> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @no_rule(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{struct is missing required parameter: rule}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<chunk = 4> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @chunk_number(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected '>'}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = chain, chunk = all> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @negative_chunk(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected a chunk of 0 or more, got -1}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = chain, chunk = -1> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dictionary(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' op attribute 'numerics' failed to satisfy constraint: what decides the bits of a sum or a choice}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" {numerics = {rule = "panels"}} : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @product_of_chain(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected the rule panels with the product bf16, got chain}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = chain, chunk = 4, product = bf16> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @chunk_of_lanes(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected no chunk of the rule lanes, got 4}}
+  %0 = tutti.reduce sum %x [1] numerics<rule = lanes, chunk = 4> : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @contract_lanes(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' op expected the rule panels or chain, got lanes}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = lanes> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @contract_without_chunk(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.contract' op expected numerics with a chunk}}
+  %0 = tutti.contract %x, %x "bk,kn->bn" numerics<rule = panels> : tensor<4x4xf32>, tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_panels(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.reduce' op expected the rule lanes or chain, got panels}}
+  %0 = tutti.reduce sum %x [1] numerics<rule = panels> : tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @arg_chunk(%x: tensor<4x4xf32>) {
+  // expected-error@+1 {{'tutti.arg' op expected numerics without a chunk}}
+  %0 = tutti.arg max %x axis 0 numerics<rule = chain, chunk = 4> : tensor<4x4xf32>
+  return
+}

@@ -208,3 +208,16 @@ func.func @vmap(%x: tensor<4xf32>, %w: tensor<4x10xf32>) -> tensor<10x4xf32> {
   %0 = tutti.vmap @f(%x, %w) in [-1, 1] out [0] size 10 : (tensor<4xf32>, tensor<4x10xf32>) -> tensor<10x4xf32>
   return %0 : tensor<10x4xf32>
 }
+
+// CHECK-LABEL: @numerics
+func.func @numerics(%x: tensor<4x48xf32>, %w: tensor<48x9xf32>) -> (tensor<4x9xf32>, tensor<4x9xf32>, tensor<4x1xf32>, tensor<1x48xi64>) {
+  // CHECK: tutti.contract %{{.*}}, %{{.*}} "bk,kn->bn" numerics<rule = panels, chunk = 16, product = tf32x3> :
+  %0 = tutti.contract %x, %w "bk,kn->bn" numerics<product = tf32x3, chunk = 16, rule = panels> : tensor<4x48xf32>, tensor<48x9xf32>
+  // CHECK: tutti.contract %{{.*}}, %{{.*}} "bk,kn->bn" numerics<rule = chain, chunk = 48> :
+  %1 = tutti.contract %x, %w "bk,kn->bn" numerics<rule = chain, chunk = 48, product = fma> : tensor<4x48xf32>, tensor<48x9xf32>
+  // CHECK: tutti.reduce sum %{{.*}} [1] numerics<rule = lanes> :
+  %2 = tutti.reduce sum %x [1] numerics<rule = lanes> : tensor<4x48xf32>
+  // CHECK: tutti.arg max %{{.*}} axis 0 last numerics<rule = chain> :
+  %3 = tutti.arg max %x axis 0 last numerics<rule = chain> : tensor<4x48xf32>
+  return %0, %1, %2, %3 : tensor<4x9xf32>, tensor<4x9xf32>, tensor<4x1xf32>, tensor<1x48xi64>
+}
