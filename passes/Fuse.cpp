@@ -345,7 +345,7 @@ private:
         top, loc, name, family(group), group.form.lifted,
         ofGroup ? top.getStringAttr(group.form.members.str()) : StringAttr(), top.getStrArrayAttr(rowRefs),
         top.getDenseI64ArrayAttr(weightsAmong(body.inputs.getArrayRef())),
-        placed.empty() ? DenseI64ArrayAttr() : top.getDenseI64ArrayAttr(placed), DictionaryAttr());
+        placed.empty() ? DenseI64ArrayAttr() : top.getDenseI64ArrayAttr(placed), plan::ScheduleAttr());
     Block *block = top.createBlock(&body.kernel.getBody());
     for (Value input : body.inputs)
       body.mapping.map(input, block->addArgument(input.getType(), input.getLoc()));

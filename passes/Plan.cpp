@@ -109,10 +109,8 @@ private:
   /// What the passes before this one have to have written.
   LogicalResult checkKernels() {
     for (auto kernel : module.getOps<plan::KernelOp>()) {
-      for (StringRef name : {"tile", "quantum", "overhead", "scratch"})
-        if (!kernel.getScheduleAttr() || !kernel.getScheduleAttr().getAs<IntegerAttr>(name))
-          return kernel.emitOpError("expected a schedule with its ")
-                 << name << ": --tutti-schedule comes before this pass";
+      if (!kernel.getSchedule())
+        return kernel.emitOpError("expected a schedule: --tutti-schedule comes before this pass");
       if (kernel.getLifted() && !largest.contains(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
@@ -337,8 +335,8 @@ private:
     Size rows(1);
     for (Attribute size : kernel.getRows())
       rows = *rows.times(*Size::parse(cast<StringAttr>(size).getValue()));
-    auto number = [&](StringRef name) { return cast<IntegerAttr>(kernel.getScheduleAttr().get(name)).getInt(); };
-    if (failed(checkCounts(dispatch, kernel, rows, number("quantum"))))
+    plan::ScheduleAttr schedule = *kernel.getSchedule();
+    if (failed(checkCounts(dispatch, kernel, rows, schedule.getQuantum())))
       return failure();
     bool heads = hasHeads(kernel);
     if (heads) {
@@ -348,8 +346,8 @@ private:
     }
     launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
                                               kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
-                                              rows.str(), number("tile"), number("quantum"), number("overhead"),
-                                              number("scratch"), chunk && heads));
+                                              rows.str(), schedule.getTile(), schedule.getQuantum(),
+                                              schedule.getOverhead(), schedule.getScratch(), chunk && heads));
     return success();
   }
 };

@@ -59,11 +59,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
-      OpBuilder b(kernel);
-      auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
-      kernel.setScheduleAttr(
-          b.getDictionaryAttr({number("overhead", chain ? chainOverhead : 1), number("quantum", unit),
-                               number("scratch", scratch), number("tile", tile)}));
+      kernel.setScheduleAttr(plan::ScheduleAttr::get(&getContext(), tile, unit, chain ? chainOverhead : 1, scratch));
     }
   }
 };

@@ -142,13 +142,19 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
-LogicalResult LaunchOp::verify() {
-  int64_t tile = getTile(), quantum = getQuantum(), overhead = getOverhead(), scratch = getScratch();
+LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t tile, int64_t quantum,
+                                   int64_t overhead, int64_t scratch) {
   if (quantum < 1 || tile < 1 || tile % quantum != 0)
-    return emitOpError("expected a tile that is a multiple of the quantum, got ") << tile << " and " << quantum;
+    return emitError() << "expected a tile that is a multiple of the quantum, got " << tile << " and " << quantum;
   if (overhead < 0 || scratch < 0)
-    return emitOpError("expected an overhead and scratch of 0 or more, got ") << overhead << " and " << scratch;
-  if (failed(expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), getBuffers().size())))
+    return emitError() << "expected an overhead and scratch of 0 or more, got " << overhead << " and " << scratch;
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  if (failed(
+          ScheduleAttr::verify([&] { return emitOpError(); }, getTile(), getQuantum(), getOverhead(), getScratch())) ||
+      failed(expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), getBuffers().size())))
     return failure();
   return expectSize(*this, "'rows'", getRows());
 }

@@ -38,6 +38,20 @@ def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.
     I32EnumAttrCase<"fragmentsBf16", 3, "fragments.bf16">, I32EnumAttrCase<"fragmentsF16", 4, "fragments.f16">]>;
 def Plan_LayoutAttr : EnumAttr<Plan_Dialect, Plan_Layout, "layout">;
 
+def Plan_ScheduleAttr : AttrDef<Plan_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "what decides the speed of a kernel and no bit";
+  let description = [{
+    A task has at most `tile` rows, a multiple of `quantum`; `overhead` is what a task costs beside its rows, counted in rows; `scratch`
+    is bytes of working memory a worker.
+
+    Example: `#plan.schedule<tile = 64, quantum = 8, overhead = 4, scratch = 69696>`
+  }];
+  let parameters = (ins "int64_t":$tile, "int64_t":$quantum, "int64_t":$overhead, "int64_t":$scratch);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a run of memory that launches read and write";
@@ -58,9 +72,9 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
     weights, and what is between them), `row` (reductions along a row), `element` (anything else).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_FamilyAttr:$family, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over, StrArrayAttr:$rows,
-                       DenseI64ArrayAttr:$weights, OptionalAttr<DenseI64ArrayAttr>:$placed, OptionalAttr<DictionaryAttr>:$schedule);
+                       DenseI64ArrayAttr:$weights, OptionalAttr<DenseI64ArrayAttr>:$placed, OptionalAttr<Plan_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? (`schedule` `` $schedule^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     /// The size that counts the members of a launch.
     ::llvm::StringRef membersSize() { return getOver().value_or("active"); }

@@ -30,7 +30,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.t
     %tickets = plan.buffer state : tensor<64xi32> bytes "256"
     plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}
   }
-  plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] attributes {{schedule = {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}} {{
+  plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288> {{
   ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):
     %0 = tutti.contract %x, %w0 "bk,mkn->mbn" numerics<rule = panels, chunk = 32, product = {1}> : tensor<?x20xf32, ["batch"]>, tensor<?x20x48xf32, ["active"]>
     %1 = tutti.map %0, %b0 [#same, #bias] : (tensor<?x?x48xf32, ["active", "batch"]>, tensor<?x1x48xf32, ["active"]>) -> tensor<?x?x48xf32, ["active", "batch"]> {{

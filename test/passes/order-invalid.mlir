@@ -7,7 +7,7 @@
 // RUN: not tutti-opt %t/none.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=NONE
 
 // NUMERICS: error: 'tutti.reduce' op expected 'numerics': --tutti-numerics comes before this pass
-// SCHEDULE: error: 'plan.kernel' op expected a schedule with its tile: --tutti-schedule comes before this pass
+// SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
 // MEMBERS: error: 'plan.kernel' op runs over 'active', but the module does not say how many members that are: expected tutti.members
 // NONE: error: 'plan.dispatch' op there is no kernel @k0
 
@@ -33,7 +33,7 @@ func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x1xf32> {tut
   return %0 : tensor<4x1xf32>
 }
 //--- members.mlir
-plan.kernel @k0 row lifted rows ["4"] weights [] attributes {schedule = {tile = 8, quantum = 8, overhead = 1, scratch = 64}} {
+plan.kernel @k0 row lifted rows ["4"] weights [] schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64> {
 ^bb0(%x: tensor<?x4x8xf32, ["active"]>):
   %0 = tutti.reduce sum %x [2] numerics<rule = lanes> : tensor<?x4x8xf32, ["active"]>
   tutti.yield %0 : tensor<?x4x1xf32, ["active"]>

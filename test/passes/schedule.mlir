@@ -5,7 +5,7 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<8x256xf32>
   tutti.param per_member @v : tensor<256x8xf32>
   // CHECK-LABEL: func.func @chain
-  // CHECK: plan.kernel {{.*}} chain {{.*}}schedule = {overhead = 4 : i64, quantum = 8 : i64, scratch = 69696 : i64, tile = 64 : i64}
+  // CHECK: plan.kernel {{.*}} chain {{.*}}schedule<tile = 64, quantum = 8, overhead = 4, scratch = 69696>
   func.func @chain(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
     %w = tutti.get @w : tensor<?x8x256xf32, ["active"]>
     %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x256xf32, ["active"]>
@@ -22,7 +22,7 @@ module attributes {tutti.members = 3 : i64} {
   tutti.param per_member @w : tensor<8x32768xf32>
   tutti.param per_member @v : tensor<32768x8xf32>
   // CHECK-LABEL: func.func @wide
-  // CHECK: plan.kernel {{.*}} chain {{.*}}tile = 24 : i64
+  // CHECK: plan.kernel {{.*}} chain {{.*}}schedule<tile = 24, 
   func.func @wide(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x8xf32, ["active", "batch"]> {
     %w = tutti.get @w : tensor<?x8x32768xf32, ["active"]>
     %0 = tutti.contract %x, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x32768xf32, ["active"]>
@@ -36,7 +36,7 @@ module attributes {tutti.members = 3 : i64} {
 
 // Without contractions a task has as many rows as pay for its call.
 // CHECK-LABEL: func.func @element
-// CHECK: plan.kernel {{.*}} element {{.*}}overhead = 1 : i64, {{.*}}tile = 256 : i64
+// CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 256, quantum = 8, overhead = 1, 
 func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"]> {
   %0 = tutti.exp %x : tensor<?x64xf32, ["batch"]>
   return %0 : tensor<?x64xf32, ["batch"]>
@@ -47,7 +47,7 @@ func.func @element(%x: tensor<?x64xf32, ["batch"]>) -> tensor<?x64xf32, ["batch"
 // An order statistic sorts all members of 16 elements: 128 bytes a member.
 module attributes {tutti.members = 1000 : i64} {
   // CHECK-LABEL: func.func @quantile
-  // CHECK: plan.kernel {{.*}}scratch = 128000 : i64
+  // CHECK: plan.kernel {{.*}}scratch = 128000>
   func.func @quantile(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> tensor<?x4xf32, ["batch"]> {
     %0 = tutti.exp %x : tensor<?x?x4xf32, ["active", "batch"]>
     %1 = tutti.head quantile %0 at 0.5 : tensor<?x?x4xf32, ["active", "batch"]>
@@ -60,7 +60,7 @@ module attributes {tutti.members = 1000 : i64} {
 // What rows read transposed comes in blocks of 64 rows, sixteen at a time at most: as many are worth a task, however
 // wide they are.
 // CHECK-LABEL: func.func @transposed
-// CHECK: plan.kernel {{.*}} element {{.*}}quantum = 16 : i64, scratch = 16512 : i64, tile = 64 : i64
+// CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 64, quantum = 16, {{.*}}scratch = 16512>
 func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x1024xf32, ["batch"]> {
   %0 = tutti.transpose %x [0, 2, 1] : tensor<?x1024x256xf32, ["batch"]>
   return %0 : tensor<?x256x1024xf32, ["batch"]>
@@ -70,7 +70,7 @@ func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x102
 
 // Where neighbours lie 20 rows apart in the result, a task has the rows between them; three neighbours are all.
 // CHECK-LABEL: func.func @apart
-// CHECK: plan.kernel {{.*}} element {{.*}}quantum = 60 : i64, {{.*}}tile = 1080 : i64
+// CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 1080, quantum = 60,
 func.func @apart(%x: tensor<?x20x16x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, ["batch"]> {
   %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x20x16x3xf32, ["batch"]>
   return %0 : tensor<?x3x20x16xf32, ["batch"]>

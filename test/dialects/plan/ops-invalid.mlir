@@ -42,6 +42,30 @@ plan.kernel @k0 convolution rows ["4"] weights [] {
 
 // -----
 
+// expected-error@+1 {{expected a tile that is a multiple of the quantum, got 60 and 8}}
+plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 60, quantum = 8, overhead = 4, scratch = 64> {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected an overhead and scratch of 0 or more, got 4 and -64}}
+plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 64, quantum = 8, overhead = 4, scratch = -64> {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expected ','}}
+plan.kernel @k0 element rows ["4"] weights [] schedule<tile = 64, quantum = 8, overhead = 4> {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
 plan.kernel @k0 element rows ["4"] weights [] {
 ^bb0(%x: tensor<4x4xf32>):
   tutti.yield %x : tensor<4x4xf32>
