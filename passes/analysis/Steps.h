@@ -20,7 +20,7 @@ struct Place {
   } kind;
   unsigned index = 0;
   int64_t offset = 0, stride = 0;
-  /// In scratch as the 16 bits that contractions make of it, since only they read it: "bf16", "f16", or empty.
+  /// In scratch as the 16 bits that contractions make of it, since only they read it: bf16 or f16.
   std::optional<NumericsProduct> narrow = {};
 };
 

@@ -136,6 +136,8 @@ private:
     int64_t element = 1;             // the largest
     std::optional<int64_t> most = 0; // columns, where they are known
     for (const TransposedReads::Operand &operand : found.operands) {
+      if (operand.columns.isFixed() && operand.columns.getFixed() == 0)
+        return false;
       element = std::max(element, bytesOf(operand));
       most =
           most && operand.columns.isFixed() ? std::optional(std::max(*most, operand.columns.getFixed())) : std::nullopt;

@@ -46,6 +46,31 @@ TEST_F(TableTest, MoreInputsOrOutputsThanAnOpHas) {
   }
 }
 
+TEST_F(TableTest, ASequenceWhereATensorIsDue) {
+  for (const char *name : {
+#define ONNX_OP(name, since, inputs, outputs) #name,
+#define ONNX_ML_OP(name, since, inputs, outputs)
+#include "compiler/import/onnx/ops/Ops.def"
+       }) {
+    const OnnxOp &op = *findOp(name);
+    if (op.takesSequences)
+      continue;
+    int64_t most = std::min<int64_t>(op.inputs.at(newestOpset), 8);
+    for (int64_t i = 0; i < most; ++i) {
+      model.Clear();
+      model.add_opset_import()->set_version(newestOpset);
+      input("x", {4});
+      node("SequenceConstruct", {"x", "x"}, {"s"});
+      std::vector<std::string> names(size_t(most), "x");
+      names[size_t(i)] = "s";
+      node(name, names, {"y"});
+      output("y");
+      expectFailure(3, {"'the_" + std::string(name) + "' (" + name + ")",
+                        "input " + std::to_string(i) + " is a sequence of 2 tensors of float32 where a tensor is due"});
+    }
+  }
+}
+
 TEST_F(TableTest, HowManyInputsAnOpHasDependsOnTheOpset) {
   input("x", {std::string("N"), 4});
   node("ReduceSum", {"x", "axes"}, {"y"});

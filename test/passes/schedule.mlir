@@ -75,3 +75,13 @@ func.func @apart(%x: tensor<?x20x16x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, 
   %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x20x16x3xf32, ["batch"]>
   return %0 : tensor<?x3x20x16xf32, ["batch"]>
 }
+
+// -----
+
+// Nothing of a row is nothing to copy.
+// CHECK-LABEL: func.func @empty
+// CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 1024, quantum = 8, 
+func.func @empty(%x: tensor<?x0x20xf32, ["batch"]>) -> tensor<?x20x0xf32, ["batch"]> {
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x0x20xf32, ["batch"]>
+  return %0 : tensor<?x20x0xf32, ["batch"]>
+}

@@ -92,7 +92,9 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
       element);
 }
 
-void Code::prefetch(Value pointer) { LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/2, /*cache=*/1); }
+void Code::prefetch(Value pointer, Cache cache, Use use) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/uint32_t(use), /*hint=*/uint32_t(cache), /*cache: of data=*/1);
+}
 
 Value Code::constant(Type type, Attribute scalar) {
   if (auto vector = dyn_cast<VectorType>(type))

@@ -69,8 +69,10 @@ public:
   /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
-  /// Asks for the line to be brought into the L2 cache. Any address will do.
-  void prefetch(mlir::Value pointer);
+  enum class Cache : uint32_t { second = 2, first = 3 }; ///< as LLVM counts them
+  enum class Use : uint32_t { read = 0, write = 1 };
+  /// Asks for the line to be brought into a cache. Any address will do.
+  void prefetch(mlir::Value pointer, Cache cache = Cache::second, Use use = Use::read);
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }

@@ -17,8 +17,7 @@ static void askAhead(StepEmitter &e, Value value, Point &point) {
   Code &code = e.code;
   int64_t bytes = storageBytes(StepEmitter::elementOf(value));
   Value place = code.mul(code.add(code.mul(point.row, e.rowStride(value)), point.column), bytes);
-  Value pointer = code.at(code.at(e.rowPointer(value), place), aheadBytes);
-  LLVM::Prefetch::create(code.b, code.loc, pointer, /*rw=*/1, /*hint=*/3, /*cache=*/1);
+  code.prefetch(code.at(code.at(e.rowPointer(value), place), aheadBytes), Code::Cache::first, Code::Use::write);
 }
 
 /// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
@@ -67,7 +66,7 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       emit(points);
       for (Value read : e.streams)
         if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
-          LLVM::Prefetch::create(code.b, code.loc, code.at(read, aheadBytes), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+          code.prefetch(code.at(read, aheadBytes), Code::Cache::first);
     });
   };
   int64_t group = e.level.mathVectors;

@@ -12,11 +12,13 @@ Operand Node::eitherIn(size_t i) {
   return emit.malformed("input " + Twine(i) + " is missing");
 }
 
+std::string notATensor(size_t i, const Operand &given) {
+  return ("input " + Twine(i) + " is a " + given.str() + " where a tensor is due").str();
+}
+
 Operand Node::in(size_t i) {
   Operand x = eitherIn(i);
-  if (!x.isSequence())
-    return x;
-  return emit.malformed("input " + Twine(i) + " is a " + x.str() + " where a tensor is due");
+  return x.isSequence() ? emit.malformed(notATensor(i, x)) : x;
 }
 
 const SequenceValue *Node::sequenceIn(size_t i) {

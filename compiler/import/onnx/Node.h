@@ -68,6 +68,9 @@ private:
   llvm::SmallVector<llvm::StringRef> read;
 };
 
+/// The problem of an op whose input i is a sequence.
+std::string notATensor(size_t i, const Operand &given);
+
 } // namespace tutti
 
 #endif

@@ -231,6 +231,10 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   for (const onnx::AttributeProto &each : proto.attribute())
     if (!attributes.insert(each.name()).second)
       return wrong("node " + quote(name) + " (" + proto.op_type() + ") has two attributes " + quote(each.name()));
+  if (!op->takesSequences)
+    for (auto [i, operand] : llvm::enumerate(operands))
+      if (operand.isSequence())
+        return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + notATensor(i, operand));
   locate(emit, scope, proto);
   Node node(emit, file, proto, opset, operands);
   op->import(node);

@@ -37,6 +37,7 @@ struct OnnxOp {
   int64_t since;    ///< the opset of its domain that brought it
   Most inputs, outputs;
   void (*import)(Node &node);
+  bool takesSequences = false;
 };
 
 /// An op's name beside others': without its domain if that is the default one.

@@ -99,9 +99,9 @@ static Operand windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel, Wi
 /// Each window, with all channels, is a row that the weights multiply.
 void importConv(Node &n) {
   Emit &e = n.emit;
-  Operand x = n.in(0), w = n.in(1);
+  Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
   int64_t groups = n.intAttr("group", 1);
-  if (!x || !w)
+  if (!x || !w || (n.has(2) && !bias))
     return;
   SmallVector<int64_t> kernel;
   for (const Size &size : w.sizes()) {
@@ -139,8 +139,8 @@ void importConv(Node &n) {
     e.malformed("more elements than there are numbers");
     return;
   }
-  if (n.has(2) && n.in(2).sizes() != Sizes{Size(kernel[0])}) {
-    e.malformed("a bias " + n.in(2).str() + " for " + Twine(kernel[0]) + " channels");
+  if (bias && bias.sizes() != Sizes{Size(kernel[0])}) {
+    e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
     return;
   }
   bool isOne = *places == Size(1);
@@ -151,8 +151,8 @@ void importConv(Node &n) {
   llvm::append_range(sizes, counts);
   Operand weight = e.transpose(e.reshape(w, {Size(kernel[0]), *terms}), {1, 0});
   y = e.contract(e.reshape(e.transpose(y, order), rows), weight, isOne ? "bk,kn->bn" : "bsk,kn->bsn");
-  if (n.has(2))
-    y = e.add(y, n.in(2));
+  if (bias)
+    y = e.add(y, bias);
   if (!isOne)
     y = e.moveAxis(y, 2, 1);
   n.set(0, y ? e.reshape(y, sizes) : y);
