@@ -92,8 +92,8 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
       element);
 }
 
-void Code::prefetch(Value pointer, Cache cache, Use use) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/uint32_t(use), /*hint=*/uint32_t(cache), /*cache: of data=*/1);
+void Code::prefetch(Value pointer, Use use) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/uint32_t(use), /*hint: all caches=*/3, /*cache: of data=*/1);
 }
 
 Value Code::constant(Type type, Attribute scalar) {

@@ -69,10 +69,9 @@ public:
   /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
-  enum class Cache : uint32_t { second = 2, first = 3 }; ///< as LLVM counts them
   enum class Use : uint32_t { read = 0, write = 1 };
-  /// Asks for the line to be brought into a cache. Any address will do.
-  void prefetch(mlir::Value pointer, Cache cache = Cache::second, Use use = Use::read);
+  /// Asks for the line to be brought into the first cache. Any address will do.
+  void prefetch(mlir::Value pointer, Use use = Use::read);
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }

@@ -17,7 +17,7 @@ static void askAhead(StepEmitter &e, Value value, Point &point) {
   Code &code = e.code;
   int64_t bytes = storageBytes(StepEmitter::elementOf(value));
   Value place = code.mul(code.add(code.mul(point.row, e.rowStride(value)), point.column), bytes);
-  code.prefetch(code.at(code.at(e.rowPointer(value), place), aheadBytes), Code::Cache::first, Code::Use::write);
+  code.prefetch(code.at(code.at(e.rowPointer(value), place), aheadBytes), Code::Use::write);
 }
 
 /// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
@@ -66,7 +66,7 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       emit(points);
       for (Value read : e.streams)
         if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
-          code.prefetch(code.at(read, aheadBytes), Code::Cache::first);
+          code.prefetch(code.at(read, aheadBytes));
     });
   };
   int64_t group = e.level.mathVectors;

@@ -163,7 +163,7 @@ private:
     int64_t rows = line / t.bytes;
     code.loop(code.num(0), code.add(t.rows, rows), rows, [&](Value row) {
       for (int64_t lane = 0; lane < lanes; ++lane)
-        code.prefetch(pointerTo(t, row, column, lanes + lane), Code::Cache::first);
+        code.prefetch(pointerTo(t, row, column, lanes + lane));
     });
   }
 
