@@ -4,7 +4,7 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
-#include "passes/analysis/Steps.h"
+#include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
@@ -298,10 +298,10 @@ private:
     return buffers.lookup(value);
   }
 
-  /// Kernels for CUDA devices count rows in 31 bits, a CPU's threads tasks: what the runtime holds artifacts to.
+  /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const Size &rows, int64_t quantum) {
     int64_t members = kernel.getLifted() ? largest.lookup(kernel.membersSize()) : 1, most = INT32_MAX;
-    if (targetOf(module) != "cuda")
+    if (!TargetTraits::of(module).countsRows)
       most = most / std::max<int64_t>(members, 1) * quantum;
     if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
       return success();

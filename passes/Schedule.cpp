@@ -4,6 +4,7 @@
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Scratch.h"
 #include "passes/analysis/Steps.h"
 
 using namespace mlir;

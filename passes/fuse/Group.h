@@ -11,6 +11,7 @@
 
 namespace tutti {
 
+/// Ops of one function, in its order.
 struct Group {
   RowForm form; ///< whose rows all of the ops have; a head's are those of the members it reads
   llvm::SmallVector<mlir::Operation *> ops;

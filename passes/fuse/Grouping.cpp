@@ -140,12 +140,8 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 
 class Grouping {
 public:
-  explicit Grouping(func::FuncOp function) : function(function), room(function->getParentOfType<ModuleOp>()) {
-    auto module = function->getParentOfType<ModuleOp>();
-    if (targetOf(module) == "cuda")
-      mostPorts = argumentsOf(module);
-    inPieces = module->hasAttr("tutti.chunk");
-  }
+  Grouping(ModuleOp module, func::FuncOp function)
+      : function(function), room(module), mostPorts(mostBuffers(module)), inPieces(module->hasAttr("tutti.chunk")) {}
 
   std::vector<Group> run() {
     placeAll();
@@ -165,8 +161,8 @@ public:
 private:
   func::FuncOp function;
   Room room;
-  int64_t mostPorts = INT64_MAX; ///< of a kernel
-  bool inPieces = false;         ///< of the active set: heads, which need all of it, run by themselves
+  int64_t mostPorts; ///< of a kernel
+  bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
   std::vector<Growing> groups;
   llvm::DenseMap<Operation *, unsigned> groupOf;
 
@@ -308,6 +304,8 @@ private:
 
 } // namespace
 
-std::vector<Group> groupsOf(func::FuncOp function) { return Grouping(function).run(); }
+std::vector<Group> groupsOf(func::FuncOp function) {
+  return Grouping(function->getParentOfType<ModuleOp>(), function).run();
+}
 
 } // namespace tutti
