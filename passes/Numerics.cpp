@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-numerics: what decides bits, from the one-member op alone. docs/numerics.md states the rules.
 #include "passes/analysis/Numerics.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Target.h"
@@ -96,7 +97,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
     if (!isRowsTimesWeight(contract))
       return get(NumericsRule::chain, chunkOf(k));
     int64_t n = getSizes(contract.getType()).back().getFixed();
-    NumericsProduct product = productOf(k, n, TargetTraits::of(getOperation()), precisionOf(getOperation()));
+    NumericsProduct product = productOf(k, n, TargetTraits::of(getOperation()), getPrecision(getOperation()));
     return get(NumericsRule::panels,
                product == NumericsProduct::fma      ? chunkOf(k)
                : product == NumericsProduct::tf32x3 ? splitChunk

@@ -185,7 +185,7 @@ private:
            workOf(op) > mostAtOnce || (concat && concat.getInputs().size() > mostSelected);
   }
 
-  /// Whether a reader has to find the value in memory, unless it is in its own registers.
+  /// Whether a reader takes the value from memory: it neither computes it for itself nor has it in its registers.
   bool readsFromMemory(OpOperand &use) const {
     Value value = use.get();
     Operation *user = use.getOwner();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The traits of CPUs and of CUDA devices.
 #include "Target.h"
+#include "dialects/tutti/Module.h"
 
 using namespace mlir;
 
@@ -8,6 +9,7 @@ namespace tutti {
 
 static constexpr TargetTraits cpu{
     .hasTensorCores = false,
+    .mostLayers = SIZE_MAX,
     .tilesFloat64 = true,
     .storesWhatIsGathered = true,
     .storesWhatRowsRepeat = true,
@@ -21,6 +23,7 @@ static constexpr TargetTraits cpu{
 
 static constexpr TargetTraits cuda{
     .hasTensorCores = true,
+    .mostLayers = 32,
     .tilesFloat64 = false,
     .storesWhatIsGathered = false,
     .storesWhatRowsRepeat = false,
@@ -32,13 +35,11 @@ static constexpr TargetTraits cuda{
     .countsRows = true,
 };
 
-const TargetTraits &TargetTraits::of(ModuleOp module) { return targetOf(module) == "cuda" ? cuda : cpu; }
+const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == "cuda" ? cuda : cpu; }
 
 int64_t mostBuffers(ModuleOp module) {
-  auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes");
-  auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups");
-  return TargetTraits::of(module).launchWords - 2 - int64_t(sizes ? sizes.size() : 0) -
-         int64_t(groups ? groups.size() : 0);
+  return TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -
+         int64_t(getGroups(module).size());
 }
 
 } // namespace tutti

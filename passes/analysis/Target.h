@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a module is compiled for, as the compiler writes it on the module before the stage `kernels`, and what differs
-// between the classes of targets.
+// What differs between the classes of targets.
 #ifndef TUTTI_PASSES_ANALYSIS_TARGET_H
 #define TUTTI_PASSES_ANALYSIS_TARGET_H
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tutti {
-
-/// The class of targets that will run it: "cpu", which is also what a module without a word about it is for, or "cuda".
-inline llvm::StringRef targetOf(mlir::ModuleOp module) {
-  auto target = module->getAttrOfType<mlir::StringAttr>("tutti.target");
-  return target ? target.getValue() : "cpu";
-}
-
-/// How float32 contractions with weights may be computed: "f32", or what `--precision` says.
-inline llvm::StringRef precisionOf(mlir::ModuleOp module) {
-  auto precision = module->getAttrOfType<mlir::StringAttr>("tutti.precision");
-  return precision ? precision.getValue() : "f32";
-}
 
 /// What analyses and rewrites do otherwise for one class of targets than for another. They ask for it by name: which
 /// class there is, only `of` asks.
@@ -27,7 +14,10 @@ struct TargetTraits {
   /// Tensor cores multiply rows by weights, at the precision asked for. Else chains of fma do, at every precision.
   bool hasTensorCores;
 
-  // What is a step of a kernel, and what it keeps.
+  // What is in a kernel, and what its steps keep.
+  /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its
+  /// compiler takes a time that grows with their square.
+  size_t mostLayers;
   /// Products of two values have tiles for float64, too, not for float32 alone.
   bool tilesFloat64;
   /// What a gather reads is stored, if it takes as many elements as there are: a vector would compute them at places

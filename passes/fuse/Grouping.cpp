@@ -6,6 +6,7 @@
 // its widest values lie in memory, each row read as often as it takes, since few launches are worth more there than
 // reads.
 #include "Grouping.h"
+#include "dialects/tutti/Module.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Products.h"
 #include "passes/analysis/Steps.h"
@@ -22,10 +23,6 @@ namespace {
 /// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
 constexpr size_t mostOps = 1000;
 
-/// Layers of a kernel for a CUDA device: where they are many more, its registers do not last, and its compiler takes a
-/// time that grows with their square.
-constexpr size_t mostProducts = 32;
-
 /// A group while ops join it.
 struct Growing : Group {
   llvm::BitVector needs; ///< groups that must have run before, transitively
@@ -36,22 +33,19 @@ struct Growing : Group {
 /// What a task has of memory for the values of a row.
 class Room {
 public:
-  explicit Room(ModuleOp module)
-      : bound(module->getAttrOfType<IntegerAttr>("tutti.scratch_per_row")), trials(ModuleOp::create(module.getLoc())) {
+  explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), trials(ModuleOp::create(module.getLoc())) {
     trials->getOperation()->setAttrs(module->getAttrDictionary()); // analyses ask what a kernel is for
   }
 
-  /// Of a CPU's cache there is enough.
-  bool isBounded() const { return bool(bound); }
   /// From now on counts with each op, not only where the results of ops might be too many.
   void countAlways() { countsAlways = true; }
 
   /// Whether the group's values still fit with one op more.
   bool takes(Growing &group, Operation *op) {
-    if (!isBounded())
+    if (!bound)
       return true;
     int64_t more = bytesOfRow(op);
-    if (!countsAlways && group.scratch + group.since + more <= bound.getInt()) {
+    if (!countsAlways && group.scratch + group.since + more <= *bound) {
       group.since += more;
       return true;
     }
@@ -67,7 +61,7 @@ public:
     bool multiplies = llvm::any_of(trial.ops, isPanels);
     while (true) {
       auto [scratch, widest] = measure(trial);
-      if (scratch <= bound.getInt()) {
+      if (scratch <= *bound) {
         group.stored = trial.stored;
         group.scratch = scratch;
         group.since = 0;
@@ -80,7 +74,7 @@ public:
   }
 
 private:
-  IntegerAttr bound;
+  std::optional<int64_t> bound; ///< bytes for a row; of a CPU's cache there is enough
   OwningOpRef<ModuleOp> trials; ///< a kernel at a time, while it is measured
   bool countsAlways = false;
 
@@ -141,7 +135,8 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
 class Grouping {
 public:
   Grouping(ModuleOp module, func::FuncOp function)
-      : function(function), room(module), mostPorts(mostBuffers(module)), inPieces(module->hasAttr("tutti.chunk")) {}
+      : function(function), target(TargetTraits::of(module)), room(module), mostPorts(mostBuffers(module)),
+        inPieces(getChunk(module).has_value()) {}
 
   std::vector<Group> run() {
     placeAll();
@@ -160,6 +155,7 @@ public:
 
 private:
   func::FuncOp function;
+  const TargetTraits &target;
   Room room;
   int64_t mostPorts; ///< of a kernel
   bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
@@ -240,7 +236,7 @@ private:
 
   bool isFull(const Group &group, Operation *op) {
     return group.ops.size() >= mostOps ||
-           (room.isBounded() && isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= mostProducts);
+           (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers);
   }
 
   bool canJoin(Operation *op, unsigned id, const RowForm &form) {
