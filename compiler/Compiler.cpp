@@ -9,10 +9,10 @@
 #include "Memory.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
-#include "passes/analysis/Target.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -123,15 +123,14 @@ private:
   void split() {
     std::vector<Unit> batched = std::move(units);
     units.clear();
-    Builder b(&context);
     auto add = [&](StringRef target) {
       for (Unit &unit : batched) {
         units.push_back({unit.binding, target, unit.module->clone(), {}});
         ModuleOp module = *units.back().module;
-        module->setAttr("tutti.target", b.getStringAttr(target));
-        module->setAttr("tutti.precision", b.getStringAttr(target == "cuda" ? request.precision : "f32"));
+        setTarget(module, target);
+        setPrecision(module, target == "cuda" ? request.precision : "f32");
         if (target == "cuda")
-          module->setAttr("tutti.scratch_per_row", b.getI64IntegerAttr(scratchPerRow(request.cudaTargets)));
+          setScratchPerRow(module, scratchPerRow(request.cudaTargets));
       }
     };
     if (!request.levels.empty() || request.cudaTargets.empty())
@@ -234,31 +233,27 @@ private:
 
   /// The module as if there were the first so many members alone; of a group it may be none.
   static void keepFirst(ModuleOp module, int64_t members) {
-    Builder b(module.getContext());
-    module->setAttr("tutti.members", b.getI64IntegerAttr(members));
-    auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups");
-    if (!groups)
-      return;
-    SmallVector<Attribute> kept;
-    for (auto group : groups.getAsRange<DenseI64ArrayAttr>())
-      kept.push_back(
-          b.getDenseI64ArrayAttr(group.asArrayRef().take_while([&](int64_t member) { return member < members; })));
-    module->setAttr("tutti.groups", b.getArrayAttr(kept));
+    setMembers(module, members);
+    SmallVector<ArrayRef<int64_t>> groups = getGroups(module);
+    for (ArrayRef<int64_t> &group : groups)
+      group = group.take_while([&](int64_t member) { return member < members; });
+    if (!groups.empty())
+      setGroups(module, groups);
   }
 
   /// Plans the unit again, in pieces of the active set, if it takes more memory than it may.
   llvm::Error keepLimit(Unit &unit) {
     auto replan = [&](const PlanRequest &asked) -> llvm::Expected<OwningOpRef<ModuleOp>> {
       OwningOpRef<ModuleOp> module = unit.batched->clone();
-      Builder b(&context);
       if (asked.chunk)
-        (*module)->setAttr("tutti.chunk", b.getI64IntegerAttr(asked.chunk));
+        setChunk(*module, asked.chunk);
       if (asked.members)
         keepFirst(*module, asked.members);
-      NamedAttrList sizes((*module)->getAttrOfType<DictionaryAttr>("tutti.sizes"));
-      for (const auto &[name, most] : asked.largest)
-        sizes.set(name, b.getDenseI64ArrayAttr({cast<DenseI64ArrayAttr>(sizes.get(name))[0], most}));
-      (*module)->setAttr("tutti.sizes", sizes.getDictionary(&context));
+      SmallVector<SizeRange> ranges = getSizeRanges(*module);
+      for (SizeRange &range : ranges)
+        if (auto most = asked.largest.find(range.symbol); most != asked.largest.end())
+          range.most = most->second;
+      setSizeRanges(*module, ranges);
       for (Stage stage : {Stage::kernels, Stage::planned})
         if (llvm::Error error = runTo(stage, *module))
           return std::move(error);
@@ -283,7 +278,7 @@ private:
   void describe(Unit &unit) {
     ModuleOp module = *unit.module;
     plan::ProgramOp program = programOf(module);
-    ProgramReport whole{targetOf(module).str(), sizesOf(unit), 0, int64_t(arenaBytes(program)),
+    ProgramReport whole{getTarget(module).str(), sizesOf(unit), 0, int64_t(arenaBytes(program)),
                         int64_t(program.getChunk().value_or(0))};
     std::vector<DeviceLaunch> launches;
     if (whole.target == "cuda")

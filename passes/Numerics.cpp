@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-numerics: what decides bits, from the one-member op alone. docs/numerics.md states the rules.
 #include "passes/analysis/Numerics.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Target.h"
@@ -38,8 +39,8 @@ bool isRowsTimesWeight(const ContractSpec &spec, Value right) {
   return left == rows;
 }
 
-NumericsProduct productOf(int64_t k, int64_t n, StringRef target, StringRef precision) {
-  if (target != "cuda")
+NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, StringRef precision) {
+  if (!target.hasTensorCores)
     return NumericsProduct::fma;
   // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8
   // columns is not mostly padding.
@@ -96,7 +97,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
     if (!isRowsTimesWeight(contract))
       return get(NumericsRule::chain, chunkOf(k));
     int64_t n = getSizes(contract.getType()).back().getFixed();
-    NumericsProduct product = productOf(k, n, targetOf(getOperation()), precisionOf(getOperation()));
+    NumericsProduct product = productOf(k, n, TargetTraits::of(getOperation()), getPrecision(getOperation()));
     return get(NumericsRule::panels,
                product == NumericsProduct::fma      ? chunkOf(k)
                : product == NumericsProduct::tf32x3 ? splitChunk

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-plan: tensors become buffers, dispatches become launches.
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
-#include "passes/analysis/Steps.h"
+#include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
@@ -94,16 +95,13 @@ private:
   }
 
   void collectSizes() {
-    if (auto pieces = module->getAttrOfType<IntegerAttr>("tutti.chunk"))
-      chunk = pieces.getInt();
-    if (auto members = module->getAttrOfType<IntegerAttr>("tutti.members"))
-      largest["active"] = members.getInt();
-    if (auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes"))
-      for (NamedAttribute size : sizes)
-        largest[size.getName().getValue()] = cast<DenseI64ArrayAttr>(size.getValue())[1];
-    if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
-      for (auto [group, members] : llvm::enumerate(groups))
-        largest[activeSize(group).str()] = cast<DenseI64ArrayAttr>(members).size();
+    chunk = getChunk(module).value_or(0);
+    if (std::optional<int64_t> members = getMembers(module))
+      largest["active"] = *members;
+    for (const SizeRange &range : getSizeRanges(module))
+      largest[range.symbol] = range.most;
+    for (auto [group, members] : llvm::enumerate(getGroups(module)))
+      largest[activeSize(group).str()] = members.size();
   }
 
   /// What the passes before this one have to have written.
@@ -234,13 +232,17 @@ private:
   LogicalResult emit() {
     SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
 
-    NamedAttrList sizes(module->getAttrOfType<DictionaryAttr>("tutti.sizes"));
-    sizes.set("active", builder.getDenseI64ArrayAttr({1, largest.lookup("active")}));
-    if (auto groups = module->getAttrOfType<ArrayAttr>("tutti.groups"))
-      for (unsigned group = 0; group < groups.size(); ++group)
-        sizes.set(activeSize(group).str(), builder.getDenseI64ArrayAttr({0, largest.lookup(activeSize(group).str())}));
+    NamedAttrList sizes;
+    auto addSize = [&](StringRef symbol, int64_t least) {
+      sizes.set(symbol, builder.getDenseI64ArrayAttr({least, largest.lookup(symbol)}));
+    };
+    for (const SizeRange &range : getSizeRanges(module))
+      addSize(range.symbol, range.least);
+    addSize("active", 1);
+    for (unsigned group = 0; group < getGroups(module).size(); ++group)
+      addSize(activeSize(group).str(), 0);
     auto program =
-        plan::ProgramOp::create(builder, function.getLoc(), "infer", *plan::symbolizeTarget(targetOf(module)),
+        plan::ProgramOp::create(builder, function.getLoc(), "infer", *plan::symbolizeTarget(getTarget(module)),
                                 sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs), arena,
                                 chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
@@ -298,15 +300,16 @@ private:
     return buffers.lookup(value);
   }
 
-  /// Kernels for CUDA devices count rows in 31 bits, a CPU's threads tasks: what the runtime holds artifacts to.
+  /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
   LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const Size &rows, int64_t quantum) {
     int64_t members = kernel.getLifted() ? largest.lookup(kernel.membersSize()) : 1, most = INT32_MAX;
-    if (targetOf(module) != "cuda")
+    if (!TargetTraits::of(module).countsRows)
       most = most / std::max<int64_t>(members, 1) * quantum;
     if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
       return success();
-    return dispatch.emitError("a launch of ") << rows.str() << " rows of " << members << " members: at most " << most
-                                              << " rows on " << targetOf(module) << "; bind a smaller range with --dim";
+    return dispatch.emitError("a launch of ")
+           << rows.str() << " rows of " << members << " members: at most " << most << " rows on " << getTarget(module)
+           << "; bind a smaller range with --dim";
   }
 
   LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {

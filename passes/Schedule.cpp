@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-schedule: everything that decides speed and no bit.
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Scratch.h"
 #include "passes/analysis/Steps.h"
 
 using namespace mlir;
@@ -29,7 +31,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
     if (failed(requireNumerics(getOperation())))
       return signalPassFailure();
-    auto members = getOperation()->getAttrOfType<IntegerAttr>("tutti.members");
+    int64_t members = getMembers(getOperation()).value_or(1);
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
       bool chain = kernel.getFamily() == plan::Family::chain;
@@ -58,7 +60,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
 
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
-        scratch = std::max(scratch, headScratchBytes(head, members ? members.getInt() : 1));
+        scratch = std::max(scratch, headScratchBytes(head, members));
       kernel.setScheduleAttr(plan::ScheduleAttr::get(&getContext(), tile, unit, chain ? chainOverhead : 1, scratch));
     }
   }

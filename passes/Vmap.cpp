@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-vmap: resolves the user's tutti.vmap ops, then lifts the model over its members and applies the heads.
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
@@ -59,7 +60,7 @@ struct VmapPass : impl::VmapPassBase<VmapPass> {
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
       if (function.isPrivate() && function.symbolKnownUseEmpty(module))
         function.erase();
-    if (module->hasAttr("tutti.members") && failed(liftModel(module)))
+    if (getMembers(module) && failed(liftModel(module)))
       signalPassFailure();
   }
 
@@ -122,8 +123,8 @@ private:
   /// The functions of the groups: @main of the first, or only one; @main.1 ...
   static SmallVector<func::FuncOp> groupsOf(ModuleOp module) {
     SmallVector<func::FuncOp> groups;
-    auto of = module->getAttrOfType<ArrayAttr>("tutti.groups");
-    for (unsigned group = 0; group < (of ? of.size() : 1); ++group)
+    size_t count = std::max<size_t>(getGroups(module).size(), 1);
+    for (unsigned group = 0; group < count; ++group)
       if (auto function = module.lookupSymbol<func::FuncOp>(group ? "main." + std::to_string(group) : "main"))
         groups.push_back(function);
     return groups;
@@ -179,10 +180,10 @@ private:
   LogicalResult liftGroup(func::FuncOp own, unsigned group, unsigned groups, Block &now, OpBuilder &builder,
                           SmallVectorImpl<SmallVector<Value>> &results) {
     LiftContext context(builder, groups > 1 ? activeSize(group) : activeSize());
-    auto members = own->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("tutti.members");
+    bool isLone = getMembers(own->getParentOfType<ModuleOp>()) == 1;
     for (auto [argument, given] : llvm::zip_equal(own.getArguments(), now.getArguments())) {
       // One member shares with nobody: what reads the input alone may then be of one kernel with what reads weights.
-      if (given.getType() == argument.getType() && members && members.getInt() == 1) {
+      if (given.getType() == argument.getType() && isLone) {
         context.setLifted(argument, repeat(builder, own.getLoc(), given, context.members));
         continue;
       }

@@ -3,8 +3,8 @@
 #include "Metadata.h"
 #include "Footprint.h"
 #include "compiler/codegen/cuda/Launches.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/analysis/Target.h"
 
 #include "Format.h"
 
@@ -138,7 +138,7 @@ private:
   }
 
   unsigned kernelOf(const ProgramCode &code, const KernelCode &which) {
-    auto &same = known[{targetOf(code.planned), which.name}];
+    auto &same = known[{getTarget(code.planned), which.name}];
     auto *entry = llvm::find_if(same, [&](auto &entry) { return entry.first == which.launch; });
     if (entry != same.end())
       return entry->second;
@@ -192,7 +192,7 @@ private:
     table->entry = program.getSymName().str();
     table->devices = table->targets = {plan::stringifyTarget(program.getTarget()).str()};
     llvm::append_range(table->targets, code.architectures);
-    table->precision = precisionOf(code.planned).str();
+    table->precision = getPrecision(code.planned).str();
     for (const std::string &symbol : symbols) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();

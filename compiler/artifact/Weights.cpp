@@ -5,7 +5,7 @@
 // share is stored once a content, with an index from member to copy.
 #include "Weights.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/analysis/Steps.h"
+#include "passes/analysis/Rows.h"
 
 #include "Digest.h"
 

@@ -2,7 +2,7 @@
 // The instructions of a map's scalar code.
 #include "Work.h"
 #include "compiler/codegen/cuda/Scalar.h"
-#include "passes/analysis/Target.h"
+#include "dialects/tutti/Module.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -54,7 +54,7 @@ static void count(Operation *op, ScalarWork &work, StringRef precision) {
 }
 
 ScalarWork countScalar(MapOp map) {
-  StringRef precision = precisionOf(map->getParentOfType<ModuleOp>());
+  StringRef precision = getPrecision(map->getParentOfType<ModuleOp>());
   OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
   ScalarWork work;
   for (Operation &op : module->lookupSymbol<func::FuncOp>("f").front().without_terminator())

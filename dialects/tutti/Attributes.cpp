@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a module, an input, an output and a sum say of themselves: passes read these attributes as their description has
 // them.
+#include "Module.h"
 #include "Tutti.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,25 +32,25 @@ LogicalResult TuttiDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   Attribute value = attribute.getValue();
   if (!isa<ModuleOp>(op))
     return op->emitError() << "'" << name.getValue() << "' is no attribute of '" << op->getName() << "'";
-  if (name == "tutti.members" || name == "tutti.chunk")
+  if (name == membersName || name == chunkName)
     return isCount(value, 1) ? success() : expected(op, name, "a 64-bit number, 1 or more");
-  if (name == "tutti.scratch_per_row")
+  if (name == scratchPerRowName)
     return isCount(value, 0) ? success() : expected(op, name, "a 64-bit number, 0 or more");
-  if (name == "tutti.sizes") {
+  if (name == sizesName) {
     auto sizes = dyn_cast<DictionaryAttr>(value);
     return sizes && llvm::all_of(sizes, isRange)
                ? success()
                : expected(op, name, "the range of each size, as in {batch = array<i64: 1, 64>}");
   }
-  if (name == "tutti.groups") {
+  if (name == groupsName) {
     auto groups = dyn_cast<ArrayAttr>(value);
     return groups && llvm::all_of(groups, llvm::IsaPred<DenseI64ArrayAttr>)
                ? success()
                : expected(op, name, "the members of each group, as in [array<i64: 0, 2>, array<i64: 1>]");
   }
-  if (name == "tutti.target")
+  if (name == targetName)
     return isOneOf(value, {"cpu", "cuda"}) ? success() : expected(op, name, "\"cpu\" or \"cuda\"");
-  if (name == "tutti.precision")
+  if (name == precisionName)
     return isOneOf(value, {"f32", "f32-ffma", "tf32", "bf16", "f16"})
                ? success()
                : expected(op, name, "\"f32\", \"f32-ffma\", \"tf32\", \"bf16\" or \"f16\"");

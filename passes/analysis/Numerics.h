@@ -8,6 +8,8 @@
 
 namespace tutti {
 
+struct TargetTraits;
+
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
 /// Of the product tf32x3, for any k.
@@ -21,7 +23,7 @@ inline bool isRowsTimesWeight(ContractOp op) {
 }
 
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
-NumericsProduct productOf(int64_t k, int64_t n, llvm::StringRef target, llvm::StringRef precision);
+NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, llvm::StringRef precision);
 
 /// The numerics of a contraction or reduction that has been through tutti-numerics.
 inline NumericsAttr numericsOf(mlir::Operation *op) { return llvm::cast<NumericsOpInterface>(op).getNumericsAttr(); }

@@ -32,7 +32,7 @@ std::optional<ProductForm> ProductForm::of(const ContractSpec &spec, Type left, 
 
 std::optional<ProductForm> ProductForm::of(ContractOp op) {
   if (numericsRule(op) != NumericsRule::chain ||
-      (targetOf(op->getParentOfType<ModuleOp>()) == "cuda" && !op.getType().getElementType().isF32()))
+      (op.getType().getElementType().isF64() && !TargetTraits::of(op).tilesFloat64))
     return std::nullopt;
   return of(*ContractSpec::parse(op.getSpec()), op.getLhs().getType(), op.getRhs().getType(), op.getType());
 }

@@ -19,7 +19,7 @@ struct ProductForm {
   /// Nothing where operands are neither float32 nor float64, several labels are summed over, the columns are not the
   /// right operand's or neither they nor the terms are neighbours there.
   static std::optional<ProductForm> of(const ContractSpec &spec, mlir::Type left, mlir::Type right, mlir::Type result);
-  /// The same of an op by the chain rule; nothing for any other, nor for float64 on CUDA devices.
+  /// The same of an op by the chain rule; nothing for any other, nor for elements of which the target has no tiles.
   static std::optional<ProductForm> of(ContractOp op);
 };
 

@@ -80,6 +80,8 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
   });
 }
 
+int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+
 std::optional<Size> flopsOf(ContractOp op) {
   auto spec = ContractSpec::parse(op.getSpec());
   Sizes left = getSizes(cast<RankedTensorType>(op.getLhs().getType()));

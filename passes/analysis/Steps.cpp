@@ -1,53 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Steps and places of a kernel.
+// Which values of a kernel a step stores, and the order of the steps.
 #include "Steps.h"
 #include "Numerics.h"
 #include "Products.h"
+#include "Scratch.h"
 #include "Target.h"
+#include "TopPlan.h"
 
-#include <cmath>
-#include <map>
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace tutti {
-
-int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
-
-int64_t headScratchBytes(HeadOp head, int64_t members) {
-  Size columns = RowForm::of(cast<RankedTensorType>(head.getX().getType())).columns;
-  return head.getKind() == HeadKind::quantile ? members * 16 * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
-}
-
-int64_t TopPlan::rowBytes(int64_t columns) const {
-  return llvm::alignTo(columns + std::max<int64_t>(groups, 64) + 16, 16) * 4;
-}
-
-TopPlan TopPlan::of(TopOp op) {
-  Size size = RowForm::of(cast<RankedTensorType>(op.getX().getType())).columns;
-  if (!size.isFixed() || size.getFixed() > INT32_MAX ||
-      getElementTypeOrSelf(op.getX().getType()).getIntOrFloatBitWidth() > 32)
-    return {};
-  // Of half the groups the largest are wanted: then few elements are larger than what the last of them has.
-  int64_t groups = std::max<int64_t>(16, llvm::PowerOf2Ceil(2 * op.getCount()));
-  // Nanoseconds, about: an element compared with the worst of the best, and one that takes its place there; an element
-  // brought into the working memory, and 16 that are compared with one; a vector in a pass of a network, and an element
-  // in a merge.
-  double columns = double(size.getFixed()), count = double(op.getCount()),
-         block = std::min<double>(columns, sortedBlock), ranked = std::min<double>(columns, double(groups));
-  double levels = std::ceil(std::log2(std::max(block / 16, 2.0))), depth = std::log2(count + 1);
-  double heap = columns * 0.15 + count * (1 + std::log(columns / count)) * (10 + 5 * depth) + count * 10 * depth;
-  auto counted = [](double of, double among) { return of * (3 + among / 16 * 0.25); };
-  double ranks = columns * 0.2 + counted(std::min(ranked, 1.5 * count), ranked) +
-                 (columns > ranked ? counted(ranked < halved ? ranked : 32, ranked) : 0);
-  double sort = columns / 16 * levels * (levels + 1) / 2 + columns * (4 + std::ceil(std::log2(columns / block))) * 3;
-  if (ranks <= heap && ranks <= sort) {
-    TopPlan plan{TopPlan::ranks, 0, groups};
-    plan.workBytes = 4 * plan.rowBytes(size.getFixed());
-    return plan;
-  }
-  return heap <= sort ? TopPlan{} : TopPlan{TopPlan::sort, int64_t(llvm::alignTo(size.getFixed(), 16)) * 8 * 2};
-}
 
 bool isMadeOf(Value value, Value sums) {
   llvm::DenseSet<Value> seen;
@@ -64,6 +28,9 @@ bool isMadeOf(Value value, Value sums) {
 
 namespace {
 
+RowForm formOf(Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())); }
+Size columnsOf(Value value) { return formOf(value).columns; }
+
 /// More than a few cycles an element: worth storing when two read it.
 bool isExpensive(MapOp map) {
   return llvm::any_of(map.getBody().front().without_terminator(), [](Operation &op) {
@@ -71,113 +38,53 @@ bool isExpensive(MapOp map) {
   });
 }
 
-class Builder {
+/// A math function is a dozen operations and more.
+int64_t bodyLength(MapOp map) {
+  int64_t length = 0;
+  for (Operation &op : map.getBody().front().without_terminator())
+    length += isa<math::MathDialect, TuttiDialect>(op.getDialect()) ? 12 : 1;
+  return length;
+}
+
+/// Whether a map does more than move elements.
+bool computes(Operation *op) {
+  auto map = dyn_cast<MapOp>(op);
+  return map && map.getBody().front().getOperations().size() > 1;
+}
+
+/// Which contraction of a body has a value in its registers: its own sums, and maps of them.
+class Registers {
 public:
-  explicit Builder(plan::KernelOp kernel) : kernel(kernel) {
-    result.form.lifted = kernel.getLifted();
-    if (kernel.getLifted())
-      result.form.members = Size::symbol(kernel.membersSize());
-    for (Attribute size : kernel.getRows())
-      result.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
-  }
-
-  Steps build() {
-    Block &body = kernel.getBody().front();
-    auto yield = cast<YieldOp>(body.getTerminator());
-    for (BlockArgument argument : body.getArguments())
-      result.places[argument] = {Place::argument, argument.getArgNumber()};
+  Registers(Block &body, const RowForm &form) : form(form) {
     for (Operation &op : body.without_terminator())
-      assignStep(&op);
-    for (Operation &op : body.without_terminator())
-      if (mustStore(&op, yield))
-        store(&op);
-      else if (op.getNumResults())
-        work[op.getResult(0)] = workOf(&op);
-    order();
-    for (auto [index, value] : llvm::enumerate(yield.getValues()))
-      result.places[value] = {Place::result, unsigned(index)};
-    layOutScratch();
-    if (!onCuda)
-      kernel.getBody().walk([&](Operation *op) {
-        int64_t bytes = 0;
-        if (auto top = dyn_cast<TopOp>(op))
-          bytes = TopPlan::of(top).workBytes;
-        else if (auto contract = dyn_cast<ContractOp>(op))
-          if (auto form = ProductForm::of(contract))
-            bytes = productWorkBytes(contract, *form);
-        result.phaseBytes = std::max(result.phaseBytes, int64_t(llvm::alignTo(bytes, 64)));
-      });
-    if (!onCuda)
-      result.transposed = TransposedReads::of(kernel, result);
-    return std::move(result);
+      if (isTiled(&op)) {
+        places[op.getResult(0)] = tiled.size();
+        tiled.push_back(cast<ContractOp>(op));
+        lengths.push_back(0);
+      } else if (auto map = dyn_cast<MapOp>(op)) {
+        assign(map);
+      }
   }
 
-private:
-  plan::KernelOp kernel;
-  bool onCuda = targetOf(kernel->getParentOfType<ModuleOp>()) == "cuda";
-  Steps result;
-  // The contraction in whose registers a value is, as an index into `contractions`.
-  llvm::DenseMap<Value, unsigned> registers;
-  llvm::SmallVector<ContractOp> contractions;
-  std::map<unsigned, int64_t> mapsIn; ///< ops that would be computed in each contraction's registers
-  // What is stored from each contraction's registers, and row by row once so many contractions have run.
-  std::map<unsigned, llvm::SmallVector<Value>> registerStores, rowStores;
-  llvm::DenseMap<Value, unsigned> ready; ///< what readyAfter has found
-  llvm::DenseMap<Value, int64_t> work;   ///< what workOf has found, of values that are computed where they are read
+  /// In the order in which they run; they are known by their numbers in it.
+  ArrayRef<ContractOp> contractions() const { return tiled; }
 
-  AffineMap access(Operation *op, unsigned operand) {
-    RowForm form = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
-    if (auto map = dyn_cast<MapOp>(op))
-      return operandAccess(map, operand, ownRow(form, op->getContext()));
-    return AffineMap();
+  bool contains(Value value) const { return places.contains(value); }
+  std::optional<unsigned> find(Value value) const {
+    auto it = places.find(value);
+    return it == places.end() ? std::nullopt : std::optional(it->second);
+  }
+  bool hasLongMaps(unsigned contraction) const {
+    return llvm::any_of(places, [&](auto &entry) {
+      auto map = entry.first.template getDefiningOp<MapOp>();
+      return entry.second == contraction && map && isExpensive(map);
+    });
   }
 
-  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by
-  /// then, is computed in the same registers.
-  void assignStep(Operation *op) {
-    if (isTiled(op)) {
-      registers[op->getResult(0)] = contractions.size();
-      contractions.push_back(cast<ContractOp>(op));
-      return;
-    }
-    auto map = dyn_cast<MapOp>(op);
-    if (!map)
-      return;
-    RowForm form = RowForm::of(map.getResult().getType());
-    std::optional<unsigned> latest;
-    for (Value operand : map.getInputs())
-      if (auto it = registers.find(operand); it != registers.end())
-        latest = latest ? std::max(*latest, it->second) : it->second;
-    if (!latest || !form.sameRows(result.form))
-      return;
-    for (auto [index, operand] : llvm::enumerate(map.getInputs())) {
-      auto it = registers.find(operand);
-      bool here = it != registers.end() && it->second == *latest;
-      RowForm operandForm = RowForm::of(cast<RankedTensorType>(operand.getType()));
-      if (here && !(operandForm.columns == form.columns && isOwnElement(access(op, index), operandForm)))
-        return;
-      if (!here && readyAfter(operand) > *latest)
-        return;
-    }
-    int64_t &length = mapsIn[*latest];
-    length += bodyLength(map);
-    if (length <= mostInRegisters)
-      registers[map.getResult()] = *latest;
-  }
-
-  /// A math function is a dozen operations and more.
-  static int64_t bodyLength(MapOp map) {
-    int64_t length = 0;
-    for (Operation &op : map.getBody().front().without_terminator())
-      length += isa<math::MathDialect, TuttiDialect>(op.getDialect()) ? 12 : 1;
-    return length;
-  }
-
-  /// How many contractions must have run before the value can be read, if it is not in the last one's registers. Asked
-  /// once all ops before its readers have their step.
+  /// How many contractions must have run before the value can be read, if it is not in the last one's registers.
   unsigned readyAfter(Value value) {
-    if (auto it = registers.find(value); it != registers.end())
-      return it->second + 1;
+    if (std::optional<unsigned> place = find(value))
+      return *place + 1;
     if (auto known = ready.find(value); known != ready.end())
       return known->second;
     unsigned latest = 0;
@@ -187,197 +94,195 @@ private:
     return ready[value] = latest;
   }
 
-  bool mustStore(Operation *op, YieldOp yield) {
-    if (isa<HeadOp>(op))
-      return false;
-    Value value = op->getResult(0);
-    if (isRowPhase(op))
-      return true;
-    unsigned readers = 0;
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      ++readers;
-      if (user == yield || isTiled(user) || isa<HeadOp>(user))
-        return true;
-      // Updates are read one by one: what computes them goes by vectors before.
-      if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
-        return true;
-      // A gather that takes as many elements as there are would compute them at places far apart.
-      if (!onCuda && isa<GatherOp>(user) && use.getOperandNumber() == 0 && computes(op) &&
-          columnsOf(user->getResult(0)).isFixed() && columnsOf(value).isFixed() &&
-          columnsOf(user->getResult(0)).getFixed() >= columnsOf(value).getFixed())
-        return true;
-      auto mine = registers.find(value);
-      if (mine == registers.end())
-        continue;
-      // Registers end with their step.
-      auto theirs = registers.find(user->getResult(0));
-      if (theirs == registers.end() || theirs->second != mine->second)
-        return true;
-    }
-    // A sum that somebody else would compute again for each element of theirs.
-    if (isa<CombineOpInterface>(op) && !isTiled(op))
-      return readers > 0;
-    auto map = dyn_cast<MapOp>(op);
-    auto concat = dyn_cast<ConcatOp>(op);
-    bool isLong = (readers > 1 && workOf(op) > mostRepeated) || workOf(op) > mostAtOnce ||
-                  (concat && concat.getInputs().size() > mostSelected);
-    return ((map && (readers > 1 || isReadAlongRow(map)) && isExpensive(map)) || isLong) &&
-           !registers.contains(value) && RowForm::of(cast<RankedTensorType>(value.getType())).sameRows(result.form);
+private:
+  const RowForm &form;
+  SmallVector<ContractOp> tiled;
+  llvm::DenseMap<Value, unsigned> places;
+  SmallVector<int64_t> lengths;          ///< of the maps that would be computed in each contraction's registers
+  llvm::DenseMap<Value, unsigned> ready; ///< what readyAfter has found
+
+  /// The code of more maps takes longer to compile than its length says.
+  static constexpr int64_t mostInRegisters = 300;
+
+  /// A map whose operands are one contraction's registers, each at its own element, and things that are in memory by
+  /// then, is computed in the same registers.
+  void assign(MapOp map) {
+    std::optional<unsigned> latest;
+    for (Value operand : map.getInputs())
+      if (std::optional<unsigned> place = find(operand))
+        latest = std::max(latest.value_or(0), *place);
+    if (!latest || !formOf(map.getResult()).sameRows(form))
+      return;
+    for (auto [index, operand] : llvm::enumerate(map.getInputs()))
+      if (find(operand) == latest ? !readsOwnElement(map, index) : readyAfter(operand) > *latest)
+        return;
+    int64_t &length = lengths[*latest];
+    length += bodyLength(map);
+    if (length <= mostInRegisters)
+      places[map.getResult()] = *latest;
   }
 
-  static Size columnsOf(Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())).columns; }
-  /// Whether a map does more than move elements.
-  static bool computes(Operation *op) {
-    auto map = dyn_cast<MapOp>(op);
-    return map && map.getBody().front().getOperations().size() > 1;
+  static bool readsOwnElement(MapOp map, unsigned index) {
+    RowForm own = formOf(map.getResult()), operand = formOf(map.getInputs()[index]);
+    return operand.columns == own.columns &&
+           isOwnElement(operandAccess(map, index, ownRow(own, map.getContext())), operand);
+  }
+};
+
+/// Which values are stored. Any other is computed wherever it is read.
+class Stores {
+public:
+  Stores(Block &body, const RowForm &form, const Registers &registers, const TargetTraits &target)
+      : form(form), registers(registers), target(target) {
+    for (Operation &op : body.without_terminator())
+      if (mustStore(&op))
+        stored.insert(op.getResult(0));
+      else
+        work[op.getResult(0)] = workOf(&op);
   }
 
-  /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
-  /// work with every link.
-  static constexpr int64_t mostRepeated = 64;
-  /// What is computed from memory to memory, and in a contraction's registers: the code of more takes longer to compile
-  /// than its length says.
-  static constexpr int64_t mostAtOnce = 100, mostInRegisters = 300;
+  /// In the order of the body.
+  ArrayRef<Value> all() const { return stored.getArrayRef(); }
+
   /// Ops to compute an element, of what lies in memory and in registers.
-  int64_t workOf(Operation *op) {
+  int64_t workOf(Operation *op) const {
     auto map = dyn_cast<MapOp>(op);
     int64_t sum = map ? bodyLength(map) : isa<ConcatOp>(op) ? op->getNumOperands() : 1;
     for (Value operand : op->getOperands())
-      if (!result.places.contains(operand) && !registers.contains(operand))
+      if (!isa<BlockArgument>(operand) && !stored.contains(operand) && !registers.contains(operand))
         sum = std::min<int64_t>(sum + work.lookup(operand), 2 * mostRepeated);
     return sum;
   }
 
-  /// Whether one number of a row is read at each of its columns, which would compute it again.
-  bool isReadAlongRow(MapOp map) {
-    return !onCuda && columnsOf(map.getResult()) == Size(1) && llvm::any_of(map->getUsers(), [&](Operation *user) {
-      return user->getNumResults() == 1 && columnsOf(user->getResult(0)) != Size(1);
-    });
-  }
+private:
+  const RowForm &form;
+  const Registers &registers;
+  const TargetTraits &target;
+  llvm::SetVector<Value> stored;
+  llvm::DenseMap<Value, int64_t> work; ///< what workOf has found, of values that are computed where they are read
 
-  /// Rows steps come as early as they can: right after the last contraction that they read.
-  void store(Operation *op) {
+  /// What several readers may each compute again; without a bound, a chain in which each is read twice would double its
+  /// work with every link.
+  static constexpr int64_t mostRepeated = 64;
+  /// What is computed from memory to memory: the code of more takes longer to compile than its length says.
+  static constexpr int64_t mostAtOnce = 100;
+
+  bool mustStore(Operation *op) const {
+    if (isa<HeadOp>(op))
+      return false;
     Value value = op->getResult(0);
-    result.places[value] = {Place::scratch};
-    if (auto it = registers.find(value); it != registers.end())
-      registerStores[it->second].push_back(value);
-    else
-      rowStores[readyAfter(value)].push_back(value);
+    if (isRowPhase(op) || llvm::any_of(value.getUses(), [&](OpOperand &use) { return readsFromMemory(use); }))
+      return true;
+    // A sum that somebody else would compute again for each element of theirs.
+    if (isa<CombineOpInterface>(op) && !isTiled(op))
+      return !value.use_empty();
+    if (registers.contains(value) || !formOf(value).sameRows(form))
+      return false;
+    bool isShared = !value.use_empty() && !value.hasOneUse();
+    auto map = dyn_cast<MapOp>(op);
+    auto concat = dyn_cast<ConcatOp>(op);
+    return (map && (isShared || isReadAlongRow(map)) && isExpensive(map)) || (isShared && workOf(op) > mostRepeated) ||
+           workOf(op) > mostAtOnce || (concat && concat.getInputs().size() > mostSelected);
   }
 
-  void order() {
-    for (unsigned i = 0; i <= contractions.size(); ++i) {
-      for (Value value : rowStores[i])
-        result.steps.push_back({ContractOp(), {value}, workOf(value.getDefiningOp())});
-      if (i == contractions.size() || registerStores[i].empty())
-        continue;
-      bool longMaps = llvm::any_of(registers, [&](auto &entry) {
-        auto map = entry.first.template getDefiningOp<MapOp>();
-        return entry.second == i && map && isExpensive(map);
-      });
-      result.steps.push_back({contractions[i], registerStores[i], 0, longMaps});
-      int64_t k = cast<RankedTensorType>(contractions[i].getLhs().getType()).getShape().back();
-      result.needsPartials |= longMaps || (isPanels(contractions[i]) && k > numericsChunk(contractions[i]));
+  /// Whether a reader takes the value from memory: it neither computes it for itself nor has it in its registers.
+  bool readsFromMemory(OpOperand &use) const {
+    Value value = use.get();
+    Operation *user = use.getOwner();
+    if (isa<YieldOp, HeadOp>(user) || isTiled(user))
+      return true;
+    // Updates are read one by one: what computes them goes by vectors before.
+    if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
+      return true;
+    if (target.storesWhatIsGathered && isa<GatherOp>(user) && use.getOperandNumber() == 0 &&
+        computes(value.getDefiningOp())) {
+      Size taken = columnsOf(user->getResult(0)), given = columnsOf(value);
+      if (taken.isFixed() && given.isFixed() && taken.getFixed() >= given.getFixed())
+        return true;
     }
+    // Registers end with their step.
+    return registers.contains(value) && registers.find(user->getResult(0)) != registers.find(value);
   }
 
-  /// The steps that a stored value lives through: from the one that writes it to the last that reads it, maybe by way
-  /// of maps that no step stores.
-  using Lives = llvm::DenseMap<Value, std::pair<unsigned, unsigned>>;
-  Lives lives() {
-    Lives all;
-    for (auto [i, step] : llvm::enumerate(result.steps)) {
-      for (Value stored : step.stores)
-        all[stored].first = i;
-      llvm::DenseSet<Value> seen;
-      if (step.contraction)
-        addReads(step.contraction.getLhs(), seen, i, all);
-      for (Value stored : step.stores)
-        addReads(stored, seen, i, all);
-    }
-    return all;
-  }
-
-  /// A value, and all that is read from memory when it is computed, lives until this step.
-  void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step, Lives &all) {
-    all[value].second = step;
-    Operation *op = value.getDefiningOp();
-    if (!seen.insert(value).second || !op || (isTiled(op) && !result.places.contains(value)))
-      return;
-    for (Value operand : op->getOperands())
-      if (result.places.contains(operand))
-        all[operand].second = step;
-      else
-        addReads(operand, seen, step, all);
-  }
-
-  int64_t strideOf(int64_t columns) {
-    // Whole vectors are stored; a line more keeps rows off the same cache set.
-    int64_t stride = llvm::alignTo(columns, 16);
-    if (!onCuda)
-      return stride % 256 == 0 ? stride + 16 : stride;
-    // Lanes that read four neighbours in each of several rows at once meet different banks of shared memory.
-    return stride % 32 == 0 ? stride + 16 : stride;
-  }
-  /// Rounding when it is stored is rounding when it is read.
-  std::optional<NumericsProduct> narrowOf(Value value) {
-    if (value.getDefiningOp<ScatterOp>()) // it is read while it is made
-      return {};
-    std::optional<NumericsProduct> all;
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (!isPanels(user) || use.getOperandNumber() != 0)
-        return {};
-      NumericsProduct product = numericsProduct(user);
-      bool isNarrow = product == NumericsProduct::bf16 || product == NumericsProduct::f16;
-      if (!isNarrow || (all && all != product))
-        return {};
-      all = product;
-    }
-    return all;
-  }
-
-  /// Rows of scratch for every value, the lowest that are free while it lives: a chain goes to and fro between two runs
-  /// of memory. Steps between two contractions go through the rows together: a value that one of them still writes for
-  /// a later row may lie where another's life has ended only if they have the same place in each row.
-  void layOutScratch() {
-    struct Run {
-      unsigned first, last;
-      int64_t from, to, rowBytes;
-    };
-    std::vector<Run> runs;
-    std::vector<unsigned> phases; // of each step
-    for (auto [i, step] : llvm::enumerate(result.steps)) {
-      bool joins = i > 0 && !step.contraction && !result.steps[i - 1].contraction;
-      phases.push_back(i == 0 ? 0 : phases.back() + !joins);
-    }
-    const Lives life = lives();
-    for (auto &[value, place] : result.places) {
-      if (place.kind != Place::scratch)
-        continue;
-      auto type = cast<RankedTensorType>(value.getType());
-      int64_t columns = RowForm::of(type).columns.getFixed();
-      place.narrow = narrowOf(value);
-      place.stride = columns == 1 ? 1 : strideOf(columns);
-      int64_t rowBytes = place.stride * (place.narrow ? 2 : storageBytes(type.getElementType()));
-      int64_t bytes = llvm::alignTo(rowBytes, 8); // a tile's 8 rows or more: 64
-      auto [first, last] = life.lookup(value);
-      for (const Run &run : runs) {
-        bool together = run.first <= last && first <= run.last;
-        bool near = phases[run.first] <= phases[last] && phases[first] <= phases[run.last];
-        bool alike = run.from == place.offset && run.rowBytes == rowBytes;
-        if ((together || (near && !alike)) && place.offset < run.to && run.from < place.offset + bytes)
-          place.offset = run.to;
-      }
-      auto above = llvm::upper_bound(runs, place.offset, [](int64_t at, const Run &run) { return at < run.from; });
-      runs.insert(above, {first, last, place.offset, place.offset + bytes, rowBytes}); // in the order of addresses
-      result.scratchPerRow = std::max(result.scratchPerRow, place.offset + bytes);
-    }
+  /// Whether one number of a row is read at each of its columns, which would compute it again.
+  bool isReadAlongRow(MapOp map) const {
+    return target.storesWhatRowsRepeat && columnsOf(map.getResult()) == Size(1) &&
+           llvm::any_of(map->getUsers(), [](Operation *user) {
+             return user->getNumResults() == 1 && columnsOf(user->getResult(0)) != Size(1);
+           });
   }
 };
 
+/// A step for each contraction whose registers are stored from. Rows steps come as early as they can: right after the
+/// last contraction that they read.
+void addSteps(Steps &steps, Registers &registers, const Stores &stores) {
+  ArrayRef<ContractOp> contractions = registers.contractions();
+  // By contraction; row by row, once so many have run.
+  std::vector<SmallVector<Value>> fromRegisters(contractions.size()), byRow(contractions.size() + 1);
+  for (Value value : stores.all())
+    if (std::optional<unsigned> place = registers.find(value))
+      fromRegisters[*place].push_back(value);
+    else
+      byRow[registers.readyAfter(value)].push_back(value);
+
+  for (unsigned i = 0; i <= contractions.size(); ++i) {
+    for (Value value : byRow[i])
+      steps.steps.push_back({ContractOp(), {value}, stores.workOf(value.getDefiningOp())});
+    if (i == contractions.size() || fromRegisters[i].empty())
+      continue;
+    ContractOp contraction = contractions[i];
+    bool longMaps = registers.hasLongMaps(i);
+    steps.steps.push_back({contraction, fromRegisters[i], 0, longMaps});
+    int64_t k = contraction.getLhs().getType().getShape().back();
+    steps.needsPartials |= longMaps || (isPanels(contraction) && k > numericsChunk(contraction));
+  }
+}
+
+/// Working memory of the phase of a row that takes most, or of a product.
+int64_t phaseBytesOf(plan::KernelOp kernel) {
+  int64_t most = 0;
+  kernel.getBody().walk([&](Operation *op) {
+    int64_t bytes = 0;
+    if (auto top = dyn_cast<TopOp>(op))
+      bytes = TopPlan::of(top).workBytes;
+    else if (auto contract = dyn_cast<ContractOp>(op))
+      if (auto form = ProductForm::of(contract))
+        bytes = productWorkBytes(contract, *form);
+    most = std::max(most, int64_t(llvm::alignTo(bytes, 64)));
+  });
+  return most;
+}
+
 } // namespace
+
+Steps Steps::of(plan::KernelOp kernel) {
+  const TargetTraits &target = TargetTraits::of(kernel);
+  Block &body = kernel.getBody().front();
+  Steps steps;
+  steps.form.lifted = kernel.getLifted();
+  if (kernel.getLifted())
+    steps.form.members = Size::symbol(kernel.membersSize());
+  for (Attribute size : kernel.getRows())
+    steps.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
+
+  Registers registers(body, steps.form);
+  Stores stores(body, steps.form, registers, target);
+  addSteps(steps, registers, stores);
+
+  for (BlockArgument argument : body.getArguments())
+    steps.places[argument] = {Place::argument, argument.getArgNumber()};
+  for (Value value : stores.all())
+    steps.places[value] = {Place::scratch};
+  for (auto [index, value] : llvm::enumerate(kernel.getYielded()))
+    steps.places[value] = {Place::result, unsigned(index)};
+  layOutScratch(steps, target);
+  if (target.hasWorkMemory) {
+    steps.phaseBytes = phaseBytesOf(kernel);
+    steps.transposed = TransposedReads::of(kernel, steps);
+  }
+  kernel.getBody().walk([&](HeadOp head) { steps.heads.push_back(head); });
+  return steps;
+}
 
 bool isTable(plan::KernelOp kernel, Value value, const Place &place) {
   if (place.kind == Place::scratch || !isLifted(cast<RankedTensorType>(value.getType())))
@@ -386,12 +291,6 @@ bool isTable(plan::KernelOp kernel, Value value, const Place &place) {
   return place.kind == Place::argument
              ? llvm::is_contained(kernel.getWeights(), int64_t(place.index)) || kernel.isPlaced(place.index)
              : kernel.isPlaced(arguments + place.index);
-}
-
-Steps Steps::of(plan::KernelOp kernel) {
-  Steps steps = Builder(kernel).build();
-  kernel.getBody().walk([&](HeadOp head) { steps.heads.push_back(head); });
-  return steps;
 }
 
 } // namespace tutti

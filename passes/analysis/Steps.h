@@ -50,7 +50,7 @@ struct Steps {
   int64_t scratchPerRow = 0;
   /// True if sums wait in memory, for those of later chunks or for registers: `partialBytes` a row.
   bool needsPartials = false;
-  /// On a CPU: what rows read transposed.
+  /// What rows read transposed, where a worker has memory for copies of it.
   TransposedReads transposed;
   /// Bytes of working memory, whatever the tile: of a phase of a row, and behind it the copies of what is transposed.
   int64_t phaseBytes = 0;
@@ -66,34 +66,8 @@ constexpr unsigned mostSelected = 8;
 /// Of a row's sums of a contraction, the columns that are under way at a time.
 constexpr int64_t partialBytes = 128;
 
-/// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
-int64_t headScratchBytes(HeadOp head, int64_t members);
-
-/// What of a row a CPU sorts before it merges.
-constexpr int64_t sortedBlock = 4096;
-/// How a CPU finds the places of a row's largest elements, the quickest way.
-struct TopPlan {
-  enum Way {
-    heap,  ///< the best so far, as the row goes by
-    ranks, ///< of those that may be among the largest, each counts the ones before it
-    sort   ///< the whole row
-  } way = heap;
-  int64_t workBytes = 0;
-  /// From so many groups on the last of their largest is found by halving, not by ranks.
-  static constexpr int64_t halved = 256;
-  /// Ranks: into so many groups a row is cut, and among so many elements at most ranks are counted; a multiple of 16.
-  int64_t groups = 0;
-
-  static TopPlan of(TopOp op);
-  /// Ranks: bytes of a row's keys, or places, in the working memory, and of vectors that may be read behind them.
-  int64_t rowBytes(int64_t columns) const;
-};
-
 /// Whether maps make `value` of `sums`.
 bool isMadeOf(mlir::Value value, mlir::Value sums);
-
-/// Bytes of an element in memory: booleans take one.
-int64_t storageBytes(mlir::Type element);
 
 } // namespace tutti
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a module is compiled for, as the compiler writes it on the module before the stage `kernels`.
+// What differs between the classes of targets.
 #ifndef TUTTI_PASSES_ANALYSIS_TARGET_H
 #define TUTTI_PASSES_ANALYSIS_TARGET_H
 
@@ -7,28 +7,58 @@
 
 namespace tutti {
 
-/// The class of targets that will run it: "cpu", which is also what a module without a word about it is for, or "cuda".
-inline llvm::StringRef targetOf(mlir::ModuleOp module) {
-  auto target = module->getAttrOfType<mlir::StringAttr>("tutti.target");
-  return target ? target.getValue() : "cpu";
-}
+/// What analyses and rewrites do otherwise for one class of targets than for another. They ask for it by name: which
+/// class there is, only `of` asks.
+struct TargetTraits {
+  // What decides bits.
+  /// Tensor cores multiply rows by weights, at the precision asked for. Else chains of fma do, at every precision.
+  bool hasTensorCores;
 
-/// How float32 contractions with weights may be computed: "f32", or what `--precision` says.
-inline llvm::StringRef precisionOf(mlir::ModuleOp module) {
-  auto precision = module->getAttrOfType<mlir::StringAttr>("tutti.precision");
-  return precision ? precision.getValue() : "f32";
-}
+  // What is in a kernel, and what its steps keep.
+  /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its
+  /// compiler takes a time that grows with their square.
+  size_t mostLayers;
+  /// Products of two values have tiles for float64, too, not for float32 alone.
+  bool tilesFloat64;
+  /// What a gather reads is stored, if it takes as many elements as there are: a vector would compute them at places
+  /// far apart. A CUDA thread computes the one that it takes.
+  bool storesWhatIsGathered;
+  /// What a row has one of is stored, if each of its columns reads it: they would compute it one after the other. CUDA
+  /// threads do so side by side.
+  bool storesWhatRowsRepeat;
+  /// Rows of scratch memory that are a multiple of so many elements apart get in each other's way: on a CPU in one set
+  /// of a cache, on a CUDA device, where lanes read four neighbours in each of several rows at once, in one bank of
+  /// shared memory.
+  int64_t conflictingStride;
+  /// A worker has memory beside its rows' values, for phases of a row and for copies of what rows read transposed
+  /// (Steps::workBytes). A CUDA device's threads read in place.
+  bool hasWorkMemory;
+
+  // What is worth a rewrite (tutti-compose).
+  /// Rows of a product that read the same columns are brought together where a row reads at least so many elements: on
+  /// a CUDA device that is a launch more, and columns that stay in the first cache are not worth it.
+  int64_t leastBroughtTogether;
+  /// A row that reads a parameter by a quotient of its columns goes by runs of them, which have to be long, since in
+  /// short ones a division a lane would be left. A CUDA thread divides.
+  bool readsByRuns;
+
+  // What a launch takes.
+  /// Of parameters, 8 bytes each.
+  int64_t launchWords;
+  /// Of 31 bits: the rows. Else the tasks.
+  bool countsRows;
+
+  static const TargetTraits &of(mlir::ModuleOp module);
+  /// Of the module around an op.
+  static const TargetTraits &of(mlir::Operation *op) { return of(op->getParentOfType<mlir::ModuleOp>()); }
+};
 
 /// Of a CUDA launch's parameters, 8 bytes each: what every driver takes (CUDA C++ Programming Guide, "Function
 /// Parameters").
 constexpr int64_t mostLaunchWords = 4096 / 8;
 
-/// Buffers that a CUDA launch can be given: what the sizes of the call, the members' count and the tickets leave.
-inline int64_t argumentsOf(mlir::ModuleOp module) {
-  auto sizes = module->getAttrOfType<mlir::DictionaryAttr>("tutti.sizes");
-  auto groups = module->getAttrOfType<mlir::ArrayAttr>("tutti.groups");
-  return mostLaunchWords - 2 - int64_t(sizes ? sizes.size() : 0) - int64_t(groups ? groups.size() : 0);
-}
+/// Buffers that a launch can be given: what the sizes of the call, the members' count and the tickets leave.
+int64_t mostBuffers(mlir::ModuleOp module);
 
 } // namespace tutti
 

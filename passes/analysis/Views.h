@@ -3,6 +3,7 @@
 #ifndef TUTTI_PASSES_ANALYSIS_VIEWS_H
 #define TUTTI_PASSES_ANALYSIS_VIEWS_H
 
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 
 namespace tutti {
@@ -15,8 +16,7 @@ inline mlir::Value viewed(mlir::Operation *op) {
   auto replicate = llvm::dyn_cast_or_null<ReplicateOp>(op);
   if (!replicate || getSizes(replicate.getResult().getType()).front() != activeSize())
     return nullptr;
-  auto members = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<mlir::IntegerAttr>("tutti.members");
-  return members && members.getInt() == 1 ? replicate.getX() : nullptr;
+  return getMembers(op->getParentOfType<mlir::ModuleOp>()) == 1 ? replicate.getX() : nullptr;
 }
 /// What a value is a view of, by way of any number of views; of no view, itself.
 inline mlir::Value throughViews(mlir::Value value) {

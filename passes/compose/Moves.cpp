@@ -103,8 +103,8 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
 };
 
 /// f(reshape(x), p) becomes reshape(f(x, p')), for parameters p, if any, and an x that is computed and that nothing
-/// else reads: so the scale and bias of a norm over groups of channels join the norm. p' is p, read by x's axes; on a
-/// CPU only where what x's last axis is divided by leaves runs of columns to go through, and not in the registers of a
+/// else reads: so the scale and bias of a norm over groups of channels join the norm. p' is p, read by x's axes; where
+/// rows go by runs of columns only if what x's last axis is divided by leaves such runs, and not in the registers of a
 /// contraction.
 struct SinkBelowParameters : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -142,7 +142,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
         inputs[i] = producer;
         maps.push_back(rewriter.getMultiDimIdentityMap(from.getRank()));
       }
-    if (!runs.empty() && targetOf(op->getParentOfType<ModuleOp>()) == "cpu" &&
+    if (!runs.empty() && TargetTraits::of(op).readsByRuns &&
         (runs.size() > 1 || runs.front() < shortestRun || isOfContraction(producer)))
       return failure();
     auto now = MapOp::create(rewriter, op.getLoc(), getTensorType(getSizes(from), to.getElementType()), inputs,

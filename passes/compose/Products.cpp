@@ -200,8 +200,7 @@ private:
 };
 
 /// Rows that each read other columns of the right operand than their neighbours, but the same as rows further away, are
-/// brought together: a tile multiplies them at once, and its result is transposed. On a CUDA device that is a launch
-/// more, and columns that stay in the first cache are not worth it.
+/// brought together: a tile multiplies them at once, and its result is transposed.
 struct BringRowsTogether : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
@@ -212,11 +211,9 @@ struct BringRowsTogether : OpRewritePattern<ContractOp> {
     if (!form || form->run > 0)
       return failure();
     Sizes sizes = getSizes(op.getType());
-    constexpr int64_t fewElements = 4096; // of the right operand, that a row reads
     Size terms = getSizes(op.getLhs().getType())[spec.lhs.find(form->summed)];
-    std::optional<Size> elements = terms.times(sizes.back());
-    if (targetOf(op->getParentOfType<ModuleOp>()) == "cuda" && elements && elements->isFixed() &&
-        elements->getFixed() < fewElements)
+    std::optional<Size> elements = terms.times(sizes.back()); // of the right operand, that a row reads
+    if (elements && elements->isFixed() && elements->getFixed() < TargetTraits::of(op).leastBroughtTogether)
       return failure();
     size_t last = spec.result.size() - 1;
     for (size_t i = last; i-- > size_t(isLifted(op.getType()));) {

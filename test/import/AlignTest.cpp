@@ -3,6 +3,7 @@
 #include "Support.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/onnx/Importer.h"
+#include "dialects/tutti/Module.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -50,9 +51,12 @@ TEST_F(AlignTest, ModuleForm) {
   llvm::Expected<Ensemble> ensemble = alignSet("drift-relu");
   ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
   ModuleOp module = *ensemble->module;
-  EXPECT_EQ(module->getAttrOfType<IntegerAttr>("tutti.members").getInt(), 5);
-  auto sizes = module->getAttrOfType<DictionaryAttr>("tutti.sizes");
-  EXPECT_EQ(cast<DenseI64ArrayAttr>(sizes.get("batch")).asArrayRef(), ArrayRef<int64_t>({1, 64}));
+  EXPECT_EQ(getMembers(module), 5);
+  SmallVector<SizeRange> ranges = getSizeRanges(module);
+  ASSERT_EQ(ranges.size(), 1u);
+  EXPECT_EQ(ranges[0].symbol, "batch");
+  EXPECT_EQ(ranges[0].least, 1);
+  EXPECT_EQ(ranges[0].most, 64);
   EXPECT_EQ(countOps(module, "tutti.contract"), 3u);
   EXPECT_EQ(countOps(module, "tutti.transpose"), 0u);
   EXPECT_EQ(ensemble->weights.size(), 6u);
@@ -152,7 +156,7 @@ TEST_F(AlignTest, DimsAreBound) {
   llvm::Expected<Ensemble> fixed = align(context, files, options, {});
   ASSERT_TRUE(bool(fixed)) << llvm::toString(fixed.takeError());
   EXPECT_EQ(mainOf(*fixed->module).getArgumentTypes()[0], RankedTensorType::get({16, 12}, Float32Type::get(&context)));
-  EXPECT_TRUE(fixed->module.get()->getAttrOfType<DictionaryAttr>("tutti.sizes").empty());
+  EXPECT_TRUE(getSizeRanges(*fixed->module).empty());
 
   options.dims["batch"] = {1, 20000};
   llvm::Expected<Ensemble> range = align(context, files, options, {});

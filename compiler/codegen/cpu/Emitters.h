@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_CODEGEN_CPU_EMITTERS_H
 
 #include "Step.h"
+#include "passes/analysis/TopPlan.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that are computed where they are read, and their ops.
 #include "Text.h"
+#include "dialects/tutti/Module.h"
 #include "passes/analysis/Numerics.h"
-#include "passes/analysis/Target.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -65,7 +65,7 @@ unsigned KernelText::functionFor(MapOp map, unsigned number) {
   auto [known, isNew] = functionOf.try_emplace(number, number);
   if (!isNew)
     return known->second;
-  llvm::Expected<std::string> text = cudaFunction(map, "f", precisionOf(kernel->getParentOfType<ModuleOp>()));
+  llvm::Expected<std::string> text = cudaFunction(map, "f", getPrecision(kernel->getParentOfType<ModuleOp>()));
   if (!text) {
     broken = llvm::toString(text.takeError());
     return number;

@@ -8,6 +8,7 @@
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
@@ -206,11 +207,10 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
     }
   }
   for (auto [ensemble, model, own] : llvm::zip_equal(ensembles, first, constants)) {
-    auto count = IntegerAttr::get(IntegerType::get(&context, 64), ensemble.members.size());
     ensemble.module = std::move(model.module);
     own.declare(ensemble);
     Sharing(ensemble, alignOptions).run();
-    ensemble.module.get()->setAttr("tutti.members", count);
+    setMembers(*ensemble.module, ensemble.members.size());
   }
   return ensembles;
 }

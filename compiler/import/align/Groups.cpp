@@ -4,6 +4,7 @@
 #include "compiler/Error.h"
 #include "compiler/import/Member.h"
 #include "compiler/import/align/Compare.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 
 using namespace mlir;
@@ -81,7 +82,7 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
                                            llvm::Twine(mostGroups));
   Ensemble all;
   all.members.resize(paths.size());
-  SmallVector<Attribute> lists;
+  SmallVector<SmallVector<int64_t>> lists;
   for (auto [group, members] : llvm::enumerate(*groups)) {
     std::vector<std::string> own;
     for (unsigned member : members)
@@ -98,13 +99,11 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
     } else {
       moveInto(all, *aligned, group);
     }
-    SmallVector<int64_t> numbers(members.begin(), members.end());
-    lists.push_back(DenseI64ArrayAttr::get(&context, numbers));
+    lists.emplace_back(members.begin(), members.end());
   }
   all.groups = std::move(*groups);
-  Builder builder(&context);
-  all.module->getOperation()->setAttr("tutti.members", builder.getI64IntegerAttr(paths.size()));
-  all.module->getOperation()->setAttr("tutti.groups", builder.getArrayAttr(lists));
+  setMembers(*all.module, paths.size());
+  setGroups(*all.module, llvm::to_vector_of<ArrayRef<int64_t>>(lists));
   return all;
 }
 

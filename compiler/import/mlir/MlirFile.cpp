@@ -5,6 +5,7 @@
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/Parts.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
@@ -56,7 +57,7 @@ public:
       for (auto &[symbol, sources] : values)
         models[m].weights[symbol] = sources[sources.size() > 1 ? m : 0];
     }
-    (*module)->setAttr("tutti.members", IntegerAttr::get(IntegerType::get(&context, 64), 1));
+    setMembers(*module, 1);
     if (files.part > 0)
       std::swap(models[0], models[files.part]);
     if (files.part >= 0)
@@ -212,12 +213,9 @@ private:
   }
 
   llvm::Error checkStructure() {
-    if (auto number = (*module)->getAttr("tutti.members")) {
-      auto count = dyn_cast<IntegerAttr>(number);
-      members = count && count.getValue().getSignificantBits() < 63 ? count.getInt() : 0;
-      if (members < 1 || members > maxMembers)
-        return wrong("tutti.members is not a number from 1 to " + Twine(maxMembers));
-    }
+    members = getMembers(*module).value_or(1);
+    if (members > maxMembers)
+      return wrong(membersName + " is not a number from 1 to " + Twine(maxMembers));
     std::vector<func::FuncOp> functions;
     for (Operation &op : *module->getBody()) {
       if (auto function = dyn_cast<func::FuncOp>(op))
@@ -270,9 +268,7 @@ private:
         return wrongAt(main, "output " + Twine(i) + " has no name of its own");
       main.setResultAttr(i, "tutti.name", b.getStringAttr(*given));
     }
-    // What later stages write is not taken from a file.
-    for (StringRef each : {"tutti.groups", "tutti.chunk", "tutti.target", "tutti.precision", "tutti.scratch_per_row"})
-      (*module)->removeAttr(each);
+    eraseWhatIsWrittenLater(*module);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       main.removeArgAttr(i, "tutti.per_member");
     for (unsigned i = 0; i < main.getNumResults(); ++i)

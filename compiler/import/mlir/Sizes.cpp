@@ -3,6 +3,7 @@
 #include "dialects/tutti/Sizes.h"
 #include "compiler/Error.h"
 #include "compiler/import/mlir/Parts.h"
+#include "dialects/tutti/Module.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Verifier.h"
@@ -58,9 +59,7 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
       return fail(ExitCode::usage, "there is no dimension " + quote(name) + " to bind; " +
                                        (known.empty() ? "all dimensions of the model are fixed"
                                                       : "the model's symbolic dimensions: " + known));
-  auto written = module->getAttrOfType<DictionaryAttr>("tutti.sizes");
-  if (module->hasAttr("tutti.sizes") && !written)
-    return wrong("tutti.sizes is no dictionary of ranges");
+  SmallVector<SizeRange> written = getSizeRanges(module);
   std::map<std::string, DimBinding> ranges, fixed;
   std::vector<std::string> open;
   for (const std::string &symbol : symbols) {
@@ -69,11 +68,11 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
     DimBinding bound{0, 0};
     if (auto given = options.dims.find(symbol); given != options.dims.end())
       bound = given->second;
-    else if (Attribute range = written ? written.get(symbol) : Attribute()) {
-      auto pair = dyn_cast<DenseI64ArrayAttr>(range);
-      if (!pair || pair.size() != 2 || pair[0] < 1 || pair[1] < pair[0])
-        return wrong("tutti.sizes: " + quote(symbol) + " is no range of two numbers, 1 or more");
-      bound = {pair[0], pair[1]};
+    else if (auto range = llvm::find_if(written, [&](const SizeRange &range) { return range.symbol == symbol; });
+             range != written.end()) {
+      if (range->least < 1 || range->most < range->least)
+        return wrong(sizesName + ": " + quote(symbol) + " is no range of two numbers, 1 or more");
+      bound = {range->least, range->most};
     } else {
       open.push_back(symbol);
       bound = {1, 64};
@@ -93,11 +92,10 @@ llvm::Error bindSymbols(ModuleOp module, func::FuncOp main, const std::set<std::
   if (!fixed.empty())
     if (llvm::Error error = fix(module, path, fixed))
       return error;
-  Builder b(module.getContext());
-  SmallVector<NamedAttribute> sizes;
+  SmallVector<SizeRange> sizes;
   for (const auto &[name, bound] : ranges)
-    sizes.push_back(b.getNamedAttr(name, b.getDenseI64ArrayAttr({bound.lo, bound.hi})));
-  module->setAttr("tutti.sizes", b.getDictionaryAttr(sizes));
+    sizes.push_back({name, bound.lo, bound.hi});
+  setSizeRanges(module, sizes);
   return llvm::Error::success();
 }
 

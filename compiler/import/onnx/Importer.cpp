@@ -5,6 +5,7 @@
 #include "compiler/import/Supplied.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
+#include "dialects/tutti/Module.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -366,12 +367,12 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
   MemberModel model;
   model.weights = declareParams(*module, main, emit);
-  SmallVector<NamedAttribute> ranges;
+  SmallVector<SizeRange> ranges;
   if (!ports)
     for (auto &[name, bound] : dims.ranges())
-      ranges.push_back(builder.getNamedAttr(name, builder.getDenseI64ArrayAttr({bound.lo, bound.hi})));
-  module.get()->setAttr("tutti.sizes", builder.getDictionaryAttr(ranges));
-  module.get()->setAttr("tutti.members", builder.getI64IntegerAttr(1));
+      ranges.push_back({name, bound.lo, bound.hi});
+  setSizeRanges(*module, ranges);
+  setMembers(*module, 1);
   model.module = std::move(module);
   model.file = weights ? files.weights : files.model;
   model.name = llvm::sys::path::stem(model.file).str();

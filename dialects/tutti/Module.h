@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a module says of its ensemble and of how it is compiled: the dialect's attributes on it, which nobody else reads
+// or writes. The dialect has verified them (Attributes.cpp).
+#ifndef TUTTI_DIALECTS_TUTTI_MODULE_H
+#define TUTTI_DIALECTS_TUTTI_MODULE_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tutti {
+
+// Their names, for the verifier and for messages.
+constexpr llvm::StringLiteral membersName = "tutti.members", sizesName = "tutti.sizes", groupsName = "tutti.groups",
+                              targetName = "tutti.target", precisionName = "tutti.precision",
+                              scratchPerRowName = "tutti.scratch_per_row", chunkName = "tutti.chunk";
+
+// The ensemble: written by the stage `model`. A plan under other conditions (--memory-limit) is made of a copy with
+// fewer members or a shorter range.
+
+/// How many members there are: the reader of a file writes 1, alignment the number of files. Nothing on a module that
+/// is no model.
+std::optional<int64_t> getMembers(mlir::ModuleOp module);
+void setMembers(mlir::ModuleOp module, int64_t members);
+
+/// What a call may give a symbol: a number from `least` to `most`.
+struct SizeRange {
+  std::string symbol;
+  int64_t least, most;
+};
+/// Of the model's own symbols, by name: the reader of a file writes them, from its inputs and `--dim`.
+llvm::SmallVector<SizeRange> getSizeRanges(mlir::ModuleOp module);
+void setSizeRanges(mlir::ModuleOp module, llvm::ArrayRef<SizeRange> ranges);
+
+/// The members of each group, if there are several: alignment writes them (--unequal). Empty where all members align.
+llvm::SmallVector<llvm::ArrayRef<int64_t>> getGroups(mlir::ModuleOp module);
+void setGroups(mlir::ModuleOp module, llvm::ArrayRef<llvm::ArrayRef<int64_t>> groups);
+
+// How it is compiled: written by the compiler on the copy for each class of targets, before the passes to the stage
+// `kernels`, which read it. None is taken from a file.
+
+/// The class of targets that will run it: "cpu", which is also what a module without a word about it is for, or "cuda".
+llvm::StringRef getTarget(mlir::ModuleOp module);
+void setTarget(mlir::ModuleOp module, llvm::StringRef target);
+
+/// How float32 contractions with weights may be computed: "f32", or what `--precision` says.
+llvm::StringRef getPrecision(mlir::ModuleOp module);
+void setPrecision(mlir::ModuleOp module, llvm::StringRef precision);
+
+/// Bytes that a row's values may take of a task's memory, where that is bounded: of a CUDA block's shared memory.
+std::optional<int64_t> getScratchPerRow(mlir::ModuleOp module);
+void setScratchPerRow(mlir::ModuleOp module, int64_t bytes);
+
+/// How many members at most run at once, where the active set runs in pieces (--memory-limit).
+std::optional<int64_t> getChunk(mlir::ModuleOp module);
+void setChunk(mlir::ModuleOp module, int64_t members);
+
+/// Removes, from a module that has been read from a file, what later stages write.
+void eraseWhatIsWrittenLater(mlir::ModuleOp module);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How long values live, and the lowest places that are free for so long.
+#include "Scratch.h"
+#include "Numerics.h"
+#include "Products.h"
+#include "Steps.h"
+#include "Target.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// Steps: from the one that writes a value to the last that reads it.
+struct Life {
+  unsigned first = 0, last = 0;
+  bool overlaps(const Life &other) const { return first <= other.last && other.first <= last; }
+};
+
+/// How long each stored value lives; it may be read by way of maps that no step stores.
+class Lives {
+public:
+  explicit Lives(const Steps &steps) : steps(steps) {
+    for (auto [i, step] : llvm::enumerate(steps.steps)) {
+      for (Value stored : step.stores)
+        all[stored].first = i;
+      llvm::DenseSet<Value> seen;
+      if (ContractOp contraction = step.contraction)
+        addReads(contraction.getLhs(), seen, i);
+      for (Value stored : step.stores)
+        addReads(stored, seen, i);
+    }
+  }
+  Life of(Value value) const { return all.lookup(value); }
+
+private:
+  const Steps &steps;
+  llvm::DenseMap<Value, Life> all;
+
+  /// A value, and all that is read from memory when it is computed, lives until this step.
+  void addReads(Value value, llvm::DenseSet<Value> &seen, unsigned step) {
+    all[value].last = step;
+    Operation *op = value.getDefiningOp();
+    if (!seen.insert(value).second || !op || (isTiled(op) && !steps.places.contains(value)))
+      return;
+    for (Value operand : op->getOperands())
+      if (steps.places.contains(operand))
+        all[operand].last = step;
+      else
+        addReads(operand, seen, step);
+  }
+};
+
+/// Places that are taken, at the lowest addresses first.
+class Memory {
+public:
+  explicit Memory(const Steps &steps) {
+    for (auto [i, step] : llvm::enumerate(steps.steps)) {
+      bool joins = i > 0 && !step.contraction && !steps.steps[i - 1].contraction;
+      phases.push_back(i == 0 ? 0 : phases.back() + !joins);
+    }
+  }
+
+  /// The lowest offset of a row's bytes that are free for so long.
+  int64_t take(const Life &life, int64_t rowBytes) {
+    int64_t offset = 0, bytes = alignedBytes(rowBytes);
+    for (const Run &run : runs) {
+      bool alike = run.from == offset && run.rowBytes == rowBytes;
+      bool apart = !run.life.overlaps(life) && (alike || !phasesOf(run.life).overlaps(phasesOf(life)));
+      if (!apart && offset < run.to && run.from < offset + bytes)
+        offset = run.to;
+    }
+    auto above = llvm::upper_bound(runs, offset, [](int64_t at, const Run &run) { return at < run.from; });
+    runs.insert(above, {life, offset, offset + bytes, rowBytes});
+    mostBytes = std::max(mostBytes, offset + bytes);
+    return offset;
+  }
+  /// Of a row, all that was ever taken.
+  int64_t most() const { return mostBytes; }
+
+private:
+  struct Run {
+    Life life;
+    int64_t from, to, rowBytes;
+  };
+  std::vector<Run> runs; ///< in the order of addresses
+  /// Of each step. Steps between two contractions are one phase, they go through the rows together: a value that one
+  /// of them still writes for a later row may lie where another's life has ended only if they have the same place in
+  /// each row.
+  std::vector<unsigned> phases;
+  int64_t mostBytes = 0;
+
+  Life phasesOf(const Life &life) const { return {phases[life.first], phases[life.last]}; }
+  static int64_t alignedBytes(int64_t rowBytes) { return llvm::alignTo(rowBytes, 8); } // a tile's 8 rows or more: 64
+};
+
+/// Elements from row to row. Whole vectors are stored.
+int64_t strideOf(int64_t columns, const TargetTraits &target) {
+  if (columns == 1)
+    return 1;
+  int64_t stride = llvm::alignTo(columns, 16);
+  return stride % target.conflictingStride == 0 ? stride + 16 : stride;
+}
+
+/// The 16 bits that all readers, contractions, make of a value: rounding when it is stored is rounding when it is read.
+std::optional<NumericsProduct> narrowOf(Value value) {
+  if (value.getDefiningOp<ScatterOp>()) // it is read while it is made
+    return {};
+  std::optional<NumericsProduct> all;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isPanels(user) || use.getOperandNumber() != 0)
+      return {};
+    NumericsProduct product = numericsProduct(user);
+    bool isNarrow = product == NumericsProduct::bf16 || product == NumericsProduct::f16;
+    if (!isNarrow || (all && all != product))
+      return {};
+    all = product;
+  }
+  return all;
+}
+
+} // namespace
+
+/// A chain goes to and fro between two runs of memory.
+void layOutScratch(Steps &steps, const TargetTraits &target) {
+  const Lives lives(steps);
+  Memory memory(steps);
+  for (auto &[value, place] : steps.places) {
+    if (place.kind != Place::scratch)
+      continue;
+    auto type = cast<RankedTensorType>(value.getType());
+    place.narrow = narrowOf(value);
+    place.stride = strideOf(RowForm::of(type).columns.getFixed(), target);
+    place.offset =
+        memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
+  }
+  steps.scratchPerRow = memory.most();
+}
+
+int64_t headScratchBytes(HeadOp head, int64_t members) {
+  Size columns = RowForm::of(cast<RankedTensorType>(head.getX().getType())).columns;
+  return head.getKind() == HeadKind::quantile ? members * 16 * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
+}
+
+} // namespace tutti

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The traits of CPUs and of CUDA devices.
+#include "Target.h"
+#include "dialects/tutti/Module.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static constexpr TargetTraits cpu{
+    .hasTensorCores = false,
+    .mostLayers = SIZE_MAX,
+    .tilesFloat64 = true,
+    .storesWhatIsGathered = true,
+    .storesWhatRowsRepeat = true,
+    .conflictingStride = 256,
+    .hasWorkMemory = true,
+    .leastBroughtTogether = 0,
+    .readsByRuns = true,
+    .launchWords = INT64_MAX,
+    .countsRows = false,
+};
+
+static constexpr TargetTraits cuda{
+    .hasTensorCores = true,
+    .mostLayers = 32,
+    .tilesFloat64 = false,
+    .storesWhatIsGathered = false,
+    .storesWhatRowsRepeat = false,
+    .conflictingStride = 32,
+    .hasWorkMemory = false,
+    .leastBroughtTogether = 4096,
+    .readsByRuns = false,
+    .launchWords = mostLaunchWords,
+    .countsRows = true,
+};
+
+const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == "cuda" ? cuda : cpu; }
+
+int64_t mostBuffers(ModuleOp module) {
+  return TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -
+         int64_t(getGroups(module).size());
+}
+
+} // namespace tutti

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-fuse: computing ops become kernels, one for ops that share their rows.
+#include "Grouping.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_FUSEPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Puts kernels into a module, equal ones once, and dispatches where their ops were.
+class Outliner {
+public:
+  explicit Outliner(ModuleOp module) : symbols(module) {}
+
+  void outline(const Group &group) {
+    Operation *last = group.ops.back();
+    for (Operation *op : group.ops)
+      if (last->isBeforeInBlock(op))
+        last = op;
+    OpBuilder builder(last);
+    builder.setInsertionPointAfter(last);
+
+    Outline outline = Outline::of(group, "k" + std::to_string(kernels.size()));
+    const auto &[inputs, results] = outline.ports;
+    std::string kernel = insertOnce(outline.kernel);
+    auto types = llvm::map_to_vector(results, [](Value result) { return result.getType(); });
+    auto dispatch = plan::DispatchOp::create(builder, last->getLoc(), types, kernel, inputs.getArrayRef());
+    llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+    for (auto [result, after] : llvm::zip_equal(results, dispatch.getResults()))
+      Value(result).replaceUsesWithIf(after, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
+    for (Operation *op : llvm::reverse(group.ops)) {
+      op->dropAllUses();
+      op->erase();
+    }
+  }
+
+private:
+  SymbolTable symbols;
+  llvm::StringMap<std::string> kernels; ///< a kernel as text, but for its name -> its name
+
+  /// The name of the kernel, or of its equal that the module has already.
+  std::string insertOnce(plan::KernelOp kernel) {
+    std::string name = kernel.getSymName().str(), text;
+    kernel.setSymName("");
+    llvm::raw_string_ostream stream(text);
+    kernel->print(stream, OpPrintingFlags().useLocalScope());
+    kernel.setSymName(name);
+    auto [known, fresh] = kernels.try_emplace(text, name);
+    if (fresh)
+      symbols.insert(kernel);
+    else
+      kernel->erase();
+    return known->second;
+  }
+};
+
+struct FusePass : impl::FusePassBase<FusePass> {
+  void runOnOperation() override {
+    if (failed(requireNumerics(getOperation())))
+      return signalPassFailure();
+    Outliner outliner(getOperation());
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      for (const Group &group : groupsOf(function))
+        outliner.outline(group);
+      if (!sortTopologically(&function.getBody().front()))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace tutti

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops that are one kernel: what they read and give, and that kernel.
+#ifndef TUTTI_PASSES_FUSE_GROUP_H
+#define TUTTI_PASSES_FUSE_GROUP_H
+
+#include "dialects/plan/Plan.h"
+#include "passes/analysis/Rows.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace tutti {
+
+/// Ops of one function, in its order.
+struct Group {
+  RowForm form; ///< whose rows all of the ops have; a head's are those of the members it reads
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// Those whose results are stored although no other group reads them: too wide for a task's own memory.
+  llvm::SmallPtrSet<mlir::Operation *, 4> stored;
+};
+
+/// What a group reads of others, and what others read of it.
+struct GroupPorts {
+  llvm::SetVector<mlir::Value> inputs, results;
+
+  static GroupPorts of(const Group &group);
+  int64_t count() const { return inputs.size() + results.size(); }
+};
+
+/// The kernel of a group, of copies of its ops: these stay as they are. It is in no module yet, and has no schedule.
+struct Outline {
+  GroupPorts ports;        ///< what the kernel's arguments and yielded values stand for
+  plan::KernelOp kernel;   ///< the caller's, to put into a module or to erase
+  mlir::IRMapping mapping; ///< from the ops' values to those of the kernel's body
+
+  static Outline of(const Group &group, llvm::StringRef name);
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ops join the groups whose rows they share, one after the other.
+//
+// Where a task's memory is bounded (tutti.scratch_per_row, of a CUDA block's shared memory), a chain ends before the op
+// whose values would not fit, and the next kernel reads what this one has stored. A group without contractions goes on:
+// its widest values lie in memory, each row read as often as it takes, since few launches are worth more there than
+// reads.
+#include "Grouping.h"
+#include "dialects/tutti/Module.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Products.h"
+#include "passes/analysis/Steps.h"
+#include "passes/analysis/Target.h"
+
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
+constexpr size_t mostOps = 1000;
+
+/// A group while ops join it.
+struct Growing : Group {
+  llvm::BitVector needs; ///< groups that must have run before, transitively
+  int64_t scratch = 0;   ///< bytes for a row, when they were last counted
+  int64_t since = 0;     ///< what the results of later ops would take
+};
+
+/// What a task has of memory for the values of a row.
+class Room {
+public:
+  explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), trials(ModuleOp::create(module.getLoc())) {
+    trials->getOperation()->setAttrs(module->getAttrDictionary()); // analyses ask what a kernel is for
+  }
+
+  /// From now on counts with each op, not only where the results of ops might be too many.
+  void countAlways() { countsAlways = true; }
+
+  /// Whether the group's values still fit with one op more.
+  bool takes(Growing &group, Operation *op) {
+    if (!bound)
+      return true;
+    int64_t more = bytesOfRow(op);
+    if (!countsAlways && group.scratch + group.since + more <= *bound) {
+      group.since += more;
+      return true;
+    }
+    group.ops.push_back(op);
+    bool all = holds(group);
+    group.ops.pop_back();
+    return all;
+  }
+
+  /// Whether the group's values fit; chooses those that are stored instead.
+  bool holds(Growing &group) {
+    Group trial = group;
+    bool multiplies = llvm::any_of(trial.ops, isPanels);
+    while (true) {
+      auto [scratch, widest] = measure(trial);
+      if (scratch <= *bound) {
+        group.stored = trial.stored;
+        group.scratch = scratch;
+        group.since = 0;
+        return true;
+      }
+      if (multiplies || !widest)
+        return false;
+      trial.stored.insert(widest);
+    }
+  }
+
+private:
+  std::optional<int64_t> bound; ///< bytes for a row; of a CPU's cache there is enough
+  OwningOpRef<ModuleOp> trials; ///< a kernel at a time, while it is measured
+  bool countsAlways = false;
+
+  /// Bytes of a row of the op's result, if it were kept.
+  static int64_t bytesOfRow(Operation *op) {
+    constexpr int64_t mostPadding = 32 * 8;
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    Size columns = RowForm::of(type).columns;
+    std::optional<Size> bytes =
+        columns.isFixed() ? columns.times(Size(storageBytes(type.getElementType()))) : std::nullopt;
+    return bytes ? bytes->getFixed() + mostPadding : INT64_MAX / 2;
+  }
+
+  struct Measured {
+    int64_t scratch;   ///< bytes for a row
+    Operation *widest; ///< whose result takes the most of them; null where all are of one column
+  };
+  Measured measure(const Group &group) {
+    Outline outline = Outline::of(group, "trial");
+    trials->push_back(outline.kernel);
+    Steps steps = Steps::of(outline.kernel);
+    Measured measured{steps.scratchPerRow, nullptr};
+    int64_t most = 1;
+    for (Operation *op : group.ops)
+      if (auto place = steps.places.find(outline.mapping.lookupOrNull(op->getResult(0)));
+          place != steps.places.end() && place->second.kind == Place::scratch && place->second.stride > most) {
+        most = place->second.stride;
+        measured.widest = op;
+      }
+    outline.kernel->erase();
+    return measured;
+  }
+};
+
+bool isHead(Operation *op) { return isa<HeadOp>(op); }
+
+/// The form whose rows an op is computed by. A head's are those of the members it reads.
+RowForm formOf(Operation *op) {
+  if (auto head = dyn_cast<HeadOp>(op))
+    return RowForm::of(cast<RankedTensorType>(head.getX().getType()));
+  return RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
+}
+
+/// Whether `op` reads of operand `index`, if that is computed in the same kernel, its own row only.
+bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
+  RowForm operand = RowForm::of(cast<RankedTensorType>(op->getOperand(index).getType()));
+  if (!operand.sameRows(form))
+    return false;
+  if (auto map = dyn_cast<MapOp>(op))
+    return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
+  if (auto contract = dyn_cast<ContractOp>(op)) {
+    auto product = ProductForm::of(contract);
+    return index == 0 && (isPanels(op) || (product && readsOwnRow(contract, *product)));
+  }
+  return cast<KernelOpInterface>(op).readsOwnRow(index);
+}
+
+class Grouping {
+public:
+  Grouping(ModuleOp module, func::FuncOp function)
+      : function(function), target(TargetTraits::of(module)), room(module), mostPorts(mostBuffers(module)),
+        inPieces(getChunk(module).has_value()) {}
+
+  std::vector<Group> run() {
+    placeAll();
+    // Of long groups scratch memory is counted now and then, not with each op. Where that let too many in, it is.
+    if (llvm::any_of(groups, [&](Growing &group) { return group.since > 0 && !room.holds(group); })) {
+      groups.clear();
+      groupOf.clear();
+      room.countAlways();
+      placeAll();
+    }
+    std::vector<Group> all;
+    for (unsigned id : sorted())
+      addParts(groups[id], all);
+    return all;
+  }
+
+private:
+  func::FuncOp function;
+  const TargetTraits &target;
+  Room room;
+  int64_t mostPorts; ///< of a kernel
+  bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
+  std::vector<Growing> groups;
+  llvm::DenseMap<Operation *, unsigned> groupOf;
+
+  void placeAll() {
+    for (Operation &op : function.getBody().front())
+      if (isa<MapOp, KernelOpInterface>(op))
+        place(&op);
+  }
+
+  /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
+  void place(Operation *op) {
+    RowForm form = formOf(op);
+    llvm::BitVector needs(groups.size());
+    for (Value operand : op->getOperands())
+      needs |= needsOf(operand);
+    for (unsigned id : byPreference(op)) {
+      Growing &group = groups[id];
+      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, id, form) || !room.takes(group, op))
+        continue;
+      needs.reset(id);
+      group.needs.resize(groups.size());
+      group.needs |= needs;
+      // Whoever needs this group now needs what it needs.
+      for (Growing &other : groups) {
+        other.needs.resize(groups.size());
+        if (other.needs.test(id))
+          other.needs |= group.needs;
+      }
+      group.ops.push_back(op);
+      groupOf[op] = id;
+      return;
+    }
+    groupOf[op] = groups.size();
+    groups.push_back({{form, {op}, {}}, needs});
+    for (Growing &group : groups)
+      group.needs.resize(groups.size());
+  }
+
+  /// Groups that the value depends on, views included.
+  llvm::BitVector needsOf(Value value) {
+    llvm::BitVector needs(groups.size());
+    Operation *producer = value.getDefiningOp();
+    if (!producer)
+      return needs;
+    if (auto it = groupOf.find(producer); it != groupOf.end()) {
+      needs = groups[it->second].needs;
+      needs.resize(groups.size());
+      needs.set(it->second);
+    } else {
+      for (Value operand : producer->getOperands()) {
+        llvm::BitVector more = needsOf(operand);
+        more.resize(groups.size());
+        needs |= more;
+      }
+    }
+    return needs;
+  }
+
+  /// All groups: the youngest first of those with an op whose result this one reads, then the oldest first, since what
+  /// the op is for may have begun in a younger one.
+  SmallVector<unsigned> byPreference(Operation *op) {
+    llvm::BitVector feeding(groups.size());
+    for (Value operand : op->getOperands())
+      if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
+        feeding.set(it->second);
+    SmallVector<unsigned> order;
+    for (unsigned id = groups.size(); id-- > 0;)
+      if (feeding.test(id))
+        order.push_back(id);
+    for (unsigned id = 0; id < groups.size(); ++id)
+      if (!feeding.test(id))
+        order.push_back(id);
+    return order;
+  }
+
+  bool isFull(const Group &group, Operation *op) {
+    return group.ops.size() >= mostOps ||
+           (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers);
+  }
+
+  bool canJoin(Operation *op, unsigned id, const RowForm &form) {
+    bool fed = inPieces;
+    if (inPieces && isHead(op) != isHead(groups[id].ops.front()))
+      return false;
+    for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+      Operation *producer = operand.getDefiningOp();
+      auto it = producer ? groupOf.find(producer) : groupOf.end();
+      if (it != groupOf.end() && it->second == id) {
+        if (!readsOwnRow(op, index, form))
+          return false;
+        // A head takes what the tasks of a kernel have stored: it reads no head.
+        if (isHead(producer))
+          return false;
+        fed = true;
+        continue;
+      }
+      llvm::BitVector needs = needsOf(operand);
+      if (id < needs.size() && needs.test(id))
+        return false;
+    }
+    // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only
+    // with heads.
+    return fed || !isHead(op) || llvm::all_of(groups[id].ops, isHead);
+  }
+
+  /// The order in which the groups run.
+  std::vector<unsigned> sorted() {
+    std::vector<unsigned> order;
+    llvm::BitVector done(groups.size());
+    while (order.size() < groups.size())
+      for (unsigned id = 0; id < groups.size(); ++id) {
+        llvm::BitVector open = groups[id].needs;
+        open.reset(done);
+        if (done.test(id) || open.any())
+          continue;
+        done.set(id);
+        order.push_back(id);
+      }
+    return order;
+  }
+
+  /// Adds the group, or parts of it that a launch can be given the arguments of; ops read only what comes before them.
+  void addParts(const Group &group, std::vector<Group> &all) {
+    if (group.ops.size() == 1 || GroupPorts::of(group).count() <= mostPorts) {
+      all.push_back(group);
+      return;
+    }
+    Group first = group, second = group;
+    llvm::erase_if(first.ops, isHead);
+    llvm::erase_if(second.ops, [](Operation *op) { return !isHead(op); });
+    if (first.ops.empty() || second.ops.empty()) {
+      first.ops.assign(group.ops.begin(), group.ops.begin() + group.ops.size() / 2);
+      second.ops.assign(group.ops.begin() + group.ops.size() / 2, group.ops.end());
+    }
+    addParts(first, all);
+    addParts(second, all);
+  }
+};
+
+} // namespace
+
+std::vector<Group> groupsOf(func::FuncOp function) {
+  return Grouping(function->getParentOfType<ModuleOp>(), function).run();
+}
+
+} // namespace tutti

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which ops share a kernel.
+#ifndef TUTTI_PASSES_FUSE_GROUPING_H
+#define TUTTI_PASSES_FUSE_GROUPING_H
+
+#include "Group.h"
+
+namespace tutti {
+
+/// All computing ops of a function that has its numerics, in groups, each behind those that it reads. The function
+/// stays as it is.
+std::vector<Group> groupsOf(mlir::func::FuncOp function);
+
+} // namespace tutti
+
+#endif
