@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The cases of make_inputs.py about windows that do not overlap, with products and reductions that say the same; and about arithmetic on sizes."""
+"""The cases of make_inputs.py about windows of images, with products and reductions that say the same; and about arithmetic on sizes."""
 
 
 def add_cases(case, node, rng, i64, f32):
@@ -25,6 +25,8 @@ def add_cases(case, node, rng, i64, f32):
         case(f"pool-max-{opset}", opset, [node("MaxPool", "x", kernel_shape=[3, 2], strides=[3, 2])], image)
     case("pool-line", 19, [node("AveragePool", "x", "a", kernel_shape=[3], strides=[3], count_include_pad=1), node("MaxPool", "a", kernel_shape=[2], ceil_mode=1, strides=[2])], line)
     case("pool-volume", 13, [node("MaxPool", "x", kernel_shape=[1, 2, 2], strides=[1, 2, 2])], {"x": rng(2, 3, 2, 4, 4)})
+    case("pool-overlapping", 19, [node("MaxPool", "x", "m", kernel_shape=[3, 2], strides=[2, 1]), node("AveragePool", "m", kernel_shape=[2, 2], strides=[1, 1])], image)
+    case("pool-long", 19, [node("AveragePool", "x", "a", kernel_shape=[40], strides=[40]), node("MaxPool", "a", kernel_shape=[2])], {"x": rng(2, 3, 80)})
     for name, reduce in (("Average", "Mean"), ("Max", "Max")):
         case(f"pool-all-{reduce.lower()}~op", 13, [node(f"Global{name}Pool", "x")], image)
         case(f"pool-all-{reduce.lower()}~reduce", 13, [node(f"Reduce{reduce}", "x", axes=[2, 3])], image)

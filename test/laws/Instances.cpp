@@ -149,6 +149,10 @@ static std::vector<Instance> table() {
   add("slice", "%a: tensor<4x5xf32>", "%a from [3, 4] size [2, 5] step [-2, -1] : tensor<4x5xf32>");
   add("slice", "%a: tensor<?x90xf32, [\"batch\"]>",
       "%a from [0, 85] size [-1, 83] step [1, -1] : tensor<?x90xf32, [\"batch\"]>");
+  for (const char *part : {"1] size [-1, 60] step [1, 2", "0] size [-1, 41] step [1, 3", "3] size [-1, 29] step [1, 4",
+                           "2] size [-1, 18] step [1, 5"})
+    add("slice", "%a: tensor<?x121xf32, [\"batch\"]>",
+        ("%a from [0, " + std::string(part) + "] : tensor<?x121xf32, [\"batch\"]>").c_str());
   for (const char *columns : {"1", "19"}) { // operands along an axis of rows
     std::string a = "tensor<?x1x" + std::string(columns) + "xf32, [\"batch\"]>",
                 c = "tensor<?x3x" + std::string(columns) + "xf32, [\"batch\"]>";

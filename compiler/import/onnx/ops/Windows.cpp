@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of convolutions and pooling whose windows do not overlap: patches, single pixels, the whole image.
+// Import of convolutions whose windows do not overlap (patches, single pixels, the whole image), and of pooling.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
@@ -8,12 +8,20 @@ namespace tutti {
 
 /// An image of more or longer axes is no model's.
 static constexpr int64_t maxAxes = 3, maxLength = 1 << 20;
+/// Elements of a window that are taken one by one: each is a part of the image, strided.
+static constexpr int64_t mostTaken = 32;
 
 namespace {
-/// Where the windows of an image are: how many along each of its axes, the axes that tell windows apart, and those that
-/// go through one (none for windows of length 1).
+/// The windows along an axis of the image.
 struct Windows {
-  SmallVector<int64_t> counts, across, inside;
+  int64_t length, stride, count;
+  bool overlap() const { return count > 1 && stride < length; }
+};
+
+/// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.
+struct Split {
+  Operand image;
+  SmallVector<int64_t> across, inside; ///< axes that tell windows apart, and that go through one
 };
 } // namespace
 
@@ -34,66 +42,82 @@ static std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size
   return std::nullopt;
 }
 
-/// x (rows, channels, a, b ...) with each axis of the image as one of windows and, where they are longer than 1, one
-/// that goes through them. Attributes say the windows' lengths, or `kernel` does.
-static Operand windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel, Windows &windows) {
+/// The windows of x (rows, channels, a, b ...) along each axis of the image, none of which leaves it. Attributes say
+/// their lengths, or `kernel` does. Nothing after a problem.
+static std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel) {
   Emit &e = n.emit;
   int64_t axes = x.rank() - 2;
+  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
   if (axes < 1)
-    return e.malformed("input 0 is " + x.str() + ", expected rows, channels, and an image of at least one axis");
+    return nothing(
+        e.malformed("input 0 is " + x.str() + ", expected rows, channels, and an image of at least one axis"));
   if (axes > maxAxes)
-    return e.unsupported("an image of " + Twine(axes) + " axes");
+    return nothing(e.unsupported("an image of " + Twine(axes) + " axes"));
   std::optional<SmallVector<int64_t>> lengths = perAxis(n, "kernel_shape", axes, 0),
                                       strides = perAxis(n, "strides", axes, 1), gaps = perAxis(n, "dilations", axes, 1),
                                       pads = perAxis(n, "pads", 2 * axes, 0);
   std::string padding = n.stringAttr("auto_pad", "NOTSET");
   bool roundsUp = n.intAttr("ceil_mode", 0) != 0;
   if (!lengths || !strides || !gaps || !pads)
-    return Operand();
+    return std::nullopt;
   if (!n.hasAttr("kernel_shape"))
     lengths->assign(kernel.begin(), kernel.end());
-  Operand y = x;
+  SmallVector<Windows> all;
   for (int64_t i = 0; i < axes; ++i) {
     if (!e.isKnown(x, i + 2, "moves windows along"))
-      return Operand();
+      return std::nullopt;
     int64_t size = x.sizes()[i + 2].getFixed(), length = (*lengths)[i], stride = (*strides)[i];
     if (size > maxLength)
-      return e.unsupported("an image of " + Twine(size) + " elements along axis " + Twine(i + 2));
+      return nothing(e.unsupported("an image of " + Twine(size) + " elements along axis " + Twine(i + 2)));
     if (length < 1 || stride < 1 || (*gaps)[i] < 1 || (!kernel.empty() && length != kernel[i]))
-      return e.malformed("windows of length " + Twine(length) + " at steps of " + Twine(stride) + " along axis " +
-                         Twine(i + 2));
+      return nothing(e.malformed("windows of length " + Twine(length) + " at steps of " + Twine(stride) +
+                                 " along axis " + Twine(i + 2)));
     if (length > size || (*pads)[i] != 0 || (*pads)[i + axes] != 0)
-      return unsupportedWindows(n, "with padding");
+      return nothing(unsupportedWindows(n, "with padding"));
     if ((*gaps)[i] != 1 && length != 1)
-      return unsupportedWindows(n, "with dilations");
+      return nothing(unsupportedWindows(n, "with dilations"));
     int64_t count = (size - length) / stride + 1, covered = (count - 1) * stride + length;
     bool isSame = padding == "SAME_UPPER" || padding == "SAME_LOWER";
     if ((isSame && (size - 1) / stride * stride + length > size) ||
         (roundsUp && covered < size && count * stride < size))
-      return unsupportedWindows(n, "with padding");
-    if (count > 1 && stride < length)
-      return unsupportedWindows(n, "whose windows overlap (" + Twine(length) + " elements at steps of " +
-                                       Twine(stride) + ")");
+      return nothing(unsupportedWindows(n, "with padding"));
+    all.push_back({length, stride, count});
+  }
+  return all;
+}
+
+/// Only windows that do not overlap can be split; else nothing, and a problem.
+static std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows> windows) {
+  Emit &e = n.emit;
+  Split split{x, {}, {}};
+  for (auto [i, along] : llvm::enumerate(windows)) {
+    auto [length, stride, count] = along;
+    if (along.overlap()) {
+      unsupportedWindows(n, "whose windows overlap (" + Twine(length) + " elements at steps of " + Twine(stride) + ")");
+      return std::nullopt;
+    }
     // What is between one window and the next goes.
     SmallVector<int64_t> places;
     for (int64_t j = 0; stride > length && length > 1 && j < count * length; ++j)
       places.push_back(j / length * stride + j % length);
-    int64_t axis = 2 + i + windows.inside.size();
+    int64_t axis = 2 + i + split.inside.size();
+    Operand &y = split.image;
     if (!places.empty())
       y = e.gather(y, e.list(places), axis);
     else
-      y = length == 1 ? e.part(y, axis, 0, count, stride) : e.part(y, axis, 0, covered);
-    windows.counts.push_back(count);
-    windows.across.push_back(axis);
-    if (length == 1 || !y)
+      y = length == 1 ? e.part(y, axis, 0, count, stride) : e.part(y, axis, 0, (count - 1) * stride + length);
+    split.across.push_back(axis);
+    if (!y)
+      return std::nullopt;
+    if (length == 1)
       continue;
-    windows.inside.push_back(axis + 1);
+    split.inside.push_back(axis + 1);
     Sizes apart = y.sizes();
     apart[axis] = Size(count);
     apart.insert(apart.begin() + axis + 1, Size(length));
     y = e.reshape(y, apart);
   }
-  return y;
+  return split;
 }
 
 /// Each window, with all channels, is a row that the weights multiply.
@@ -125,15 +149,17 @@ void importConv(Node &n) {
     e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels");
     return;
   }
-  Windows windows;
-  Operand y = windowsOf(n, x, ArrayRef(kernel).drop_front(2), windows);
-  if (!y)
+  std::optional<SmallVector<Windows>> windows = windowsOf(n, x, ArrayRef(kernel).drop_front(2));
+  std::optional<Split> split = windows ? splitOf(n, x, *windows) : std::nullopt;
+  if (!split)
     return;
   SmallVector<int64_t> order = {0};
-  llvm::append_range(order, windows.across);
+  llvm::append_range(order, split->across);
   order.push_back(1);
-  llvm::append_range(order, windows.inside);
-  Sizes counts(windows.counts.begin(), windows.counts.end());
+  llvm::append_range(order, split->inside);
+  Sizes counts;
+  for (const Windows &along : *windows)
+    counts.push_back(Size(along.count));
   std::optional<Size> places = product(counts), terms = product(ArrayRef<Size>(w.sizes()).drop_front(1));
   if (!places || !terms) {
     e.malformed("more elements than there are numbers");
@@ -150,7 +176,8 @@ void importConv(Node &n) {
   rows.push_back(*terms);
   llvm::append_range(sizes, counts);
   Operand weight = e.transpose(e.reshape(w, {Size(kernel[0]), *terms}), {1, 0});
-  y = e.contract(e.reshape(e.transpose(y, order), rows), weight, isOne ? "bk,kn->bn" : "bsk,kn->bsn");
+  Operand patches = e.reshape(e.transpose(split->image, order), rows);
+  Operand y = e.contract(patches, weight, isOne ? "bk,kn->bn" : "bsk,kn->bsn");
   if (bias)
     y = e.add(y, bias);
   if (!isOne)
@@ -158,23 +185,55 @@ void importConv(Node &n) {
   n.set(0, y ? e.reshape(y, sizes) : y);
 }
 
-/// What `reduce` makes of each window, along these axes.
-static void pool(Node &n, llvm::function_ref<Operand(const Operand &, ArrayRef<int64_t>)> reduce) {
+/// The element at `offset` of every window.
+static Operand elementOf(Emit &e, Operand x, ArrayRef<Windows> windows, ArrayRef<int64_t> offset) {
+  for (auto [i, along] : llvm::enumerate(windows))
+    x = e.part(x, 2 + i, offset[i], along.count, along.stride);
+  return x;
+}
+
+/// The largest, or the mean, of each window. The few elements of a small one are combined one after the other, so that
+/// windows lie side by side in vectors; axes of large ones are reduced.
+static void pool(Node &n, ReduceKind kind) {
+  Emit &e = n.emit;
   Operand x = n.in(0);
   if (!x)
     return;
   if (!n.hasAttr("kernel_shape")) {
-    n.emit.malformed("attribute 'kernel_shape' is missing");
+    e.malformed("attribute 'kernel_shape' is missing");
     return;
   }
-  Windows windows;
-  Operand y = windowsOf(n, x, {}, windows);
-  n.set(0, y ? reduce(y, windows.inside) : y);
+  std::optional<SmallVector<Windows>> windows = windowsOf(n, x, {});
+  if (!windows)
+    return;
+  int64_t taken = 1;
+  for (const Windows &along : *windows)
+    taken = std::min<int64_t>(taken * std::min(along.length, 2 * mostTaken), 2 * mostTaken);
+  if (taken > mostTaken) {
+    if (std::optional<Split> split = splitOf(n, x, *windows))
+      n.set(0, e.reduce(kind, split->image, split->inside, false));
+    return;
+  }
+  Type given = x.element();
+  if (kind == ReduceKind::mean && given.getIntOrFloatBitWidth() < 32)
+    x = e.cast(x, Float32Type::get(&e.context));
+  Operand y;
+  SmallVector<int64_t> offset(windows->size(), 0);
+  for (int64_t i = 0; i < taken; ++i) {
+    int64_t rest = i;
+    for (size_t axis = windows->size(); axis-- > 0; rest /= (*windows)[axis].length)
+      offset[axis] = rest % (*windows)[axis].length;
+    Operand element = elementOf(e, x, *windows, offset);
+    y = i == 0 ? element : kind == ReduceKind::max ? e.binary<MaxOp>(y, element) : e.add(y, element);
+  }
+  if (y && kind == ReduceKind::mean)
+    y = e.cast(e.div(y, e.scalar(double(taken), y)), given);
+  n.set(0, y);
 }
 
 void importAveragePool(Node &n) {
   n.intAttr("count_include_pad", 0);
-  pool(n, [&](const Operand &x, ArrayRef<int64_t> axes) { return n.emit.reduce(ReduceKind::mean, x, axes, false); });
+  pool(n, ReduceKind::mean);
 }
 
 void importMaxPool(Node &n) {
@@ -183,7 +242,7 @@ void importMaxPool(Node &n) {
     n.emit.unsupported("the places of the largest elements", "take them with ArgMax");
     return;
   }
-  pool(n, [&](const Operand &x, ArrayRef<int64_t> axes) { return n.emit.reduce(ReduceKind::max, x, axes, false); });
+  pool(n, ReduceKind::max);
 }
 
 /// Over all axes of the image, which stay.
