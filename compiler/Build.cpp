@@ -28,6 +28,24 @@ CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
   return launch;
 }
 
+/// Whether these are the kernels of these numbers in their module.
+static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<plan::KernelOp> parts) {
+  auto kernels = llvm::to_vector(planned.getOps<plan::KernelOp>());
+  return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
+}
+
+std::optional<unsigned> registersOf(ArrayRef<ProgramCode> programs, StringRef architecture,
+                                    ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
+  CudaLaunch launch = launchOf(geometries);
+  for (const ProgramCode &code : programs)
+    for (const TargetImage &image : code.images)
+      if (image.target == architecture)
+        for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
+          if (which.launch == launch && areKernels(code.planned, which.kernels, parts))
+            return built.registers;
+  return std::nullopt;
+}
+
 namespace {
 /// The kernels of several modules; those that are equal but for their names are one.
 class KernelSet {

@@ -12,6 +12,10 @@ namespace tutti {
 /// What of the parts' geometries whoever launches them has to know.
 CudaLaunch launchOf(llvm::ArrayRef<CudaGeometry> parts);
 
+/// Registers of a thread of what is launched at once as its cubin has them, if there is one for the architecture.
+std::optional<unsigned> registersOf(llvm::ArrayRef<ProgramCode> programs, llvm::StringRef architecture,
+                                    llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry> geometries);
+
 /// A planned module, and the ensemble whose weights it names.
 struct PlannedModule {
   mlir::ModuleOp module;

@@ -7,12 +7,11 @@
 #include "Compiler.h"
 #include "Build.h"
 #include "Memory.h"
+#include "compiler/import/Ports.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/analysis/Numerics.h"
-#include "passes/analysis/Rows.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,27 +37,6 @@ const DialectRegistry &registry() {
   return registry;
 }
 
-/// Registers of what is launched at once as its cubin has them, if there is one for the architecture.
-struct RegistersOf {
-  ArrayRef<ProgramCode> programs;
-
-  std::optional<unsigned> operator()(StringRef architecture, ArrayRef<plan::KernelOp> parts,
-                                     ArrayRef<CudaGeometry> geometries) const {
-    for (const ProgramCode &code : programs)
-      for (const TargetImage &image : code.images)
-        if (image.target == architecture)
-          for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
-            if (which.launch == launchOf(geometries) && areKernels(code.planned, which.kernels, parts))
-              return built.registers;
-    return std::nullopt;
-  }
-
-  static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<plan::KernelOp> parts) {
-    auto kernels = llvm::to_vector(planned.getOps<plan::KernelOp>());
-    return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
-  }
-};
-
 class Compilation {
 public:
   Compilation(const CompileRequest &request, std::vector<Ensemble> given)
@@ -68,41 +46,33 @@ public:
   }
 
   llvm::Expected<CompileResult> run() {
-    for (const auto &[name, bound] : request.import.binds)
-      if (request.perMember.contains(name))
-        return fail(ExitCode::usage,
-                    "--input " + shown(name) + ": the input is bound to " + quote(bound.file) + ", a constant");
-    for (Unit &unit : units)
-      if (llvm::Error error = nameInputsAndHeads(*unit.module))
-        return error;
+    if (llvm::Error error = notePorts())
+      return error;
     for (auto [name, stage] : stages()) {
       if (stage == Stage::binary)
         break;
       if (stage == Stage::kernels)
         split();
       for (Unit &unit : units) {
-        if (stage == Stage::kernels && request.memoryLimit)
-          unit.batched = unit.module->clone();
-        if (llvm::Error error = runTo(stage, *unit.module))
+        if (llvm::Error error = lower(unit, stage))
           return error;
-        if (stage == Stage::planned && request.memoryLimit)
-          if (llvm::Error error = keepLimit(unit))
-            return error;
         if (!request.dumpFolder.empty()) // text takes its time where constants are large
           if (llvm::Error error = dump(name + suffixOf(unit), print(*unit.module)))
             return error;
       }
       if (stage == request.stopAfter) {
-        for (Unit &unit : units)
-          result.text += (result.text.empty() ? "" : "// -----\n") +
-                         (stage == Stage::model ? withValues(unit) : print(*unit.module));
+        result.text = textAt(stage);
         return std::move(result);
       }
     }
     for (Unit &unit : units)
-      describe(unit);
-    if (llvm::Error error = emit())
-      return error;
+      result.programs.push_back(reportOf(*unit.module, sizesOf(unit), request.cudaTargets));
+    auto programs = build();
+    if (!programs)
+      return programs.takeError();
+    if (!request.output.empty())
+      if (llvm::Error error = write(*programs))
+        return error;
     return std::move(result);
   }
 
@@ -118,6 +88,18 @@ private:
   };
   std::vector<Unit> units; ///< all bindings for one class of targets, then for the next
   CompileResult result;
+
+  /// What is asked of inputs and outputs, on every module.
+  llvm::Error notePorts() {
+    for (const auto &[name, bound] : request.import.binds)
+      if (request.perMember.contains(name))
+        return fail(ExitCode::usage,
+                    "--input " + shown(name) + ": the input is bound to " + quote(bound.file) + ", a constant");
+    for (Unit &unit : units)
+      if (llvm::Error error = askPorts(mainOf(*unit.module), request.perMember, request.heads))
+        return error;
+    return llvm::Error::success();
+  }
 
   /// A copy for each class of targets, which knows what it is for.
   void split() {
@@ -154,39 +136,13 @@ private:
     return planned;
   }
 
-  static std::string nameOf(DictionaryAttr attributes) {
-    auto name = attributes ? dyn_cast_or_null<StringAttr>(attributes.get("tutti.name")) : StringAttr();
-    return name ? name.str() : "";
-  }
-
-  llvm::Error nameInputsAndHeads(ModuleOp module) {
-    auto function = module.lookupSymbol<func::FuncOp>("main");
-    std::string known;
-    std::map<std::string, unsigned> inputs, outputs;
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      inputs[nameOf(function.getArgAttrDict(i))] = i;
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      outputs[nameOf(function.getResultAttrDict(i))] = i;
-    auto list = [](const std::map<std::string, unsigned> &names) {
-      std::string text;
-      for (const auto &[name, index] : names)
-        text += (text.empty() ? "" : ", ") + shown(name);
-      return text;
-    };
-    Builder b(&context);
-    for (const auto &[name, perMember] : request.perMember) {
-      if (!inputs.contains(name))
-        return fail(ExitCode::usage, "no input is called " + quote(name) + "; the inputs are: " + list(inputs));
-      if (perMember)
-        function.setArgAttr(inputs[name], "tutti.per_member", b.getUnitAttr());
-    }
-    for (const auto &[name, heads] : request.heads) {
-      if (!outputs.contains(name))
-        return fail(ExitCode::usage, "no output is called " + quote(name) + "; the outputs are: " + list(outputs));
-      SmallVector<StringRef> refs(heads.begin(), heads.end());
-      function.setResultAttr(outputs[name], "tutti.heads", b.getStrArrayAttr(refs));
-    }
-    return llvm::Error::success();
+  /// From the stage before to this one, within the limit of memory.
+  llvm::Error lower(Unit &unit, Stage stage) {
+    if (stage == Stage::kernels && request.memoryLimit)
+      unit.batched = unit.module->clone();
+    if (llvm::Error error = runTo(stage, *unit.module))
+      return error;
+    return stage == Stage::planned && request.memoryLimit ? keepLimit(unit) : llvm::Error::success();
   }
 
   llvm::Error runTo(Stage stage, ModuleOp module) {
@@ -198,7 +154,15 @@ private:
     return fail(ExitCode::unsupported, diagnostics.take());
   }
 
-  /// The stage `model` as text that can be compiled: with the weights' values.
+  /// All modules; the stage `model` as text that can be compiled.
+  std::string textAt(Stage stage) {
+    std::string text;
+    for (Unit &unit : units)
+      text += (text.empty() ? "" : "// -----\n") + (stage == Stage::model ? withValues(unit) : print(*unit.module));
+    return text;
+  }
+
+  /// With the weights' values.
   std::string withValues(const Unit &unit) {
     OwningOpRef<ModuleOp> copy = OwningOpRef<ModuleOp>(ModuleOp(*unit.module).clone());
     attachValues(*copy, ensembles[unit.binding].weights);
@@ -275,64 +239,22 @@ private:
     return text;
   }
 
-  void describe(Unit &unit) {
-    ModuleOp module = *unit.module;
-    plan::ProgramOp program = programOf(module);
-    ProgramReport whole{getTarget(module).str(), sizesOf(unit), 0, int64_t(arenaBytes(program)),
-                        int64_t(program.getChunk().value_or(0))};
-    std::vector<DeviceLaunch> launches;
-    if (whole.target == "cuda")
-      launches = deviceLaunches(program, *request.cudaTargets.front());
-    for (auto kernel : module.getOps<plan::KernelOp>()) {
-      KernelReport report{whole.target,
-                          whole.sizes,
-                          kernel.getSymName().str(),
-                          plan::stringifyFamily(kernel.getFamily()).str(),
-                          "",
-                          kernel.getLifted(),
-                          {},
-                          0,
-                          0,
-                          0,
-                          0,
-                          ""};
-      for (Attribute size : kernel.getRows())
-        report.rows.push_back(cast<StringAttr>(size).str());
-      program.walk([&](plan::LaunchOp launch) {
-        if (launch.getKernel() == kernel.getSymName()) {
-          ++report.launches;
-          report.tile = launch.getTile();
-          report.scratch = launch.getScratch();
-        }
-      });
-      kernel.walk([&](Operation *op) {
-        report.heads += isa<HeadOp>(op);
-        if (auto contraction = dyn_cast<ContractOp>(op))
-          if (std::optional<Size> flops = flopsOf(contraction))
-            report.flops += (report.flops.empty() ? "" : " + ") + flops->str();
-        if (isa<NumericsOpInterface>(op)) {
-          NumericsProduct product = numericsProduct(op);
-          report.numerics += (report.numerics.empty() ? "" : ", ") + op->getName().stripDialect().str() + ":" +
-                             (product == NumericsProduct::fma ? stringifyNumericsRule(numericsRule(op))
-                                                              : stringifyNumericsProduct(product))
-                                 .str();
-        }
-      });
-      for (const DeviceLaunch &launch : launches)
-        if (llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch); llvm::is_contained(parts, kernel))
-          for (plan::KernelOp part : parts)
-            if (part != kernel)
-              report.with += (report.with.empty() ? "" : ", ") + part.getSymName().str();
-      result.kernels.push_back(report);
+  /// What the model says of each CUDA program, with the registers that its cubins have.
+  llvm::Error predict(ArrayRef<PlannedModule> planned, ArrayRef<ProgramCode> codes) {
+    auto registers = [&](StringRef architecture, ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
+      return registersOf(codes, architecture, parts, geometries);
+    };
+    for (const PlannedModule &each : planned) {
+      auto estimate = tutti::estimate(each.module, request.estimateAt, registers);
+      if (!estimate)
+        return estimate.takeError();
+      result.estimates.push_back(std::move(*estimate));
     }
-    whole.launches = launches.size();
-    if (whole.target != "cuda")
-      for (Operation &op : program.getBody().front())
-        whole.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
-    result.programs.push_back(std::move(whole));
+    return llvm::Error::success();
   }
 
-  llvm::Error emit() {
+  /// Code for every target.
+  llvm::Expected<std::vector<ProgramCode>> build() {
     std::vector<ProgramCode> programs;
     if (std::vector<PlannedModule> planned = plannedFor("cpu"); !planned.empty()) {
       auto codes = buildCpu(planned, request.levels, request.jobs);
@@ -345,20 +267,18 @@ private:
                              [&](const std::string &file, const std::string &text) { return dump(file, text); });
       if (!codes)
         return codes.takeError();
-      for (const PlannedModule &each : planned)
-        if (request.estimate) {
-          auto estimate = tutti::estimate(each.module, request.estimateAt, RegistersOf{*codes});
-          if (!estimate)
-            return estimate.takeError();
-          result.estimates.push_back(std::move(*estimate));
-        }
+      if (request.estimate)
+        if (llvm::Error error = predict(planned, *codes))
+          return error;
       llvm::move(*codes, std::back_inserter(programs));
     }
     for (const ProgramCode &program : programs)
       for (const TargetImage &image : program.images)
         result.codeBytes[image.target] = image.bytes->size();
-    if (request.output.empty())
-      return llvm::Error::success();
+    return programs;
+  }
+
+  llvm::Error write(ArrayRef<ProgramCode> programs) {
     WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, {}, request.progress};
     for (const auto &[name, bound] : request.import.binds)
       options.notes.push_back("input " + quote(name) + " is bound to " + quote(bound.file));

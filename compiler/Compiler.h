@@ -5,6 +5,7 @@
 
 #include "compiler/Error.h"
 #include "compiler/Pipeline.h"
+#include "compiler/Report.h"
 #include "compiler/codegen/cuda/images/Architectures.h"
 #include "compiler/import/align/Align.h"
 #include "compiler/model/Estimate.h"
@@ -40,32 +41,10 @@ struct CompileRequest {
   std::function<void(uint64_t, uint64_t)> progress;
 };
 
-/// What a kernel became, for `--explain`.
-struct KernelReport {
-  std::string target, sizes; ///< of its program
-  std::string name, family, numerics;
-  bool lifted;
-  std::vector<std::string> rows;
-  int64_t tile, scratch;
-  unsigned launches, heads;
-  std::string flops;     ///< of a launch, two a multiply-add, as a sum of sizes
-  std::string with = {}; ///< on the first CUDA target, the kernels in whose launch it is: "k1, k2"
-};
-
-/// What runs on a class of targets.
-struct ProgramReport {
-  std::string target; ///< "cpu" or "cuda"
-  std::string sizes;  ///< "h=12, w=16", where it is one of several with other sizes
-  unsigned launches;
-  int64_t arenaBytes;
-  int64_t chunk; ///< members that run at once; 0: all
-};
-
 struct CompileResult {
   /// The IR at `stopAfter`, if that is before `binary`; of several classes of targets one after the other.
   std::string text;
   std::vector<ProgramReport> programs;
-  std::vector<KernelReport> kernels;         ///< of all programs, in their order
   std::map<std::string, uint64_t> codeBytes; ///< by level or architecture
   std::vector<ProgramEstimate> estimates;    ///< of CUDA programs, if they were asked for
 };

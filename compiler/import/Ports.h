@@ -23,6 +23,11 @@ Ports portsOf(mlir::func::FuncOp main);
 Ports portsOf(const MemberModel &model);
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
+/// Notes on the function what is asked of its inputs, whether each has a member axis, and the heads of its outputs. A
+/// name that it has not is an error.
+llvm::Error askPorts(mlir::func::FuncOp main, const std::map<std::string, bool> &perMember,
+                     const std::map<std::string, std::vector<std::string>> &heads);
+
 /// By input of a file, the names of its symbolic dimensions as `ImportOptions` binds them, one an axis; "" where it is
 /// fixed.
 using InputSymbols = std::map<std::string, std::vector<std::string>>;

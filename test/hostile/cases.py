@@ -126,6 +126,8 @@ ONNX = [
     (3, "joins an empty sequence", onnx([node("SequenceEmpty", [], "s"), node("ConcatFromSequence", ["s"], "y", axis=0)])),
     (3, "where a tensor is due", onnx([node("SequenceConstruct", ["x"], "s"), node("Relu", ["s"], "y")])),
     (3, "where a sequence of tensors is due", onnx([node("SequenceLength", ["x"], "y")])),
+    (3, "input 3 is a sequence", onnx([node("SequenceConstruct", ["x"], "s"), node("Attention", ["x", "x", "x", "s"], "y")], opset=24,
+                                     inputs=(value_info("x", [1, 2, 3, 4]),))),
     (4, "sequence of more than 4096 tensors", onnx([node("SplitToSequence", ["x"], "s", axis=0), node("SequenceLength", ["s"], "y")],
                                                   inputs=(value_info("x", [2**40, 4]),))),
     (4, "an image of 1099511627776 elements", onnx([node("MaxPool", ["x"], "y", kernel_shape=[1])], inputs=(value_info("x", [2, 4, 2**40]),))),

@@ -154,26 +154,27 @@ json toJson(const ProgramEstimate &estimate) {
 
 void printJson(const CompileResult &result) {
   json kernels = json::array(), programs = json::array(), predictions = json::array();
-  for (const KernelReport &kernel : result.kernels)
-    kernels.push_back({{"target", kernel.target},
-                       {"sizes", kernel.sizes},
-                       {"name", kernel.name},
-                       {"family", kernel.family},
-                       {"lifted", kernel.lifted},
-                       {"rows", kernel.rows},
-                       {"tile", kernel.tile},
-                       {"scratch_bytes", kernel.scratch},
-                       {"launches", kernel.launches},
-                       {"in_one_with", kernel.with},
-                       {"heads", kernel.heads},
-                       {"numerics", kernel.numerics},
-                       {"flops", kernel.flops}});
-  for (const ProgramReport &program : result.programs)
+  for (const ProgramReport &program : result.programs) {
     programs.push_back({{"target", program.target},
                         {"sizes", program.sizes},
                         {"launches", program.launches},
                         {"arena_bytes", program.arenaBytes},
                         {"chunk", program.chunk}});
+    for (const KernelReport &kernel : program.kernels)
+      kernels.push_back({{"target", program.target},
+                         {"sizes", program.sizes},
+                         {"name", kernel.name},
+                         {"family", kernel.family},
+                         {"lifted", kernel.lifted},
+                         {"rows", kernel.rows},
+                         {"tile", kernel.tile},
+                         {"scratch_bytes", kernel.scratch},
+                         {"launches", kernel.launches},
+                         {"in_one_with", kernel.with},
+                         {"heads", kernel.heads},
+                         {"numerics", kernel.numerics},
+                         {"flops", kernel.flops}});
+  }
   for (const ProgramEstimate &estimate : result.estimates)
     predictions.push_back(toJson(estimate));
   json all = {{"kernels", kernels},
@@ -195,9 +196,8 @@ void explain(const CompileResult &result, const CompileOptions &options) {
     std::printf("%s%s%s%s: %u launches, %lld bytes of arena\n", program.target.c_str(),
                 program.sizes.empty() ? "" : ", ", program.sizes.c_str(), pieces.c_str(), program.launches,
                 static_cast<long long>(program.arenaBytes));
-    for (const KernelReport &kernel : result.kernels)
-      if (kernel.target == program.target && kernel.sizes == program.sizes)
-        print(kernel);
+    for (const KernelReport &kernel : program.kernels)
+      print(kernel);
   }
   for (const auto &[level, bytes] : result.codeBytes)
     std::printf("  %s: %llu bytes of code\n", level.c_str(), static_cast<unsigned long long>(bytes));

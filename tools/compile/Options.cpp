@@ -287,7 +287,7 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "f32-ffma (the CPU's bits), "
                  "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
       ->type_name("P");
-  app.add_flag("--fast-math", flags.fast, "(not supported yet)");
+  app.add_flag("--fast-math", flags.fast)->group(""); // refused, by name; no help offers it
   app.add_flag("--unequal", request.unequal,
                "members may differ in structure: those that align are a group, all run in one program");
   app.add_option("--memory-limit", flags.memory,

@@ -12,8 +12,8 @@ namespace tutti {
 llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", "", 256, 6, 1, 4, 2},
-      {"x86-64-v4", "", 512, 14, 2, 8, 4},
+      {"x86-64-v3", 256, 6, 1, 4, 2},
+      {"x86-64-v4", 512, 14, 2, 8, 4},
   };
   return levels;
 }

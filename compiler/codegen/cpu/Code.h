@@ -18,8 +18,7 @@ constexpr int64_t lanes = 16;
 
 /// What of a level decides speed: tile shapes that fit its registers.
 struct CpuLevel {
-  llvm::StringRef name;     ///< as in the artifact: "x86-64-v3"
-  llvm::StringRef features; ///< LLVM's, beyond the name
+  llvm::StringRef name; ///< as in the artifact, and LLVM's: "x86-64-v3"
   int64_t vectorBits;
   int64_t tileRows;    ///< rows of a contraction's full tile
   int64_t tileVectors; ///< 16-lane vectors of columns of a tile

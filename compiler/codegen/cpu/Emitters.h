@@ -50,7 +50,7 @@ using KeysAt = llvm::function_ref<mlir::Value(mlir::Value column, mlir::Value ma
 void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted, KeysAt keysAt, mlir::Value work,
                mlir::Value target);
 
-/// What a reduction makes of two: sums for a mean.
+/// What a reduction, or a head, makes of two: sums for a mean. Bools have extremes alone.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
 
 /// What a reduction has made of some elements, scalars or vectors, in as many values as are carried through its loop.

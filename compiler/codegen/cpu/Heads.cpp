@@ -91,7 +91,8 @@ private:
       return overMembers(
           member(code.num(0), column, mask, false),
           [&](Value m, Value best) {
-            return extreme(best, member(m, column, mask, false), head.getKind() == HeadKind::max);
+            ReduceKind kind = head.getKind() == HeadKind::max ? ReduceKind::max : ReduceKind::min;
+            return combined(code, kind, best, member(m, column, mask, false));
           },
           1);
     case HeadKind::quantile:
@@ -100,17 +101,6 @@ private:
       return mostFrequent(column, mask);
     }
     llvm_unreachable("every kind of head is listed");
-  }
-
-  Value extreme(Value a, Value c, bool largest) {
-    if (isa<FloatType>(element))
-      return largest ? Value(arith::MaximumFOp::create(code.b, code.loc, a, c))
-                     : Value(arith::MinimumFOp::create(code.b, code.loc, a, c));
-    if (element.isInteger(1))
-      return largest ? Value(arith::OrIOp::create(code.b, code.loc, a, c))
-                     : Value(arith::AndIOp::create(code.b, code.loc, a, c));
-    return largest ? Value(arith::MaxSIOp::create(code.b, code.loc, a, c))
-                   : Value(arith::MinSIOp::create(code.b, code.loc, a, c));
   }
 
   Value sortedAt(Value index) { return code.at(place.scratch, code.mul(index, lanes * storageBytes(floatElement()))); }

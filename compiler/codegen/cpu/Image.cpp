@@ -81,7 +81,7 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
   llvm::TargetOptions options;
   // An fma is where the IR says so, and nowhere else.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, level.features, options,
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, /*Features=*/"", options,
                                                                           llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                                           llvm::CodeGenOptLevel::Default));
 }

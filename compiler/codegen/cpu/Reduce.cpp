@@ -7,21 +7,25 @@ using namespace mlir;
 
 namespace tutti {
 
+template <typename Op> static Value of(Code &code, Value a, Value c) { return Op::create(code.b, code.loc, a, c); }
+
 Value combined(Code &code, ReduceKind kind, Value a, Value c) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
-  auto make = [&]<typename Float, typename Integer>(std::type_identity<Float>, std::type_identity<Integer>) -> Value {
-    return isFloat ? Value(Float::create(code.b, code.loc, a, c)) : Value(Integer::create(code.b, code.loc, a, c));
-  };
+  Type element = getElementTypeOrSelf(a.getType());
+  bool isFloat = isa<FloatType>(element), isBool = element.isInteger(1); // as a signed number true is below false
   switch (kind) {
   case ReduceKind::sum:
   case ReduceKind::mean:
-    return make(std::type_identity<arith::AddFOp>(), std::type_identity<arith::AddIOp>());
+    return isFloat ? of<arith::AddFOp>(code, a, c) : of<arith::AddIOp>(code, a, c);
   case ReduceKind::prod:
-    return make(std::type_identity<arith::MulFOp>(), std::type_identity<arith::MulIOp>());
+    return isFloat ? of<arith::MulFOp>(code, a, c) : of<arith::MulIOp>(code, a, c);
   case ReduceKind::max:
-    return make(std::type_identity<arith::MaximumFOp>(), std::type_identity<arith::MaxSIOp>());
+    return isFloat  ? of<arith::MaximumFOp>(code, a, c)
+           : isBool ? of<arith::OrIOp>(code, a, c)
+                    : of<arith::MaxSIOp>(code, a, c);
   case ReduceKind::min:
-    return make(std::type_identity<arith::MinimumFOp>(), std::type_identity<arith::MinSIOp>());
+    return isFloat  ? of<arith::MinimumFOp>(code, a, c)
+           : isBool ? of<arith::AndIOp>(code, a, c)
+                    : of<arith::MinSIOp>(code, a, c);
   }
   llvm_unreachable("every kind is listed");
 }

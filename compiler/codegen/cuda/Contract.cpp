@@ -74,7 +74,7 @@ static std::string globalRows(KernelText &k, Contraction c) {
   std::string row = "t.firstRow", view = k.view(left);
   if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
     row = "t.member * totalRows + " + row;
-  return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, c.K);
+  return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
 }
 
 /// The left operand, read by whoever multiplies: of the first of layers that are alike.
@@ -89,13 +89,13 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
                    !place.narrow                           ? "float"
                    : place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16"
                                                            : "__half",
-                   chosenOf(0, views), place.stride);
+                   chosenOf(0, views), numberText(place.stride));
   }
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
     return formatv("  const auto left = copiedRows<{0}, {1}>(t.rows, {2});\n", c.K, k.geometry.copyOffset,
                    globalRows(k, c));
   return formatv("  const Rows<Global<{0}float>> left{{{1}, {2}};\n", place.kind == Place::argument ? "const " : "",
-                 globalRows(k, c), c.K);
+                 globalRows(k, c), numberText(c.K));
 }
 
 /// One call for each run of equal blocks of the weight.
@@ -111,9 +111,9 @@ static std::string panelCalls(Contraction c) {
     std::string shape = !first.lanes
                             ? formatv("multiplyPanels<{0}, {1}, {2}>(", c.K, first.width, numericsChunk(c.op)).str()
                         : c.K <= 64 ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
-                                    : formatv("multiplyLanes<{0}>({1}, ", first.cols, c.K).str();
-    all += formatv("  {0}t.rows, left, weights, {1}, {2}, {3}columns, store);\n", shape, first.offset, first.col,
-                   first.lanes ? "" : std::to_string(columns) + ", ")
+                                    : formatv("multiplyLanes<{0}>({1}, ", first.cols, numberText(c.K)).str();
+    all += formatv("  {0}t.rows, left, weights, {1}, {2}, {3}columns, store);\n", shape, numberText(first.offset),
+                   numberText(first.col), first.lanes ? "" : numberText(columns) + ", ")
                .str();
     i = next;
   }
@@ -141,11 +141,12 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                            : place.kind == Place::result ? "inGlobal"
                            : place.narrow                ? "halves"
                                                          : "floats";
-    std::string rows = streams || place.kind == Place::result
-                           ? globalRows(k, c)
-                           : formatv("{0}, {1}, {2}", left, place.offset * g.rows, place.stride).str();
-    inNumbers.push_back(
-        {inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", c.K, c.N, k.view(c.op.getRhs()), rows)});
+    std::string rows =
+        streams || place.kind == Place::result
+            ? globalRows(k, c)
+            : formatv("{0}, {1}, {2}", left, numberText(place.offset * g.rows), numberText(place.stride)).str();
+    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
+                                                       numberText(c.N), k.view(c.op.getRhs()), rows)});
     lefts.insert(left);
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
@@ -203,10 +204,10 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                     .str()
               : panelCalls(c);
   if (steps.size() == 1)
-    return formatv("  {{ // {0} x {1}\n{2}  }\n", c.K, c.N, indented(text));
+    return formatv("  {{ // {0} x {1}\n{2}  }\n", numberText(c.K), numberText(c.N), indented(text));
   return formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{ // {1} x {2}, ...\n"
                  "    if (n > 0) {{\n    {3}    }\n{4}  }\n",
-                 steps.size(), c.K, c.N, meet, indented(text));
+                 steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
 /// One loop goes through the stages of all contractions on tensor cores: what multiplies is one piece of code. So is

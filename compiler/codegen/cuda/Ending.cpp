@@ -180,7 +180,7 @@ std::string endingText(size_t first, ArrayRef<Ending> endings) {
       std::vector<std::string> views, strides;
       for (const Ending &e : alike) {
         views.push_back(e.targets[j].view);
-        strides.push_back(std::to_string(e.targets[j].stride));
+        strides.push_back(numberText(e.targets[j].stride));
       }
       std::string view = chosenOf(first + i, views), stride = chosenOf(first + i, strides);
       if (view != views.front()) {
@@ -198,10 +198,11 @@ std::string endingText(size_t first, ArrayRef<Ending> endings) {
       makes = one.makes;
       stores = store;
     } else {
-      stores += formatv("    {0}{1}{{ // {2}{3} x {4}\n{5}{6}    }\n", i ? "else " : "",
-                        end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "", one.K,
-                        alike.size() > 1 ? ", ..." : "", one.N, indented(indented(one.makes)), indented(store))
-                    .str();
+      stores +=
+          formatv("    {0}{1}{{ // {2}{3} x {4}\n{5}{6}    }\n", i ? "else " : "",
+                  end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "", numberText(one.K),
+                  alike.size() > 1 ? ", ..." : "", numberText(one.N), indented(indented(one.makes)), indented(store))
+              .str();
     }
     i = end;
   }

@@ -40,35 +40,15 @@ struct Body {
   unsigned arguments;
 };
 
-/// A text and the numbers in it that need not be constants: literals of digits alone, no argument of a template, and no
-/// divisor, which would be slow.
+/// A text taken apart at its marks: text, number, text, ... text.
 struct Numbered {
-  std::vector<std::string> between, numbers; ///< text, number, text, ... text
+  std::vector<std::string> between, numbers;
 
-  /// `chain`: of layers on tensor cores, one code for which is worth more than constants are.
-  Numbered(StringRef text, bool chain) : between(1) {
-    auto ofWord = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
-    int templates = 0;
-    for (size_t at = 0, end; at < text.size(); at = end) {
-      StringRef before = text.take_front(at);
-      end = at + 1;
-      while (ofWord(text[at]) && end < text.size() && ofWord(text[end]))
-        ++end;
-      if (text[at] == '<' && at && ofWord(before.back()))
-        ++templates;
-      else if (text[at] == '>' && templates > 0)
-        --templates;
-      StringRef word = text.slice(at, end);
-      bool exponent = before.ends_with("p+") || before.ends_with("p-"),
-           divides = before.ends_with(" / ") || before.ends_with(" % ");
-      int number;
-      if (chain && templates == 0 && !exponent && !divides && llvm::isDigit(word[0]) &&
-          !word.getAsInteger(10, number)) {
-        numbers.push_back(word.str());
-        between.emplace_back();
-      } else {
-        between.back() += word;
-      }
+  explicit Numbered(StringRef text) {
+    bool isNumber = false;
+    for (StringRef piece : llvm::split(text, numberMark)) {
+      (isNumber ? numbers : between).push_back(piece.str());
+      isNumber = !isNumber;
     }
   }
 };
@@ -144,7 +124,7 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
   return formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
                  "  const Task t(p, member, int(firstRow), rows);\n{1}",
-                 geometry.rows, body.steps);
+                 numberText(geometry.rows), body.steps);
 }
 
 static llvm::Expected<std::string> emitAlone(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name,
@@ -178,10 +158,8 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {0}(const __grid_constant
       .str();
 }
 
-llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes, StringRef name,
-                                           ArrayRef<CudaGeometry> geometries) {
-  if (parts.size() == 1)
-    return emitAlone(parts.front(), sizes, name, geometries.front());
+static llvm::Expected<std::string> emitTogether(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes,
+                                                StringRef name, ArrayRef<CudaGeometry> geometries) {
   std::vector<PartsCode> codes;
   std::string skeletons, bodies, table, calls;
   unsigned arguments = 0;
@@ -194,14 +172,15 @@ llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, Array
     for (StringRef line : llvm::split(StringRef(body->skeletons), '\n'))
       if (!line.empty() && !StringRef(skeletons).contains(line))
         skeletons += (line + "\n").str();
-    Numbered text(formatv(R"({0}
+    std::string run = formatv(R"({0}
 __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
   const int64_t totalRows = p.rows, firstRow = int64_t(tile) * {1};
 {2}}
 )",
-                          body->task, geometry.rows, wayOf(*body, geometry))
-                      .str(),
-                  /*chain=*/geometry.warpRows > 0);
+                              body->task, numberText(geometry.rows), wayOf(*body, geometry))
+                          .str();
+    // One code of layers on tensor cores is worth more than constants are; of anything else it is not.
+    Numbered text(geometry.warpRows ? run : withoutMarks(run));
     auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
     if (code == codes.end())
       code = codes.insert(code, {body->functions, {}, arguments});
@@ -243,6 +222,15 @@ struct Launch {{
                  name, parts.size(), plan::KernelOp(parts.front()).getFamily(), headers, skeletons, arguments,
                  sizes.size(), bodies, geometries.front().threads, residentBlocks, table, calls)
       .str();
+}
+
+llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes, StringRef name,
+                                           ArrayRef<CudaGeometry> geometries) {
+  llvm::Expected<std::string> text = parts.size() == 1 ? emitAlone(parts.front(), sizes, name, geometries.front())
+                                                       : emitTogether(parts, sizes, name, geometries);
+  if (!text)
+    return text.takeError();
+  return withoutMarks(std::move(*text));
 }
 
 } // namespace tutti

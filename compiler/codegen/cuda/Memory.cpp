@@ -48,15 +48,21 @@ bool KernelText::isRingWeight(Value value) {
 
 // Sizes and indices as text.
 
+std::string numberText(int64_t number) { return numberMark + std::to_string(number) + numberMark; }
+std::string withoutMarks(std::string text) {
+  std::erase(text, numberMark);
+  return text;
+}
+
 std::string sizeText(const Size &size, ArrayRef<std::string> symbols,
                      const std::map<std::string, const char *> &named) {
-  std::string text = std::to_string(size.getFactor());
+  std::string text = size.getFactor() == 1 && !size.isFixed() ? "" : numberText(size.getFactor());
   for (const std::string &symbol : size.getSymbols()) {
     auto known = named.find(symbol);
     std::string one = known != named.end()
                           ? known->second
-                          : "p.sizes[" + std::to_string(llvm::find(symbols, symbol) - symbols.begin()) + "]";
-    text = text == "1" ? one : text + " * " + one;
+                          : "p.sizes[" + numberText(llvm::find(symbols, symbol) - symbols.begin()) + "]";
+    text += (text.empty() ? "" : " * ") + one;
   }
   return text;
 }
@@ -73,8 +79,8 @@ std::string KernelText::product(ArrayRef<Size> sizes) {
 }
 
 std::string KernelText::text(AffineExpr expr, ArrayRef<std::string> dims) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return std::to_string(constant.getValue());
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) // of what lies at 0 the text says less
+    return constant.getValue() == 0 ? "0" : numberText(constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
@@ -82,7 +88,10 @@ std::string KernelText::text(AffineExpr expr, ArrayRef<std::string> dims) {
                        : expr.getKind() == AffineExprKind::Mul ? "*"
                        : expr.getKind() == AffineExprKind::Mod ? "%"
                                                                : "/";
-  return "(" + text(binary.getLHS(), dims) + " " + symbol + " " + text(binary.getRHS(), dims) + ")";
+  std::string right = text(binary.getRHS(), dims);
+  if (expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv)
+    right = withoutMarks(right);
+  return "(" + text(binary.getLHS(), dims) + " " + symbol + " " + right + ")";
 }
 std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
   std::string all;
@@ -124,8 +133,8 @@ void KernelText::defineView(Value value, const Place &place) {
     if (place.narrow)
       element = place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
     members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
-    initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element, place.offset * geometry.rows,
-                                place.stride * geometry.rows)
+    initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element,
+                                numberText(place.offset * geometry.rows), numberText(place.stride * geometry.rows))
                             .str();
     if (place.narrow)
       return; // contractions read it through their left operand
@@ -133,7 +142,8 @@ void KernelText::defineView(Value value, const Place &place) {
     std::string row = rowOf(form, ownDims(rank));
     accessors[own] =
         formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[({4} - firstRow) * {5} + {6}]; }\n",
-                element, number, parameters(rank), name, row, place.stride, rank ? "i" + std::to_string(rank - 1) : "0")
+                element, number, parameters(rank), name, row, numberText(place.stride),
+                rank ? "i" + std::to_string(rank - 1) : "0")
             .str();
     return;
   }
@@ -148,8 +158,8 @@ void KernelText::defineView(Value value, const Place &place) {
     Contraction c(contraction);
     if (c.onTensorCores())
       element = "uint32_t";
-    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math(), c.K, c.N).str()
-                              : std::to_string(rt::panelFloats(c.K, c.N));
+    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math(), numberText(c.K), numberText(c.N)).str()
+                              : numberText(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
   if (isRingWeight(value)) {
@@ -205,7 +215,7 @@ std::vector<std::string> KernelText::space(std::string &lines) {
 std::string KernelText::placeOf(Value value, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
   if (place.kind == Place::scratch)
-    return formatv("row * {0} + column", place.stride);
+    return "row * " + numberText(place.stride) + " + column";
   return placeOf(value, own(value), dims);
 }
 

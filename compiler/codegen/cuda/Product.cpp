@@ -55,7 +55,7 @@ static OperandText operandText(KernelText &k, ContractOp op, Value operand, Stri
   text.fours =
       labels.back() == form.summed && sizes.back().isFixed() && (inScratch || sizes.back().getFixed() % 4 == 0);
   if (inScratch) {
-    text.at = formatv("[&](int row) -> int64_t {{ return row * {0}; }", place.stride);
+    text.at = formatv("[&](int row) -> int64_t {{ return row * {0}; }", numberText(place.stride));
     return text;
   }
   AffineMap own = k.own(op.getResult());

@@ -89,7 +89,7 @@ static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines
                  k.sizeText(kept), lines, copied, k.sizeText(*given.dividedBy(Size(width))),
                  each(op.getIndices(), ofBlocks ? "j" : "from"),
                  k.store(y, combined.empty() ? update : formatv("{0}({1}, {2})", combined, met, update).str(), dims),
-                 width, k.sizeText(*kept.dividedBy(Size(width))))
+                 numberText(width), k.sizeText(*kept.dividedBy(Size(width))))
       .str();
 }
 

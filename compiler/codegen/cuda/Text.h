@@ -13,6 +13,14 @@
 
 namespace tutti {
 
+/// A number that parts of one launch may be told, where they are alike but for it, instead of having it as a constant:
+/// a size, a distance, a place. No argument of a template can be, and no divisor should, which would be slow. It stands
+/// between two marks until Kernel.cpp has put the translation unit together.
+std::string numberText(int64_t number);
+constexpr char numberMark = '\1';
+/// The text with its numbers as constants.
+std::string withoutMarks(std::string text);
+
 /// A size of the call, whose `symbols` come in the order of the launch's parameters, but for those that have a name.
 std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
                      const std::map<std::string, const char *> &named = {});

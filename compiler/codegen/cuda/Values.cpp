@@ -108,9 +108,9 @@ std::string KernelText::concatBody(ConcatOp op) {
   int64_t start = 0;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     int64_t end = start + typeOf(input).getShape()[op.getAxis()];
-    dims[op.getAxis()] = start ? formatv("{0} - {1}", along, start).str() : along;
+    dims[op.getAxis()] = start ? along + " - " + numberText(start) : along;
     if (i + 1 < op.getInputs().size())
-      body += formatv("if ({0} < {1})\n      return {2};\n    ", along, end, at(input, joined(dims))).str();
+      body += formatv("if ({0} < {1})\n      return {2};\n    ", along, numberText(end), at(input, joined(dims))).str();
     else
       body += "return " + at(input, joined(dims)) + ";";
     start = end;
@@ -180,7 +180,7 @@ std::string KernelText::reduceBody(ReduceOp op) {
         .str();
   return formatv("{0} all = {1};\n    for (int k = 0; k < {2}; ++k) {{\n      {3}all = {4}(all, {5});\n    }\n    "
                  "return all;",
-                 type, cudaConstant(neutralOf(kind, typeOf(op.getResult()).getElementType())), count, each,
+                 type, cudaConstant(neutralOf(kind, typeOf(op.getResult()).getElementType())), numberText(count), each,
                  kind == ReduceKind::max   ? "maximum"
                  : kind == ReduceKind::min ? "minimum"
                                            : "times",

@@ -61,27 +61,42 @@ llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
   return Results();
 }
 
+llvm::Expected<bool> Walk::runStep(Emit &emit, Scope &scope, Node &n, int64_t step, ArrayRef<Operand> given,
+                                   Unrolled &unrolled) {
+  std::string prefix = nameOf(scope, n.proto) + "/" + std::to_string(step) + "/";
+  size_t carried = unrolled.state.size();
+  auto results = inside(emit, scope, n.proto, "body", prefix, given, carried + unrolled.shown.size());
+  if (!results)
+    return results.takeError();
+  if (emit.restart || !llvm::all_of(*results, [](const Operand &each) { return bool(each); }))
+    return false;
+  unrolled.state.assign(results->begin(), results->begin() + carried);
+  for (auto [all, one] : llvm::zip_equal(unrolled.shown, ArrayRef(*results).drop_front(carried)))
+    all.push_back(one);
+  return true;
+}
+
 llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   const std::string unroll = "give the loop a constant number of steps, or unroll it when exporting";
-  std::optional<double> most, go = 1;
+  std::optional<double> most;
   if (n.has(0) && !(most = n.in(0).scalar())) {
     emit.unsupported("how often it runs is not known when compiling",
                      n.in(0).isShape() ? "bind the dimension to one value with --dim" : unroll);
     return Results();
   }
-  if (n.has(1))
-    go = n.in(1).scalar();
   if (!n.has(0) && !n.has(1))
     emit.unsupported("it runs without end", unroll);
   size_t carried = n.inputs() < 2 ? 0 : n.inputs() - 2, outputs = n.proto.output_size();
   if (carried > outputs || n.inputs() < 2)
     emit.malformed(Twine(n.inputs()) + " inputs and " + Twine(outputs) + " outputs");
-  Results state;
+  // Whether it goes on is state, too, the first.
+  Unrolled unrolled;
+  unrolled.state.push_back(n.has(1) ? n.in(1) : Operand(scalarSource(IntegerType::get(&emit.context, 1), 1)));
   for (size_t i = 0; i < carried; ++i)
-    state.push_back(n.eitherIn(i + 2));
-  std::vector<Results> shown(outputs - std::min(outputs, carried));
-  Operand condition = n.has(1) ? n.in(1) : Operand(scalarSource(IntegerType::get(&emit.context, 1), 1));
+    unrolled.state.push_back(n.eitherIn(i + 2));
+  unrolled.shown.resize(outputs - std::min(outputs, carried));
   for (int64_t step = 0; !emit.failed(); ++step) {
+    std::optional<double> go = unrolled.state.front().scalar();
     if (!go)
       emit.unsupported("whether it goes on is not known when compiling", unroll);
     if (emit.failed() || *go == 0 || (most && double(step) >= *most))
@@ -90,29 +105,22 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
       emit.unsupported("it runs more than " + Twine(maxSteps) + " times");
       break;
     }
-    Results given = {Operand(scalarSource(IntegerType::get(&emit.context, 64), double(step))), condition};
-    llvm::append_range(given, state);
-    llvm::Expected<Results> results =
-        inside(emit, scope, n.proto, "body", (nameOf(scope, n.proto) + "/" + llvm::Twine(step) + "/").str(), given,
-               1 + outputs);
-    if (!results)
-      return results.takeError();
-    // A restart, or a node inside that failed and was reported.
-    if (emit.restart || !llvm::all_of(*results, [](const Operand &each) { return bool(each); }))
+    Results given = {Operand(scalarSource(IntegerType::get(&emit.context, 64), double(step)))};
+    llvm::append_range(given, unrolled.state);
+    llvm::Expected<bool> goesOn = runStep(emit, scope, n, step, given, unrolled);
+    if (!goesOn)
+      return goesOn.takeError();
+    if (!*goesOn)
       return Results();
-    condition = results->front();
-    go = condition.scalar();
-    state.assign(results->begin() + 1, results->begin() + 1 + carried);
-    for (auto [all, one] : llvm::zip_equal(shown, ArrayRef(*results).drop_front(1 + carried)))
-      all.push_back(one);
   }
   locate(emit, scope, n.proto);
-  for (const Results &steps : shown) {
-    if (!emit.failed() && steps.empty())
+  Results results(ArrayRef(unrolled.state).drop_front());
+  for (const Results &shown : unrolled.shown) {
+    if (!emit.failed() && shown.empty())
       emit.unsupported("it joins what its steps give, and has none");
-    state.push_back(emit.failed() ? Operand() : emit.stack(steps, 0));
+    results.push_back(emit.failed() ? Operand() : emit.stack(shown, 0));
   }
-  return state;
+  return results;
 }
 
 llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
@@ -138,13 +146,14 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
   };
   SmallVector<int64_t> axes = listed("scan_input_axes", scanned), backwards = listed("scan_input_directions", scanned);
   SmallVector<int64_t> joinAxes = listed("scan_output_axes", joins), prepends = listed("scan_output_directions", joins);
-  Results state;
+  Unrolled unrolled;
+  unrolled.shown.resize(joins);
   for (int64_t i = 0; i < carried + scanned; ++i) {
     Operand x = n.in(i);
     if (!x)
       return Results();
     if (i < carried) {
-      state.push_back(x);
+      unrolled.state.push_back(x);
       continue;
     }
     std::optional<int64_t> axis = n.axis(axes[i - carried], x.rank());
@@ -158,31 +167,30 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
   }
   if (steps > maxSteps || steps == 0)
     emit.unsupported(steps ? "it runs more than " + Twine(maxSteps) + " times" : "it has no step");
-  std::vector<Results> shown(joins);
   for (int64_t step = 0; step < steps && !emit.failed(); ++step) {
     locate(emit, scope, n.proto);
-    Results given = state;
+    Results given = unrolled.state;
     for (int64_t i = 0; i < scanned; ++i)
       given.push_back(
           emit.dropAxes(emit.part(n.in(carried + i), axes[i], backwards[i] ? steps - 1 - step : step, 1), {axes[i]}));
     if (emit.failed())
       break;
-    llvm::Expected<Results> results = inside(
-        emit, scope, n.proto, "body", (nameOf(scope, n.proto) + "/" + llvm::Twine(step) + "/").str(), given, outputs);
-    if (!results)
-      return results.takeError();
-    if (emit.restart || !llvm::all_of(*results, [](const Operand &each) { return bool(each); }))
+    llvm::Expected<bool> goesOn = runStep(emit, scope, n, step, given, unrolled);
+    if (!goesOn)
+      return goesOn.takeError();
+    if (!*goesOn)
       return Results();
-    state.assign(results->begin(), results->begin() + carried);
-    for (int64_t i = 0; i < joins; ++i)
-      shown[i].insert(prepends[i] ? shown[i].begin() : shown[i].end(), (*results)[carried + i]);
   }
   locate(emit, scope, n.proto);
+  Results results = unrolled.state;
   for (int64_t i = 0; i < joins && !emit.failed(); ++i) {
-    std::optional<int64_t> axis = n.axis(joinAxes[i], shown[i][0].rank() + 1);
-    state.push_back(axis ? emit.stack(shown[i], *axis) : Operand());
+    Results &shown = unrolled.shown[i];
+    if (prepends[i])
+      std::reverse(shown.begin(), shown.end());
+    std::optional<int64_t> axis = n.axis(joinAxes[i], shown.front().rank() + 1);
+    results.push_back(axis ? emit.stack(shown, *axis) : Operand());
   }
-  return state;
+  return results;
 }
 
 llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands) {

@@ -66,6 +66,15 @@ private:
   /// What the graph in an attribute gives for these inputs; none when `emit` asks for a restart.
   llvm::Expected<Results> inside(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::StringRef attribute,
                                  const std::string &prefix, llvm::ArrayRef<Operand> given, size_t count);
+  /// A loop that is put into the model step by step.
+  struct Unrolled {
+    Results state;              ///< what the last step left to the next
+    std::vector<Results> shown; ///< of each output that joins what the steps show, one a step
+  };
+  /// Puts a step in: the node's body, which gives the next state, then what it shows. False where there is no going on:
+  /// `emit` asks for a restart, or a node inside failed and was reported.
+  llvm::Expected<bool> runStep(Emit &emit, Scope &scope, Node &node, int64_t step, llvm::ArrayRef<Operand> given,
+                               Unrolled &unrolled);
   /// Takes `emit`'s problem, or names the results.
   llvm::Error settle(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands,
                      llvm::ArrayRef<Operand> results);

@@ -28,50 +28,47 @@ static Operand counted(Emit &e, int64_t length, ArrayRef<Size> sizes) {
   return e.reshape(e.list(llvm::to_vector(llvm::seq<int64_t>(0, length))), sizes);
 }
 
-namespace {
-/// What attention may look at.
-struct Sight {
-  Operand bias;             ///< to add to the scores; nothing: all of all
-  bool everyRowSees = true; ///< no row has a bias of -inf alone
-};
-} // namespace
-
 /// 0 where `allowed`, -inf elsewhere.
-static Operand biasOf(Emit &e, const Operand &allowed, const Operand &like) {
+static Operand biasWhere(Emit &e, const Operand &allowed, const Operand &like) {
   return e.select(allowed, e.scalar(0, like), e.scalar(-infinity, like));
 }
 
-/// The sum of the mask given and of what causality, windows and padded keys leave; `past`: keys before the first query.
-static Sight sightOf(Node &n, const Operand &q, int64_t rows, int64_t keys, int64_t past) {
+/// The mask of input 3 as a bias; keys behind its end may not be looked at.
+static Operand maskOf(Node &n, const Operand &q, int64_t keys) {
   Emit &e = n.emit;
+  Operand mask = n.in(3);
+  if (!mask)
+    return mask;
+  bool isBool = mask.element().isInteger(1);
+  if (mask.rank() < 1 || mask.rank() > 4 || !(isBool || mask.isFloat()))
+    return e.malformed("a mask " + mask.str());
+  if (Sizes sizes = mask.sizes(); sizes.back() != Size(keys) && (n.opset >= 24 || sizes.back() != Size(1))) {
+    if (!e.isKnown(mask, mask.rank() - 1, "masks keys along"))
+      return Operand();
+    int64_t missing = keys - sizes.back().getFixed();
+    if (n.opset < 24 || missing < 0)
+      return e.malformed("a mask " + mask.str() + " for " + Twine(keys) + " keys");
+    sizes.back() = Size(missing);
+    mask = e.concat({mask, e.broadcast(e.scalar(isBool ? 0 : -infinity, mask), sizes)}, mask.rank() - 1);
+  }
+  return isBool ? biasWhere(e, mask, q) : e.cast(mask, q.element());
+}
+
+/// What to add to the scores: the sum of the mask given and of what causality, windows and padded keys leave; nothing
+/// where all queries look at all keys. `past`: keys before the first query.
+static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
+  Emit &e = n.emit;
+  int64_t rows = q.sizes()[2].getFixed();
   bool causal = n.intAttr("is_causal", 0) != 0;
   int64_t left = n.opset < 25 ? -1 : n.intAttr("left_window_size", -1);
   int64_t right = n.opset < 25 ? -1 : n.intAttr("right_window_size", -1);
   for (auto [name, width] : {std::pair("left_window_size", left), std::pair("right_window_size", right)})
     if (width < -1)
       e.malformed("attribute '" + Twine(name) + "' is " + Twine(width) + " where -1 or more is due");
-  Sight sight;
-  auto add = [&](const Operand &bias) { sight.bias = sight.bias ? e.add(sight.bias, bias) : bias; };
-  if (n.has(3)) {
-    Operand mask = n.in(3);
-    bool isBool = mask.element().isInteger(1);
-    if (mask.rank() < 1 || mask.rank() > 4 || !(isBool || mask.isFloat())) {
-      e.malformed("a mask " + mask.str());
-      return {};
-    }
-    if (Sizes sizes = mask.sizes(); sizes.back() != Size(keys) && (n.opset >= 24 || sizes.back() != Size(1))) {
-      if (!e.isKnown(mask, mask.rank() - 1, "masks keys along"))
-        return {};
-      int64_t missing = keys - sizes.back().getFixed();
-      if (n.opset < 24 || missing < 0) {
-        e.malformed("a mask " + mask.str() + " for " + Twine(keys) + " keys");
-        return {};
-      }
-      sizes.back() = Size(missing);
-      mask = e.concat({mask, e.broadcast(e.scalar(isBool ? 0 : -infinity, mask), sizes)}, mask.rank() - 1);
-    }
-    add(isBool ? biasOf(e, mask, q) : e.cast(mask, q.element()));
-  }
+  Operand sum;
+  auto add = [&](const Operand &bias) { sum = sum ? e.add(sum, bias) : bias; };
+  if (n.has(3))
+    add(maskOf(n, q, keys));
   // Where a query stands among the keys, and how far behind it a key is.
   Operand place = counted(e, rows, {Size(rows), Size(1)}), key = counted(e, keys, {Size(1), Size(keys)}), valid;
   if (n.has(6)) {
@@ -81,7 +78,7 @@ static Sight sightOf(Node &n, const Operand &q, int64_t rows, int64_t keys, int6
     place = e.add(place, e.scalar(double(past), place));
   }
   Operand behind = e.sub(place, key);
-  auto forbid = [&](const Operand &forbidden) { add(biasOf(e, e.unary<NotOp>(forbidden), q)); };
+  auto forbid = [&](const Operand &forbidden) { add(biasWhere(e, e.unary<NotOp>(forbidden), q)); };
   if (causal)
     forbid(e.compare<GreaterOp>(e.scalar(0, behind), behind));
   if (left >= 0)
@@ -89,27 +86,33 @@ static Sight sightOf(Node &n, const Operand &q, int64_t rows, int64_t keys, int6
   if (right >= 0)
     forbid(e.compare<GreaterOp>(e.scalar(-double(right), behind), behind));
   if (valid)
-    add(biasOf(e, e.compare<GreaterOp>(valid, key), q));
-  if (sight.bias && sight.bias.isConstant() && sight.bias.constant().count() <= e.budget) {
-    HostTensor bias = toHost(sight.bias.constant());
-    size_t width = bias.dims.empty() ? 1 : bias.dims.back();
-    for (size_t row = 0; row < bias.floats.size(); row += width)
-      sight.everyRowSees &=
-          llvm::any_of(ArrayRef(bias.floats).slice(row, width), [](double x) { return x != -infinity; });
-  } else {
-    sight.everyRowSees = !sight.bias;
-  }
-  return sight;
+    add(biasWhere(e, e.compare<GreaterOp>(valid, key), q));
+  return sum;
 }
 
-/// e^(x - max) / sum along the last axis; 0 in rows whose bias is -inf alone.
-static Operand seeing(Emit &e, const Operand &scores, const Sight &sight) {
+/// Whether it is known that no row of a bias is -inf alone.
+static bool everyRowSees(const Emit &e, const Operand &bias) {
+  if (!bias)
+    return true;
+  if (!bias.isConstant() || bias.constant().count() > e.budget)
+    return false;
+  HostTensor known = toHost(bias.constant());
+  size_t width = known.dims.empty() ? 1 : known.dims.back();
+  for (size_t row = 0; row < known.floats.size(); row += width)
+    if (llvm::all_of(ArrayRef(known.floats).slice(row, width), [](double x) { return x == -infinity; }))
+      return false;
+  return true;
+}
+
+/// e^(x - max) / sum along the last axis of the scores, which have the bias in them; 0 in rows whose bias is -inf
+/// alone.
+static Operand weightsOf(Emit &e, const Operand &scores, const Operand &bias) {
   if (!scores)
     return Operand();
   int64_t axis = scores.rank() - 1;
   Operand most = e.reduce(ReduceKind::max, scores, axis, true), blind;
-  if (!sight.everyRowSees) {
-    Operand best = e.reduce(ReduceKind::max, sight.bias, sight.bias.rank() - 1, true);
+  if (!everyRowSees(e, bias)) {
+    Operand best = e.reduce(ReduceKind::max, bias, bias.rank() - 1, true);
     blind = e.compare<EqualOp>(best, e.scalar(-infinity, best));
     most = e.select(blind, e.scalar(0, most), most);
   }
@@ -118,101 +121,122 @@ static Operand seeing(Emit &e, const Operand &scores, const Sight &sight) {
   return blind ? e.select(blind, e.scalar(0, y), y) : y;
 }
 
-/// softmax(q k^T scale + bias) v for each head; a head of k and v may serve several of q. It is all in float32 at
-/// least, and rounded once.
-void importAttention(Node &n) {
+namespace {
+/// Queries, keys and values, (batch, heads, length, size). A head of keys and values may serve several of queries.
+struct Heads {
+  Operand q, k, v;
+  int64_t past = 0; ///< keys before the first query
+};
+} // namespace
+
+/// Inputs 0 to 2 with their heads apart; nothing, and a problem, where they do not go together.
+static std::optional<Heads> headsOf(Node &n, int64_t mode) {
   Emit &e = n.emit;
-  Operand given = n.in(0), keys = n.in(1), values = n.in(2);
+  Heads heads{n.in(0), n.in(1), n.in(2)};
+  auto &[q, k, v, past] = heads;
   int64_t queryHeads = n.intAttr("q_num_heads", 0), keyHeads = n.intAttr("kv_num_heads", 0);
-  int64_t mode = n.intAttr("qk_matmul_output_mode", 0), precision = n.intAttr("softmax_precision", 1);
-  double cap = n.floatAttr("softcap", 0);
-  if (!given || !keys || !values)
-    return;
-  int64_t rank = given.rank();
-  if ((rank != 3 && rank != 4) || keys.rank() != rank || values.rank() != rank || !given.isFloat() || mode < 0 ||
-      mode > 3 || n.has(4) != n.has(5) || (n.has(4) && n.has(6))) {
-    e.malformed("queries " + given.str() + ", keys " + keys.str() + " and values " + values.str() + ", " +
-                (n.has(4) ? "" : "no ") + "past keys, " + (n.has(5) ? "" : "no ") + "past values, " +
-                (n.has(6) ? "" : "no ") + "counts of keys, mode " + Twine(mode));
-    return;
+  if (!q || !k || !v)
+    return std::nullopt;
+  int64_t rank = q.rank();
+  if ((rank != 3 && rank != 4) || k.rank() != rank || v.rank() != rank || !q.isFloat() || mode < 0 || mode > 3 ||
+      n.has(4) != n.has(5) || (n.has(4) && n.has(6))) {
+    e.malformed("queries " + q.str() + ", keys " + k.str() + " and values " + v.str() + ", " + (n.has(4) ? "" : "no ") +
+                "past keys, " + (n.has(5) ? "" : "no ") + "past values, " + (n.has(6) ? "" : "no ") +
+                "counts of keys, mode " + Twine(mode));
+    return std::nullopt;
   }
-  Operand q = given, k = keys, v = values;
   if (rank == 3) {
     q = splitHeads(n, q, queryHeads, "q_num_heads");
     k = splitHeads(n, k, keyHeads, "kv_num_heads");
     v = splitHeads(n, v, keyHeads, "kv_num_heads");
   }
-  if (!q || !k || !v)
+  return q && k && v ? std::optional(heads) : std::nullopt;
+}
+
+/// Puts past keys and values, inputs 4 and 5, before those of this call; false, and a problem, where they do not fit.
+static bool joinPast(Node &n, Heads &heads) {
+  Emit &e = n.emit;
+  Operand keys = n.in(4), values = n.in(5);
+  for (const Operand &each : {keys, values})
+    if (each && each.rank() != 4)
+      e.malformed("past keys or values " + each.str() + " where four axes are due");
+  if (e.failed() || !e.isKnown(keys, 2, "joins along"))
+    return false;
+  heads.past = keys.sizes()[2].getFixed();
+  heads.k = e.concat({keys, heads.k}, 2);
+  heads.v = e.concat({values, heads.v}, 2);
+  return heads.k && heads.v;
+}
+
+/// Whether the sizes that scores are made of are known, and every head of keys has its queries and its values.
+static bool areWhole(Emit &e, const Heads &heads) {
+  const auto &[q, k, v, past] = heads;
+  if (!e.isKnown(q, 2, "attends from") || !e.isKnown(k, 2, "attends to") || !e.isKnown(q, 1, "takes heads along") ||
+      !e.isKnown(k, 1, "takes heads along") || !e.isKnown(q, 3, "sums over"))
+    return false;
+  int64_t queries = q.sizes()[1].getFixed(), keys = k.sizes()[1].getFixed();
+  if (keys >= 1 && queries % keys == 0 && v.sizes()[1] == Size(keys))
+    return true;
+  e.malformed(Twine(queries) + " heads of queries for " + Twine(keys) + " of keys and " + v.sizes()[1].str() +
+              " of values");
+  return false;
+}
+
+/// x y for each head of x. Heads that share one of y are further rows of one product.
+static Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
+  if (!x || !y)
+    return Operand();
+  Sizes left = x.sizes(), right = y.sizes();
+  int64_t rows = left[1].getFixed() / right[1].getFixed() * left[2].getFixed();
+  Operand product = e.contract(e.reshape(x, {left[0], right[1], Size(rows), left[3]}), y, "bhsk,bhkt->bhst");
+  return e.reshape(product, {left[0], left[1], left[2], right[3]});
+}
+
+/// q k^T scale. A root of the scale goes to each, as the op is defined, and as exporters spell it.
+static Operand scoresOf(Emit &e, const Operand &q, const Operand &k, double scale) {
+  Operand keys = e.transpose(k, {0, 1, 3, 2});
+  if (!(scale >= 0))
+    return multiplyHeads(e, e.mul(q, e.scalar(scale, q)), keys);
+  Operand queries = e.mul(q, e.scalar(std::sqrt(scale), q));
+  return multiplyHeads(e, queries, e.mul(keys, e.scalar(std::sqrt(scale), keys)));
+}
+
+/// softmax(q k^T scale + bias) v for each head. It is all in float32 at least, and rounded once.
+void importAttention(Node &n) {
+  Emit &e = n.emit;
+  int64_t mode = n.intAttr("qk_matmul_output_mode", 0), precision = n.intAttr("softmax_precision", 1);
+  double cap = n.floatAttr("softcap", 0);
+  std::optional<Heads> heads = headsOf(n, mode);
+  if (!heads || (n.has(4) && !joinPast(n, *heads)))
     return;
-  int64_t past = 0;
-  if (n.has(4)) {
-    for (const Operand &each : {n.in(4), n.in(5)})
-      if (each.rank() != 4) {
-        e.malformed("past keys or values " + each.str() + " where four axes are due");
-        return;
-      }
-    if (!e.isKnown(n.in(4), 2, "joins along"))
-      return;
-    past = n.in(4).sizes()[2].getFixed();
-    k = e.concat({n.in(4), k}, 2);
-    v = e.concat({n.in(5), v}, 2);
-  }
+  auto &[q, k, v, past] = *heads;
   n.set(1, k);
   n.set(2, v);
-  if (!k || !v || !e.isKnown(q, 2, "attends from") || !e.isKnown(k, 2, "attends to") ||
-      !e.isKnown(q, 1, "takes heads along") || !e.isKnown(k, 1, "takes heads along") || !e.isKnown(q, 3, "sums over"))
+  if (!areWhole(e, *heads))
     return;
-  Type wide = q.element().getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : q.element();
+  Type given = q.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
   if (precision == 11) // double
     wide = Float64Type::get(&e.context);
   q = e.cast(q, wide), k = e.cast(k, wide), v = e.cast(v, wide);
-  Sizes shape = q.sizes();
-  int64_t heads = shape[1].getFixed(), shared = k.sizes()[1].getFixed(), rows = shape[2].getFixed();
-  double scale = n.floatAttr("scale", 1 / std::sqrt(double(shape[3].getFixed())));
-  if (shared < 1 || heads % shared != 0 || v.sizes()[1] != Size(shared)) {
-    e.malformed(Twine(heads) + " heads of queries for " + Twine(shared) + " of keys and " + v.sizes()[1].str() +
-                " of values");
-    return;
-  }
-  Sight sight = sightOf(n, q, rows, k.sizes()[2].getFixed(), past);
+  double scale = n.floatAttr("scale", 1 / std::sqrt(double(q.sizes()[3].getFixed())));
+  Operand bias = biasOf(n, q, k.sizes()[2].getFixed(), past);
   if (e.failed())
     return;
-  // A root of the scale goes to each, as the op is defined, and as exporters spell it.
-  k = e.transpose(k, {0, 1, 3, 2});
-  if (scale >= 0) {
-    q = e.mul(q, e.scalar(std::sqrt(scale), q));
-    k = e.mul(k, e.scalar(std::sqrt(scale), k));
-  } else {
-    q = e.mul(q, e.scalar(scale, q));
-  }
-  // Queries of heads that share keys are further rows of one product.
-  auto perKeyHead = [&](const Operand &x, int64_t columns) {
-    return e.reshape(x, {shape[0], Size(shared), Size(heads / shared * rows), Size(columns)});
-  };
-  int64_t width = shape[3].getFixed(), count = k ? k.sizes()[3].getFixed() : 0;
-  Operand scores = e.contract(perKeyHead(q, width), k, "bhsk,bhkt->bhst");
-  scores = e.reshape(scores, {shape[0], Size(heads), Size(rows), Size(count)});
-  Operand shown = scores;
+  Operand scores = scoresOf(e, q, k, scale), capped = scores;
   if (cap > 0)
-    scores = e.mul(e.unary<TanhOp>(e.div(scores, e.scalar(cap, scores))), e.scalar(cap, scores));
-  shown = mode == 0 ? shown : scores;
-  if (sight.bias)
-    scores = e.add(scores, sight.bias);
-  if (scores && scores.sizes() != Sizes{shape[0], Size(heads), Size(rows), Size(count)}) {
-    e.malformed("a mask " + n.in(3).str() + " for scores of shape " +
-                str({shape[0], Size(heads), Size(rows), Size(count)}));
+    capped = e.mul(e.unary<TanhOp>(e.div(scores, e.scalar(cap, scores))), e.scalar(cap, scores));
+  Operand biased = bias ? e.add(capped, bias) : capped;
+  if (biased && biased.sizes() != scores.sizes()) {
+    e.malformed("a mask " + n.in(3).str() + " for scores of shape " + str(scores.sizes()));
     return;
   }
-  shown = mode == 2 ? scores : shown;
-  Operand weights = seeing(e, scores, sight);
-  n.set(3, e.cast(mode == 3 ? weights : shown, given.element()));
+  Operand weights = weightsOf(e, biased, bias), shown[] = {scores, capped, biased, weights};
+  n.set(3, e.cast(shown[mode], given));
   if (!weights || !e.isKnown(v, 3, "sums to"))
     return;
-  int64_t columns = v.sizes()[3].getFixed();
-  Operand y = e.contract(perKeyHead(weights, count), v, "bhsk,bhkt->bhst");
-  y = e.cast(e.reshape(y, {shape[0], Size(heads), Size(rows), Size(columns)}), given.element());
-  if (rank == 3)
-    y = e.reshape(e.transpose(y, {0, 2, 1, 3}), {shape[0], Size(rows), Size(heads * columns)});
+  Operand y = e.cast(multiplyHeads(e, weights, v), given);
+  if (n.in(0).rank() == 3)
+    y = e.flattenFrom(e.transpose(y, {0, 2, 1, 3}), 2);
   n.set(0, y);
 }
 

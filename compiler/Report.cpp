@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reports are read off the planned modules.
+#include "Report.h"
+#include "compiler/artifact/Footprint.h"
+#include "compiler/codegen/cuda/Launches.h"
+#include "dialects/tutti/Module.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// "a, b": the next of a list.
+static void append(std::string &list, StringRef next, StringRef separator = ", ") {
+  list += (list.empty() ? "" : separator).str() + next.str();
+}
+
+/// "contract:panels": an op, and the rule of its sum or what multiplies in it.
+static std::string ruleOf(Operation *op) {
+  NumericsProduct product = numericsProduct(op);
+  StringRef rule =
+      product == NumericsProduct::fma ? stringifyNumericsRule(numericsRule(op)) : stringifyNumericsProduct(product);
+  return op->getName().stripDialect().str() + ":" + rule.str();
+}
+
+static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, ArrayRef<DeviceLaunch> together) {
+  KernelReport report;
+  report.name = kernel.getSymName().str();
+  report.family = plan::stringifyFamily(kernel.getFamily()).str();
+  report.lifted = kernel.getLifted();
+  for (Attribute size : kernel.getRows())
+    report.rows.push_back(cast<StringAttr>(size).str());
+  program.walk([&](plan::LaunchOp launch) {
+    if (launch.getKernel() != kernel.getSymName())
+      return;
+    ++report.launches;
+    report.tile = launch.getTile();
+    report.scratch = launch.getScratch();
+  });
+  kernel.walk([&](Operation *op) {
+    report.heads += isa<HeadOp>(op);
+    if (auto contraction = dyn_cast<ContractOp>(op))
+      if (std::optional<Size> flops = flopsOf(contraction))
+        append(report.flops, flops->str(), " + ");
+    if (isa<NumericsOpInterface>(op))
+      append(report.numerics, ruleOf(op));
+  });
+  for (const DeviceLaunch &launch : together)
+    if (llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch); llvm::is_contained(parts, kernel))
+      for (plan::KernelOp part : parts)
+        if (part != kernel)
+          append(report.with, part.getSymName());
+  return report;
+}
+
+ProgramReport reportOf(ModuleOp planned, const std::string &sizes, ArrayRef<const Architecture *> architectures) {
+  plan::ProgramOp program = programOf(planned);
+  std::vector<DeviceLaunch> together;
+  ProgramReport report;
+  report.target = getTarget(planned).str();
+  report.sizes = sizes;
+  report.arenaBytes = arenaBytes(program);
+  report.chunk = program.getChunk().value_or(0);
+  if (report.target == "cuda") {
+    together = deviceLaunches(program, *architectures.front());
+    report.launches = together.size();
+  } else {
+    for (Operation &op : program.getBody().front())
+      report.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
+  }
+  for (auto kernel : planned.getOps<plan::KernelOp>())
+    report.kernels.push_back(reportOf(kernel, program, together));
+  return report;
+}
+
+} // namespace tutti

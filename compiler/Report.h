@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What became of a model: its programs and their kernels, for `--explain`.
+#ifndef TUTTI_COMPILER_REPORT_H
+#define TUTTI_COMPILER_REPORT_H
+
+#include "compiler/codegen/cuda/images/Architectures.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace tutti {
+
+struct KernelReport {
+  std::string name, family;
+  bool lifted = false;
+  std::vector<std::string> rows;
+  int64_t tile = 0, scratch = 0; ///< rows of a task at most, and bytes
+  unsigned launches = 0, heads = 0;
+  std::string numerics; ///< "contract:panels, reduce:lanes": by op, what decides its bits
+  std::string flops;    ///< of a launch, two a multiply-add, as a sum of sizes
+  std::string with;     ///< on the first CUDA target, the kernels in whose launch it is: "k1, k2"
+};
+
+/// What runs on a class of targets.
+struct ProgramReport {
+  std::string target; ///< "cpu" or "cuda"
+  std::string sizes;  ///< "h=12, w=16", where it is one of several with other sizes
+  unsigned launches = 0;
+  int64_t arenaBytes = 0;
+  int64_t chunk = 0; ///< members that run at once; 0: all
+  std::vector<KernelReport> kernels;
+};
+
+/// Of a planned module, whose sizes are bound as `sizes` says. Launches of a CUDA program are those on the first of
+/// its `architectures`.
+ProgramReport reportOf(mlir::ModuleOp planned, const std::string &sizes,
+                       llvm::ArrayRef<const Architecture *> architectures);
+
+} // namespace tutti
+
+#endif
