@@ -96,9 +96,6 @@ static std::optional<SmallVector<Padding>> paddings(Node &n, const Operand &x) {
   return all;
 }
 
-/// Of the import's budget, for each place of an axis whose element is looked for.
-static constexpr int64_t workOfPlace = 16;
-
 /// Which element of `length` stands at `place` of the axis, before 0 and past the end too.
 static int64_t sourceOf(StringRef mode, int64_t place, int64_t length) {
   auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
@@ -181,13 +178,12 @@ void importPad(Node &n) {
         return;
       continue;
     }
-    int64_t work = (before + length + behind) * workOfPlace;
-    if (length == 0 || work > e.budget) {
-      e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(before + length + behind) +
-                  " by its own elements");
+    int64_t padded = before + length + behind;
+    if (length == 0 || padded > e.budget) {
+      e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
       return;
     }
-    e.budget -= work;
+    e.budget -= padded;
     if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
       SmallVector<Operand> parts;
       for (const Run &run : *runs) {
