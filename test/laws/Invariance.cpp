@@ -12,9 +12,11 @@ namespace tutti::laws {
 namespace {
 /// A model of one input `x` with rows, and weights.
 struct Network {
+  using Weights = std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>>;
   const char *name;
   const char *text;
-  std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
+  Weights weights;
+  Weights indices = {}; ///< of int64
 };
 void PrintTo(const Network &network, std::ostream *os) { *os << network.name; }
 } // namespace
@@ -179,6 +181,17 @@ static const std::vector<Network> networks = {
          return %13 : tensor<?x9x8xf32, ["batch"]>
        })mlir",
      {{"w", {8, 16}}, {"v", {8, 8}}}},
+    // Columns of the input that each member chose for itself.
+    {"chosen",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %i = tutti.get @i : tensor<5xi64>
+         %w = tutti.get @w : tensor<5x3xf32>
+         %0 = tutti.gather %x at %i axis 1 : tensor<?x33xf32, ["batch"]>, tensor<5xi64>
+         %1 = tutti.contract %0, %w "bk,kn->bn" : tensor<?x5xf32, ["batch"]>, tensor<5x3xf32>
+         return %1 : tensor<?x3xf32, ["batch"]>
+       })mlir",
+     {{"w", {5, 3}}},
+     {{"i", {5}}}},
 };
 
 struct InvarianceLaw : testing::TestWithParam<Network> {
@@ -195,6 +208,9 @@ struct InvarianceLaw : testing::TestWithParam<Network> {
         for (double &value : weights[name].back().floats) // all bits of the fraction in use
           value = static_cast<float>(value * 0.1 + 1e-3 * static_cast<double>(generator() % 1009) / 1009);
       }
+    for (const auto &[name, dims] : GetParam().indices)
+      for (uint32_t m = 0; m < all; ++m)
+        weights[name].push_back(random(generator, IntegerType::get(&context(), 64), dims));
     Subject subject = parseText();
     x = random(generator, Float32Type::get(&context()),
                {rows, cast<RankedTensorType>(subject.main.getArgumentTypes()[0]).getDimSize(1)});
@@ -234,12 +250,16 @@ struct InvarianceLaw : testing::TestWithParam<Network> {
 
   std::string textOfParams() {
     std::string text;
-    for (const auto &[name, dims] : GetParam().weights) {
-      text += std::string("tutti.param @") + name + " : tensor<";
-      for (int64_t length : dims)
-        text += std::to_string(length) + "x";
-      text += "f32>\n";
-    }
+    auto add = [&](const Network::Weights &params, const char *element) {
+      for (const auto &[name, dims] : params) {
+        text += std::string("tutti.param @") + name + " : tensor<";
+        for (int64_t length : dims)
+          text += std::to_string(length) + "x";
+        text += std::string(element) + ">\n";
+      }
+    };
+    add(GetParam().weights, "f32");
+    add(GetParam().indices, "i64");
     return text;
   }
 

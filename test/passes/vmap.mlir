@@ -159,3 +159,22 @@ module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, ar
     return %1 : tensor<4xf32>
   }
 }
+
+// -----
+
+// Indices of the members' own: the member axis comes first, wherever the elements of what all share are chosen.
+module attributes {tutti.members = 2 : i64} {
+  tutti.param per_member @i : tensor<5xi64>
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<8x12xf32>
+  func.func @main(%x: tensor<8x12xf32>) -> (tensor<8x5xf32>, tensor<5x12xf32>) {
+    // CHECK: %[[I:.*]] = tutti.get @i : tensor<?x5xi64, ["active"]>
+    %i = tutti.get @i : tensor<5xi64>
+    // CHECK: %[[XS:.*]] = tutti.replicate %[[X]] : tensor<8x12xf32> -> tensor<?x8x12xf32, ["active"]>
+    // CHECK: tutti.gather %[[XS]] at %[[I]] axis 2 batch 1 : tensor<?x8x12xf32, ["active"]>, tensor<?x5xi64, ["active"]>
+    %0 = tutti.gather %x at %i axis 1 : tensor<8x12xf32>, tensor<5xi64>
+    // CHECK: tutti.gather %[[X]] at %[[I]] axis 0 : tensor<8x12xf32>, tensor<?x5xi64, ["active"]>
+    %1 = tutti.gather %x at %i axis 0 : tensor<8x12xf32>, tensor<5xi64>
+    return %0, %1 : tensor<8x5xf32>, tensor<5x12xf32>
+  }
+}

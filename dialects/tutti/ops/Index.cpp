@@ -52,18 +52,12 @@ LogicalResult GatherOp::lift(LiftContext &context) {
   int64_t axis = getAxis(), batch = getBatch().value_or(0);
   bool liftedX = context.isLifted(getX()), liftedIndices = context.isLifted(getIndices());
   Value result;
-  if (batch > 0 || (liftedX && liftedIndices)) { // the member axis is one more that both have
+  if (batch > 0 || (liftedIndices && (liftedX || axis > 0))) { // the member axis is one more that both have
     result = GatherOp::create(builder, getLoc(), context.getLifted(getX()), context.getLifted(getIndices()), axis + 1,
                               builder.getI64IntegerAttr(batch + 1));
-  } else if (liftedX) {
-    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis + 1, nullptr);
-  } else { // the axes of the indices, the member axis first among them, stand at `axis`
-    result = GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis, nullptr);
-    SmallVector<int64_t> permutation = axesFrom(0, tensorOf(result).getRank());
-    permutation.erase(permutation.begin() + axis);
-    permutation.insert(permutation.begin(), axis);
-    if (axis != 0)
-      result = TransposeOp::create(builder, getLoc(), result, permutation);
+  } else { // the axes of members' own indices, the member axis first among them, stand at axis 0
+    result =
+        GatherOp::create(builder, getLoc(), context.get(getX()), context.get(getIndices()), axis + liftedX, nullptr);
   }
   context.setLifted(getResult(), result);
   return success();
