@@ -73,6 +73,8 @@ struct BoundInput {
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
   std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
+  /// Known places stay the indices of a gather where a slice would do: members may choose other ones.
+  bool keepsPlaces = false;
 };
 
 /// What a member is made from.

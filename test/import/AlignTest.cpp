@@ -149,6 +149,21 @@ TEST_F(AlignTest, ListsOfNumbersAreTheMembersOwn) {
   EXPECT_EQ(evaluate(*ensemble, 1, {{"x", x}})["y"].floats, (std::vector<double>{0, 3, 6, 2}));
 }
 
+TEST_F(AlignTest, ListsOfNumbersMayBeEvenlyApart) {
+  // Alone, the columns of the first are a slice.
+  std::string even = input("own-places-evenly-apart.onnx"), uneven = input("own-places~0.onnx");
+  HostTensor x = HostTensor::zeros(Float32Type::get(&context), {1, 8});
+  std::iota(x.floats.begin(), x.floats.end(), 0);
+  for (bool first : {true, false}) {
+    std::string files[] = {first ? even : uneven, first ? uneven : even};
+    llvm::Expected<Ensemble> ensemble = align(context, files, {}, {});
+    ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+    EXPECT_TRUE(succeeded(verify(*ensemble->module)));
+    EXPECT_EQ(evaluate(*ensemble, !first, {{"x", x}})["y"].floats, (std::vector<double>{1, 3, 5, 7}));
+    EXPECT_EQ(evaluate(*ensemble, first, {{"x", x}})["y"].floats, (std::vector<double>{5, 2, 7, 1}));
+  }
+}
+
 TEST_F(AlignTest, DimsAreBound) {
   std::vector<std::string> files = membersOf("drift-relu");
   ImportOptions options;

@@ -153,6 +153,7 @@ case("softplus~guarded", 18, [node("Softplus", "x", "s"), node("Greater", "x bou
      {"bound": f32(20)})
 case("own-places~0", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(5, 2, 7, 1)})
 case("own-places~1", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(0, 3, 6, 2)})
+case("own-places-evenly-apart", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(1, 3, 5, 7)})
 case("swish~op", 24, [node("Swish", "x")], x)
 case("swish~spelled", 13, [node("Sigmoid", "x", "s"), node("Mul", "s x")], x)
 case("swish-alpha", 24, [node("Swish", "x", alpha=1.5)], x)

@@ -145,11 +145,9 @@ private:
   std::map<uint64_t, std::vector<GetOp>> byContent;
 };
 
-} // namespace
-
-llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayRef<MemberFiles> members,
-                                                    ArrayRef<ImportOptions> bindings,
-                                                    const AlignOptions &alignOptions) {
+llvm::Expected<std::vector<Ensemble>> alignAsImported(MLIRContext &context, ArrayRef<MemberFiles> members,
+                                                      ArrayRef<ImportOptions> bindings,
+                                                      const AlignOptions &alignOptions) {
   if (members.empty())
     return fail(ExitCode::usage, "there is no model file to compile");
   std::vector<Ensemble> ensembles(bindings.size());
@@ -213,6 +211,34 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
     setMembers(*ensemble.module, ensemble.members.size());
   }
   return ensembles;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayRef<MemberFiles> members,
+                                                    ArrayRef<ImportOptions> bindings,
+                                                    const AlignOptions &alignOptions) {
+  auto ensembles = alignAsImported(context, members, bindings, alignOptions);
+  if (ensembles || members.size() < 2 || isMlir(members[0].model))
+    return ensembles;
+  // The columns that one member chooses may be evenly apart, which is a slice there, and those of another not.
+  std::vector<ImportOptions> keeping(bindings.begin(), bindings.end());
+  for (ImportOptions &options : keeping)
+    options.keepsPlaces = true;
+  bool mayDiffer = false;
+  llvm::Error first = llvm::handleErrors(ensembles.takeError(), [&](std::unique_ptr<CompileError> error) {
+    mayDiffer = error->code == ExitCode::unsupported;
+    return llvm::Error(std::move(error));
+  });
+  if (!mayDiffer)
+    return std::move(first);
+  auto again = alignAsImported(context, members, keeping, alignOptions);
+  if (!again) {
+    llvm::consumeError(again.takeError());
+    return std::move(first);
+  }
+  llvm::consumeError(std::move(first));
+  return again;
 }
 
 llvm::Expected<Ensemble> align(MLIRContext &context, ArrayRef<std::string> paths, const ImportOptions &options,

@@ -111,6 +111,8 @@ public:
   bool failed() const { return problem.has_value(); }
   /// Elements that may still be computed while importing: a small file must not make us work for long.
   int64_t budget = int64_t(1) << 25;
+  /// Known places stay indices, evenly apart or not: ImportOptions.
+  bool keepsPlaces = false;
   /// Sizes were made one while importing: what was built is void.
   bool restart = false;
 
