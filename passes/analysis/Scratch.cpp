@@ -95,10 +95,12 @@ private:
   static int64_t alignedBytes(int64_t rowBytes) { return llvm::alignTo(rowBytes, 8); } // a tile's 8 rows or more: 64
 };
 
-/// Elements from row to row. Whole vectors are stored.
-int64_t strideOf(int64_t columns, const TargetTraits &target) {
-  if (columns == 1)
-    return 1;
+/// Elements from row to row. Whole vectors are stored by what is no map or product.
+int64_t strideOf(Value value, const TargetTraits &target) {
+  int64_t columns = RowForm::of(cast<RankedTensorType>(value.getType())).columns.getFixed();
+  bool isMasked = isa<MapOp>(value.getDefiningOp()) || isTiled(value.getDefiningOp());
+  if (columns == 1 || (target.packsNarrowRows && isMasked && columns <= mostPacked))
+    return columns;
   int64_t stride = llvm::alignTo(columns, 16);
   return stride % target.conflictingStride == 0 ? stride + 16 : stride;
 }
@@ -132,7 +134,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
       continue;
     auto type = cast<RankedTensorType>(value.getType());
     place.narrow = narrowOf(value);
-    place.stride = strideOf(RowForm::of(type).columns.getFixed(), target);
+    place.stride = strideOf(value, target);
     place.offset =
         memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
   }

@@ -10,6 +10,9 @@ namespace tutti {
 struct Steps;
 struct TargetTraits;
 
+/// Rows of so few elements are narrow (TargetTraits::packsNarrowRows): half a vector at most.
+constexpr int64_t mostPacked = 8;
+
 /// Gives the values that steps keep in scratch memory their places there, from the order of the steps alone, and the
 /// steps `scratchPerRow`. Values may have one place if they never live at once.
 void layOutScratch(Steps &steps, const TargetTraits &target);

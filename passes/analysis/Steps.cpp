@@ -38,6 +38,12 @@ bool isExpensive(MapOp map) {
   });
 }
 
+/// A function of few columns, which would leave most lanes of a row's own vector empty.
+bool isWorthPacking(MapOp map, const TargetTraits &target) {
+  Size columns = columnsOf(map.getResult());
+  return target.packsNarrowRows && columns.isFixed() && columns.getFixed() <= mostPacked && isExpensive(map);
+}
+
 /// A math function is a dozen operations and more.
 int64_t bodyLength(MapOp map) {
   int64_t length = 0;
@@ -55,7 +61,7 @@ bool computes(Operation *op) {
 /// Which contraction of a body has a value in its registers: its own sums, and maps of them.
 class Registers {
 public:
-  Registers(Block &body, const RowForm &form) : form(form) {
+  Registers(Block &body, const RowForm &form, const TargetTraits &target) : form(form), target(target) {
     for (Operation &op : body.without_terminator())
       if (isTiled(&op)) {
         places[op.getResult(0)] = tiled.size();
@@ -96,6 +102,7 @@ public:
 
 private:
   const RowForm &form;
+  const TargetTraits &target;
   SmallVector<ContractOp> tiled;
   llvm::DenseMap<Value, unsigned> places;
   SmallVector<int64_t> lengths;          ///< of the maps that would be computed in each contraction's registers
@@ -112,6 +119,9 @@ private:
       if (std::optional<unsigned> place = find(operand))
         latest = std::max(latest.value_or(0), *place);
     if (!latest || !formOf(map.getResult()).sameRows(form))
+      return;
+    // Registers have a row each; for half a vector that is better than memory between.
+    if (isWorthPacking(map, target) && columnsOf(map.getResult()).getFixed() < mostPacked)
       return;
     for (auto [index, operand] : llvm::enumerate(map.getInputs()))
       if (find(operand) == latest ? !readsOwnElement(map, index) : readyAfter(operand) > *latest)
@@ -191,6 +201,8 @@ private:
     Operation *user = use.getOwner();
     if (isa<YieldOp, HeadOp>(user) || isTiled(user))
       return true;
+    if (auto map = value.getDefiningOp<MapOp>(); map && isRowPhase(user) && isWorthPacking(map, target))
+      return true;
     // Updates are read one by one: what computes them goes by vectors before.
     if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
       return true;
@@ -265,7 +277,7 @@ Steps Steps::of(plan::KernelOp kernel) {
   for (Attribute size : kernel.getRows())
     steps.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
 
-  Registers registers(body, steps.form);
+  Registers registers(body, steps.form, target);
   Stores stores(body, steps.form, registers, target);
   addSteps(steps, registers, stores);
 

@@ -151,9 +151,8 @@ wide = {"x": 12 * rng(3, 8)}  # some above the bound
 case("softplus~op", 13, [node("Softplus", "x")], wide)
 case("softplus~guarded", 18, [node("Softplus", "x", "s"), node("Greater", "x bound", "c"), node("Where", "c x s")], wide,
      {"bound": f32(20)})
-case("own-places~0", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(5, 2, 7, 1)})
-case("own-places~1", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(0, 3, 6, 2)})
-case("own-places-evenly-apart", 13, [node("Gather", "x i", axis=1)], x, {"i": i64(1, 3, 5, 7)})
+for name, places in (("own-places~0", (5, 2, 7, 1)), ("own-places~1", (0, 3, 6, 2)), ("own-places-evenly-apart", (1, 3, 5, 7))):
+    case(name, 13, [node("Gather", "x i", axis=1)], x, {"i": i64(*places)})
 case("swish~op", 24, [node("Swish", "x")], x)
 case("swish~spelled", 13, [node("Sigmoid", "x", "s"), node("Mul", "s x")], x)
 case("swish-alpha", 24, [node("Swish", "x", alpha=1.5)], x)

@@ -83,30 +83,14 @@ void Code::storeVector(Value value, Value pointer, Value mask) {
     LLVM::StoreOp::create(b, loc, value, pointer, align);
 }
 Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
-  SmallVector<bool> wanted(lanes, true);
-  if (mask) {
-    DenseElementsAttr bits;
-    matchPattern(mask, m_Constant(&bits));
-    wanted = llvm::to_vector(bits.getValues<bool>());
-  }
-  Value taken;
-  for (int64_t from = 0; from < lanes * step; from += lanes) {
-    SmallVector<bool> read(lanes, false);
-    SmallVector<int32_t> places; // of the elements taken so far, and behind them those of this vector
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      int64_t place = lane * step - from;
-      bool here = wanted[lane] && place >= 0 && place < lanes;
-      if (here)
-        std::fill_n(read.begin(), place + 1, true);
-      places.push_back(int32_t(here ? lanes + place : lane));
-    }
-    int64_t count = llvm::count(read, true);
-    if (count == 0)
-      break;
-    Value next = loadVector(element, at(pointer, from * bytesOf(storageType(element))), firstLanes(count));
-    taken = LLVM::ShuffleVectorOp::create(b, loc, taken ? taken : next, next, places);
-  }
-  return taken;
+  int64_t count = lanes;
+  if (DenseElementsAttr bits; mask && matchPattern(mask, m_Constant(&bits)))
+    count = llvm::count(bits.getValues<bool>(), true);
+  int64_t bytes = bytesOf(storageType(element)), read = (count - 1) * step + 1;
+  SmallVector<Value> vectors;
+  for (int64_t from = 0; from < read; from += lanes)
+    vectors.push_back(loadVector(element, at(pointer, from * bytes), firstLanes(read - from)));
+  return picked(vectors, [&](int64_t lane) { return lane * step; });
 }
 Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
   VectorType type = vec(storageType(element));

@@ -65,8 +65,8 @@ public:
   /// zero.
   mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask, int64_t count = lanes);
   void storeVector(mlir::Value value, mlir::Value pointer, mlir::Value mask);
-  /// The first of every `step` elements, 16 of them: vectors side by side, from which they are taken. `mask`: null or a
-  /// constant; nothing behind the last element that counts is touched.
+  /// The first of every `step` elements, 16 of them: vectors side by side, from which they are taken. `mask`: null, or
+  /// firstLanes of a number; nothing behind the last element that counts is touched.
   mlir::Value loadStrided(mlir::Type element, mlir::Value pointer, int64_t step, mlir::Value mask);
   /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);

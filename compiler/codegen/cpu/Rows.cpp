@@ -2,6 +2,7 @@
 // The row and element families: values stored row by row, 16 columns at a time.
 #include "Emitters.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Scratch.h"
 
 using namespace mlir;
 
@@ -188,13 +189,66 @@ static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Va
   code.loop(whole, to, step, emit);
 }
 
+/// Whether a value is made of maps alone, whose lanes can be those of several rows: it lies row behind row, and what
+/// is read of memory is the same element of such a value, a row's only one, or what depends on the column alone. And
+/// that is worth it: `work` for an element, of which each row would take a vector, against what is gathered.
+static bool isPacked(StepEmitter &e, Value value, int64_t work) {
+  constexpr int64_t workOfGather = 16;
+  int64_t gathers = 0;
+  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
+  if (!columns.isFixed() || columns.getFixed() > mostPacked || e.fixedRowStride(value) != columns.getFixed())
+    return false;
+  llvm::DenseSet<std::pair<Value, AffineMap>> seen;
+  SmallVector<std::pair<Value, AffineMap>> open = {{value, e.own(value)}};
+  while (!open.empty()) {
+    auto [next, access] = open.pop_back_val();
+    if (!seen.insert({next, access}).second)
+      continue;
+    if (next == value || !e.steps.places.contains(next)) {
+      auto map = next.getDefiningOp<MapOp>();
+      if (!map)
+        return false;
+      for (auto [index, input] : llvm::enumerate(map.getInputs()))
+        open.emplace_back(input, operandAccess(map, index, access));
+      continue;
+    }
+    bool ofNoRow = e.isOfNoRow(next, access);
+    if (!ofNoRow && !e.liesPacked(next, access, columns.getFixed()))
+      return false;
+    bool differs = ofNoRow ? access.isFunctionOfDim(e.steps.form.dims() - 1)
+                           : RowForm::of(StepEmitter::typeOf(next)).columns != columns;
+    gathers += differs && lanes % columns.getFixed() != 0;
+  }
+  return work * (lanes / columns.getFixed()) > gathers * workOfGather;
+}
+
+/// All rows of the tile at once.
+static void emitPacked(StepEmitter &e, Value value) {
+  e.packed = RowForm::of(StepEmitter::typeOf(value)).columns.getFixed();
+  e.chunk = Columns{e.code.num(0), e.code.mul(e.rows(), e.packed), {}};
+  emitElements(e, value, e.code.num(0),
+               [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
+  e.chunk.reset();
+  e.packed = 0;
+}
+
 void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {
-  auto range = [&](Value from, Value to, int64_t step) { emitRange(e, steps, from, to, step); };
   SmallVector<TransposedReads::Operand> transposed = e.steps.transposed.readBy(e.kernel, e.steps, steps);
-  if (transposed.empty())
-    range(e.code.num(0), e.rows(), 1);
-  else
-    emitTransposed(e, transposed, range);
+  if (!transposed.empty())
+    return emitTransposed(e, transposed,
+                          [&](Value from, Value to, int64_t step) { emitRange(e, steps, from, to, step); });
+  auto goesPacked = [&](const Step &step) {
+    return llvm::all_of(step.stores, [&](Value value) { return isPacked(e, value, step.work); });
+  };
+  while (!steps.empty()) {
+    ArrayRef<Step> byRow = steps.take_until(goesPacked);
+    if (!byRow.empty())
+      emitRange(e, byRow, e.code.num(0), e.rows(), 1);
+    steps = steps.drop_front(byRow.size());
+    for (; !steps.empty() && goesPacked(steps.front()); steps = steps.drop_front())
+      for (Value value : steps.front().stores)
+        emitPacked(e, value);
+  }
 }
 
 } // namespace tutti

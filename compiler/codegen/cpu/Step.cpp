@@ -188,6 +188,18 @@ StepEmitter::Address StepEmitter::addressOf(Value value, AffineMap access, Point
   return address;
 }
 
+std::optional<int64_t> StepEmitter::stepOf(const Address &address) {
+  int64_t step = 0;
+  for (const Address::Term &term : address.terms) {
+    std::optional<int64_t> along = slope(term.index, steps.form.dims() - 1);
+    if (!along || (*along != 0 && !term.fixed))
+      return std::nullopt;
+    if (term.fixed)
+      step += *along * *term.fixed;
+  }
+  return step;
+}
+
 Value StepEmitter::pointerOf(const Address &address, ArrayRef<Value> dims, int64_t bytes) {
   Value pointer = address.base;
   for (const Address::Term &term : address.terms) {
@@ -211,20 +223,15 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   int64_t bytes = storageBytes(element);
   unsigned column = steps.form.dims() - 1;
   SmallVector<Value> dims = dimensions(point);
+  if (packed && (!isOfNoRow(value, access) || access.isFunctionOfDim(column)))
+    return loadPacked(value, access, point);
   Address address = addressOf(value, access, point);
 
-  // How the address moves from lane to lane.
   bool anyVector = false;
-  std::optional<int64_t> step = 0;
-  for (const Address::Term &term : address.terms) {
-    std::optional<int64_t> along = slope(term.index, column);
-    if (!along || (*along != 0 && !term.fixed))
-      step = std::nullopt;
-    else if (step && term.fixed)
-      step = *step + *along * *term.fixed;
+  for (const Address::Term &term : address.terms)
     for (auto [i, extra] : llvm::enumerate(point.extra))
       anyVector |= isa<VectorType>(extra.getType()) && term.index.isFunctionOfDim(column + 1 + i);
-  }
+  std::optional<int64_t> step = stepOf(address);
   bool vary = varies(access, point);
   if (!anyVector && step && *step == -1 && vary && !point.mask) {
     Value last = code.at(pointerOf(address, dims, bytes), -(lanes - 1) * bytes);
@@ -255,12 +262,64 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   return code.gather(element, address.base, offsets, point.mask);
 }
 
+bool StepEmitter::liesPacked(Value value, AffineMap access, int64_t columns) {
+  RowForm form = RowForm::of(typeOf(value));
+  return form.rows == steps.form.rows && !isWeight(value) && isOwnElement(access, form) && form.columns.isFixed() &&
+         (form.columns == Size(columns) || form.columns == Size(1)) && fixedRowStride(value) == form.columns.getFixed();
+}
+
+bool StepEmitter::isOfNoRow(Value value, AffineMap access) {
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  return steps.places.find(value)->second.kind != Place::scratch &&
+         llvm::none_of(llvm::seq(1u, steps.form.dims() - 1),
+                       [&](unsigned row) { return access.isFunctionOfDim(row); }) &&
+         llvm::none_of(shape.drop_front(!shape.empty()), ShapedType::isDynamic);
+}
+
+/// Lanes of several rows: those that lie side by side, or what each reads of its row or by its own column.
+Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
+  Type element = elementOf(value), i32 = code.b.getI32Type();
+  int64_t bytes = storageBytes(element);
+  bool ofRows = !isOfNoRow(value, access);
+  Point first(code.num(0), code.num(0));
+  Value start = pointerTo(value, access, first);
+  if (ofRows && RowForm::of(typeOf(value)).columns == Size(packed))
+    return code.loadVector(element, code.at(start, code.mul(point.column, bytes)), point.mask);
+  // A vector has whole rows, or ends with one: each lane's place in it is known.
+  if (lanes % packed == 0 && ofRows && !point.mask) {
+    Value place = code.at(start, code.mul(code.div(point.column, code.num(packed)), bytes));
+    Value rows = code.loadVector(element, place, code.firstLanes(lanes / packed));
+    return code.shuffled(rows, rows, [&](int64_t lane) { return lane / packed; });
+  }
+  Address address = addressOf(value, access, first);
+  if (lanes % packed == 0 && !ofRows && stepOf(address) == 1) {
+    Value columns = code.loadVector(element, start, code.firstLanes(packed));
+    return code.shuffled(columns, columns, [&](int64_t lane) { return lane % packed; });
+  }
+  // A tile has fewer elements than 2^31, and a processor divides twice as many of these numbers at a time.
+  auto all = [&](int64_t number) { return code.splat(arith::ConstantIntOp::create(code.b, code.loc, i32, number)); };
+  auto wide = [&](Value numbers) { return arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), numbers); };
+  Value from = arith::TruncIOp::create(code.b, code.loc, i32, point.column);
+  Value place = code.add(code.splat(from), code.laneNumbers(i32));
+  Value row = arith::DivUIOp::create(code.b, code.loc, place, all(packed));
+  if (ofRows)
+    return code.gather(element, start, code.mul(row, all(bytes)), point.mask);
+  SmallVector<Value> dims = dimensions(first);
+  dims[steps.form.dims() - 1] = wide(arith::SubIOp::create(code.b, code.loc, place, code.mul(row, all(packed))));
+  Value offsets = code.splat(code.num(0));
+  for (const Address::Term &term : address.terms) {
+    Value stride = code.splat(code.num(*term.fixed * bytes));
+    offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), stride));
+  }
+  return code.gather(element, address.base, offsets, point.mask);
+}
+
 void StepEmitter::write(Value value, Value data, Point &point) {
   RankedTensorType type = typeOf(value);
   int64_t bytes = storageBytes(type.getElementType());
   Value place = code.add(code.mul(point.row, rowStride(value)), point.column);
   Value pointer = code.at(rowPointer(value), code.mul(place, bytes));
-  if (RowForm::of(type).columns == Size(1) && !isa<VectorType>(data.getType()))
+  if (!packed && RowForm::of(type).columns == Size(1) && !isa<VectorType>(data.getType()))
     code.storeScalar(data, pointer);
   else
     code.storeVector(code.splat(data), pointer, point.mask);

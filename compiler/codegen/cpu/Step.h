@@ -85,6 +85,12 @@ public:
   llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, Copy> copies;
   /// The columns under way, if not all of a row.
   std::optional<Columns> chunk;
+  /// If not 0, the columns are those of all the tile's rows, of so many each, end to end: lanes are of several rows.
+  int64_t packed = 0;
+  /// What may then be read of memory: the same element of a value whose rows, of so many columns, lie end to end, or
+  /// their only one; and elements that no row decides.
+  bool liesPacked(mlir::Value value, mlir::AffineMap access, int64_t columns);
+  bool isOfNoRow(mlir::Value value, mlir::AffineMap access);
   Columns columnsOf(mlir::Value value);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
@@ -113,6 +119,7 @@ public:
   mlir::Value inRange(mlir::Value index, mlir::Value length);
   /// Pointer to, and elements between the rows of, a value whose rows are the kernel's.
   mlir::Value rowPointer(mlir::Value value) { return need(Need::rowPointer, value); }
+  bool isWeight(mlir::Value value);
   mlir::Value rowStride(mlir::Value value);
   std::optional<int64_t> fixedRowStride(mlir::Value value);
 
@@ -135,8 +142,11 @@ private:
     bool ownRows; ///< of the kernel, whatever the column
   };
   Address addressOf(mlir::Value value, mlir::AffineMap access, Point &point);
+  /// Elements from lane to lane, if they are evenly apart.
+  std::optional<int64_t> stepOf(const Address &address);
   mlir::Value pointerOf(const Address &address, llvm::ArrayRef<mlir::Value> dims, int64_t bytes);
   mlir::Value load(mlir::Value value, mlir::AffineMap access, Point &point);
+  mlir::Value loadPacked(mlir::Value value, mlir::AffineMap access, Point &point);
   mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
@@ -156,7 +166,6 @@ private:
   /// An access at lanes that lie in one run of columns: it divides by the run's length no more.
   mlir::AffineMap inRun(mlir::AffineMap access, const Point &point);
   mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
-  bool isWeight(mlir::Value value);
   bool varies(mlir::AffineMap access, Point &point);
 
   std::map<std::tuple<int, void *, std::string>, mlir::Value> given;

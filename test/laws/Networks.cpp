@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The networks of law invariance: every kind of step, and widths that leave remainders.
+#include "Networks.h"
+
+namespace tutti::laws {
+
+static const std::vector<Network> all = {
+    // Widths that leave remainders of every kind, and a reduction of several chunks.
+    {"mlp",
+     R"mlir(func.func @main(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %w0 = tutti.get @w0 : tensor<300x77xf32>
+         %b0 = tutti.get @b0 : tensor<77xf32>
+         %w1 = tutti.get @w1 : tensor<77x45xf32>
+         %b1 = tutti.get @b1 : tensor<45xf32>
+         %w2 = tutti.get @w2 : tensor<45x3xf32>
+         %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x300xf32, ["batch"]>, tensor<300x77xf32>
+         %1 = tutti.add %0, %b0 : tensor<?x77xf32, ["batch"]>, tensor<77xf32>
+         %2 = tutti.relu %1 : tensor<?x77xf32, ["batch"]>
+         %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x77xf32, ["batch"]>, tensor<77x45xf32>
+         %4 = tutti.add %3, %b1 : tensor<?x45xf32, ["batch"]>, tensor<45xf32>
+         %5 = tutti.mish %4 : tensor<?x45xf32, ["batch"]>
+         %6 = tutti.contract %5, %w2 "bk,kn->bn" : tensor<?x45xf32, ["batch"]>, tensor<45x3xf32>
+         return %6 : tensor<?x3xf32, ["batch"]>
+       })mlir",
+     {{"w0", {300, 77}}, {"b0", {77}}, {"w1", {77, 45}}, {"b1", {45}}, {"w2", {45, 3}}}},
+    {"norm",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x33xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<33x33xf32>
+         %g = tutti.get @g : tensor<33xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x33xf32, ["batch"]>, tensor<33x33xf32>
+         %1 = tutti.add %0, %x : tensor<?x33xf32, ["batch"]>, tensor<?x33xf32, ["batch"]>
+         %2 = tutti.reduce mean %1 [1] : tensor<?x33xf32, ["batch"]>
+         %3 = tutti.sub %1, %2 : tensor<?x33xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %4 = tutti.mul %3, %3 : tensor<?x33xf32, ["batch"]>, tensor<?x33xf32, ["batch"]>
+         %5 = tutti.reduce mean %4 [1] : tensor<?x33xf32, ["batch"]>
+         %e = tutti.constant dense<1.0e-5> : tensor<f32>
+         %6 = tutti.add %5, %e : tensor<?x1xf32, ["batch"]>, tensor<f32>
+         %7 = tutti.sqrt %6 : tensor<?x1xf32, ["batch"]>
+         %8 = tutti.div %3, %7 : tensor<?x33xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %9 = tutti.mul %8, %g : tensor<?x33xf32, ["batch"]>, tensor<33xf32>
+         return %9 : tensor<?x33xf32, ["batch"]>
+       })mlir",
+     {{"w", {33, 33}}, {"g", {33}}}},
+    // A column that is narrower than its sums.
+    {"one16",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x1xbf16, ["batch"]> {
+         %w = tutti.get @w : tensor<33x1xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x33xf32, ["batch"]>, tensor<33x1xf32>
+         %1 = tutti.cast %0 : tensor<?x1xf32, ["batch"]> -> tensor<?x1xbf16, ["batch"]>
+         return %1 : tensor<?x1xbf16, ["batch"]>
+       })mlir",
+     {{"w", {33, 1}}}},
+    // A row of squares ends where a single number of each row begins to live, between the same two contractions.
+    {"moments",
+     R"mlir(func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<8x64xf32>
+         %v = tutti.get @v : tensor<64x3xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x64xf32>
+         %1 = tutti.reduce mean %0 [1] : tensor<?x64xf32, ["batch"]>
+         %2 = tutti.mul %0, %0 : tensor<?x64xf32, ["batch"]>, tensor<?x64xf32, ["batch"]>
+         %3 = tutti.reduce mean %2 [1] : tensor<?x64xf32, ["batch"]>
+         %4 = tutti.mul %1, %1 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %5 = tutti.sub %3, %4 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %6 = tutti.sqrt %5 : tensor<?x1xf32, ["batch"]>
+         %7 = tutti.sub %0, %1 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %8 = tutti.div %7, %6 : tensor<?x64xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %9 = tutti.contract %8, %v "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x3xf32>
+         return %9 : tensor<?x3xf32, ["batch"]>
+       })mlir",
+     {{"w", {8, 64}}, {"v", {64, 3}}}},
+    {"softmax",
+     R"mlir(func.func @main(%x: tensor<?x101xf32, ["batch"]>) -> tensor<?x101xf32, ["batch"]> {
+         %s = tutti.get @s : tensor<101xf32>
+         %0 = tutti.mul %x, %s : tensor<?x101xf32, ["batch"]>, tensor<101xf32>
+         %1 = tutti.reduce max %0 [1] : tensor<?x101xf32, ["batch"]>
+         %2 = tutti.sub %0, %1 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %3 = tutti.exp %2 : tensor<?x101xf32, ["batch"]>
+         %4 = tutti.reduce sum %3 [1] : tensor<?x101xf32, ["batch"]>
+         %5 = tutti.div %3, %4 : tensor<?x101xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         return %5 : tensor<?x101xf32, ["batch"]>
+       })mlir",
+     {{"s", {101}}}},
+    // So few terms that their sums are made where a function takes them, by fours and what is left.
+    {"narrow",
+     R"mlir(func.func @main(%x: tensor<?x2xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
+         %c = tutti.get @c : tensor<2xf32>
+         %w = tutti.get @w : tensor<2x13xf32>
+         %b = tutti.get @b : tensor<13xf32>
+         %v = tutti.get @v : tensor<13x1xf32>
+         %0 = tutti.sub %x, %c : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
+         %1 = tutti.contract %0, %w "bk,kn->bn" : tensor<?x2xf32, ["batch"]>, tensor<2x13xf32>
+         %2 = tutti.add %1, %b : tensor<?x13xf32, ["batch"]>, tensor<13xf32>
+         %3 = tutti.tanh %2 : tensor<?x13xf32, ["batch"]>
+         %4 = tutti.contract %3, %v "bk,kn->bn" : tensor<?x13xf32, ["batch"]>, tensor<13x1xf32>
+         return %4 : tensor<?x1xf32, ["batch"]>
+       })mlir",
+     {{"c", {2}}, {"w", {2, 13}}, {"b", {13}}, {"v", {13, 1}}}},
+    {"twin",
+     R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<17x256xf32>
+         %v = tutti.get @v : tensor<256x1xf32>
+         %u = tutti.get @u : tensor<256x1xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x17xf32, ["batch"]>, tensor<17x256xf32>
+         %1 = tutti.tanh %0 : tensor<?x256xf32, ["batch"]>
+         %2 = tutti.contract %1, %v "bk,kn->bn" : tensor<?x256xf32, ["batch"]>, tensor<256x1xf32>
+         %3 = tutti.sigmoid %1 : tensor<?x256xf32, ["batch"]>
+         %4 = tutti.contract %3, %u "bk,kn->bn" : tensor<?x256xf32, ["batch"]>, tensor<256x1xf32>
+         %5 = tutti.concat %2, %4 axis 1 : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         return %5 : tensor<?x2xf32, ["batch"]>
+       })mlir",
+     {{"w", {17, 256}}, {"v", {256, 1}}, {"u", {256, 1}}}},
+    // What rows read transposed is copied block by block: some columns at a time, all of them for phases of a row, and
+    // of rows that lie apart.
+    {"transposed",
+     R"mlir(func.func @main(%x: tensor<?x2310xf32, ["batch"]>) -> tensor<?x33x70xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<33x70xf32>
+         %0 = tutti.reshape %x : tensor<?x2310xf32, ["batch"]> -> tensor<?x70x33xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x70x33xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x33x70xf32, ["batch"]>, tensor<33x70xf32>
+         %3 = tutti.tanh %2 : tensor<?x33x70xf32, ["batch"]>
+         return %3 : tensor<?x33x70xf32, ["batch"]>
+       })mlir",
+     {{"b", {33, 70}}}},
+    {"phases",
+     R"mlir(func.func @main(%x: tensor<?x735xf32, ["batch"]>) -> tensor<?x21x35xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<21x35xf32>
+         %0 = tutti.reshape %x : tensor<?x735xf32, ["batch"]> -> tensor<?x35x21xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x35x21xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x21x35xf32, ["batch"]>, tensor<21x35xf32>
+         %3 = tutti.reduce sum %1 [2] : tensor<?x21x35xf32, ["batch"]>
+         %4 = tutti.mul %2, %3 : tensor<?x21x35xf32, ["batch"]>, tensor<?x21x1xf32, ["batch"]>
+         return %4 : tensor<?x21x35xf32, ["batch"]>
+       })mlir",
+     {{"b", {21, 35}}}},
+    {"planes",
+     R"mlir(func.func @main(%x: tensor<?x714xf32, ["batch"]>) -> tensor<?x17x6x7xf32, ["batch"]> {
+         %b = tutti.get @b : tensor<17x6x7xf32>
+         %0 = tutti.reshape %x : tensor<?x714xf32, ["batch"]> -> tensor<?x7x6x17xf32, ["batch"]>
+         %1 = tutti.transpose %0 [0, 3, 2, 1] : tensor<?x7x6x17xf32, ["batch"]>
+         %2 = tutti.add %1, %b : tensor<?x17x6x7xf32, ["batch"]>, tensor<17x6x7xf32>
+         return %2 : tensor<?x17x6x7xf32, ["batch"]>
+       })mlir",
+     {{"b", {17, 6, 7}}}},
+    // Scores, their softmax and what they weigh, of two heads: products of two values, one after the other.
+    {"attention",
+     R"mlir(func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x9x8xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<8x16xf32>
+         %v = tutti.get @v : tensor<8x8xf32>
+         %r = tutti.reshape %x : tensor<?x72xf32, ["batch"]> -> tensor<?x9x8xf32, ["batch"]>
+         %0 = tutti.contract %r, %w "bsk,kn->bsn" : tensor<?x9x8xf32, ["batch"]>, tensor<8x16xf32>
+         %1 = tutti.reshape %0 : tensor<?x9x16xf32, ["batch"]> -> tensor<?x9x2x8xf32, ["batch"]>
+         %2 = tutti.transpose %1 [0, 2, 1, 3] : tensor<?x9x2x8xf32, ["batch"]>
+         %3 = tutti.transpose %1 [0, 2, 3, 1] : tensor<?x9x2x8xf32, ["batch"]>
+         %4 = tutti.contract %2, %3 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
+         %5 = tutti.reduce max %4 [3] : tensor<?x2x9x9xf32, ["batch"]>
+         %6 = tutti.sub %4, %5 : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x1xf32, ["batch"]>
+         %7 = tutti.exp %6 : tensor<?x2x9x9xf32, ["batch"]>
+         %8 = tutti.reduce sum %7 [3] : tensor<?x2x9x9xf32, ["batch"]>
+         %9 = tutti.div %7, %8 : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x1xf32, ["batch"]>
+         %10 = tutti.contract %9, %2 "bhst,bhtk->bhsk" : tensor<?x2x9x9xf32, ["batch"]>, tensor<?x2x9x8xf32, ["batch"]>
+         %11 = tutti.reduce mean %10 [1] : tensor<?x2x9x8xf32, ["batch"]>
+         %12 = tutti.reshape %11 : tensor<?x1x9x8xf32, ["batch"]> -> tensor<?x9x8xf32, ["batch"]>
+         %13 = tutti.contract %12, %v "bsk,kn->bsn" : tensor<?x9x8xf32, ["batch"]>, tensor<8x8xf32>
+         return %13 : tensor<?x9x8xf32, ["batch"]>
+       })mlir",
+     {{"w", {8, 16}}, {"v", {8, 8}}}},
+    // Rows of few columns, several of which share a vector: a row's own number beside them, and numbers of the columns.
+    {"packed",
+     R"mlir(func.func @main(%x: tensor<?x6xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<6x8xf32>
+         %b = tutti.get @b : tensor<8xf32>
+         %v = tutti.get @v : tensor<8x3xf32>
+         %c = tutti.get @c : tensor<3xf32>
+         %u = tutti.get @u : tensor<3x1xf32>
+         %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x6xf32, ["batch"]>, tensor<6x8xf32>
+         %1 = tutti.tanh %0 : tensor<?x8xf32, ["batch"]>
+         %2 = tutti.mul %1, %b : tensor<?x8xf32, ["batch"]>, tensor<8xf32>
+         %3 = tutti.reduce max %2 [1] : tensor<?x8xf32, ["batch"]>
+         %4 = tutti.sub %2, %3 : tensor<?x8xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %5 = tutti.exp %4 : tensor<?x8xf32, ["batch"]>
+         %6 = tutti.contract %5, %v "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x3xf32>
+         %7 = tutti.mul %6, %c : tensor<?x3xf32, ["batch"]>, tensor<3xf32>
+         %8 = tutti.reduce max %7 [1] : tensor<?x3xf32, ["batch"]>
+         %9 = tutti.sub %7, %8 : tensor<?x3xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %10 = tutti.exp %9 : tensor<?x3xf32, ["batch"]>
+         %11 = tutti.sigmoid %10 : tensor<?x3xf32, ["batch"]>
+         %12 = tutti.contract %11, %u "bk,kn->bn" : tensor<?x3xf32, ["batch"]>, tensor<3x1xf32>
+         %13 = tutti.sigmoid %12 : tensor<?x1xf32, ["batch"]>
+         return %13 : tensor<?x1xf32, ["batch"]>
+       })mlir",
+     {{"w", {6, 8}}, {"b", {8}}, {"v", {8, 3}}, {"c", {3}}, {"u", {3, 1}}}},
+    // Columns of the input that each member chose for itself.
+    {"chosen",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
+         %i = tutti.get @i : tensor<5xi64>
+         %w = tutti.get @w : tensor<5x3xf32>
+         %0 = tutti.gather %x at %i axis 1 : tensor<?x33xf32, ["batch"]>, tensor<5xi64>
+         %1 = tutti.contract %0, %w "bk,kn->bn" : tensor<?x5xf32, ["batch"]>, tensor<5x3xf32>
+         return %1 : tensor<?x3xf32, ["batch"]>
+       })mlir",
+     {{"w", {5, 3}}},
+     {{"i", {5}}}},
+};
+
+const std::vector<Network> &networks() { return all; }
+
+} // namespace tutti::laws
