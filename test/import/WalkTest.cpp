@@ -303,6 +303,12 @@ TEST_F(WalkTest, ElementsThatAnOpDoesNotTake) {
   tanh.set_input(0, "x");
   tanh.set_op_type("GlobalAveragePool");
   expectFailure(3, {"(GlobalAveragePool)", "float"});
+  tanh.set_op_type("AveragePool");
+  onnx::AttributeProto &lengths = *tanh.add_attribute();
+  lengths.set_name("kernel_shape");
+  lengths.set_type(onnx::AttributeProto::INTS);
+  lengths.add_ints(2);
+  expectFailure(3, {"the_Tanh", "x is int64 (N, 3, 4), expected elements of a float type"});
 }
 
 TEST_F(WalkTest, GraphsInGraphs) {

@@ -188,7 +188,8 @@ void importConv(Node &n) {
 /// The element at `offset` of every window.
 static Operand elementOf(Emit &e, Operand x, ArrayRef<Windows> windows, ArrayRef<int64_t> offset) {
   for (auto [i, along] : llvm::enumerate(windows))
-    x = e.part(x, 2 + i, offset[i], along.count, along.stride);
+    if (x)
+      x = e.part(x, 2 + i, offset[i], along.count, along.stride);
   return x;
 }
 
@@ -201,6 +202,10 @@ static void pool(Node &n, ReduceKind kind) {
     return;
   if (!n.hasAttr("kernel_shape")) {
     e.malformed("attribute 'kernel_shape' is missing");
+    return;
+  }
+  if (kind == ReduceKind::mean && !x.isFloat()) {
+    e.malformed("x is " + x.str() + ", expected elements of a float type");
     return;
   }
   std::optional<SmallVector<Windows>> windows = windowsOf(n, x, {});
