@@ -40,6 +40,8 @@ private:
   };
   /// What ports, tables and the arena start at multiples of.
   static constexpr uint64_t kBlockAlign = 256;
+  /// What is copied along with outputs takes less time than another copy.
+  static constexpr uint64_t kLargestGap = 32 << 10;
   /// A session's memory, here and there: regions of one block each. Offsets in bytes.
   struct Memory {
     uint64_t outputs, tables, pinned; ///< pinned and device memory start alike: inputs, outputs, tables

@@ -124,20 +124,32 @@ CUresult CudaEngine::launchOne(LaunchState &state) {
   return driver->cuLaunchKernelEx(&config, w.func, w.kernelParams, nullptr);
 }
 
+/// Outputs lie in order, here and there; those that are close together go in one copy, with what lies between them.
 CUresult CudaEngine::copyOutputs() {
+  uint64_t begin = 0, end = 0; // of what is still to be copied to pinned memory
+  auto copy = [&] {
+    return begin == end ? CUDA_SUCCESS : driver->cuMemcpyDtoHAsync(pinned + begin, block + begin, end - begin, stream);
+  };
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
     const PortState &port = call.ports[i];
     uint64_t bytes = port.bytes();
     if (port.memory != TUTTI_MEMORY_HOST || !bytes)
       continue;
-    bool direct = port.bound && port.inPlace;
-    if (CUresult result =
-            driver->cuMemcpyDtoHAsync(direct ? port.bound : pinned + places[i], block + places[i], bytes, stream))
-      return result;
-    if (port.bound && !direct)
+    if (port.bound && port.inPlace) {
+      if (CUresult result = driver->cuMemcpyDtoHAsync(port.bound, block + places[i], bytes, stream))
+        return result;
+      continue;
+    }
+    if (places[i] > end + kLargestGap || begin == end) {
+      if (CUresult result = copy())
+        return result;
+      begin = places[i];
+    }
+    end = places[i] + bytes;
+    if (port.bound)
       deliveries[numDeliveries++] = {port.bound, pinned + places[i], bytes};
   }
-  return CUDA_SUCCESS;
+  return copy();
 }
 
 /// The weights of a run stay as they are until it has ended; so do the tables that point to them.
