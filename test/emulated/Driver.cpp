@@ -136,8 +136,18 @@ void Driver::destroyContext(CUcontext context) {
 
 CUstream Driver::stream(CUstream handle) {
   CUcontext context = contextStack().empty() ? nullptr : contextStack().back();
-  if (reinterpret_cast<uintptr_t>(handle) <= 1)
-    return context ? context->defaultStream : nullptr;
+  if (auto special = reinterpret_cast<uintptr_t>(handle); special <= 2) {
+    if (special < 2 || !context)
+      return context ? context->defaultStream : nullptr;
+    CUstream &own = context->threadStreams[std::this_thread::get_id()];
+    if (!own) {
+      own = new CUstream_st;
+      own->queue = std::make_shared<Queue>();
+      own->queue->context = context;
+      context->streams.insert(own);
+    }
+    return own;
+  }
   for (CUcontext each : contexts)
     if (each->streams.count(handle))
       return handle;
@@ -223,6 +233,12 @@ bool Driver::isPinned(const void *address, size_t bytes) const {
     return false;
   auto before = std::prev(after);
   return at + bytes <= before->first + before->second;
+}
+
+bool Driver::touchesPinned(const void *address, size_t bytes) const {
+  auto at = reinterpret_cast<uint64_t>(address);
+  auto after = pinned.lower_bound(at + bytes);
+  return after != pinned.begin() && std::prev(after)->first + std::prev(after)->second > at;
 }
 
 } // namespace tutti::emulated

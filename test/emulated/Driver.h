@@ -14,6 +14,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 struct CUfunc_st {
@@ -104,8 +105,9 @@ struct CUctx_st {
   int references = 0;
   unsigned flags = 0;
   CUresult error = CUDA_SUCCESS; ///< once a launch has failed, every call says so
-  std::set<CUstream> streams;    ///< the default stream too
+  std::set<CUstream> streams;    ///< the default streams too
   CUstream defaultStream = nullptr;
+  std::map<std::thread::id, CUstream> threadStreams; ///< the default stream of each thread that has asked for it
 };
 
 namespace tutti::emulated {
@@ -130,7 +132,7 @@ public:
 
   CUcontext createContext(int device, bool primary);
   void destroyContext(CUcontext context);
-  /// The stream of a handle (0 and 1: the default stream), or null.
+  /// The stream of a handle, or null. 0, 1: the current context's default stream, 2: that of this thread.
   CUstream stream(CUstream handle);
 
   /// Puts work into a stream, or into the graph that it captures into.
@@ -169,6 +171,8 @@ public:
   double clock = 0; ///< milliseconds of a device whose every operation takes a microsecond
 
   bool isPinned(const void *address, size_t bytes) const;
+  /// Whether some of it is pinned.
+  bool touchesPinned(const void *address, size_t bytes) const;
 
 private:
   uint64_t numLaunches = 0;

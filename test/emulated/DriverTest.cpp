@@ -3,6 +3,7 @@
 #include "Harness.h"
 
 #include <cstring>
+#include <thread>
 
 class Driver : public EmulatedDevice {};
 
@@ -47,6 +48,96 @@ TEST_F(Driver, NamesAreFound) {
   const char *text = nullptr;
   EXPECT_EQ(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+TEST_F(Driver, NamesMeanTheFormOfTheirVersion) {
+  void *address = nullptr;
+  CUdriverProcAddressQueryResult status;
+  struct {
+    const char *name;
+    int version;
+    bool isHere;
+  } asked[] = {{"cuMemAlloc", 3020, true},
+               {"cuMemAlloc", 3010, false}, // 32 bits
+               {"cuGraphAddKernelNode", 12000, true},
+               {"cuGraphAddKernelNode", 11080, false},
+               {"cuCtxGetDevice", 12080, true},
+               {"cuCtxGetDevice", 13000, false}, // another parameter
+               {"cuLaunchKernelEx", 11060, true},
+               {"cuLaunchKernelEx", 11050, false},
+               {"cuCtxCreate", 4000, true},
+               {"cuCtxCreate", 11040, false},
+               {"cuCtxCreate", 13000, true},
+               {"cuInit", 2000, true}};
+  for (const auto &[name, version, isHere] : asked) {
+    ASSERT_EQ(cuGetProcAddress_v2(name, &address, version, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(address != nullptr, isHere) << name << " " << version;
+    EXPECT_EQ(status == CU_GET_PROC_ADDRESS_SUCCESS, isHere) << name << " " << version;
+  }
+  EXPECT_EQ(cuGetProcAddress_v2("cuInit", &address, 13010, 0, &status), CUDA_ERROR_INVALID_VALUE)
+      << "newer than the driver";
+}
+
+TEST_F(Driver, EachThingIsOfAContext) {
+  CUdeviceptr x = upload(std::vector<int>(1));
+  CUfunction kernel = function(addOne);
+  CUcontext own, other, found;
+  CUstream stream;
+  CUevent event;
+  ASSERT_EQ(cuCtxGetCurrent(&own), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxCreate_v2(&other, 0, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  EXPECT_EQ(launch(kernel, x, 1, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_NE(strstr(tuttiEmulatedReport(), "of another context"), nullptr);
+  EXPECT_EQ(launch(kernel, x, 1, nullptr), CUDA_ERROR_INVALID_HANDLE) << "the current context's default stream";
+  ASSERT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuEventRecord(event, stream), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(launch(kernel, x, 1, nullptr), CUDA_SUCCESS);
+  // A stream knows its own without one that is current; the default streams are whose it is.
+  ASSERT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamGetCtx(stream, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, other);
+  EXPECT_EQ(cuStreamGetCtx(nullptr, &found), CUDA_ERROR_INVALID_CONTEXT);
+  ASSERT_EQ(cuCtxPushCurrent_v2(own), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamGetCtx(nullptr, &found), CUDA_SUCCESS);
+  EXPECT_EQ(found, own);
+  EXPECT_EQ(cuEventDestroy_v2(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxDestroy_v2(other), CUDA_SUCCESS);
+}
+
+TEST_F(Driver, ThreadsHaveADefaultStreamEach) {
+  auto perThread = reinterpret_cast<CUstream>(uintptr_t(2));
+  CUdeviceptr x = upload(std::vector<int>(1));
+  CUfunction kernel = function(addOne);
+  CUcontext context;
+  ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+  ASSERT_EQ(launch(kernel, x, 1, perThread), CUDA_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamQuery(perThread), CUDA_SUCCESS) << "nothing was asked of this one";
+    EXPECT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  }).join();
+  EXPECT_EQ(cuStreamQuery(perThread), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuStreamSynchronize(perThread), CUDA_SUCCESS);
+  EXPECT_EQ(download<int>(x, 1)[0], 1);
+}
+
+TEST_F(Driver, HostMemoryIsPinnedAsAWholeOrNotAtAll) {
+  CUdeviceptr x = upload(std::vector<char>(8192));
+  std::vector<char> host(8192);
+  char *half = host.data() + 4096;
+  ASSERT_EQ(cuMemHostRegister_v2(host.data(), 4096, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemHostRegister_v2(half - 1, 4096, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  EXPECT_EQ(cuMemcpyHtoD_v2(x, host.data(), 4096), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH_v2(half, x, 4096), CUDA_SUCCESS);
+  for (size_t bytes : {4097, 8192}) {
+    EXPECT_EQ(cuMemcpyHtoD_v2(x, host.data(), bytes), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_NE(strstr(tuttiEmulatedReport(), "of which a part is pinned"), nullptr);
+  }
+  EXPECT_EQ(cuMemcpyDtoH_v2(half - 1, x, 2), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemHostUnregister(host.data()), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyHtoD_v2(x, host.data(), 8192), CUDA_SUCCESS);
 }
 
 TEST_F(Driver, WorkHappensWhenItIsWaitedFor) {
@@ -243,6 +334,7 @@ TEST_F(Driver, LaunchesAreChecked) {
   EXPECT_EQ(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, large, nullptr, parameters, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 228 << 10),
             CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS, 32), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(Driver, ImagesThatAreNone) {

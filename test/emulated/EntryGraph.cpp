@@ -257,7 +257,16 @@ template <class F> static CUresult change(Call &call, CUgraphExec exec, CUgraphN
 TUTTI_ENTRY cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                               const CUDA_KERNEL_NODE_PARAMS *parameters) {
   TUTTI_CALL();
-  return change(call, exec, node, [&](Work &work) { return describe(driver, parameters, work); });
+  return change(call, exec, node, [&](Work &work) {
+    CUfunction before = work.function;
+    Work changed = work;
+    if (CUresult result = describe(driver, parameters, changed))
+      return result;
+    // A node's function may become another one of its context.
+    TUTTI_EXPECT(changed.function->module->context == before->module->context, CUDA_ERROR_INVALID_VALUE);
+    work = std::move(changed);
+    return CUDA_SUCCESS;
+  });
 }
 
 TUTTI_ENTRY cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext) {

@@ -87,8 +87,9 @@ TUTTI_ENTRY cuMemFreeHost(void *address) {
 TUTTI_ENTRY cuMemHostRegister_v2(void *address, size_t bytes, unsigned) {
   TUTTI_CALL();
   TUTTI_EXPECT(address && bytes, CUDA_ERROR_INVALID_VALUE);
-  bool added = driver.pinned.emplace(reinterpret_cast<uint64_t>(address), bytes).second;
-  return added ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  TUTTI_EXPECT(!driver.touchesPinned(address, bytes), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  driver.pinned[reinterpret_cast<uint64_t>(address)] = bytes;
+  return CUDA_SUCCESS;
 }
 
 TUTTI_ENTRY cuMemHostUnregister(void *address) {

@@ -57,8 +57,10 @@ TUTTI_ENTRY cuStreamQuery(CUstream handle) {
   return query(driver, *stream->queue, stream->queue->asked);
 }
 
+/// Of a stream that somebody has made, threads without a context may ask, too.
 TUTTI_ENTRY cuStreamGetCtx(CUstream handle, CUcontext *context) {
-  TUTTI_CALL();
+  TUTTI_CALL(initialization);
+  TUTTI_EXPECT(call.context || reinterpret_cast<uintptr_t>(handle) > 2, CUDA_ERROR_INVALID_CONTEXT);
   TUTTI_STREAM(handle);
   TUTTI_EXPECT(context, CUDA_ERROR_INVALID_VALUE);
   *context = stream->queue->context;
@@ -104,7 +106,7 @@ TUTTI_ENTRY cuEventDestroy_v2(CUevent event) {
 TUTTI_ENTRY cuEventRecord(CUevent event, CUstream handle) {
   TUTTI_CALL();
   TUTTI_STREAM(handle);
-  TUTTI_EXPECT(driver.events.count(event), CUDA_ERROR_INVALID_HANDLE);
+  TUTTI_EXPECT(driver.events.count(event) && event->context == stream->queue->context, CUDA_ERROR_INVALID_HANDLE);
   if (stream->graph) {
     event->graph = stream->graph;
     event->tail = stream->tail;
@@ -173,6 +175,10 @@ static CUresult launch(Driver &driver, const CUlaunchConfig *config, CUfunction 
   TUTTI_STREAM(config->hStream);
   TUTTI_EXPECT(function, CUDA_ERROR_INVALID_HANDLE);
   TUTTI_EXPECT(!extra, CUDA_ERROR_NOT_SUPPORTED);
+  if (CUcontext owner = function->module->context; owner && owner != stream->queue->context) {
+    driver.report("launch of kernel " + function->name + ": the stream is of another context than the function");
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
   Work work;
   LaunchShape shape = {{config->gridDimX, config->gridDimY, config->gridDimZ},
                        {config->blockDimX, config->blockDimY, config->blockDimZ},

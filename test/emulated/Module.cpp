@@ -243,13 +243,21 @@ TUTTI_ENTRY cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfun
 TUTTI_ENTRY cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   TUTTI_CALL();
   TUTTI_EXPECT(function, CUDA_ERROR_INVALID_HANDLE);
-  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    TUTTI_EXPECT(value == 0 || value == 1, CUDA_ERROR_INVALID_VALUE);
     function->largeClusters = value;
-  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return CUDA_SUCCESS;
-  TUTTI_EXPECT(value >= 0 && value <= driver.limits.sharedMost, CUDA_ERROR_INVALID_VALUE);
-  function->maxDynamicShared = value;
-  return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: // percent; -1: the driver's own choice
+    TUTTI_EXPECT(value >= -1 && value <= 100, CUDA_ERROR_INVALID_VALUE);
+    return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    TUTTI_EXPECT(value >= 0 && value <= driver.limits.sharedMost, CUDA_ERROR_INVALID_VALUE);
+    function->maxDynamicShared = value;
+    return CUDA_SUCCESS;
+  default: // to be read only
+    return CUDA_ERROR_INVALID_VALUE;
+  }
 }
 
 TUTTI_ENTRY cuFuncSetCacheConfig(CUfunction, int) {

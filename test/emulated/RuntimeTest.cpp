@@ -149,6 +149,60 @@ TEST_P(EmulatedRuntime, worksInDeviceMemoryOnTheCallersStream) {
   cuDevicePrimaryCtxRelease_v2(0);
 }
 
+TEST_P(EmulatedRuntime, takesStreamsOfEveryKind) {
+  // From a thread without a context, and the default streams, which have none of their own.
+  CUcontext context;
+  CUstream stream;
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamCreate(&stream, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  auto x = inputOf(6);
+  for (CUstream each : {stream, reinterpret_cast<CUstream>(uintptr_t(1)), reinterpret_cast<CUstream>(uintptr_t(2))})
+    for (bool named : {false, true}) {
+      tutti_session_options_t asked = options();
+      asked.stream = each;
+      asked.context = named ? context : nullptr;
+      Fixture f(specOf(kernels), asked);
+      ASSERT_FALSE(f.bind(x));
+      for (int i = 0; i < 2; ++i)
+        ASSERT_FALSE(f.session.runAsync());
+      ASSERT_FALSE(f.session.wait());
+      EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+      EXPECT_EQ(f.get("mean"), answerOf(x, kAll).mean);
+    }
+  ASSERT_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy_v2(stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+}
+
+TEST_P(EmulatedRuntime, worksInMemoryOfWhichAPartIsPinned) {
+  Fixture f(specOf(kernels), options());
+  CUcontext context;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
+  auto x = inputOf(40);
+  Answer answer = answerOf(x, kAll);
+  std::vector<float> mean(answer.mean.size());
+  const std::vector<int64_t> dims{40, kN};
+  for (size_t part : {1, 2}) { // half of it, or all
+    ASSERT_EQ(cuMemHostRegister_v2(x.data(), x.size() * 4 * part / 2, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemHostRegister_v2(mean.data(), mean.size() * 4 * part / 2, 0), CUDA_SUCCESS);
+    ASSERT_FALSE(f.bind(x));
+    ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", mean, dims));
+    auto error = f.session.run();
+    ASSERT_FALSE(error) << error.message() << ": " << tuttiEmulatedReport();
+    EXPECT_EQ(mean, answer.mean);
+    std::fill(mean.begin(), mean.end(), 0);
+    ASSERT_EQ(cuMemHostUnregister(x.data()), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemHostUnregister(mean.data()), CUDA_SUCCESS);
+  }
+  ASSERT_EQ(cuCtxPopCurrent_v2(nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+}
+
 TEST_P(EmulatedRuntime, launchesInClusters) {
   // Two blocks share a tile: one computes sums, the other takes them from its shared memory.
   std::string text = kernels;

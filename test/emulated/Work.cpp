@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace tutti::emulated {
 
@@ -30,6 +31,13 @@ CUresult Driver::check(const Work &work) {
     report("a copy was given a null or device address as host memory");
     return CUDA_ERROR_INVALID_VALUE;
   }
+  for (auto [isHost, at, pitch] : {std::tuple(!work.toDevice, work.to, work.toPitch),
+                                   {work.kind == Work::Kind::copy && !work.fromDevice, work.from, work.fromPitch}})
+    if (auto *host = reinterpret_cast<void *>(at);
+        isHost && touchesPinned(host, span(work, pitch)) && !isPinned(host, span(work, pitch))) {
+      report("a copy was given host memory of which a part is pinned");
+      return CUDA_ERROR_INVALID_VALUE;
+    }
   return CUDA_SUCCESS;
 }
 

@@ -219,9 +219,13 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   if (scope.result)
     return failed(scope.result, "making the context current");
   auto address = reinterpret_cast<CUdeviceptr>(tensor.data);
-  unsigned type = 0, managed = 0;
   // What the driver does not know is memory of the host alone.
-  bool known = driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS;
+  auto typeAt = [&](CUdeviceptr at) {
+    unsigned type = 0;
+    return driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) ? 0 : type;
+  };
+  unsigned type = typeAt(address), managed = 0;
+  bool known = type != 0;
   if (known)
     driver->cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
   const char *name = port.info->name;
@@ -229,7 +233,11 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
     if (known && type == CU_MEMORYTYPE_DEVICE && !managed)
       return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                   "'%.200s' lies in device memory at %p, but was given as memory of the host", name, tensor.data);
-    port.inPlace = known && type == CU_MEMORYTYPE_HOST && !managed;
+    uint64_t bytes = 0;
+    denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
+    // The driver copies nothing of which a part is pinned, as where a registered range ends before the tensor does.
+    port.inPlace =
+        type == CU_MEMORYTYPE_HOST && !managed && (bytes < 2 || typeAt(address + bytes - 1) == CU_MEMORYTYPE_HOST);
     return TUTTI_OK;
   }
   if (!managed && (!known || type != CU_MEMORYTYPE_DEVICE))
