@@ -247,16 +247,18 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char, size_t bytes, CUstr
   op.to = reinterpret_cast<char *>(address), op.bytes = bytes, op.fill = true;
   return 0;
 }
-CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address) {
-  ENTER(cuPointerGetAttribute)
+CUresult cuPointerGetAttributes(unsigned number, int *attributes, void **values, CUdeviceptr address) {
+  ENTER(cuPointerGetAttributes)
   FakeMemory::Block *block = memory.find(address);
-  if (!block)
-    return CUDA_ERROR_INVALID_VALUE;
-  unsigned type = block->device < 0 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  int answer = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE      ? int(type)
-               : attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? block->device
-                                                                  : 0;
-  return std::memcpy(value, &answer, sizeof(answer)), 0;
+  for (unsigned i = 0; i < number; ++i) {
+    int answer = attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? !block              ? 0
+                                                                     : block->device < 0 ? int(CU_MEMORYTYPE_HOST)
+                                                                                         : int(CU_MEMORYTYPE_DEVICE)
+                 : attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? block ? block->device : -2
+                                                                        : 0;
+    std::memcpy(values[i], &answer, sizeof(answer));
+  }
+  return CUDA_SUCCESS;
 }
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
   ENTER(cuModuleLoadData)

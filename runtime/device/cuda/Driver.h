@@ -122,7 +122,7 @@ struct CUlaunchConfig {
   X(cuMemcpyHtoDAsync, 3020, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                        \
   X(cuMemcpyDtoHAsync, 3020, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                              \
   X(cuMemsetD8Async, 3020, (CUdeviceptr address, unsigned char value, size_t bytes, CUstream stream))                  \
-  X(cuPointerGetAttribute, 4000, (void *value, int attribute, CUdeviceptr address))                                    \
+  X(cuPointerGetAttributes, 7000, (unsigned count, int *attributes, void **values, CUdeviceptr address))               \
   X(cuModuleLoadData, 2000, (CUmodule * module, const void *image))                                                    \
   X(cuModuleUnload, 2000, (CUmodule module))                                                                           \
   X(cuModuleGetFunction, 2000, (CUfunction * function, CUmodule module, const char *name))                             \

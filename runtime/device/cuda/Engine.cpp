@@ -10,6 +10,21 @@ using ull = unsigned long long;
 constexpr uint64_t kCallerAlign = 16;
 /// Past this no machine has memory, and sums could overflow.
 constexpr uint64_t kMost = uint64_t(1) << 46;
+
+/// What the driver knows of an address: of plain memory of the host, nothing.
+struct Pointed {
+  unsigned type = 0, managed = 0;
+  int ordinal = -1;
+  bool isPinned() const { return type == CU_MEMORYTYPE_HOST && !managed; }
+};
+/// By the one call for which plain memory is no error; of errors newer drivers keep a log.
+Pointed pointed(const CudaDriver &driver, CUdeviceptr address) {
+  Pointed at;
+  int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  void *values[] = {&at.type, &at.managed, &at.ordinal};
+  return driver.cuPointerGetAttributes(3, attributes, values, address) ? Pointed() : at;
+}
 } // namespace
 
 Engine *makeCudaEngine(Call &call) { return make<CudaEngine>(call); }
@@ -219,36 +234,24 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   if (scope.result)
     return failed(scope.result, "making the context current");
   auto address = reinterpret_cast<CUdeviceptr>(tensor.data);
-  // What the driver does not know is memory of the host alone.
-  auto typeAt = [&](CUdeviceptr at) {
-    unsigned type = 0;
-    return driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at) ? 0 : type;
-  };
-  unsigned type = typeAt(address), managed = 0;
-  bool known = type != 0;
-  if (known)
-    driver->cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+  Pointed at = pointed(*driver, address);
   const char *name = port.info->name;
   if (tensor.memory == TUTTI_MEMORY_HOST) {
-    if (known && type == CU_MEMORYTYPE_DEVICE && !managed)
+    if (at.type == CU_MEMORYTYPE_DEVICE && !at.managed)
       return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                   "'%.200s' lies in device memory at %p, but was given as memory of the host", name, tensor.data);
     uint64_t bytes = 0;
     denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
     // The driver copies nothing of which a part is pinned, as where a registered range ends before the tensor does.
-    port.inPlace =
-        type == CU_MEMORYTYPE_HOST && !managed && (bytes < 2 || typeAt(address + bytes - 1) == CU_MEMORYTYPE_HOST);
+    port.inPlace = at.isPinned() && (bytes < 2 || pointed(*driver, address + bytes - 1).isPinned());
     return TUTTI_OK;
   }
-  if (!managed && (!known || type != CU_MEMORYTYPE_DEVICE))
+  if (!at.managed && at.type != CU_MEMORYTYPE_DEVICE)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                 "'%.200s' was given as device memory, but %p is memory of the host", name, tensor.data);
-  int ordinal = on->device;
-  if (!managed)
-    driver->cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
-  if (ordinal != on->device)
+  if (!at.managed && at.ordinal != on->device)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
-                "'%.200s' lies on CUDA device %d, but the session runs on device %d", name, ordinal, on->device);
+                "'%.200s' lies on CUDA device %d, but the session runs on device %d", name, at.ordinal, on->device);
   if (address % kCallerAlign)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                 "'%.200s' lies at %p, expected a multiple of %llu in device memory", name, tensor.data,
