@@ -79,7 +79,7 @@ class Contestant:
 
 
 def makers(w, network, params: list[dict], inputs: list[tuple[np.ndarray, ...]], precision: str, cuda, compiled: bool):
-    dtype, device = DTYPES[precision], jax.devices("cuda" if cuda else "cpu")[0]
+    dtype, device = DTYPES[precision], jax.devices("cuda" if cuda else "cpu")[cuda.ordinal if cuda else 0]
     jax.config.update("jax_default_matmul_precision", "tensorfloat32" if precision == "tf32" else "highest" if precision == "f32" else "default")
 
     def make():

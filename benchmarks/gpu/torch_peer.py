@@ -86,10 +86,12 @@ class Contestant:
 
 def makers(w, network, params: list[dict], inputs: list[tuple[np.ndarray, ...]], precision: str, cuda, compiled: bool):
     """Name and maker of each way; `cuda` is None on a CPU."""
-    device, dtype = "cuda" if cuda else "cpu", DTYPES[precision]
+    device, dtype = f"cuda:{cuda.ordinal}" if cuda else "cpu", DTYPES[precision]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-    stream = torch.cuda.ExternalStream(cuda.stream.value) if cuda else None
+    if cuda:
+        torch.cuda.set_device(cuda.ordinal)
+    stream = torch.cuda.ExternalStream(cuda.stream.value, device) if cuda else None
     rounds = dtype != torch.float32
     made = {}
 

@@ -3,6 +3,7 @@
 #include "Compiled.h"
 
 #include "compiler/import/Weights.h"
+#include "device/cuda/Driver.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -153,6 +154,17 @@ bool Artifact::runs() const {
   return tutti_artifact_choose_device(handle, &options, &error) != TUTTI_NO_DEVICE;
 }
 
+/// A GPU's context ends with the last session in it, and to begin another takes longer than most laws: this one stays.
+static void keepContext() {
+  static const bool kept = [] {
+    auto *driver = new rt::CudaDriver; // of the process
+    rt::CUcontext context;
+    return driver->load(/*emulated=*/false, nullptr) == TUTTI_OK &&
+           driver->cuDevicePrimaryCtxRetain(&context, 0) == rt::CUDA_SUCCESS;
+  }();
+  (void)kept;
+}
+
 llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> inputs, const Call &call) const {
   tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
   options.threads = call.threads;
@@ -166,6 +178,8 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
       tutti_session_create(handle, &options, &session, &error))
     return failed(error);
   std::unique_ptr<tutti_session_t, void (*)(tutti_session_t *)> owner(session, tutti_session_destroy);
+  if (options.device == TUTTI_DEVICE_CUDA)
+    keepContext();
   auto said = [&](tutti_status_t status) {
     return llvm::createStringError("%s: %s", tutti_status_name(status), tutti_session_message(session));
   };
