@@ -114,9 +114,11 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
   if (wanted > threads)
     return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' has blocks of %lld threads, but runs with at most %d on %s",
                 name, (long long)wanted, threads, target.name);
-  if (shared + fixed > target.maxShared)
+  // `fixed` may count the kilobyte that the system reserves, which is not of these: what fits with it, the driver
+  // knows.
+  if (shared > target.maxShared)
     return fail(error, TUTTI_NO_DEVICE, "kernel '%.80s' needs %lld bytes of shared memory, and %s has %d for a block",
-                name, (long long)shared + fixed, target.name, target.maxShared);
+                name, (long long)shared, target.name, target.maxShared);
   if (shared + fixed > kSharedForFree && shared > function.shared) {
     if ((result =
              driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared))))
