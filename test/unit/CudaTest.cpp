@@ -83,7 +83,7 @@ TEST_F(Cuda, choosesTheGeometryThatFillsTheDevice) {
 TEST_F(Cuda, alternativesWithAndWithoutClusters) {
   auto x = inputOf(64);
   for (bool oneLaunch : {false, true})
-    for (int multiprocessors : {1, 100}) {
+    for (int multiprocessors : {1, 50, 200}) { // all geometries are the first ones; of one launch; none
       Spec spec = cudaSpec(oneLaunch);
       spec.alternatives = true;
       spec.cluster = {1, 1, 2};
@@ -93,9 +93,16 @@ TEST_F(Cuda, alternativesWithAndWithoutClusters) {
       ASSERT_FALSE(f.bind(x));
       fake.reset();
       ASSERT_FALSE(f.session.run());
-      EXPECT_EQ(fake.calls("cuGraphLaunch"), 0) << "a node keeps its cluster";
-      EXPECT_EQ(fake.calls("cuLaunchKernelEx"), multiprocessors > 1 ? 0 : oneLaunch ? 1 : 2);
+      EXPECT_EQ(fake.calls("cuGraphLaunch"), !oneLaunch && multiprocessors != 50) << "a node keeps its cluster";
+      EXPECT_EQ(fake.calls("cuLaunchKernelEx"), oneLaunch ? multiprocessors < 200 : multiprocessors == 50);
       EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+      // From one graph to the other, and back.
+      for (int64_t batch : {3, 64}) {
+        auto y = inputOf(batch);
+        ASSERT_FALSE(f.bind(y));
+        ASSERT_FALSE(f.session.run());
+        EXPECT_EQ(f.get("members"), answerOf(y, kAll).members);
+      }
     }
   Spec spec = cudaSpec();
   spec.alternatives = true;

@@ -64,19 +64,20 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
   uint32_t numLaunches = uint32_t(call.launches.size());
   if (!launches.allocate(numLaunches) || !places.allocate(call.ports.size()) || !deliveries.allocate(call.ports.size()))
     return outOfMemory(error, "launches", numLaunches * sizeof(LaunchState));
-  bool clustersVary = false; // a node's cluster is an attribute, which an instantiated graph keeps
   for (uint32_t i = 0; i < numLaunches; ++i) {
-    const fb::Launch &launch = *call.launches[i].launch;
     LaunchState &state = launches[i];
     state.parameters[0] = call.wordsOf(call.launches[i]);
     state.what.kernelParams = state.parameters;
-    choose(state, geometryOf(launch, 0));
-    for (uint32_t g = 1; g < numGeometries(launch); ++g)
-      clustersVary |= !sameCluster(geometryOf(launch, 0), geometryOf(launch, g));
+    choose(i, numGeometries(*call.launches[i].launch) - 1);
   }
   if (auto status = allocate(error))
     return status;
-  return numLaunches > 1 && !clustersVary ? buildGraph(error) : TUTTI_OK;
+  if (numLaunches < 2)
+    return TUTTI_OK;
+  bool same = fits(/*last=*/false); // the last geometries' clusters are the first ones'
+  if (auto status = buildGraph(/*last=*/true, error); status || same)
+    return status;
+  return buildGraph(/*last=*/false, error);
 }
 
 bool CudaEngine::sameCluster(const Geometry &a, const Geometry &b) {
@@ -86,8 +87,22 @@ bool CudaEngine::sameCluster(const Geometry &a, const Geometry &b) {
   return true;
 }
 
+/// Whether the launches' geometries have the clusters of their first ones, or of their last.
+bool CudaEngine::fits(bool last) const {
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    const fb::Launch &launch = *call.launches[i].launch;
+    if (!sameCluster(geometryOf(launch, launches[i].geometry),
+                     geometryOf(launch, last ? numGeometries(launch) - 1 : 0)))
+      return false;
+  }
+  return true;
+}
+
 /// All but the grid, and what depends on sizes.
-void CudaEngine::choose(LaunchState &state, const Geometry &geometry) {
+void CudaEngine::choose(uint32_t index, uint32_t number) {
+  Geometry geometry = geometryOf(*call.launches[index].launch, number);
+  LaunchState &state = launches[index];
+  state.geometry = number;
   state.what.func = on->functionOf(geometry.kernel);
   state.what.blockDimX = geometry.block->Get(0);
   state.what.blockDimY = geometry.block->Get(1);
@@ -260,14 +275,15 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   return TUTTI_OK;
 }
 
-tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
-  CUresult result = driver->cuGraphCreate(&graph, 0);
-  // The launches of a step wait for those of the step before, and not for each other.
-  Array<CUgraphNode> nodes;
-  if (!nodes.allocate(launches.size()))
+tutti_status_t CudaEngine::buildGraph(bool last, tutti_error_t *error) {
+  Graph &made = graphs[last];
+  if (!made.nodes.allocate(launches.size()))
     return outOfMemory(error, "a graph's nodes", launches.size() * sizeof(CUgraphNode));
+  CUresult result = driver->cuGraphCreate(&made.handle, 0);
+  // The launches of a step wait for those of the step before, and not for each other.
   uint32_t before = 0, own = 0;
   for (uint32_t i = 0; i < launches.size() && !result; ++i) {
+    choose(i, last ? numGeometries(*call.launches[i].launch) - 1 : 0);
     LaunchState &state = launches[i];
     if (call.launches[i].step != call.launches[own].step)
       before = std::exchange(own, i);
@@ -277,16 +293,16 @@ tutti_status_t CudaEngine::buildGraph(tutti_error_t *error) {
     what.gridDimX = whole(1, cluster.x);
     what.gridDimY = whole(1, cluster.y);
     what.gridDimZ = whole(1, cluster.z);
-    result = driver->cuGraphAddKernelNode(&state.node, graph, nodes.data() + before, own - before, &what);
+    CUgraphNode *nodes = made.nodes.data();
+    result = driver->cuGraphAddKernelNode(&nodes[i], made.handle, nodes + before, own - before, &what);
     if (!result && state.clustered)
-      result = driver->cuGraphKernelNodeSetAttribute(state.node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                                     &state.cluster.value);
-    nodes[i] = state.node;
+      result =
+          driver->cuGraphKernelNodeSetAttribute(nodes[i], CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &state.cluster.value);
   }
   if (!result)
-    result = driver->cuGraphInstantiateWithFlags(&exec, graph, 0);
+    result = driver->cuGraphInstantiateWithFlags(&made.exec, made.handle, 0);
   if (!result)
-    result = driver->cuGraphUpload(exec, stream);
+    result = driver->cuGraphUpload(made.exec, stream);
   if (!result)
     result = driver->cuStreamSynchronize(stream);
   return result ? driver->fail(error, result, "a graph of %zu launches cannot be made", launches.size()) : TUTTI_OK;
@@ -296,10 +312,12 @@ void CudaEngine::destroy(bool forked) {
   if (on && !forked) {
     {
       CudaDevice::Scope scope(*on);
-      if (exec)
-        driver->cuGraphExecDestroy(exec);
-      if (graph)
-        driver->cuGraphDestroy(graph);
+      for (const Graph &each : graphs) {
+        if (each.exec)
+          driver->cuGraphExecDestroy(each.exec);
+        if (each.handle)
+          driver->cuGraphDestroy(each.handle);
+      }
       if (ended)
         driver->cuEventDestroy(ended);
       if (ownsStream)

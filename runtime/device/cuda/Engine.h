@@ -10,7 +10,9 @@ namespace tutti::rt {
 /// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
 /// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
 /// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the first that
-/// keeps every multiprocessor busy, else the last: a node's function may change, of one context, as all here are.
+/// keeps every multiprocessor busy, else the last: a node's function may change, of one context, as all here are. Its
+/// cluster may not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by
+/// one.
 class CudaEngine final : public Engine {
 public:
   explicit CudaEngine(Call &call) : call(call) {}
@@ -30,7 +32,14 @@ private:
     CUlaunchAttribute cluster;
     bool clustered;
     void *parameters[1];
-    CUgraphNode node;
+    uint32_t geometry;
+  };
+  /// Nodes have the clusters of all launches' first geometries, or of all their last.
+  struct Graph {
+    CUgraph handle = nullptr;
+    CUgraphExec exec = nullptr;
+    Array<CUgraphNode> nodes;
+    bool isOld = true; ///< addresses or sizes have changed since it had its parameters
   };
   /// An output that goes on from pinned memory once the stream has come so far.
   struct Delivery {
@@ -50,13 +59,14 @@ private:
   };
 
   static bool sameCluster(const Geometry &a, const Geometry &b);
-  void choose(LaunchState &state, const Geometry &geometry);
+  void choose(uint32_t index, uint32_t geometry);
+  bool fits(bool last) const;
   bool size(uint32_t index, const int64_t *sizes);
   CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
   tutti_status_t allocate(tutti_error_t *error);
   void describeFit(uint64_t free, char *hint, size_t length) const;
-  tutti_status_t buildGraph(tutti_error_t *error);
+  tutti_status_t buildGraph(bool last, tutti_error_t *error);
   tutti_status_t enqueue();
   tutti_status_t pinWeights();
   CUresult copyInputs();
@@ -83,10 +93,8 @@ private:
   bool staged = false;     ///< whether a run uses pinned memory of the session
 
   Array<LaunchState> launches;
-  bool empty = false; ///< some grid is: launched one by one then
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
-  bool graphIsOld = true;
+  Graph graphs[2];        ///< of the first geometries, of the last
+  Graph *graph = nullptr; ///< that fits the sizes, if one does
 
   Array<Delivery> deliveries;
   uint32_t numDeliveries = 0;

@@ -13,9 +13,13 @@ tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
 }
 
 void CudaEngine::resize() {
-  empty = false;
+  bool empty = false; // some grid is, and launched it cannot be
   for (uint32_t i = 0; i < launches.size(); ++i)
     empty |= !size(i, call.sizes.data());
+  graph = nullptr;
+  for (bool last : {true, false})
+    if (graphs[last].exec && !empty && call.numPieces() == 1 && fits(last))
+      graph = &graphs[last];
 }
 
 /// The geometry of a launch at such sizes, and its grid; false if that is empty.
@@ -36,7 +40,7 @@ bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
     what.gridDimY = extent(geometry, 1);
     what.gridDimZ = extent(geometry, 2);
     what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
-    choose(launches[index], geometry);
+    choose(index, g);
     break;
   }
   return what.gridDimX && what.gridDimY && what.gridDimZ;
@@ -65,7 +69,7 @@ void CudaEngine::rebind() {
         port.memory == TUTTI_MEMORY_DEVICE ? static_cast<char *>(port.data()) : base + places[i];
   }
   call.updateAddresses();
-  graphIsOld = true;
+  graphs[0].isOld = graphs[1].isOld = true;
 }
 
 CUresult CudaEngine::copyInputs() {
@@ -83,19 +87,19 @@ CUresult CudaEngine::copyInputs() {
 }
 
 CUresult CudaEngine::updateGraph() {
-  for (const LaunchState &state : launches)
-    if (CUresult result = driver->cuGraphExecKernelNodeSetParams(exec, state.node, &state.what))
+  for (uint32_t i = 0; i < launches.size(); ++i)
+    if (CUresult result = driver->cuGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i], &launches[i].what))
       return result;
-  graphIsOld = false;
+  graph->isOld = false;
   return CUDA_SUCCESS;
 }
 
 CUresult CudaEngine::launchAll() {
-  uint32_t pieces = call.numPieces();
-  if (exec && !empty && pieces == 1) {
-    CUresult result = graphIsOld ? updateGraph() : CUDA_SUCCESS;
-    return result ? result : driver->cuGraphLaunch(exec, stream);
+  if (graph) {
+    CUresult result = graph->isOld ? updateGraph() : CUDA_SUCCESS;
+    return result ? result : driver->cuGraphLaunch(graph->exec, stream);
   }
+  uint32_t pieces = call.numPieces();
   // A launch takes its parameters along, so the next piece may overwrite them.
   for (uint32_t piece = 0; piece < pieces; ++piece) {
     int64_t sizes[kMaxSizes];
