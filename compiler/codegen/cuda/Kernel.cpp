@@ -142,7 +142,7 @@ struct Params {{
 };
 
 {6}
-extern "C" __global__ void __launch_bounds__({7}, {8}) {0}(const __grid_constant__ Params p) {{
+extern "C" __global__ void __launch_bounds__({7}, {8}) {15}{0}(const __grid_constant__ Params p) {{
   const int64_t totalRows = {9};
   const int tile = int(blockIdx.x{10});
   const int64_t firstRow = int64_t(tile) * {11};
@@ -154,7 +154,9 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {0}(const __grid_constant
                  name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
                  body->functions + body->task, geometry.threads, geometry.residentBlocks, body->totalRows,
                  geometry.cluster > 1 ? " / " + std::to_string(geometry.cluster) : "", geometry.rows, membersInPlane,
-                 sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry))
+                 sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry),
+                 // The kernel's own, so that no way to launch it can leave it out.
+                 geometry.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.cluster).str() : "")
       .str();
 }
 
