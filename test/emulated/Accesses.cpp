@@ -7,6 +7,18 @@
 
 namespace tutti::emulated {
 
+void WrittenMemory::clear() {
+  pages.clear();
+  last = nullptr;
+}
+
+bool WrittenMemory::contains(uint64_t address, uint32_t bytes) const {
+  for (uint64_t at = address / 16; at <= (address + bytes - 1) / 16; ++at)
+    if (auto page = pages.find(at / perPage); page != pages.end() && page->second[at % perPage])
+      return true;
+  return false;
+}
+
 std::pair<Block *, uint32_t> Launcher::findShared(const void *at, int64_t bytes, uint32_t alignment, Where where) {
   Block *holder = &here();
   if (clusterSize > 1 && !holder->holds(at))
@@ -63,8 +75,10 @@ void Launcher::checkNotInFlight(const void *at, uint32_t bytes, Where where) {
 void Launcher::access(Access access, Space space, const void *at, uint32_t bytes, uint32_t alignment, Where where) {
   static const char *const verbs[] = {"reads", "writes", "updates"};
   if (space == Space::global) {
-    if (access != Access::read)
+    if (access != Access::read) {
       checkNotInFlight(at, bytes, where);
+      written.add(reinterpret_cast<uint64_t>(at), bytes);
+    }
     return;
   }
   auto [holder, offset] = findShared(at, bytes, alignment, where);

@@ -8,6 +8,8 @@
 namespace tutti::emulated {
 
 void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
+  if (id < 0 || size_t(id) >= here().barriers.size() || (id == 0) != (number == 0))
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "barrier " + std::to_string(id) + ": expected 1 to 15", where);
   NamedBarrier &barrier = here().barriers[id];
   Clocks &clocks = here().clocks;
   uint32_t expected = number ? number : numThreads;
@@ -33,11 +35,28 @@ void Launcher::barrier(int id, int number, bool arriveOnly, Where where) {
                          "at the one of ") +
                  barrier.where.file + ":" + std::to_string(barrier.where.line),
              where);
-  ++barrier.arrived;
+  std::vector<uint32_t> others; // who comes with this thread
+  if (number) {                 // a warp comes when all its threads have (PTX ISA, "barrier")
+    std::vector<uint32_t> &warp = barrier.warps[running / 32];
+    if (warp.size() + 1 < std::min(32u, numThreads - own() / 32 * 32)) {
+      warp.push_back(running);
+      return wait("a named barrier", where);
+    }
+    others.swap(warp);
+  }
+  barrier.arrived += 1 + uint32_t(others.size());
   barrier.everyoneWaits &= !arriveOnly;
   bool whole = barrier.everyoneWaits && expected == numThreads;
-  if (number || !whole)
+  if (number || !whole) {
     clocks.release(own(), barrier.knowledge);
+    for (uint32_t thread : others)
+      clocks.release(thread % stride, barrier.knowledge);
+  }
+  if (arriveOnly)
+    for (uint32_t thread : others)
+      wake(thread);
+  else
+    barrier.waiting.insert(barrier.waiting.end(), others.begin(), others.end());
   if (barrier.arrived < barrier.expected) {
     if (arriveOnly)
       return;

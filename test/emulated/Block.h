@@ -51,6 +51,7 @@ struct NamedBarrier {
   bool everyoneWaits = true;
   Where where = {nullptr, 0};
   std::vector<uint32_t> waiting;
+  std::map<uint32_t, std::vector<uint32_t>> warps; ///< who has come to a named one before the others of its warp
   Knowledge knowledge;
 };
 

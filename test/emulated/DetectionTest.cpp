@@ -174,6 +174,16 @@ TEST_P(Detection, NamedBarrierOfTooFew) {
   expect(right, wrong, CUDA_ERROR_LAUNCH_FAILED, "", "of shared memory");
 }
 
+TEST_P(Detection, NamedBarrierThatHalfAWarpReaches) { // 16 of each warp are not one warp
+  expect("if (i < 32)\n  barrierSync(1, 32);\n", "if (i % 32 < 16)\n  barrierSync(1, 32);\n", CUDA_ERROR_LAUNCH_TIMEOUT,
+         "barrierSync", "32 threads wait at a named barrier");
+}
+
+TEST_P(Detection, NamedBarrierThatIsNone) {
+  expect("barrierSync(15, 64);\n", "barrierSync(16, 64);\n", CUDA_ERROR_LAUNCH_FAILED, "barrierSync",
+         "barrier 16: expected 1 to 15");
+}
+
 TEST_P(Detection, AsyncCopy) {
   std::string right = "if (i < 16)\n  __pipeline_memcpy_async(&s[i * 4], &x[i * 4], 16);\n__pipeline_commit();\n"
                       "__pipeline_wait_prior(0);\n__syncthreads();\ny[i] = s[i];\n";
@@ -193,6 +203,11 @@ TEST_P(Detection, AsyncCopyWaitsForTooFewGroups) {
   std::string wrong = right;
   wrong.replace(wrong.find("prior(1)"), 8, "prior(2)");
   expect(right, wrong, CUDA_ERROR_LAUNCH_FAILED, "y[i] = s[i]", "copies asynchronously at test.cu:");
+}
+
+TEST_P(Detection, AsyncCopyWaitsForAllButTooMany) { // the text for a GPU has no instruction for that
+  expect("__pipeline_wait_prior(7);\n", "__pipeline_wait_prior(8);\n", CUDA_ERROR_LAUNCH_FAILED, "wait_prior",
+         "all groups but 8: at most 7");
 }
 
 TEST_P(Detection, AsyncCopyThatIsNotCommitted) {

@@ -23,6 +23,7 @@ Failure Launcher::run(const std::string &kernelName, const EmulatedKernel &entry
   parameters = values;
   shape = launch;
   failure = {};
+  written.clear();
   shuffled = seed != 0;
   random.seed(seed);
   image->emulator = &table;

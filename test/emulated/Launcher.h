@@ -7,10 +7,12 @@
 #include "Block.h"
 #include "Memory.h"
 
+#include <bitset>
 #include <csignal>
 #include <memory>
 #include <random>
 #include <string>
+#include <unordered_map>
 
 namespace tutti::emulated {
 
@@ -23,6 +25,31 @@ struct LaunchShape {
 struct Failure {
   CUresult result = CUDA_SUCCESS;
   std::string text;
+};
+
+/// Which 16 bytes of global memory were written, a page at a time.
+class WrittenMemory {
+public:
+  void clear();
+  void add(uint64_t address, uint32_t bytes) {
+    for (uint64_t at = address / 16; at <= (address + bytes - 1) / 16; ++at)
+      pageOf(at)[at % perPage] = true;
+  }
+  bool contains(uint64_t address, uint32_t bytes) const;
+
+private:
+  static constexpr uint64_t perPage = 4096;
+  using Page = std::bitset<perPage>;
+  Page &pageOf(uint64_t at) {
+    if (!last || at / perPage != lastNumber) {
+      lastNumber = at / perPage;
+      last = &pages[lastNumber];
+    }
+    return *last;
+  }
+  std::unordered_map<uint64_t, Page> pages;
+  Page *last = nullptr;
+  uint64_t lastNumber = 0;
 };
 
 std::string print(uint3 v);
@@ -124,6 +151,7 @@ private:
   void *const *parameters = nullptr;
   LaunchShape shape;
   Failure failure;
+  WrittenMemory written; ///< global memory, by this launch
 };
 
 } // namespace tutti::emulated

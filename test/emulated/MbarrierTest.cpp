@@ -312,6 +312,11 @@ TEST_P(Mbarriers, CopyInBulkOverOrdinaryWrites) {
          "bulkCopy", "without a bulkFence() between them");
 }
 
+TEST_P(Mbarriers, CopyInBulkOfWhatTheLaunchWrote) {
+  expect(brought + "x[i] = 1;\n", "x[i] = 1;\n__syncthreads();\n" + brought, CUDA_ERROR_LAUNCH_FAILED, "bulkCopy",
+         "that this launch has written by ordinary means");
+}
+
 TEST_P(Mbarriers, CopyInBulkOverReads) {
   std::string again = brought + "__syncthreads();\nif (i == 0) {\n  mbarrierExpect(&b[0], 256);\n"
                                 "  bulkCopy(&s[0], &x[0], 256, &b[0]); // again\n}\nmbarrierWait(&b[0], 1);\n";

@@ -157,7 +157,21 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
              "a copy in bulk counts on " + madeAt(mbarrier) + ", which no mbarrierInitFence() followed", where);
   if (!bytes)
     return;
+  int64_t unexpected = bytes - mbarrier.bytes;
+  for (const BulkCopy &copy : mbarrier.bulk)
+    unexpected += copy.bytes;
+  if (unexpected > Mbarrier::most)
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             std::to_string(unexpected) + " bytes may come to " + madeAt(mbarrier) +
+                 " before they are expected: at most " + std::to_string(Mbarrier::most),
+             where);
   checkNoMbarrier(block, offset, bytes, "copies to", where);
+  if (written.contains(reinterpret_cast<uint64_t>(from), bytes))
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "a copy in bulk from global memory that this launch has written by ordinary means, without a fence "
+             "between the two "
+             "proxies",
+             where);
   if (auto found = block.shadow.findWrite(
           offset, bytes, [&](const Mark &write) { return !write.bulk && !write.landing && !isFenced(write); }))
     failHere(CUDA_ERROR_LAUNCH_FAILED,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <numeric>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -108,6 +109,9 @@ CUresult describeLaunch(Driver &driver, CUfunction function, const LaunchShape &
   work.function = function;
   work.shape = shape;
   work.parameters.clear();
+  if (std::accumulate(function->parameterBytes.begin(), function->parameterBytes.end(), uint64_t(0)) > 4096)
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  "more than 4096 bytes of parameters, which drivers before CUDA 12.1 do not take");
   for (size_t i = 0; i < function->parameterBytes.size(); ++i) {
     if (!parameters || !parameters[i])
       return refuse(CUDA_ERROR_INVALID_VALUE, "parameter " + std::to_string(i) + " is missing");

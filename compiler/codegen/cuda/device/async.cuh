@@ -33,7 +33,7 @@ __device__ __forceinline__ void __pipeline_commit() {
 #endif
 }
 
-/// Waits until all but this thread's last `prior` groups have happened; a constant.
+/// Waits until all but this thread's last `prior` groups have happened; a constant, 0 to 7.
 __device__ __forceinline__ void __pipeline_wait_prior(int prior) {
 #if TUTTI_CAPABILITY >= 80
   switch (prior) {
@@ -79,6 +79,10 @@ void __pipeline_memcpy_async(tutti::Address<T, tutti::Space::shared> to, tutti::
   __pipeline_memcpy_async(to, tutti::Address<const T, tutti::Space::global>(from), size, zfill, where);
 }
 inline void __pipeline_commit() { tutti::emulator().commitCopies(); }
-inline void __pipeline_wait_prior(int prior TUTTI_AND_WHERE) { tutti::emulator().waitCopies(prior, where); }
+inline void __pipeline_wait_prior(int prior TUTTI_AND_WHERE) {
+  if (prior < 0 || prior > 7)
+    tutti::fault(tutti::Fault::failure, "a wait for all groups but %ld: at most %ld", prior, 7, where);
+  tutti::emulator().waitCopies(prior, where);
+}
 
 #endif
