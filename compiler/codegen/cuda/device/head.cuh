@@ -10,16 +10,16 @@ namespace tutti {
 /// Whether this block is the last of `count` to come here with this ticket; whoever is leaves it at zero. What the other blocks
 /// have written before is visible then. All threads of the block come here.
 __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, int ticket, Shared<int> flag) {
-  __threadfence();
   __syncthreads(); // all have written
   if (threadIdx.x == 0) {
+    __threadfence(); // what the barrier has shown to this thread comes before its ticket
     bool last = atomicAdd(&tickets[ticket], 1u) + 1 == unsigned(count);
     if (last)
       tickets[ticket] = 0;
+    __threadfence(); // the ticket comes before what the next barrier lets all read
     flag[0] = last;
   }
   __syncthreads(); // all see the flag
-  __threadfence();
   return flag[0] != 0;
 }
 
