@@ -63,7 +63,9 @@ protected:
 
 template <class T> class Global : public View<T> {
 public:
-  __device__ __forceinline__ Global(uint64_t address, int64_t count) : View<T>(reinterpret_cast<T *>(address), count) {}
+  __device__ __forceinline__ Global(uint64_t address, int64_t count) : View<T>(reinterpret_cast<T *>(address), count) {
+    __builtin_assume(__isGlobal(this->base)); // also of what was looked up in a table
+  }
   __device__ __forceinline__ Global(View<T> view) : View<T>(view) {}
 };
 
