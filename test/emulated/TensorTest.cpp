@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
   constexpr int stageBytes = T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4;
   )" + w.ring +
          "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
-         (w.ring == "Bulk" ? ""
+         (w.ring == "Bulk" ? "true, "
           : s.K % 4        ? "1, "
                            : "4, ") +
          R"(decltype(layerOf)> ring(1, rows, layerOf);

@@ -160,7 +160,10 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit,
                  g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? "" : std::to_string(rowUnit) + ", ", layers.size());
+                 !g.bulkCopies                ? std::to_string(rowUnit) + ", "
+                 : lefts.contains("streamed") ? "true, "
+                                              : "false, ",
+                 layers.size());
 }
 
 bool usesTensorCores(const Steps &steps) {

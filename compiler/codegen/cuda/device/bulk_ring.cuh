@@ -9,9 +9,12 @@
 
 namespace tutti {
 
-/// By bulk copies: the first warp asks for whole panels and rows as soon as all warps have left a stage; the others
-/// only wait for what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
-template <class Math, class Tile, int depth, int stageBytes, int offset, class LayerOf> class BulkRing {
+/// By bulk copies: the first warp asks for whole panels as soon as all warps have left a stage; the others only wait for
+/// what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
+///
+/// With `streams`, there are layers whose rows come, too. A stage has little of each, and a copy in bulk takes its turn
+/// whoever asks for it, so all threads bring them by cp.async, each its part, and `full` counts threads as well.
+template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, class LayerOf> class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
@@ -20,7 +23,7 @@ public:
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(&barriers[i], 1);
+        mbarrierInit(&barriers[i], streams ? 1 + blockDim.x : 1);
         mbarrierInit(&barriers[depth + i], blockDim.x / 32);
       }
       mbarrierInitFence();
@@ -35,12 +38,8 @@ public:
         mbarrierArrive(&barriers[depth + freed]);
       }
     }
-    if (threadIdx.x < 32 && ahead.layer < layers) {
-      if (freed >= 0) {
-        mbarrierWait(&barriers[depth + freed], freed < slot ? round : round ^ 1);
-      }
+    if ((streams || threadIdx.x < 32) && ahead.layer < layers)
       begin(freed >= 0 ? freed : depth - 1 - missing);
-    }
     if (missing > 0)
       return -missing--;
     int stage = slot;
@@ -52,23 +51,30 @@ public:
   }
 
 private:
-  /// All lanes of the first warp: each asks for a panel, and for rows.
-  __device__ __forceinline__ void begin(int slot) {
+  /// All lanes of the first warp: each asks for a panel. All threads, where rows come.
+  __device__ __forceinline__ void begin(int filled) {
     const Layer layer = layerOf(ahead.layer);
     const Stages<Math, Tile> stages(layer, ahead.pass);
     constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
     static_assert(Tile::passPanels <= 32, "a lane has one panel at most");
-    int at = offset + slot * stageBytes, lane = threadIdx.x, from = ahead.from, columns = stages.columns(from);
-    // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
-    if (lane == 0)
-      mbarrierExpect(&barriers[slot], stages.bytes(from, rows));
-    if (lane < stages.panels)
-      bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords], stages.panel(lane, from, 0),
-               stages.panelWords(lane, from) * 4, &barriers[slot]);
-    const Shared<float> beside = shared<float>(at + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0);
-#pragma unroll 1
-    for (int row = lane; row < (columns ? rows : 0); row += 32)
-      bulkCopy(&beside[row * pitch], stages.row(row, from), columns * 4, &barriers[slot]);
+    int at = offset + filled * stageBytes, from = ahead.from, columns = streams ? stages.columns(from) : 0;
+    if (freed >= 0 && (threadIdx.x < 32 || columns > 0)) {
+      mbarrierWait(&barriers[depth + filled], filled < slot ? round : round ^ 1);
+    }
+    if (threadIdx.x < 32) {
+      int lane = threadIdx.x;
+      // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
+      if (lane == 0)
+        mbarrierExpect(&barriers[filled], stages.bytes(from));
+      if (lane < stages.panels)
+        bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords], stages.panel(lane, from, 0),
+                 stages.panelWords(lane, from) * 4, &barriers[filled]);
+    }
+    if constexpr (streams) {
+      copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0), rows,
+                        from, columns);
+      copyAsyncArrive(&barriers[filled]); // of the next phase, as this thread has seen the end of the last one
+    }
     if (!ahead.nextInPass<Tile>(layer))
       ahead.nextPass<Tile>(layer);
   }

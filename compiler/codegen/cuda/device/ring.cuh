@@ -40,9 +40,9 @@ public:
   __device__ __forceinline__ int columns(int from) const {
     return !streams ? 0 : K - from < Tile::stageK ? K - from : Tile::stageK;
   }
-  __device__ __forceinline__ int bytes(int from, int rowCount) const {
-    int ofWeights = panels > 0 ? words(from) * (firstTileOf(tiles, panels - 1) + tilesOf(tiles, panels - 1)) : 0;
-    return (ofWeights + columns(from) * rowCount) * 4;
+  /// Of all its panels.
+  __device__ __forceinline__ int bytes(int from) const {
+    return panels > 0 ? words(from) * (firstTileOf(tiles, panels - 1) + tilesOf(tiles, panels - 1)) * 4 : 0;
   }
 
 private:
@@ -57,6 +57,18 @@ private:
     return (left < Tile::stageK / 16 ? left : Tile::stageK / 16) * groupWords;
   }
 };
+
+/// The `columns` elements from `from` on of each row, by cp.async: each thread its part, `unit` floats at a time.
+template <class Tile, int unit, class Math>
+__device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const Shared<float> &to, int rows, int from,
+                                         int columns) {
+#pragma unroll 1
+  for (int i = threadIdx.x * unit; i < (columns ? rows * Tile::stageK : 0); i += blockDim.x * unit) {
+    int row = i / Tile::stageK, column = i % Tile::stageK;
+    if (column < columns)
+      __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
+  }
+}
 
 /// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
 /// block come to next(). A row is copied by `rowUnit` floats, as its alignment allows.
@@ -100,12 +112,7 @@ private:
       }
       const Shared<float> beside =
           shared<float>(filled + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0);
-#pragma unroll 1
-      for (int i = threadIdx.x * rowUnit; i < (columns ? rows * Tile::stageK : 0); i += blockDim.x * rowUnit) {
-        int row = i / Tile::stageK, column = i % Tile::stageK;
-        if (column < columns)
-          __pipeline_memcpy_async(&beside[row * pitch + column], stages.row(row, from + column), rowUnit * 4);
-      }
+      copyRows<Tile, rowUnit>(stages, beside, rows, from, columns);
       if (!ahead.nextInPass<Tile>(layer))
         ahead.nextPass<Tile>(layer);
     }
