@@ -240,19 +240,21 @@ void Counter::countFragments(Contraction c, Share own) {
     step->fp32 += visits * 4 * m * own.panels * 4 * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
-  // next; copies in bulk bring a panel, by the first warp, and rows come by cp.async in a kernel that has some to
-  // stream.
+  // next; copies in bulk bring a panel, by the first warp, and rows come by cp.async of all threads, which follow
+  // the stages until no more rows come.
   double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
   double streamed = streams ? stages / std::ceil(double(c.K) / (32 * geometry.slices)) * rows * double(c.K) * 4 : 0;
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
   step->inFlight = double(geometry.stages - 1) * (weights + streamed) / stages;
   if (geometry.bulkCopies) {
-    bool anyStreams = llvm::any_of(steps.steps, [&](const Step &other) {
-      return other.contraction && Contraction(other.contraction).streamsRows(steps);
-    });
+    bool here = false, rowsCome = false;
+    for (const Step &other : steps.steps) {
+      here |= other.contraction == c.op;
+      rowsCome |= here && other.contraction && Contraction(other.contraction).streamsRows(steps);
+    }
     step->moves += streamed / 16;
-    step->integer += stages * (32 * 70 + double(geometry.threads) * (anyStreams ? 50 : 20)) + streamed / 16 * 10;
+    step->integer += stages * (32 * 70 + double(geometry.threads) * (rowsCome ? 50 : 20)) + streamed / 16 * 10;
     step->chain.shared += stages * (streams ? 2 : 1);
   } else {
     double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);

@@ -203,7 +203,7 @@ struct Site {
 std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
       R"(\b(__syncthreads|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
-      R"(barrierArrive|mbarrierWait|mbarrierArrive|copyAsyncArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
+      R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
       R"(clusterWait)\()");
   std::vector<Site> sites;
   unsigned number = 0;

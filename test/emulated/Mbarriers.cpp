@@ -67,6 +67,14 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     settle(mbarrier, where);
     return yield();
   }
+  case MbarrierOperation::arriveTimes: {
+    Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
+    for (int64_t i = 0; i < value; ++i)
+      arrive(mbarrier, where);
+    here().clocks.release(own(), mbarrier.arrived);
+    settle(mbarrier, where);
+    return yield();
+  }
   case MbarrierOperation::copyArrive: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
     arrive(mbarrier, where);

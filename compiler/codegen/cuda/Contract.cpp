@@ -133,7 +133,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
-  int64_t widths = 0, unit = 16, rowUnit = 4;
+  int64_t widths = 0, unit = 16, rowUnit = 4, streaming = 0; // layers until the last whose rows come through the ring
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
     bool streams = c.streamsRows(k.steps);
@@ -151,6 +151,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
     unit = std::min<int64_t>(unit, c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
+    if (streams)
+      streaming = int64_t(inNumbers.size());
     if (streams && c.K % 4)
       rowUnit = 1;
   }
@@ -160,10 +162,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit,
                  g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 !g.bulkCopies                ? std::to_string(rowUnit) + ", "
-                 : lefts.contains("streamed") ? "true, "
-                                              : "false, ",
-                 layers.size());
+                 std::to_string(g.bulkCopies ? streaming : rowUnit) + ", ", layers.size());
 }
 
 bool usesTensorCores(const Steps &steps) {

@@ -58,6 +58,11 @@ __device__ __forceinline__ void mbarrierArrive(uint64_t *barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
 }
 
+/// `count` arrivals.
+__device__ __forceinline__ void mbarrierArriveTimes(uint64_t *barrier, int count) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(count) : "memory");
+}
+
 /// One arrival, and the phase ends only when `bytes` more have come by copies in bulk.
 __device__ __forceinline__ void mbarrierExpect(uint64_t *barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
@@ -96,6 +101,7 @@ namespace tutti {
     emulator().mbarrier(MbarrierOperation::operation, barrier.at, value, where);                                       \
   }
 TUTTI_MBARRIER(mbarrierInit, init)
+TUTTI_MBARRIER(mbarrierArriveTimes, arriveTimes)
 TUTTI_MBARRIER(mbarrierExpect, expect)
 TUTTI_MBARRIER(mbarrierWait, wait)
 #undef TUTTI_MBARRIER

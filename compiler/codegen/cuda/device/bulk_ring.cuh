@@ -12,9 +12,10 @@ namespace tutti {
 /// By bulk copies: the first warp asks for whole panels as soon as all warps have left a stage; the others only wait for
 /// what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
 ///
-/// With `streams`, there are layers whose rows come, too. A stage has little of each, and a copy in bulk takes its turn
-/// whoever asks for it, so all threads bring them by cp.async, each its part, and `full` counts threads as well.
-template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, class LayerOf> class BulkRing {
+/// Of the first `streams` layers there are some whose rows come, too. A stage has little of each, and a copy in bulk
+/// takes its turn whoever asks for it, so all threads bring them by cp.async, each its part, and `full` counts threads
+/// as well; where no rows come the first of them counts for all.
+template <class Math, class Tile, int depth, int stageBytes, int offset, int streams, class LayerOf> class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
@@ -38,7 +39,7 @@ public:
         mbarrierArrive(&barriers[depth + freed]);
       }
     }
-    if ((streams || threadIdx.x < 32) && ahead.layer < layers)
+    if (ahead.layer < (threadIdx.x < 32 ? layers : streams))
       begin(freed >= 0 ? freed : depth - 1 - missing);
     if (missing > 0)
       return -missing--;
@@ -66,13 +67,15 @@ private:
       // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
       if (lane == 0)
         mbarrierExpect(&barriers[filled], stages.bytes(from));
+      if (streams && columns == 0 && lane == 0)
+        mbarrierArriveTimes(&barriers[filled], blockDim.x);
       if (lane < stages.panels)
         bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords], stages.panel(lane, from, 0),
                  stages.panelWords(lane, from) * 4, &barriers[filled]);
     }
-    if constexpr (streams) {
-      copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0), rows,
-                        from, columns);
+    if (streams && columns > 0) {
+      copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows, from,
+                        columns);
       copyAsyncArrive(&barriers[filled]); // of the next phase, as this thread has seen the end of the last one
     }
     if (!ahead.nextInPass<Tile>(layer))

@@ -30,7 +30,7 @@ struct MmaOperand {
   int capability; ///< whose tensor cores
 };
 
-enum class MbarrierOperation : int { init, arrive, expect, wait, copyArrive };
+enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive };
 
 struct Emulator {
   /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
