@@ -17,6 +17,9 @@ def add_cases(case, node, rng, i64, f32):
     case("windows-whole~conv", 13, [node("Conv", "x w b")], image, {"w": whole, "b": b})
     case("windows-whole~product", 13, [node("Flatten", "x", "f"), node("Gemm", "f v b", "g", transB=1), node("Unsqueeze", "g a")], image,
          {"v": whole.reshape(5, 96), "b": b, "a": i64(2, 3)})
+    case("windows-of-groups", 13, [node("Conv", "x w b", strides=[4, 2], group=2)], {"x": rng(2, 4, 8, 4)}, {"w": rng(6, 2, 4, 2, seed=9), "b": rng(6, seed=10)})
+    case("windows-of-one-in-groups", 13, [node("Conv", "x w", group=3)], line, {"w": rng(6, 1, 1, seed=11)})
+    case("windows-whole-of-groups", 13, [node("Conv", "x w", group=3)], line, {"w": rng(6, 1, 6, seed=12)})
     case("windows-apart", 13, [node("Conv", "x w", strides=[2])], line, {"w": narrow})
     case("windows-far-apart", 13, [node("Conv", "x w", strides=[4])], line, {"w": rng(5, 3, 2, seed=7)})
     case("windows-that-leave-a-rest", 13, [node("Conv", "x w b", strides=[3, 3])], image, {"w": rng(5, 3, 3, 3, seed=8), "b": b})

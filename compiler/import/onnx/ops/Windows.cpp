@@ -139,14 +139,11 @@ void importConv(Node &n) {
     e.malformed("x is " + x.str() + ", the weights are " + w.str());
     return;
   }
-  if (groups != 1) {
-    unsupportedWindows(n, "with groups of channels");
-    return;
-  }
   if (!e.isKnown(x, 1, "sums over"))
     return;
-  if (x.sizes()[1] != Size(kernel[1])) {
-    e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels");
+  if (groups < 1 || kernel[0] % groups || x.sizes()[1] != Size(kernel[1]).times(Size(groups))) {
+    std::string parts = groups == 1 ? "" : (" in each of " + Twine(groups) + " groups, and make " + Twine(kernel[0])).str();
+    e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
     return;
   }
   std::optional<SmallVector<Windows>> windows = windowsOf(n, x, ArrayRef(kernel).drop_front(2));
@@ -173,11 +170,24 @@ void importConv(Node &n) {
   Sizes rows = {x.sizes()[0]}, sizes = {x.sizes()[0], Size(kernel[0])};
   if (!isOne)
     rows.push_back(*places);
-  rows.push_back(*terms);
+  Sizes together = rows; // of all groups' channels
+  together.push_back(Size(kernel[0]));
   llvm::append_range(sizes, counts);
-  Operand weight = e.transpose(e.reshape(w, {Size(kernel[0]), *terms}), {1, 0});
+  Operand weight;
+  if (groups == 1) {
+    weight = e.transpose(e.reshape(w, {Size(kernel[0]), *terms}), {1, 0});
+  } else {
+    rows.push_back(Size(groups));
+    weight = e.transpose(e.reshape(w, {Size(groups), Size(kernel[0] / groups), *terms}), {0, 2, 1});
+  }
+  rows.push_back(*terms);
   Operand patches = e.reshape(e.transpose(split->image, order), rows);
-  Operand y = e.contract(patches, weight, isOne ? "bk,kn->bn" : "bsk,kn->bsn");
+  Operand y = e.contract(patches, weight,
+                         groups == 1 ? isOne ? "bk,kn->bn" : "bsk,kn->bsn"
+                         : isOne     ? "bgk,gkn->bgn"
+                                     : "bsgk,gkn->bsgn");
+  if (y && groups != 1)
+    y = e.reshape(y, together);
   if (bias)
     y = e.add(y, bias);
   if (!isOne)
