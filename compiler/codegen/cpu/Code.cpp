@@ -103,8 +103,8 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
       element);
 }
 
-void Code::prefetch(Value pointer, Use use) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/uint32_t(use), /*hint: all caches=*/3, /*cache: of data=*/1);
+void Code::prefetch(Value pointer) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint: all caches=*/3, /*cache: of data=*/1);
 }
 
 Value Code::constant(Type type, Attribute scalar) {

@@ -71,9 +71,8 @@ public:
   /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
-  enum class Use : uint32_t { read = 0, write = 1 };
-  /// Asks for the line to be brought into the first cache. Any address will do.
-  void prefetch(mlir::Value pointer, Use use = Use::read);
+  /// Asks for the line to be brought into the first cache, to be read. Any address will do.
+  void prefetch(mlir::Value pointer);
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }

@@ -8,18 +8,8 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Half a page, which is where a processor's own prefetching ends.
-constexpr int64_t aheadBytes = 2048;
-
-/// Asks for the lines of a result that will be written soon; those that will be read follow in emitElements.
-static void askAhead(StepEmitter &e, Value value, Point &point) {
-  if (e.steps.places.find(value)->second.kind != Place::result)
-    return;
-  Code &code = e.code;
-  int64_t bytes = storageBytes(StepEmitter::elementOf(value));
-  Value place = code.mul(code.add(code.mul(point.row, e.rowStride(value)), point.column), bytes);
-  code.prefetch(code.at(code.at(e.rowPointer(value), place), aheadBytes), Code::Use::write);
-}
+/// A page, which is where a processor's own prefetching ends.
+constexpr int64_t aheadBytes = 4096;
 
 /// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
 /// too short.
@@ -60,9 +50,6 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
         points.push_back(at(code.add(column, v * lanes), {}));
-      for (Point &point : points)
-        if (wholeRow)
-          askAhead(e, value, point);
       e.streams.clear();
       emit(points);
       for (Value read : e.streams)
@@ -106,26 +93,33 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   }
 }
 
-/// Whether each operand of a concat has its own run of the row's columns.
+/// Whether the operands of a concat are copied run by run: where they are many, or so long that a vector seldom has
+/// elements of two.
 static bool isInRuns(StepEmitter &e, ConcatOp op) {
-  return op.getInputs().size() > mostSelected && int64_t(op.getAxis()) == op.getType().getRank() - 1 &&
-         llvm::all_of(op.getInputs(),
-                      [&](Value input) { return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form); });
+  constexpr int64_t longRun = 2 * lanes;
+  auto columnsOf = [](Value value) { return RowForm::of(StepEmitter::typeOf(value)).columns; };
+  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 ||
+      !llvm::all_of(op.getInputs(),
+                    [&](Value input) { return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form); }))
+    return false;
+  int64_t count = op.getInputs().size();
+  return count > int64_t(mostSelected) || columnsOf(op.getResult()).getFixed() >= count * longRun;
 }
 
 static void emitRuns(StepEmitter &e, ConcatOp op, Value row) {
-  Code &code = e.code;
   int64_t start = 0;
   for (Value input : op.getInputs()) {
-    int64_t length = RowForm::of(StepEmitter::typeOf(input)).columns.getFixed(), whole = llvm::alignDown(length, lanes);
-    auto copy = [&](Value column, Value mask) {
-      Point from(row, column, mask), to(row, code.add(column, start), mask);
-      e.write(op.getResult(), e.read(input, e.own(input), from), to);
-    };
-    if (whole > 0)
-      code.loop(code.num(0), code.num(whole), lanes, [&](Value column) { copy(column, {}); });
-    if (whole < length)
-      copy(code.num(whole), code.firstLanes(length - whole));
+    int64_t length = RowForm::of(StepEmitter::typeOf(input)).columns.getFixed();
+    e.chunk = Columns{e.code.num(start), {}, length};
+    emitElements(e, op.getResult(), row, [&](MutableArrayRef<Point> points) {
+      SmallVector<Value> results;
+      for (Point &point : points) {
+        Point from(row, e.code.sub(point.column, e.code.num(start)), point.mask);
+        results.push_back(e.read(input, e.own(input), from));
+      }
+      return results;
+    });
+    e.chunk.reset();
     start += length;
   }
 }

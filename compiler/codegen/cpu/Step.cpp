@@ -255,6 +255,9 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     Value stride = term.fixed ? code.num(*term.fixed * bytes) : code.mul(term.stride, bytes);
     offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), code.splat(stride)));
   }
+  // Places of a row that the call decides lie anywhere in it, and behind it is the next one.
+  if (anyVector && address.ownRows && steps.places.find(value)->second.kind == Place::argument)
+    streams.push_back(code.at(address.base, code.mul(point.column, bytes)));
   // Within a row narrow numbers will do, of which a processor takes twice as many at a time.
   std::optional<int64_t> stride = address.terms.size() == 1 ? fixedRowStride(value) : std::nullopt;
   if (stride && *stride * bytes <= INT32_MAX)
