@@ -98,7 +98,7 @@ private:
   void countPanels(Contraction c);
   void countPanels(Contraction c, int64_t panels); ///< of a width
   void countFragments(Contraction c, Share own);
-  void countLanes(Contraction c, double columns);
+  void countLast(Contraction c, const rt::PanelBlock &block);
   static bool keepsWeights(Contraction c);
   static double rowsAtOnce(Contraction c); ///< of those that multiply by fma
   double rowLoads(Contraction c);

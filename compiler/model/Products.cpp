@@ -145,8 +145,8 @@ void Counter::countPanels(Contraction c) {
         ++end;
       else
         break;
-    if (blocks[i].lanes)
-      countLanes(c, double(blocks[i].cols));
+    if (blocks[i].width <= 8)
+      countLast(c, blocks[i]);
     else
       countPanels(c, int64_t(end - i));
   }
@@ -189,18 +189,18 @@ double Counter::rowLoads(Contraction c) {
 }
 bool Counter::copiesRows(Contraction c) { return geometry.copyOffset >= 0 && c.copiesRows(steps); }
 
-/// The last one to eight columns: of few k a thread a sum, else half a warp, 16 lanes over k.
-void Counter::countLanes(Contraction c, double columns) {
-  double K = double(c.K), rounds = std::ceil(K / 16);
+/// The last one to eight columns: up to 64 k a thread a sum, else half a warp, 16 lanes over k.
+void Counter::countLast(Contraction c, const rt::PanelBlock &block) {
+  double K = double(c.K), columns = double(block.cols), rounds = std::ceil(K / 16);
   if (K <= 64) {
     double units = std::ceil(rows * columns / 32), words = units * (K + rowLoads(c));
-    step->products += units * rounds * 16 * 32;
+    step->products += units * (block.lanes ? rounds * 16 : K) * 32;
     step->moves += words * 32;
     step->sharedBytes += words * 128;
-    step->fp32 += units * 15 * 32;
+    step->fp32 += units * (block.lanes ? 15 * 32 : 0);
     step->integer += units * 20 * 32;
     step->chain.l2 += std::ceil(units / warps());
-    step->chain.fp32 += std::ceil(units / warps()) * (rounds + 4);
+    step->chain.fp32 += std::ceil(units / warps()) * (block.lanes ? rounds + 4 : K);
     return;
   }
   double pairs = std::ceil(rows * columns / 2), each = std::ceil(pairs / warps());

@@ -111,6 +111,10 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
     return fail(error, TUTTI_NEWER_FORMAT,
                 "the artifact has format %u, this runtime reads up to %u; use a newer runtime", header.version,
                 kFormatVersion);
+  if (header.version > 0 && header.version < kOldestFormat)
+    return fail(error, TUTTI_UNSUPPORTED,
+                "the artifact has format %u, this runtime reads from %u on; compile the models again", header.version,
+                kOldestFormat);
   if (header.version == 0 || digestOf(header) != header.headerDigest)
     return fail(error, TUTTI_DIGEST_MISMATCH, "the header is damaged: its digest is %016llx, expected %016llx",
                 ull(digestOf(header)), ull(header.headerDigest));

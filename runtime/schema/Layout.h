@@ -17,7 +17,7 @@ namespace tutti::rt {
 struct PanelBlock {
   int64_t col;    ///< first column
   int64_t cols;   ///< columns of the matrix in it
-  int64_t width;  ///< columns as stored: 32, 16, 12, or cols of a lanes block
+  int64_t width;  ///< columns as stored: 32, 16, 12, 8, 4, or cols of a lanes block
   int64_t offset; ///< first float, a multiple of 16
   bool lanes;
 
@@ -27,16 +27,21 @@ struct PanelBlock {
 /// Columns of a whole panel.
 constexpr int64_t panelColumns = 32;
 
-/// The block that starts at column `col`: 32 wide while 28 or more columns remain, then at most one of 16, then a
-/// masked panel of 12 for 9 to 11 columns or a lanes block for 1 to 8. So no width is padded by more than 4 elements.
-constexpr PanelBlock panelAt(int64_t col, int64_t N, int64_t offset) {
+/// Of how many terms the last `columns` of a matrix, 8 or fewer, are summed one after the other. Of more, lanes that
+/// share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8 columns.
+constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 20 : columns > 2 ? 10 : 6; }
+
+/// The block that starts at column `col` of a [K, N] matrix: 32 wide while 28 or more columns remain, then at most one
+/// of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of many terms are a lanes block. So no
+/// width is padded by more than 4 elements.
+constexpr PanelBlock panelAt(int64_t col, int64_t K, int64_t N, int64_t offset) {
   int64_t left = N - col;
   if (left >= 28)
     return {col, std::min(left, panelColumns), panelColumns, offset, false};
   if (left >= 12)
     return {col, std::min<int64_t>(left, 16), 16, offset, false};
-  if (left >= 9)
-    return {col, left, 12, offset, false};
+  if (left > 8 || K <= mostTerms(left))
+    return {col, left, (left + 3) / 4 * 4, offset, false};
   return {col, left, left, offset, true};
 }
 
@@ -44,7 +49,7 @@ constexpr PanelBlock panelAt(int64_t col, int64_t N, int64_t offset) {
 template <typename Fn> constexpr int64_t forEachPanel(int64_t K, int64_t N, Fn &&fn) {
   int64_t offset = 0;
   for (int64_t col = 0; col < N;) {
-    PanelBlock block = panelAt(col, N, offset);
+    PanelBlock block = panelAt(col, K, N, offset);
     fn(block);
     offset += (block.floats(K) + 15) / 16 * 16;
     col += block.cols;

@@ -12,21 +12,23 @@
 using namespace tutti::rt;
 
 TEST(Layout, blocksCoverEveryColumnOnce) {
-  for (int64_t n = 1; n <= 200; ++n) {
-    int64_t next = 0, stored = 0, offset = 0;
-    for (const PanelBlock &block : planPanels(7, n)) {
-      EXPECT_EQ(block.col, next);
-      EXPECT_EQ(block.offset, offset);
-      EXPECT_EQ(block.offset % 16, 0);
-      EXPECT_LE(block.cols, block.width);
-      next += block.cols;
-      stored += block.width;
-      offset += (block.floats(7) + 15) / 16 * 16;
+  for (int64_t k : {7, 40})
+    for (int64_t n = 1; n <= 200; ++n) {
+      int64_t next = 0, stored = 0, offset = 0;
+      for (const PanelBlock &block : planPanels(k, n)) {
+        EXPECT_EQ(block.col, next);
+        EXPECT_EQ(block.offset, offset);
+        EXPECT_EQ(block.offset % 16, 0);
+        EXPECT_LE(block.cols, block.width);
+        EXPECT_TRUE(!block.lanes || block.cols <= 8);
+        next += block.cols;
+        stored += block.width;
+        offset += (block.floats(k) + 15) / 16 * 16;
+      }
+      EXPECT_EQ(next, n);
+      EXPECT_LE(stored, n + 4) << "of " << n << " columns";
+      EXPECT_EQ(panelFloats(k, n), offset);
     }
-    EXPECT_EQ(next, n);
-    EXPECT_LE(stored, n + 4) << "of " << n << " columns";
-    EXPECT_EQ(panelFloats(7, n), offset);
-  }
 }
 
 TEST(Layout, packedFromRowsAndFromColumnsAreEqual) {

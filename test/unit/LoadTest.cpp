@@ -96,6 +96,10 @@ TEST(Load, newerAndUnknown) {
   newer.redigest();
   EXPECT_EQ(open(newer).status(), TUTTI_NEWER_FORMAT);
   EXPECT_EQ(open(newer).exitCode(), 4);
+  File older = buildArtifact();
+  older.header().version = kOldestFormat - 1;
+  older.redigest();
+  EXPECT_EQ(open(older).status(), TUTTI_UNSUPPORTED);
   File features = buildArtifact();
   features.header().features = 4;
   features.redigest();

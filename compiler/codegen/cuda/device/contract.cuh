@@ -109,7 +109,22 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
   }
 }
 
-/// The last one to eight columns: 16 lanes run over k, and a tree adds them up. Half a warp makes one sum.
+/// The same for a panel of one to eight columns and few k, which would leave most lanes of a warp without a column: a
+/// thread makes one sum.
+template <int K, int width, int count, class Left, class Columns, class Store>
+__device__ __forceinline__ void multiplyNarrow(int rows, const Left &left, Global<const float> weights, int offset,
+                                               int first, Columns columns, Store store) {
+#pragma unroll 1
+  for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
+    int row = unit / count, n = unit % count;
+    float w[K], sum[1] = {};
+    loadColumn<K>(w, weights, offset + n, width);
+    multiplyRun<K>(sum, left, row, rows, 0, w);
+    store(row, first + n, alone(sum[0]), readColumns<1>(columns, first + n, 1));
+  }
+}
+
+/// The last one to eight columns of more k: 16 lanes run over k, and a tree adds them up. Half a warp makes one sum.
 template <class Left>
 __device__ __forceinline__ float laneSum(int K, const Left &left, int row, Global<const float> weights, int offset,
                                          int lane) {
@@ -125,7 +140,7 @@ __device__ __forceinline__ float laneSum(int K, const Left &left, int row, Globa
   return sum;
 }
 
-/// The same sum by one thread, for few k: what the lanes would have lies in its registers.
+/// The same sum by one thread, up to 64 k: what the lanes would have lies in its registers.
 template <int K, class Left>
 __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const float> weights, int offset) {
   float part[16] = {};
@@ -154,7 +169,7 @@ __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const
   return part[0];
 }
 
-/// The same for the one to eight columns that lie one behind the other, a column's K elements together; of few k.
+/// All sums of the one to eight columns, a thread each; a column's K elements lie together.
 template <int K, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
@@ -164,7 +179,7 @@ __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global
   }
 }
 
-/// Of more.
+/// Of more k, half a warp each.
 template <int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
