@@ -3,7 +3,6 @@
 #include "Compiled.h"
 
 #include "compiler/import/Weights.h"
-#include "device/cuda/Driver.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -12,6 +11,7 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <dlfcn.h>
 
 using namespace mlir;
 
@@ -157,10 +157,9 @@ bool Artifact::runs() const {
 /// A GPU's context ends with the last session in it, and to begin another takes longer than most laws: this one stays.
 static void keepContext() {
   static const bool kept = [] {
-    auto *driver = new rt::CudaDriver; // of the process
-    rt::CUcontext context;
-    return driver->load(/*emulated=*/false, nullptr) == TUTTI_OK &&
-           driver->cuDevicePrimaryCtxRetain(&context, 0) == rt::CUDA_SUCCESS;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW), *context = nullptr;
+    auto *retain = driver ? reinterpret_cast<int (*)(void **, int)>(dlsym(driver, "cuDevicePrimaryCtxRetain")) : nullptr;
+    return retain && retain(&context, 0) == 0;
   }();
   (void)kept;
 }
