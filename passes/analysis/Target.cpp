@@ -10,6 +10,7 @@ namespace tutti {
 static constexpr TargetTraits cpu{
     .hasTensorCores = false,
     .mostLayers = SIZE_MAX,
+    .mostPhases = SIZE_MAX,
     .tilesFloat64 = true,
     .storesWhatIsGathered = true,
     .storesWhatRowsRepeat = true,
@@ -25,6 +26,7 @@ static constexpr TargetTraits cpu{
 static constexpr TargetTraits cuda{
     .hasTensorCores = true,
     .mostLayers = 32,
+    .mostPhases = 16,
     .tilesFloat64 = false,
     .storesWhatIsGathered = false,
     .storesWhatRowsRepeat = false,

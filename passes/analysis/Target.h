@@ -18,6 +18,9 @@ struct TargetTraits {
   /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its
   /// compiler takes a time that grows with their square.
   size_t mostLayers;
+  /// Phases of rows, reductions and such, in one kernel, for the same reason. What is cut into equal parts, as a loop
+  /// over hundreds of rows of a constant, becomes one kernel and, on a CUDA device, one launch.
+  size_t mostPhases;
   /// Products of two values have tiles for float64, too, not for float32 alone.
   bool tilesFloat64;
   /// What a gather reads is stored, if it takes as many elements as there are: a vector would compute them at places

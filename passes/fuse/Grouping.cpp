@@ -28,6 +28,7 @@ struct Growing : Group {
   llvm::BitVector needs; ///< groups that must have run before, transitively
   int64_t scratch = 0;   ///< bytes for a row, when they were last counted
   int64_t since = 0;     ///< what the results of later ops would take
+  size_t phases = 0;     ///< of rows, among its ops
 };
 
 /// What a task has of memory for the values of a row.
@@ -188,11 +189,13 @@ private:
           other.needs |= group.needs;
       }
       group.ops.push_back(op);
+      group.phases += isRowPhase(op);
       groupOf[op] = id;
       return;
     }
     groupOf[op] = groups.size();
     groups.push_back({{form, {op}, {}}, needs});
+    groups.back().phases = isRowPhase(op);
     for (Growing &group : groups)
       group.needs.resize(groups.size());
   }
@@ -234,9 +237,18 @@ private:
     return order;
   }
 
-  bool isFull(const Group &group, Operation *op) {
+  /// What reads nothing of a group that has all its phases is for one of the next.
+  bool isFull(const Growing &group, Operation *op) {
     return group.ops.size() >= mostOps ||
-           (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers);
+           (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers) ||
+           (group.phases >= target.mostPhases && (isRowPhase(op) || !isFedBy(group, op)));
+  }
+
+  bool isFedBy(const Growing &group, Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      auto it = groupOf.find(operand.getDefiningOp());
+      return it != groupOf.end() && &groups[it->second] == &group;
+    });
   }
 
   bool canJoin(Operation *op, unsigned id, const RowForm &form) {

@@ -5,6 +5,7 @@
     python unequal-models.py widths FOLDER     four members of three structures that differ in widths only
     python unequal-models.py elements FOLDER   two members, each with a network for each of four inputs with rows of their own
     python unequal-models.py towers FOLDER     the same with three networks that are alike
+    python unequal-models.py places FOLDER     two members, each with the distances to 70 places, one after the other
 """
 import array
 import random
@@ -62,7 +63,17 @@ def towers(member: int) -> bytes:
                  [value_info(f"x{t}", [f"n{t}", 24]) for t in "abc"], [value_info(f"{t}y", [f"n{t}", 2]) for t in "abc"])
 
 
-kinds = {"groups": (groups, 6), "widths": (widths, 4), "elements": (elements, 2), "towers": (towers, 2)}
+def places(member: int) -> bytes:
+    generator, nodes, weights = random.Random(member), [], [tensor("axes", (1,), 7, array.array("q", [1]).tobytes())]
+    for i in range(70):
+        weights.append(tensor(f"p{i}", (8,), 1, array.array("f", [generator.gauss(0, 1) for _ in range(8)]).tobytes()))
+        nodes += [node("Sub", ["x", f"p{i}"], f"d{i}"), node("Mul", [f"d{i}", f"d{i}"], f"q{i}"),
+                  node("ReduceSum", [f"q{i}", "axes"], f"s{i}")]
+    nodes.append(node("Concat", [f"s{i}" for i in range(70)], "y", axis=1))
+    return model(nodes, weights, [value_info("x", ["batch", 8])], [value_info("y", ["batch", 70])])
+
+
+kinds = {"groups": (groups, 6), "widths": (widths, 4), "elements": (elements, 2), "towers": (towers, 2), "places": (places, 2)}
 build, count = kinds[sys.argv[1]]
 folder = Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)
