@@ -126,10 +126,21 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
     return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
            Contraction(step.contraction).wordBytes() == 2;
   });
+  // Steps between layers need registers that a second panel has, even one that no layer is wide enough for.
+  int64_t most = 0;
+  bool onlyLayers = true;
+  for (const Step &step : steps.steps) {
+    onlyLayers &= bool(step.contraction);
+    if (step.contraction && Contraction(step.contraction).onTensorCores())
+      most = std::max(most, Contraction(step.contraction).panels());
+  }
   std::vector<CudaGeometry> fitting;
-  for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids))
+  for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids)) {
+    if (!onlyLayers && most <= grid.columns)
+      grid.panels = 1;
     if (auto g = tensorGeometry(steps, grid, architecture))
       fitting.push_back(*g);
+  }
   for (WarpGrid grid : narrowGrids)
     if (fitting.empty())
       if (auto g = tensorGeometry(steps, grid, architecture))
