@@ -126,17 +126,18 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
     return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
            Contraction(step.contraction).wordBytes() == 2;
   });
-  // Steps between layers need registers that a second panel has, even one that no layer is wide enough for.
+  // Steps between layers, or many layers, need registers that a second panel has, even one that no layer is wide enough
+  // for.
   int64_t most = 0;
-  bool onlyLayers = true;
+  bool fewLayers = steps.steps.size() <= 8;
   for (const Step &step : steps.steps) {
-    onlyLayers &= bool(step.contraction);
+    fewLayers &= bool(step.contraction);
     if (step.contraction && Contraction(step.contraction).onTensorCores())
       most = std::max(most, Contraction(step.contraction).panels());
   }
   std::vector<CudaGeometry> fitting;
   for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids)) {
-    if (!onlyLayers && most <= grid.columns)
+    if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
     if (auto g = tensorGeometry(steps, grid, architecture))
       fitting.push_back(*g);
