@@ -235,6 +235,66 @@ private:
   std::deque<CudaText> texts;
   std::map<std::string, std::vector<std::pair<LaunchWay, const CudaText *>>> known; ///< by name
 };
+
+/// What became of all texts, by architecture.
+class CudaCode {
+public:
+  CudaCode(ArrayRef<CudaSource> sources, std::vector<CudaImage> built) : sources(sources), images(std::move(built)) {
+    for (CudaImage &image : images)
+      bytes.push_back(std::make_shared<const std::string>(std::move(image.bytes)));
+  }
+
+  /// Gives a program the code of its kernels, whose texts these are. A way to launch a kernel that spills is left out
+  /// where there is another; else, and where it cannot be launched as it will be, that is our own mistake: an error
+  /// (internal).
+  llvm::Error addTo(ProgramCode &program, std::vector<const CudaText *> texts) const {
+    leaveOutSpilling(program, texts);
+    for (const std::string &name : program.architectures) {
+      size_t place = placeOf(name);
+      TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}};
+      for (const CudaText *text : texts) {
+        const auto &[offset, length, r] = codeOf(place, text);
+        if (sources[place].architecture->code == Architecture::Code::cubin)
+          if (llvm::Error error = checkResources(r, *sources[place].architecture, text->needs))
+            return error;
+        target.kernels.push_back({offset, length, r.registers, r.stack, r.staticShared, r.barriers, r.maxThreads});
+      }
+      program.images.push_back(std::move(target));
+    }
+    return llvm::Error::success();
+  }
+
+private:
+  ArrayRef<CudaSource> sources;
+  std::vector<CudaImage> images; ///< of the sources
+  std::vector<std::shared_ptr<const std::string>> bytes;
+
+  size_t placeOf(StringRef architecture) const {
+    return llvm::find_if(sources, [&](const CudaSource &s) { return s.architecture->name == architecture; }) -
+           sources.begin();
+  }
+  const CudaImage::Kernel &codeOf(size_t place, const CudaText *text) const {
+    return images[place].kernels[llvm::find(sources[place].kernels, text) - sources[place].kernels.begin()];
+  }
+  bool spills(const ProgramCode &program, const CudaText *text) const {
+    return llvm::any_of(program.architectures,
+                        [&](StringRef name) { return codeOf(placeOf(name), text).resources.stack != 0; });
+  }
+  void leaveOutSpilling(ProgramCode &program, std::vector<const CudaText *> &texts) const {
+    std::vector<std::vector<unsigned>> launched;
+    std::vector<bool> spilled;
+    for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts)) {
+      launched.push_back(kernel.kernels);
+      spilled.push_back(spills(program, text));
+    }
+    std::vector<bool> stays = waysThatStay(launched, spilled);
+    for (size_t i = texts.size(); i-- > 0;)
+      if (!stays[i]) {
+        texts.erase(texts.begin() + i);
+        program.kernels.erase(program.kernels.begin() + i);
+      }
+  }
+};
 } // namespace
 
 static llvm::Expected<std::vector<CudaClass>> classesOf(plan::ProgramOp program,
@@ -312,24 +372,13 @@ buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> archit
       programs.push_back(std::move(code));
     }
   }
-  auto built = buildCudaImages(sources, jobs);
+  llvm::Expected<std::vector<CudaImage>> built = buildCudaImages(sources, jobs);
   if (!built)
     return built.takeError();
-  std::vector<std::shared_ptr<const std::string>> bytes;
-  for (CudaImage &image : *built)
-    bytes.push_back(std::make_shared<const std::string>(std::move(image.bytes)));
+  CudaCode all(sources, std::move(*built));
   for (auto [code, own] : llvm::zip_equal(programs, ofProgram))
-    for (const std::string &architecture : code.architectures) {
-      const CudaSource &source = sourceOf(architecture);
-      size_t place = &source - sources.data();
-      TargetImage target{architecture, unsigned((*built)[place].minDriver), bytes[place], {}};
-      for (const CudaText *text : own) {
-        const auto &[offset, length, r] =
-            (*built)[place].kernels[llvm::find(source.kernels, text) - source.kernels.begin()];
-        target.kernels.push_back({offset, length, r.registers, r.stack, r.staticShared, r.barriers, r.maxThreads});
-      }
-      code.images.push_back(std::move(target));
-    }
+    if (llvm::Error error = all.addTo(code, std::move(own)))
+      return error;
   return programs;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is read from a cubin, beside what the assembler says of the same kernels; and the gate.
-#include "compiler/codegen/cuda/images/Cubin.h"
 #include "Support.h"
+#include "compiler/codegen/cuda/images/Image.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -136,6 +136,14 @@ TEST(Cubin, TheGateRefusesAStackFrame) {
                                  std::to_string(read[bad].stack)))
         << failure.message;
   }
+}
+
+TEST(Cubin, AWayThatSpillsStaysWhereThereIsNoOther) {
+  std::vector<std::vector<unsigned>> launched = {{0}, {0}, {1, 2}, {1, 2}, {1}};
+  using Ways = std::vector<bool>;
+  EXPECT_EQ(waysThatStay(launched, {false, false, false, false, false}), Ways({true, true, true, true, true}));
+  EXPECT_EQ(waysThatStay(launched, {true, false, false, true, false}), Ways({false, true, true, false, true}));
+  EXPECT_EQ(waysThatStay(launched, {true, true, true, false, true}), Ways({true, true, false, true, true}));
 }
 
 TEST(Cubin, TheGateKnowsWhatABlockCanHave) {

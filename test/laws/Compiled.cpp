@@ -158,7 +158,8 @@ bool Artifact::runs() const {
 static void keepContext() {
   static const bool kept = [] {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *context = nullptr;
-    auto *retain = driver ? reinterpret_cast<int (*)(void **, int)>(dlsym(driver, "cuDevicePrimaryCtxRetain")) : nullptr;
+    auto *retain =
+        driver ? reinterpret_cast<int (*)(void **, int)>(dlsym(driver, "cuDevicePrimaryCtxRetain")) : nullptr;
     return retain && retain(&context, 0) == 0;
   }();
   (void)kept;

@@ -98,9 +98,9 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
 static bool isInRuns(StepEmitter &e, ConcatOp op) {
   constexpr int64_t longRun = 2 * lanes;
   auto columnsOf = [](Value value) { return RowForm::of(StepEmitter::typeOf(value)).columns; };
-  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 ||
-      !llvm::all_of(op.getInputs(),
-                    [&](Value input) { return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form); }))
+  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 || !llvm::all_of(op.getInputs(), [&](Value input) {
+        return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form);
+      }))
     return false;
   int64_t count = op.getInputs().size();
   return count > int64_t(mostSelected) || columnsOf(op.getResult()).getFixed() >= count * longRun;

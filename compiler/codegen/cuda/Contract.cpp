@@ -109,10 +109,9 @@ static std::string panelCalls(Contraction c) {
     for (; next < blocks.size() && !first.lanes && !blocks[next].lanes && blocks[next].width == first.width; ++next)
       columns += blocks[next].cols;
     bool one = first.width <= 8; // a thread makes one sum
-    std::string shape = first.lanes && c.K > 64
-                            ? formatv("multiplyLanes<{0}>({1}, ", first.cols, numberText(c.K)).str()
-                        : first.lanes ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
-                        : one         ? formatv("multiplyNarrow<{0}, {1}, {2}>(", c.K, first.width, first.cols).str()
+    std::string shape = first.lanes && c.K > 64 ? formatv("multiplyLanes<{0}>({1}, ", first.cols, numberText(c.K)).str()
+                        : first.lanes           ? formatv("multiplyTrees<{0}, {1}>(", c.K, first.cols).str()
+                        : one ? formatv("multiplyNarrow<{0}, {1}, {2}>(", c.K, first.width, first.cols).str()
                               : formatv("multiplyPanels<{0}, {1}, {2}>(", c.K, first.width, numericsChunk(c.op)).str();
     all += formatv("  {0}t.rows, left, weights, {1}, {2}, {3}columns, store);\n", shape, numberText(first.offset),
                    numberText(first.col), first.lanes || one ? "" : numberText(columns) + ", ")

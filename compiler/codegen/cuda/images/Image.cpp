@@ -9,6 +9,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace tutti {
 
@@ -21,8 +22,6 @@ static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::String
     auto own = llvm::find_if(*found, [&](const KernelResources &r) { return r.name == kernel.name; });
     if (own == found->end())
       return fail(ExitCode::internal, "the cubin of kernel " + kernel.name + " has no such kernel");
-    if (llvm::Error error = checkResources(*own, *image.architecture, kernel.needs))
-      return error;
     placed.resources = *own;
   }
   image.bytes.resize(placed.offset, '\0');
@@ -144,6 +143,17 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
         return error;
   }
   return images;
+}
+
+std::vector<bool> waysThatStay(llvm::ArrayRef<std::vector<unsigned>> launched, const std::vector<bool> &spills) {
+  std::set<std::vector<unsigned>> sound;
+  for (size_t i = 0; i < launched.size(); ++i)
+    if (!spills[i])
+      sound.insert(launched[i]);
+  std::vector<bool> stays;
+  for (size_t i = 0; i < launched.size(); ++i)
+    stays.push_back(!spills[i] || !sound.count(launched[i]));
+  return stays;
 }
 
 } // namespace tutti

@@ -33,9 +33,11 @@ struct CudaSource {
 };
 
 /// Compiles the kernels of all images, `jobs` at a time. A kernel whose launch bounds ask for two blocks on a
-/// processor, and that spills then, is compiled for one. A cubin whose kernel spills all the same, or that cannot be
-/// launched as it will be, is our own mistake: an error (internal).
+/// processor, and that spills then, is compiled for one. What its cubin needs all the same is for the caller to judge.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
+
+/// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.
+std::vector<bool> waysThatStay(llvm::ArrayRef<std::vector<unsigned>> launched, const std::vector<bool> &spills);
 
 } // namespace tutti
 

@@ -142,7 +142,8 @@ void importConv(Node &n) {
   if (!e.isKnown(x, 1, "sums over"))
     return;
   if (groups < 1 || kernel[0] % groups || x.sizes()[1] != Size(kernel[1]).times(Size(groups))) {
-    std::string parts = groups == 1 ? "" : (" in each of " + Twine(groups) + " groups, and make " + Twine(kernel[0])).str();
+    std::string parts =
+        groups == 1 ? "" : (" in each of " + Twine(groups) + " groups, and make " + Twine(kernel[0])).str();
     e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
     return;
   }
