@@ -19,7 +19,7 @@ namespace {
 struct ComposePass : impl::ComposePassBase<ComposePass> {
   void runOnOperation() override {
     // Moves are one, and where they are best, before others read them.
-    if (failed(rewrite({addMovePatterns, addRowOrderPatterns})) ||
+    if (failed(rewrite({addMovePatterns, addRowOrderPatterns, addLayerPatterns})) ||
         failed(rewrite({addMovePatterns, addReadPatterns, addProductPatterns})))
       signalPassFailure();
   }

@@ -16,6 +16,21 @@ bool staysInKernel(MapOp map) {
   return operand.sameRows(form) && staysInRow(operandAccess(map, 0, ownRow(form, map.getContext())), operand);
 }
 
+bool isOfContraction(Value x) {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> open = {x};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<ContractOp>(op))
+      return true;
+    if (isa_and_nonnull<MapOp>(op))
+      for (Value operand : op->getOperands())
+        if (seen.insert(operand).second)
+          open.push_back(operand);
+  }
+  return false;
+}
+
 namespace {
 
 /// Where an element of `result` comes from, by `outer` and then by `inner`. Nothing if sizes that only the inner op
@@ -162,21 +177,6 @@ private:
         return false;
     }
     return access.getNumResults() == type.getRank();
-  }
-  /// Whether maps make x of a contraction.
-  static bool isOfContraction(Value x) {
-    llvm::DenseSet<Value> seen;
-    SmallVector<Value> open = {x};
-    while (!open.empty()) {
-      Operation *op = open.pop_back_val().getDefiningOp();
-      if (isa_and_nonnull<ContractOp>(op))
-        return true;
-      if (isa_and_nonnull<MapOp>(op))
-        for (Value operand : op->getOperands())
-          if (seen.insert(operand).second)
-            open.push_back(operand);
-    }
-    return false;
   }
 };
 

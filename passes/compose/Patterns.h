@@ -15,11 +15,16 @@ void addMovePatterns(mlir::RewritePatternSet &patterns);
 void addReadPatterns(mlir::RewritePatternSet &patterns);
 /// Rows come in the order of the moves before or behind them.
 void addRowOrderPatterns(mlir::RewritePatternSet &patterns);
+/// Maps of a layer's sums are computed before the moves behind it that turn columns to the front.
+void addLayerPatterns(mlir::RewritePatternSet &patterns);
 /// Products of two values read their operands as these lie.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 
 /// Whether a map could be computed in the kernel of its first operand.
 bool staysInKernel(MapOp map);
+
+/// Whether maps make x of a contraction.
+bool isOfContraction(mlir::Value x);
 
 } // namespace tutti
 

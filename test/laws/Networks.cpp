@@ -141,6 +141,34 @@ static const std::vector<Network> all = {
          return %2 : tensor<?x17x6x7xf32, ["batch"]>
        })mlir",
      {{"b", {17, 6, 7}}}},
+    // Layers of pixels as exporters write them, with channels in front: scale by channel, another layer, the largest
+    // and the
+    // mean of each channel.
+    {"pixels",
+     R"mlir(func.func @main(%x: tensor<?x60xf32, ["batch"]>) -> tensor<?x18xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<3x7xf32>
+         %v = tutti.get @v : tensor<7x9xf32>
+         %c = tutti.get @c : tensor<7x1x1xf32>
+         %r = tutti.reshape %x : tensor<?x60xf32, ["batch"]> -> tensor<?x3x4x5xf32, ["batch"]>
+         %0 = tutti.transpose %r [0, 2, 3, 1] : tensor<?x3x4x5xf32, ["batch"]>
+         %1 = tutti.reshape %0 : tensor<?x4x5x3xf32, ["batch"]> -> tensor<?x20x3xf32, ["batch"]>
+         %2 = tutti.contract %1, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x7xf32>
+         %3 = tutti.transpose %2 [0, 2, 1] : tensor<?x20x7xf32, ["batch"]>
+         %4 = tutti.reshape %3 : tensor<?x7x20xf32, ["batch"]> -> tensor<?x7x4x5xf32, ["batch"]>
+         %5 = tutti.mul %4, %c : tensor<?x7x4x5xf32, ["batch"]>, tensor<7x1x1xf32>
+         %6 = tutti.tanh %5 : tensor<?x7x4x5xf32, ["batch"]>
+         %7 = tutti.transpose %6 [0, 2, 3, 1] : tensor<?x7x4x5xf32, ["batch"]>
+         %8 = tutti.reshape %7 : tensor<?x4x5x7xf32, ["batch"]> -> tensor<?x20x7xf32, ["batch"]>
+         %9 = tutti.contract %8, %v "bsk,kn->bsn" : tensor<?x20x7xf32, ["batch"]>, tensor<7x9xf32>
+         %10 = tutti.transpose %9 [0, 2, 1] : tensor<?x20x9xf32, ["batch"]>
+         %11 = tutti.tanh %10 : tensor<?x9x20xf32, ["batch"]>
+         %12 = tutti.reduce max %11 [2] : tensor<?x9x20xf32, ["batch"]>
+         %13 = tutti.reduce mean %11 [2] : tensor<?x9x20xf32, ["batch"]>
+         %14 = tutti.concat %12, %13 axis 1 : tensor<?x9x1xf32, ["batch"]>, tensor<?x9x1xf32, ["batch"]>
+         %15 = tutti.reshape %14 : tensor<?x18x1xf32, ["batch"]> -> tensor<?x18xf32, ["batch"]>
+         return %15 : tensor<?x18xf32, ["batch"]>
+       })mlir",
+     {{"w", {3, 7}}, {"v", {7, 9}}, {"c", {7, 1, 1}}}},
     // Scores, their softmax and what they weigh, of two heads: products of two values, one after the other.
     {"attention",
      R"mlir(func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x9x8xf32, ["batch"]> {

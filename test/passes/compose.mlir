@@ -297,3 +297,39 @@ module @rows {
     return %4 : tensor<?x2x9x4xf32, ["batch"]>
   }
 }
+
+// -----
+
+// What is computed with channels in front is computed in the layer before them, the moves there and back are none, and the
+// largest of each channel is found where channels lie side by side.
+// CHECK-DAG: #[[OWN:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG: #[[CHANNEL:.*]] = affine_map<(d0, d1, d2) -> (d2, 0)>
+tutti.param @w : tensor<3x7xf32>
+tutti.param @v : tensor<7x9xf32>
+tutti.param @c : tensor<7x1xf32>
+// CHECK-LABEL: func.func @pixels
+// CHECK-SAME: (%[[X:.*]]: tensor<?x20x3xf32, ["batch"]>)
+func.func @pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x9x1xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<3x7xf32>
+  %v = tutti.get @v : tensor<7x9xf32>
+  %c = tutti.get @c : tensor<7x1xf32>
+  // CHECK: %[[FIRST:.*]] = tutti.contract %[[X]]
+  // CHECK: tutti.map %[[FIRST]], %{{.*}} [#[[OWN]], #[[CHANNEL]]]
+  // CHECK-SAME: -> tensor<?x20x7xf32, ["batch"]>
+  // CHECK: tutti.contract
+  // CHECK-SAME: tensor<?x20x7xf32, ["batch"]>, tensor<7x9xf32>
+  // CHECK: tutti.map
+  // CHECK-SAME: -> tensor<?x20x9xf32, ["batch"]>
+  // CHECK: tutti.reduce max %{{.*}} [1] : tensor<?x20x9xf32, ["batch"]>
+  // CHECK-NEXT: tutti.reshape
+  // CHECK-NEXT: return
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x7xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x7xf32, ["batch"]>
+  %2 = tutti.mul %1, %c : tensor<?x7x20xf32, ["batch"]>, tensor<7x1xf32>
+  %3 = tutti.transpose %2 [0, 2, 1] : tensor<?x7x20xf32, ["batch"]>
+  %4 = tutti.contract %3, %v "bsk,kn->bsn" : tensor<?x20x7xf32, ["batch"]>, tensor<7x9xf32>
+  %5 = tutti.transpose %4 [0, 2, 1] : tensor<?x20x9xf32, ["batch"]>
+  %6 = tutti.relu %5 : tensor<?x9x20xf32, ["batch"]>
+  %7 = tutti.reduce max %6 [2] : tensor<?x9x20xf32, ["batch"]>
+  return %7 : tensor<?x9x1xf32, ["batch"]>
+}

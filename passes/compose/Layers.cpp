@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Maps of a layer's sums are computed before the moves behind it.
+//
+// Exporters of convolutions turn the channels to the front behind each layer, and back before the next one. What is
+// computed in between belongs into the layer's registers; the two moves then meet, and are one or none.
+#include "Patterns.h"
+#include "passes/analysis/Access.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// Whether the columns of a move's operand are an axis of the result other than its columns.
+bool turnsColumns(AffineMap access, RankedTensorType to) {
+  if (to.getRank() < 2 || access.getNumResults() < 2)
+    return false;
+  AffineExpr columns = access.getResults().back();
+  return isa<AffineDimExpr>(columns) && !columns.isFunctionOfDim(to.getRank() - 1);
+}
+
+/// f(move(x), p) becomes move(f(x, p')), where x is made of a contraction and for this alone, and the move leaves no
+/// element out and turns columns to rows. p' is p, read by x's axes.
+struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    MapOp move = op.isMove() ? MapOp() : movedOperand(op);
+    if (!move || !llvm::all_of(move->getUsers(), [&](Operation *user) { return user == op; }))
+      return failure();
+    Value x = move.getInputs()[0];
+    auto from = cast<RankedTensorType>(x.getType()), to = move.getType();
+    std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
+    std::optional<Size> before = product(getSizes(from)), behind = product(getSizes(to));
+    if (!access || !before || before != behind || !x.hasOneUse() || !isOfContraction(x) || !turnsColumns(*access, to))
+      return failure();
+    SmallVector<Value> inputs(op.getInputs());
+    SmallVector<AffineMap> maps;
+    for (unsigned i = 0; i < inputs.size(); ++i) {
+      std::optional<AffineMap> own = inputs[i] == move.getResult()
+                                         ? rewriter.getMultiDimIdentityMap(from.getRank())
+                                         : byAxesOf(*access, op.getAccess(i), from.getRank());
+      if (!own)
+        return failure();
+      maps.push_back(*own);
+      if (inputs[i] == move.getResult())
+        inputs[i] = x;
+    }
+    auto now = MapOp::create(rewriter, op.getLoc(), getTensorType(getSizes(from), op.getType().getElementType()),
+                             inputs, rewriter.getAffineMapArrayAttr(maps));
+    rewriter.inlineRegionBefore(op.getBody(), now.getBody(), now.getBody().end());
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), now, move.getAccess(0));
+    return success();
+  }
+
+private:
+  /// The one move whose elements a map reads at their own places.
+  static MapOp movedOperand(MapOp op) {
+    MapOp move;
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      auto other = input.getDefiningOp<MapOp>();
+      if (!other || !other.isMove() || staysInKernel(other))
+        continue;
+      if ((move && move != other) || !op.getAccess(i).isIdentity() || getSizes(other.getType()) != getSizes(op.getType()))
+        return nullptr;
+      move = other;
+    }
+    return move;
+  }
+  /// What is read at places of the move's result, at those of its operand; nothing where they do not say it.
+  static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, unsigned rank) {
+    std::optional<AffineMap> plain = withoutSymbols(access);
+    if (!plain)
+      return std::nullopt;
+    SmallVector<AffineExpr> places(move.getNumDims(), getAffineConstantExpr(0, access.getContext()));
+    SmallVector<bool> known(move.getNumDims(), false);
+    for (auto [axis, index] : llvm::enumerate(move.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(index)) {
+        places[dim.getPosition()] = getAffineDimExpr(axis, access.getContext());
+        known[dim.getPosition()] = true;
+      }
+    for (unsigned dim = 0; dim < known.size(); ++dim)
+      if (!known[dim] && plain->isFunctionOfDim(dim))
+        return std::nullopt;
+    return plain->replaceDimsAndSymbols(places, {}, rank, 0);
+  }
+};
+
+/// A reduction of what a transposition has turned reduces x along its own axes: neighbours are read as neighbours. The
+/// axes that stay must do so in their order.
+struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    auto move = op.getX().getDefiningOp<MapOp>();
+    if (!move || !move.isMove() || !move->hasOneUse())
+      return failure();
+    Value x = move.getInputs()[0];
+    std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
+    if (!access || !access->isPermutation() || !isOfContraction(x) || !turnsColumns(*access, move.getType()))
+      return failure();
+    SmallVector<int64_t> axes;
+    unsigned last = 0;
+    for (auto [axis, index] : llvm::enumerate(access->getResults())) {
+      unsigned there = cast<AffineDimExpr>(index).getPosition();
+      if (llvm::is_contained(op.getAxes(), int64_t(there)))
+        axes.push_back(axis);
+      else if (std::exchange(last, there) > there)
+        return failure();
+    }
+    Value reduced = ReduceOp::create(rewriter, op.getLoc(), op.getKind(), x, axes, NumericsAttr());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), reduced);
+    return success();
+  }
+};
+
+} // namespace
+
+void addLayerPatterns(RewritePatternSet &patterns) { patterns.add<MapBeforeColumnsMove, ReduceBeforeColumnsMove>(patterns.getContext()); }
+
+} // namespace tutti
