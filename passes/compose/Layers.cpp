@@ -37,9 +37,8 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
     SmallVector<Value> inputs(op.getInputs());
     SmallVector<AffineMap> maps;
     for (unsigned i = 0; i < inputs.size(); ++i) {
-      std::optional<AffineMap> own = inputs[i] == move.getResult()
-                                         ? rewriter.getMultiDimIdentityMap(from.getRank())
-                                         : byAxesOf(*access, op.getAccess(i), from.getRank());
+      std::optional<AffineMap> own = inputs[i] == move.getResult() ? rewriter.getMultiDimIdentityMap(from.getRank())
+                                                                   : byAxesOf(*access, op.getAccess(i), from.getRank());
       if (!own)
         return failure();
       maps.push_back(*own);
@@ -61,7 +60,8 @@ private:
       auto other = input.getDefiningOp<MapOp>();
       if (!other || !other.isMove() || staysInKernel(other))
         continue;
-      if ((move && move != other) || !op.getAccess(i).isIdentity() || getSizes(other.getType()) != getSizes(op.getType()))
+      if ((move && move != other) || !op.getAccess(i).isIdentity() ||
+          getSizes(other.getType()) != getSizes(op.getType()))
         return nullptr;
       move = other;
     }
@@ -115,6 +115,8 @@ struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
 
 } // namespace
 
-void addLayerPatterns(RewritePatternSet &patterns) { patterns.add<MapBeforeColumnsMove, ReduceBeforeColumnsMove>(patterns.getContext()); }
+void addLayerPatterns(RewritePatternSet &patterns) {
+  patterns.add<MapBeforeColumnsMove, ReduceBeforeColumnsMove>(patterns.getContext());
+}
 
 } // namespace tutti

@@ -83,7 +83,8 @@ TEST(Hostile, everyByteAsItIs) {
       for (char change : {char(1), char(0x80), char(0xff), char(1 << at % 8)}) {
         file.data()[at] ^= change;
         tutti_status_t status = statusOf(file);
-        EXPECT_TRUE(status >> 8 == 3 || status == TUTTI_NEWER_FORMAT) << name << ", byte " << at << ": " << status;
+        bool format = status == TUTTI_NEWER_FORMAT || status == TUTTI_UNSUPPORTED; // the version is read first
+        EXPECT_TRUE(status >> 8 == 3 || format) << name << ", byte " << at << ": " << status;
         file.data()[at] ^= change;
       }
   }
