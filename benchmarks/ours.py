@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-F32, I64 = 22, 12                               # TUTTI_F32 and TUTTI_I64 of tutti.h
+# Numbers of tutti_dtype_t in tutti.h.
+DTYPES = {np.bool_: 1, np.int32: 10, np.int64: 12, np.float16: 20, np.float32: 22, np.float64: 23}
 
 
 class Error(c.Structure):
@@ -67,16 +68,16 @@ def aligned(array: np.ndarray) -> np.ndarray:
 
 def tensor(name: str, array: np.ndarray) -> Tensor:
     """Points at the array, which has to outlive it."""
-    assert array.dtype in (np.float32, np.int64) and array.flags.c_contiguous
-    return Tensor(name.encode(), F32 if array.dtype == np.float32 else I64, array.ndim, (c.c_int64 * array.ndim)(*array.shape), None, array.ctypes.data)
+    assert array.flags.c_contiguous
+    return Tensor(name.encode(), DTYPES[array.dtype.type], array.ndim, (c.c_int64 * array.ndim)(*array.shape), None, array.ctypes.data)
 
 
 class Ours:
-    """A session: `outs` are its outputs of `dtype` as (name, head, shape)."""
+    """A session: `outs` are its outputs as (name, head, shape), of `dtype`, or of the one that it has for a name."""
 
     def __init__(self, library: Library, artifact: Path, names: list[str], inputs: list[tuple[np.ndarray, ...]],
                  outs: list[tuple[str, str, tuple[int, ...]]], threads: int, active: list[int] | None = None,
-                 name: str = "Tutti", target: str | None = None, dtype: type = np.float32):
+                 name: str = "Tutti", target: str | None = None, dtype: type | dict[str, type] = np.float32):
         self.name, self.lib = name, library.lib
         self.artifact, self.session, error = c.c_void_p(), c.c_void_p(), Error()
         if self.lib.tutti_artifact_open(str(artifact).encode(), c.byref(self.artifact), c.byref(error)):
@@ -91,7 +92,8 @@ class Ours:
         self.references = [[c.byref(t) for t in tensors] for tensors in self.tensors]
         self.results = {}
         for out, head, shape in outs:
-            array = aligned(np.full(shape, np.nan if dtype is np.float32 else -1, dtype))
+            element = dtype[out] if isinstance(dtype, dict) else dtype
+            array = aligned(np.full(shape, np.nan if issubclass(element, np.floating) else -1, element))
             self.results[out if head == "members" else f"{out}.{head}"] = array
             self.check(self.lib.tutti_session_bind_output(self.session, head.encode(), c.byref(tensor(out, array))))
         self.bind, self.go = self.lib.tutti_session_bind_input, self.lib.tutti_session_run

@@ -61,7 +61,7 @@ public:
       std::string sizes = llvm::join(programOf(each.module).sizeOrder(), " ");
       ofModule.emplace_back();
       for (auto kernel : ModuleOp(each.module).getOps<plan::KernelOp>()) {
-        auto [place, fresh] = known.try_emplace(sizes + "\n" + textOf(kernel), kernels.size());
+        auto [place, fresh] = known.try_emplace(sizes + "\n" + kernel.textButForName(), kernels.size());
         if (fresh) {
           std::string name = kernel.getSymName().str();
           for (unsigned i = 2; !names.insert(name).second; ++i)
@@ -75,16 +75,6 @@ public:
 
   std::vector<Kernel> kernels;
   std::vector<std::vector<unsigned>> ofModule; ///< by module, its kernels' places in `kernels`
-
-private:
-  /// All of it but its name.
-  static std::string textOf(plan::KernelOp kernel) {
-    std::string text, name = "@" + kernel.getSymName().str();
-    llvm::raw_string_ostream(text) << kernel;
-    if (size_t at = text.find(name); at != std::string::npos)
-      text.erase(at, name.size());
-    return text;
-  }
 };
 } // namespace
 
@@ -128,8 +118,8 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<Module
     if (!source)
       return fail(ExitCode::internal, "the kernels' text does not parse");
     for (auto [kernel, name] : llvm::zip_equal(source->getOps<plan::KernelOp>(), each.names)) {
-      if (failed(emitKernel(*code, steps, kernel, each.symbols, level, name)))
-        return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted as it was analysed");
+      if (llvm::Error error = emitKernel(*code, steps, kernel, each.symbols, level, name))
+        return std::move(error);
       names.push_back(name);
     }
   }

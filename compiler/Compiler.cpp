@@ -42,7 +42,7 @@ public:
   Compilation(const CompileRequest &request, std::vector<Ensemble> given)
       : request(request), context(*given.front().module->getContext()), ensembles(std::move(given)) {
     for (auto [i, ensemble] : llvm::enumerate(ensembles))
-      units.push_back({unsigned(i), "", std::move(ensemble.module), {}});
+      units.push_back({unsigned(i), std::nullopt, std::move(ensemble.module), {}});
   }
 
   llvm::Expected<CompileResult> run() {
@@ -82,7 +82,7 @@ private:
   std::vector<Ensemble> ensembles; ///< by binding; their modules are the units'
   struct Unit {
     unsigned binding;
-    StringRef target; ///< empty: all
+    std::optional<Target> target; ///< none: all
     OwningOpRef<ModuleOp> module;
     OwningOpRef<ModuleOp> batched; ///< as it was at that stage, where it may be needed again
   };
@@ -105,30 +105,30 @@ private:
   void split() {
     std::vector<Unit> batched = std::move(units);
     units.clear();
-    auto add = [&](StringRef target) {
+    auto add = [&](Target target) {
       for (Unit &unit : batched) {
         units.push_back({unit.binding, target, unit.module->clone(), {}});
         ModuleOp module = *units.back().module;
         setTarget(module, target);
-        setPrecision(module, target == "cuda" ? request.precision : "f32");
-        if (target == "cuda")
+        setPrecision(module, target == Target::cuda ? request.precision : Precision::f32);
+        if (target == Target::cuda)
           setScratchPerRow(module, scratchPerRow(request.cudaTargets));
       }
     };
     if (!request.levels.empty() || request.cudaTargets.empty())
-      add("cpu");
+      add(Target::cpu);
     if (!request.cudaTargets.empty())
-      add("cuda");
+      add(Target::cuda);
   }
 
   /// Of the files that a unit is dumped to: ".mlir"; ".1.cuda.mlir" of the second binding's CUDA module, beside one for
   /// CPUs.
   std::string suffixOf(const Unit &unit) const {
     std::string suffix = ensembles.size() > 1 ? "." + std::to_string(unit.binding) : "";
-    return suffix + (units.front().target != unit.target ? "." + unit.target.str() : "") + ".mlir";
+    return suffix + (units.front().target != unit.target ? "." + stringifyTarget(*unit.target).str() : "") + ".mlir";
   }
 
-  std::vector<PlannedModule> plannedFor(StringRef target) {
+  std::vector<PlannedModule> plannedFor(Target target) {
     std::vector<PlannedModule> planned;
     for (Unit &unit : units)
       if (unit.target == target)
@@ -149,9 +149,11 @@ private:
     DiagnosticCapture diagnostics(&context);
     PassManager passes(&context);
     addPasses(passes, stage);
-    if (succeeded(passes.run(module)))
-      return llvm::Error::success();
-    return fail(ExitCode::unsupported, diagnostics.take());
+    if (failed(passes.run(module)))
+      return fail(ExitCode::unsupported, diagnostics.take());
+    if (stage == Stage::planned && !programOf(module)) // what is behind it takes it for granted
+      return fail(ExitCode::internal, "the stage planned made no program");
+    return llvm::Error::success();
   }
 
   /// All modules; the stage `model` as text that can be compiled.
@@ -256,13 +258,13 @@ private:
   /// Code for every target.
   llvm::Expected<std::vector<ProgramCode>> build() {
     std::vector<ProgramCode> programs;
-    if (std::vector<PlannedModule> planned = plannedFor("cpu"); !planned.empty()) {
+    if (std::vector<PlannedModule> planned = plannedFor(Target::cpu); !planned.empty()) {
       auto codes = buildCpu(planned, request.levels, request.jobs);
       if (!codes)
         return codes.takeError();
       programs = std::move(*codes);
     }
-    if (std::vector<PlannedModule> planned = plannedFor("cuda"); !planned.empty()) {
+    if (std::vector<PlannedModule> planned = plannedFor(Target::cuda); !planned.empty()) {
       auto codes = buildCuda(planned, request.cudaTargets, request.jobs,
                              [&](const std::string &file, const std::string &text) { return dump(file, text); });
       if (!codes)

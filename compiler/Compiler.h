@@ -4,11 +4,11 @@
 #define TUTTI_COMPILER_COMPILER_H
 
 #include "compiler/Error.h"
-#include "compiler/Pipeline.h"
 #include "compiler/Report.h"
 #include "compiler/codegen/cuda/images/Architectures.h"
 #include "compiler/import/align/Align.h"
-#include "compiler/model/Estimate.h"
+#include "compiler/performance/Estimate.h"
+#include "passes/Pipeline.h"
 
 #include <optional>
 
@@ -30,7 +30,7 @@ struct CompileRequest {
   std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.
-  std::string precision = "f32";
+  Precision precision = Precision::f32;
   /// Bytes that a session of a program on one thread may take, with weights, inputs and outputs.
   std::optional<uint64_t> memoryLimit;
   Stage stopAfter = Stage::binary;

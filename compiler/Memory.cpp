@@ -68,7 +68,7 @@ private:
     std::optional<Footprint> bytes = take(**smallest, members);
     std::string text = "the artifact needs ";
     text += bytes ? std::to_string(bytes->peak()) + " bytes of memory on " : "more than 2^63 bytes of memory on ";
-    text += getTarget(**smallest).str();
+    text += stringifyTarget(getTarget(**smallest)).str();
     if (bytes)
       text += " (weights " + std::to_string(bytes->weights) + ", inputs and outputs " +
               std::to_string(bytes->inputs + bytes->outputs) + ", arena " + std::to_string(bytes->arena) + ", other " +

@@ -35,8 +35,8 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
     if (launch.getKernel() != kernel.getSymName())
       return;
     ++report.launches;
-    report.tile = launch.getTile();
-    report.scratch = launch.getScratch();
+    report.tile = launch.getSchedule().getTile();
+    report.scratch = launch.getSchedule().getScratch();
   });
   kernel.walk([&](Operation *op) {
     report.heads += isa<HeadOp>(op);
@@ -58,11 +58,11 @@ ProgramReport reportOf(ModuleOp planned, const std::string &sizes, ArrayRef<cons
   plan::ProgramOp program = programOf(planned);
   std::vector<DeviceLaunch> together;
   ProgramReport report;
-  report.target = getTarget(planned).str();
+  report.target = getTarget(planned);
   report.sizes = sizes;
   report.arenaBytes = arenaBytes(program);
   report.chunk = program.getChunk().value_or(0);
-  if (report.target == "cuda") {
+  if (report.target == Target::cuda) {
     together = deviceLaunches(program, *architectures.front());
     report.launches = together.size();
   } else {

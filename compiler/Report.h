@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_REPORT_H
 
 #include "compiler/codegen/cuda/images/Architectures.h"
+#include "dialects/tutti/Tutti.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -25,8 +26,8 @@ struct KernelReport {
 
 /// What runs on a class of targets.
 struct ProgramReport {
-  std::string target; ///< "cpu" or "cuda"
-  std::string sizes;  ///< "h=12, w=16", where it is one of several with other sizes
+  Target target;
+  std::string sizes; ///< "h=12, w=16", where it is one of several with other sizes
   unsigned launches = 0;
   int64_t arenaBytes = 0;
   int64_t chunk = 0; ///< members that run at once; 0: all

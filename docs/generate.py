@@ -46,7 +46,7 @@ class Tools:
     def records(self, td: Path) -> dict:
         """Every record that a td file leads to."""
         return json.loads(subprocess.check_output(
-            [self.tblgen, "--dump-json", "-I", ROOT, "-I", ROOT / "dialects" / "tutti", "-I", self.include, td]))
+            [self.tblgen, "--dump-json", "-I", ROOT, "-I", ROOT / "dialects", "-I", ROOT / "dialects" / "tutti", "-I", self.include, td]))
 
     def opt(self, text: str, *flags: str) -> str:
         run = subprocess.run([self.bin / "tutti-opt", *flags], input=text, capture_output=True, text=True)
@@ -71,9 +71,10 @@ def listed(found: dict, td: Path, kind: str) -> list[dict]:
 
 
 def prose(text: str) -> str:
-    """A description as paragraphs. Its example is shown, checked, elsewhere."""
+    """A description as paragraphs, and lists of them. Its example is shown, checked, elsewhere."""
     paragraphs = re.split(r"\n\s*\n", textwrap.dedent(text.strip("\n")))
-    return "\n\n".join(" ".join(p.split()) for p in paragraphs if not p.startswith("Example:")).strip()
+    items = (re.split(r"\n(?=- )", p) for p in paragraphs if not p.startswith("Example:"))
+    return "\n\n".join("\n".join(" ".join(item.split()) for item in one) for one in items).strip()
 
 
 def cell(text: str) -> str:
@@ -302,7 +303,7 @@ def passes_page(tools: Tools) -> str:
     lines = [HEAD.format(source="passes/Passes.td and tutti-opt"), "# Passes", "", "```sh", "cat > model.mlir <<'END'", *MODEL.splitlines(), "END",
              "tutti-opt model.mlir --tutti-vmap", "```", "",
              "In the order in which the compiler runs them; `tutti-opt` runs any of them by its flag, and `tutti-compile --dump-stages DIR` writes what it had",
-             "after each stage. Below, the model above (ten members, a trunk that they share, a layer of their own, the mean of their outputs) after each pass in turn,",
+             "after each stage. `--tutti-to-batched`, `-to-kernels` and `-to-planned` run all that lead to a stage from the one before it. Below, the model above (ten members, a trunk that they share, a layer of their own, the mean of their outputs) after each pass in turn,",
              "as `tutti-opt` prints it. [DESIGN.md](../DESIGN.md), section 4, has the contract of each stage.", "",
              *(f"- [`{one['argument']}`](#{one['argument']}): {cell(one['summary'])}" for one in passes), ""]
     text = tools.opt(MODEL)

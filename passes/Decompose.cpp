@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-decompose: sums and choices of all types become those of a few; pointwise and layout ops become tutti.map;
 // reshapes sink and stay views.
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
+#include "passes/Rewrite.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Views.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -17,8 +18,6 @@ namespace tutti {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// The index of an operand that broadcasts to the result as in NumPy.
 AffineMap broadcastMap(RankedTensorType operand, RankedTensorType result) {
@@ -54,7 +53,7 @@ struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
     for (Value operand : op->getOperands())
       if (!splatOf(operand)) {
         inputs.push_back(operand);
-        maps.push_back(broadcastMap(tensorType(operand), result));
+        maps.push_back(broadcastMap(typeOf(operand), result));
       }
     auto map = MapOp::create(rewriter, op.getLoc(), result, inputs, rewriter.getAffineMapArrayAttr(maps));
     Block *block = rewriter.createBlock(&map.getBody());
@@ -63,7 +62,7 @@ struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
       if (TypedAttr splat = splatOf(operand))
         scalars.push_back(arith::ConstantOp::create(rewriter, op.getLoc(), splat));
       else
-        scalars.push_back(block->addArgument(scalarType(tensorType(operand).getElementType()), op.getLoc()));
+        scalars.push_back(block->addArgument(scalarType(typeOf(operand).getElementType()), op.getLoc()));
     }
     Value scalar = buildElement(op, rewriter, op.getLoc(), scalars);
     YieldOp::create(rewriter, op.getLoc(), scalar);
@@ -94,7 +93,7 @@ bool onlyUnitAxes(ReshapeOp op) {
     llvm::erase_if(sizes, [](const Size &size) { return size == Size(1); });
     return sizes;
   };
-  return without(tensorType(op.getX())) == without(op.getResult().getType());
+  return without(typeOf(op.getX())) == without(op.getResult().getType());
 }
 
 /// A constant of equal elements as one without axes.
@@ -130,7 +129,7 @@ struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
       else
         operands.map(operand, scalarConstant(rewriter, op.getLoc(), operand));
     Operation *now = rewriter.clone(*op, operands);
-    now->getResult(0).setType(getTensorType(getSizes(tensorType(reshape.getX())), result.getElementType()));
+    now->getResult(0).setType(getTensorType(getSizes(typeOf(reshape.getX())), result.getElementType()));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, now->getResult(0));
     return success();
   }
@@ -156,7 +155,7 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
     if (isRowsTimesWeight(op))
       return failure();
-    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    ContractSpec spec = op.labels();
     Value operands[] = {op.getLhs(), op.getRhs()};
     std::string *labels[] = {&spec.lhs, &spec.rhs};
     for (auto [operand, now] : llvm::zip_equal(operands, labels)) {
@@ -181,8 +180,8 @@ struct FoldTranspose : OpRewritePattern<ContractOp> {
 struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(CombineOpInterface op, PatternRewriter &rewriter) const override {
-    RankedTensorType whole = tensorType(op->getResult(0));
-    Type from = tensorType(op->getOperand(0)).getElementType(), to = whole.getElementType();
+    RankedTensorType whole = typeOf(op->getResult(0));
+    Type from = typeOf(op->getOperand(0)).getElementType(), to = whole.getElementType();
     bool isShort = isa<FloatType>(from) && from.getIntOrFloatBitWidth() == 16;
     if (!isShort && !from.isUnsignedInteger())
       return failure();
@@ -207,13 +206,13 @@ struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
 
 private:
   static Value castTo(OpBuilder &builder, Location loc, Value x, Type element) {
-    RankedTensorType type = tensorType(x);
+    RankedTensorType type = typeOf(x);
     return type.getElementType() == element ? x
                                             : CastOp::create(builder, loc, getTensorType(getSizes(type), element), x);
   }
   /// x with its top bits turned.
   static Value turned(OpBuilder &builder, Location loc, Value x) {
-    Type element = tensorType(x).getElementType();
+    Type element = typeOf(x).getElementType();
     APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
     auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), IntegerAttr::get(element, top));
     return XorOp::create(builder, loc, x, ConstantOp::create(builder, loc, cast<ElementsAttr>(attr)));
@@ -241,11 +240,13 @@ struct ConcatInParts : OpRewritePattern<ConcatOp> {
 
 struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
+    if (failed(checkModel(getOperation())))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     auto rewrite = [&](auto add) {
       RewritePatternSet patterns(context);
       add(patterns);
-      return applyPatternsGreedily(getOperation(), std::move(patterns));
+      return rewriteToTheEnd(getOperation(), std::move(patterns));
     };
     if (failed(rewrite([](auto &p) {
           p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(p.getContext());
@@ -282,7 +283,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       if (producer && !isa<GetOp, ConstantOp, PartOp, JoinOp>(producer) && taken.insert(source).second)
         continue;
       builder.setInsertionPoint(operand.getOwner());
-      RankedTensorType type = tensorType(operand.get());
+      RankedTensorType type = typeOf(operand.get());
       AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
       operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), type, operand.get(), identity));
     }

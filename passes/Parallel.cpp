@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-parallel: no op mixes what lies at different places of an axis whose length a call decides.
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
@@ -19,6 +20,8 @@ std::string nodeOf(Operation &op) {
 
 struct ParallelPass : impl::ParallelPassBase<ParallelPass> {
   void runOnOperation() override {
+    if (failed(checkModel(getOperation())))
+      return signalPassFailure();
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main)
       return;

@@ -34,14 +34,22 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
 }
 
 def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
-  let summary = "makes one map of transpositions, slices and reshapes that follow each other, and lets products read values as they lie";
+  let summary = "moves elements once, computes where they lie, and spells contractions as products";
   let description = [{
-    Moves are one, and part of the map that reads them, as long as no place takes more divisions then and what was computed in a kernel
-    still is; the sizes of the axes tell which divisions there are. Layers, and maps that work on each row by itself, run before or behind a
-    move of rows, wherever that comes to stand beside another move. A product of a transposed value reads that value as it lies, what is
-    computed for a product alone is computed as its source lies and in its rows, and rows that read the same columns come to lie side by side.
-    Reshapes sink below maps of parameters, which are then read by a quotient of columns (on a CPU where 64 or more columns read one number): so the
-    scale and bias of a norm over groups of channels join the norm. No bit depends on it.
+    Exporters write transpositions, slices and reshapes in a row; each that changes rows would be a launch that reads and writes a whole tensor. A *move* is
+    a map that yields what it reads. No bit depends on what is done here:
+
+    - **Moves.** A move of a move is one move, as long as no place takes more divisions then. A reshape of a move is a move.
+    - **Reads.** A map of moved elements reads them where they were. A map that takes fewer elements than it reads of, as a pool does, goes along the axis
+      in which they are neighbours, and its smaller result is moved. The scale and bias of a norm over groups of channels join the norm: a reshape comes
+      behind a map of parameters, which reads these by a quotient of columns (on a CPU where 64 or more columns read one number).
+    - **Row order.** Layers, and maps that compute each row by itself, run before or behind a move of rows, wherever that brings it beside another move.
+    - **Layers.** Where a move turns a layer's columns to the front, as behind a convolution, what is computed of them is computed before it, in the
+      layer; so is the largest or the smallest of them.
+    - **Einsums.** A contraction that is no product of rows and columns as it is spelled becomes one, where its tiles are not mostly empty: its result's axes in another
+      order, its operands changed, several labels summed over as one.
+    - **Products.** A product of a transposed value reads that value as it lies. What is computed for a product alone is computed as its source lies, in rows as
+      long as the source's. Rows that read the same columns come to lie side by side.
   }];
   let dependentDialects = ["::tutti::TuttiDialect"];
 }

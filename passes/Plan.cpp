@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-plan: tensors become buffers, dispatches become launches.
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
@@ -35,7 +37,7 @@ public:
 
   LogicalResult run() {
     collectSizes();
-    if (failed(requireNumerics(module)) || failed(checkKernels()) || failed(checkPorts()) || failed(countFlops()) ||
+    if (failed(requireNumerics(module)) || failed(checkPorts()) || failed(checkKernels()) || failed(countFlops()) ||
         failed(layOutArena()))
       return failure();
     return emit();
@@ -61,8 +63,6 @@ private:
     auto part = value.getDefiningOp<PartOp>();
     return part ? wholeOf(part.getX()) : value;
   }
-  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
   /// Nothing on overflow, which `checkPorts` and `keep` have ruled out once there are buffers.
   std::optional<Size> bytesOf(RankedTensorType type) {
     std::optional<Size> count = product(getSizes(type));
@@ -104,6 +104,15 @@ private:
       largest[activeSize(group).str()] = members.size();
   }
 
+  /// Whether kernels make the value, which so can be made where an output lies.
+  static LogicalResult checkMade(Value value) {
+    Value whole = wholeOf(value);
+    if (whole.getDefiningOp<plan::DispatchOp>() || whole.getDefiningOp<JoinOp>())
+      return success();
+    return emitError(value.getLoc(), "expected a kernel to make what @main gives: --tutti-decompose comes before this "
+                                     "pass");
+  }
+
   /// What the passes before this one have to have written.
   LogicalResult checkKernels() {
     for (auto kernel : module.getOps<plan::KernelOp>()) {
@@ -113,6 +122,19 @@ private:
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
     }
+    if (!getMembers(module))
+      return module.emitError("the module does not say how many members there are: expected tutti.members");
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (!isa<plan::DispatchOp, GetOp, ConstantOp, PartOp, JoinOp>(op) && !viewed(&op))
+        return op.emitOpError("is in no kernel: --tutti-decompose and --tutti-fuse come before this pass");
+      if (auto join = dyn_cast<JoinOp>(op))
+        for (Value part : join.getParts())
+          if (failed(checkMade(part)))
+            return failure();
+    }
+    for (Value result : function.getBody().front().getTerminator()->getOperands())
+      if (failed(checkMade(result)))
+        return failure();
     return success();
   }
 
@@ -167,9 +189,23 @@ private:
       return emitError(value.getLoc()) << what << " of more than 2^63 bytes: " << value.getType()
                                        << (ranges ? "; bind a smaller range with --dim" : "");
     };
+    auto named = [&](Attribute name, StringRef what, unsigned index) -> LogicalResult {
+      if (name && !cast<StringAttr>(name).empty())
+        return success();
+      return function.emitError("expected ")
+             << what << " " << index << " of @main to have a name, as in {tutti.name = \"x\"}";
+    };
     for (BlockArgument argument : function.getArguments())
-      if (failed(fits(argument, "an input")))
+      if (unsigned i = argument.getArgNumber();
+          failed(named(function.getArgAttr(i, "tutti.name"), "argument", i)) || failed(fits(argument, "an input")))
         return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (failed(named(function.getResultAttr(i, "tutti.name"), "result", i)))
+        return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (auto head = function.getResultAttrOfType<StringAttr>(i, "tutti.head"); head && !HeadText::parse(head))
+        return function.emitError("expected 'tutti.head' of result ")
+               << i << " to be a head (" << headTexts << "), got " << head;
     for (GetOp get : function.getOps<GetOp>())
       if (failed(fits(get, "a weight")))
         return failure();
@@ -241,18 +277,21 @@ private:
     addSize("active", 1);
     for (unsigned group = 0; group < getGroups(module).size(); ++group)
       addSize(activeSize(group).str(), 0);
-    auto program =
-        plan::ProgramOp::create(builder, function.getLoc(), "infer", *plan::symbolizeTarget(getTarget(module)),
-                                sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs), arena,
-                                chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
+    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
+                                           sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
+                                           arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())
-      buffers[argument] = port(plan::Space::input, argument, function.getArgAttrDict(argument.getArgNumber()));
+      buffers[argument] =
+          port(plan::Space::input, argument, function.getArgAttr(argument.getArgNumber(), "tutti.name"));
     auto ret = function.getBody().front().getTerminator();
-    for (OpOperand &operand : ret->getOpOperands())
+    for (OpOperand &operand : ret->getOpOperands()) {
+      unsigned i = operand.getOperandNumber();
       buffers[wholeOf(operand.get())] =
-          port(plan::Space::output, operand.get(), function.getResultAttrDict(operand.getOperandNumber()));
+          port(plan::Space::output, operand.get(), function.getResultAttr(i, "tutti.name"),
+               function.getResultAttr(i, "tutti.head"));
+    }
     for (const Interval &interval : intervals) {
       buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
       buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
@@ -267,7 +306,7 @@ private:
     return success();
   }
 
-  Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, DictionaryAttr port = {},
+  Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, plan::PortAttr port = {},
                FlatSymbolRefAttr param = {}, plan::LayoutAttr layout = {}, ElementsAttr value = {}) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
                                   plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
@@ -275,12 +314,9 @@ private:
                                   param, layout, value);
   }
 
-  Value port(plan::Space space, Value value, DictionaryAttr attributes) {
-    NamedAttrList description;
-    for (StringRef key : {"name", "head"})
-      if (Attribute attribute = attributes.get(("tutti." + key).str()))
-        description.set(key, attribute);
-    return buffer(space, typeOf(value), 0, description.getDictionary(module.getContext()));
+  Value port(plan::Space space, Value value, Attribute name, Attribute head = {}) {
+    auto text = [](Attribute attr) { return attr ? cast<StringAttr>(attr).getValue() : StringRef(); };
+    return buffer(space, typeOf(value), 0, plan::PortAttr::get(module.getContext(), text(name), text(head)));
   }
 
   /// A weight is laid out for the kernel that reads it.
@@ -301,15 +337,16 @@ private:
   }
 
   /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
-  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const Size &rows, int64_t quantum) {
+  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows,
+                            int64_t quantum) {
     int64_t members = kernel.getLifted() ? largest.lookup(kernel.membersSize()) : 1, most = INT32_MAX;
     if (!TargetTraits::of(module).countsRows)
       most = most / std::max<int64_t>(members, 1) * quantum;
-    if (std::optional<int64_t> wanted = largestOf(rows); wanted && *wanted <= most)
+    if (std::optional<int64_t> wanted = rows ? largestOf(*rows) : std::nullopt; wanted && *wanted <= most)
       return success();
     return dispatch.emitError("a launch of ")
-           << rows.str() << " rows of " << members << " members: at most " << most << " rows on " << getTarget(module)
-           << "; bind a smaller range with --dim";
+           << (rows ? rows->str() : "more than 2^63") << " rows of " << members << " members: at most " << most
+           << " rows on " << stringifyTarget(getTarget(module)) << "; bind a smaller range with --dim";
   }
 
   LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {
@@ -335,34 +372,30 @@ private:
     for (Value result : dispatch.getResults())
       operands.push_back(buffers.lookup(result));
 
-    Size rows(1);
+    std::optional<Size> rows(Size(1));
     for (Attribute size : kernel.getRows())
-      rows = *rows.times(*Size::parse(cast<StringAttr>(size).getValue()));
+      if (rows)
+        rows = rows->times(*Size::parse(cast<StringAttr>(size).getValue()));
     plan::ScheduleAttr schedule = *kernel.getSchedule();
     if (failed(checkCounts(dispatch, kernel, rows, schedule.getQuantum())))
       return failure();
     bool heads = hasHeads(kernel);
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
-      int64_t tickets = *largestOf(rows);
+      int64_t tickets = *largestOf(*rows);
       operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type())));
     }
     launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
                                               kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
-                                              rows.str(), schedule.getTile(), schedule.getQuantum(),
-                                              schedule.getOverhead(), schedule.getScratch(), chunk && heads));
+                                              rows->str(), schedule, chunk && heads));
     return success();
   }
 };
 
 struct PlanPass : impl::PlanPassBase<PlanPass> {
   void runOnOperation() override {
-    auto function = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (!function) {
-      getOperation().emitError("no function @main");
-      return signalPassFailure();
-    }
-    if (failed(Planner(getOperation(), function).run()))
+    FailureOr<func::FuncOp> function = modelOf(getOperation());
+    if (failed(function) || failed(Planner(getOperation(), *function).run()))
       signalPassFailure();
   }
 };

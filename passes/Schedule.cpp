@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-schedule: everything that decides speed and no bit.
 #include "dialects/plan/Plan.h"
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
@@ -29,7 +30,7 @@ constexpr int64_t chainOverhead = 4;
 
 struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
   void runOnOperation() override {
-    if (failed(requireNumerics(getOperation())))
+    if (failed(checkModel(getOperation())) || failed(requireNumerics(getOperation())))
       return signalPassFailure();
     int64_t members = getMembers(getOperation()).value_or(1);
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-vmap: resolves the user's tutti.vmap ops, then lifts the model over its members and applies the heads.
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
@@ -45,7 +47,7 @@ ValueRange resultsOf(func::FuncOp function) { return function.getBody().front().
 Value moveAxis(OpBuilder &builder, Location loc, Value value, int64_t from, int64_t to) {
   if (from == to)
     return value;
-  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
   axes.erase(axes.begin() + from);
   axes.insert(axes.begin() + to, from);
   return TransposeOp::create(builder, loc, value, axes);
@@ -54,6 +56,8 @@ Value moveAxis(OpBuilder &builder, Location loc, Value value, int64_t from, int6
 struct VmapPass : impl::VmapPassBase<VmapPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkModel(module)))
+      return signalPassFailure();
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
       if (failed(resolve(function)))
         return signalPassFailure();
@@ -75,8 +79,6 @@ private:
       return state->second == State::done
                  ? success()
                  : function.emitError("function @" + function.getName() + " calls itself, which has no vmap rule");
-    if (function.isExternal() || !function.getBody().hasOneBlock())
-      return function.emitError("expected function @" + function.getName() + " to have a body of one block");
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
       if (!isa<VmapOp, func::CallOp>(op))
         continue;
@@ -120,29 +122,20 @@ private:
     return success();
   }
 
-  /// The functions of the groups: @main of the first, or only one; @main.1 ...
-  static SmallVector<func::FuncOp> groupsOf(ModuleOp module) {
-    SmallVector<func::FuncOp> groups;
-    size_t count = std::max<size_t>(getGroups(module).size(), 1);
-    for (unsigned group = 0; group < count; ++group)
-      if (auto function = module.lookupSymbol<func::FuncOp>(group ? "main." + std::to_string(group) : "main"))
-        groups.push_back(function);
-    return groups;
-  }
-
   /// Gives @main the member axis, in place: new ops behind the old ones, which go. With several groups, each one's
   /// function is lifted over its own part of the active members.
   LogicalResult liftModel(ModuleOp module) {
-    auto function = module.lookupSymbol<func::FuncOp>("main");
-    if (!function)
-      return module.emitError("expected a function @main, the model");
-    SmallVector<func::FuncOp> groups = groupsOf(module);
+    FailureOr<SmallVector<func::FuncOp>> functions = groupFunctions(module);
+    if (failed(functions))
+      return failure();
+    ArrayRef<func::FuncOp> groups = *functions;
+    func::FuncOp function = groups.front();
     Block &old = function.getBody().front();
     Block *now = new Block;
     function.getBody().push_back(now);
     OpBuilder builder = OpBuilder::atBlockEnd(now);
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-      auto type = cast<RankedTensorType>(argument.getType());
+      auto type = typeOf(argument);
       bool perMember = bool(function.getArgAttr(i, "tutti.per_member"));
       now->addArgument(perMember ? addMemberAxis(type, activeSize()) : type, argument.getLoc());
     }
@@ -157,9 +150,7 @@ private:
     for (auto [i, parts] : llvm::enumerate(results)) {
       Value members = parts.front();
       if (groups.size() > 1)
-        members = JoinOp::create(builder, loc,
-                                 addMemberAxis(dropMemberAxis(cast<RankedTensorType>(members.getType())), activeSize()),
-                                 parts);
+        members = JoinOp::create(builder, loc, addMemberAxis(dropMemberAxis(typeOf(members)), activeSize()), parts);
       if (failed(applyHeads(function, i, members, builder, values, attributes)))
         return failure();
     }
@@ -193,8 +184,7 @@ private:
       }
       Value part = given;
       if (groups > 1)
-        part = PartOp::create(builder, own.getLoc(),
-                              addMemberAxis(cast<RankedTensorType>(argument.getType()), context.members), given, group);
+        part = PartOp::create(builder, own.getLoc(), addMemberAxis(typeOf(argument), context.members), given, group);
       context.setLifted(argument, part);
     }
     if (failed(liftBody(own, context)))
@@ -213,17 +203,15 @@ private:
       heads = llvm::map_to_vector(asked.getAsRange<StringAttr>(), [](StringAttr head) { return head.getValue(); });
     for (StringRef head : heads) {
       Value value = members;
-      auto [name, number] = head.split(':');
-      if (head != "members") {
-        std::optional<HeadKind> kind = symbolizeHeadKind(name);
-        double q = 0;
-        if (!kind || (*kind == HeadKind::quantile ? number.getAsDouble(q) : head != name))
-          return function.emitError("expected a head (members, mean, var, std, min, max, vote, quantile:Q) for result ")
-                 << index << ", got '" << head << "'";
+      std::optional<HeadText> asked = HeadText::parse(head);
+      if (!asked)
+        return function.emitError("expected a head (")
+               << headTexts << ") for result " << index << ", got '" << head << "'";
+      if (asked->kind) {
         HeadOp::Properties properties;
-        properties.kind = HeadKindAttr::get(&getContext(), *kind);
-        if (*kind == HeadKind::quantile)
-          properties.q = builder.getF64FloatAttr(q);
+        properties.kind = HeadKindAttr::get(&getContext(), *asked->kind);
+        if (asked->q)
+          properties.q = builder.getF64FloatAttr(*asked->q);
         // Asked first: to build an op whose types do not fit would end the process.
         SmallVector<Type> type;
         if (failed(HeadOp::inferReturnTypes(&getContext(), members.getLoc(), members, {}, &properties, {}, type)))

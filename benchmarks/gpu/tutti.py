@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ours import F32, Error, Library, Options, Tensor
+from ours import DTYPES, Error, Library, Options, Tensor
 
 DEVICES = {"cpu": 1, "cuda": 2, "emulated": 3}       # tutti_device_t
 HOST, DEVICE = 0, 1                                  # tutti_memory_t
 
 
 def tensor(name: str, shape: tuple[int, ...], address: int, memory: int) -> Tensor:
-    return Tensor(name.encode(), F32, len(shape), (c.c_int64 * len(shape))(*shape), None, address, memory)
+    return Tensor(name.encode(), DTYPES[np.float32], len(shape), (c.c_int64 * len(shape))(*shape), None, address, memory)
 
 
 class Tutti:

@@ -44,7 +44,7 @@ private:
 uint64_t arenaBytes(plan::ProgramOp program) { return llvm::alignTo(program.getArena(), pageBytes); }
 
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members) {
-  bool cuda = program.getTarget() == plan::Target::cuda;
+  bool cuda = program.getTarget() == Target::cuda;
   uint64_t portBytes = cuda ? blockBytes : pageBytes;
   Footprint all;
   Counter counter(program, members);
@@ -71,7 +71,8 @@ std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout
   program.walk([&](plan::LaunchOp launch) {
     if (auto placed = launch.getPlaced())
       counter.add(all.tables, placed->size() * members * sizeof(void *), 1);
-    all.scratch = cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getScratch(), pageBytes));
+    all.scratch =
+        cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getSchedule().getScratch(), pageBytes));
   });
   if (cuda)
     all.tables = llvm::alignTo(all.tables, blockBytes);

@@ -41,7 +41,7 @@ private:
   ArrayRef<ProgramCode> codes;
   const WriteOptions &options;
   /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
-  std::map<std::pair<StringRef, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
+  std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
 
   // Of the program that is being filled in.
   plan::ProgramOp program;
@@ -190,9 +190,9 @@ private:
     fillKernels(code);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
-    table->devices = table->targets = {plan::stringifyTarget(program.getTarget()).str()};
+    table->devices = table->targets = {stringifyTarget(program.getTarget()).str()};
     llvm::append_range(table->targets, code.architectures);
-    table->precision = getPrecision(code.planned).str();
+    table->precision = stringifyPrecision(getPrecision(code.planned)).str();
     for (const std::string &symbol : symbols) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();
@@ -232,7 +232,7 @@ private:
     // On a CPU, launches side by side are one list of tasks as they are.
     std::map<Operation *, std::vector<std::unique_ptr<fb::LaunchT>>> ofStep;
     std::vector<DeviceLaunch> launches;
-    if (program.getTarget() == plan::Target::cuda)
+    if (program.getTarget() == Target::cuda)
       launches = deviceLaunches(program, *findArchitecture(code.architectures.front()));
     else
       program.walk([&](plan::LaunchOp launch) { launches.push_back({launch}); });
@@ -279,16 +279,13 @@ private:
     buffer->whole = op.getWhole();
     if (op.getSpace() == plan::Space::constant)
       buffer->slot = weights.slotOf(op);
-    if (DictionaryAttr port = op.getPortAttr()) {
+    if (plan::PortAttr port = op.getPortAttr()) {
       buffer->port = table.ports.size();
       buffer->align = 1;
       auto type = cast<RankedTensorType>(op.getType());
       auto entry = std::make_unique<fb::PortT>();
-      auto text = [&](StringRef key) {
-        return isa_and_nonnull<StringAttr>(port.get(key)) ? cast<StringAttr>(port.get(key)).str() : "";
-      };
-      entry->name = text("name");
-      entry->head = text("head");
+      entry->name = port.getName().str();
+      entry->head = port.getHead().str();
       entry->per_member = isLifted(type);
       entry->buffer = table.buffers.size();
       entry->type = std::make_unique<fb::TypeT>();
@@ -393,7 +390,7 @@ private:
       root.required_features.push_back("parts");
     ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
     launch.kernel = ways.front().second;
-    if (program.getTarget() == plan::Target::cuda) {
+    if (program.getTarget() == Target::cuda) {
       addGrid(launch, parts, ways.front().first);
       for (auto [how, kernel] : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
@@ -402,10 +399,11 @@ private:
         launch.alternatives.push_back(std::move(alternative));
       }
     } else {
-      launch.row_tile_max = first.getTile();
-      launch.row_quantum = first.getQuantum();
-      launch.row_overhead = first.getOverhead();
-      launch.scratch = first.getScratch();
+      plan::ScheduleAttr schedule = first.getSchedule();
+      launch.row_tile_max = schedule.getTile();
+      launch.row_quantum = schedule.getQuantum();
+      launch.row_overhead = schedule.getOverhead();
+      launch.scratch = schedule.getScratch();
     }
     return table;
   }

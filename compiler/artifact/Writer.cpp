@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The artifact's file.
+// The files that a compilation writes: the artifact, or a stage's text.
 #include "Metadata.h"
 #include "compiler/Error.h"
 
@@ -19,7 +19,7 @@ namespace tutti {
 namespace {
 
 /// A file that exists under its name only once it is complete. A link to a file stays one; a device is written to, not
-/// replaced.
+/// replaced. A pipe takes what comes in order.
 class NewFile {
 public:
   explicit NewFile(StringRef given) : path(given) {
@@ -46,13 +46,15 @@ public:
     const char *from = static_cast<const char *>(data);
     while (bytes > 0) {
       ssize_t done = pwrite(descriptor, from, bytes, offset);
+      if (done < 0 && errno == ESPIPE && offset == inOrder)
+        done = ::write(descriptor, from, bytes);
       if (done < 0 && errno == EINTR)
         continue;
       if (done <= 0)
         return failure();
       from += done;
-      offset += done;
       bytes -= done;
+      inOrder = offset += done;
     }
     return llvm::Error::success();
   }
@@ -72,9 +74,19 @@ private:
   llvm::Error failure() { return fail(ExitCode::resource, "cannot write " + quote(path) + ": " + strerror(errno)); }
   std::string path, temporary;
   int descriptor = -1;
+  uint64_t inOrder = 0; ///< where the last write ended
 };
 
 } // namespace
+
+llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
+  NewFile file(path);
+  if (llvm::Error error = file.create())
+    return error;
+  if (llvm::Error error = file.write(0, text.data(), text.size()))
+    return error;
+  return file.finish(text.size());
+}
 
 llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, const WriteOptions &options) {
   Metadata metadata(programs, options);

@@ -92,8 +92,9 @@ inline constexpr double kPowExp[] = {0x1.0000003a71249p-1, 0x1.55555181f3151p-3,
 
 /// sqrt(1/2) as a sum of doubles.
 inline constexpr double kSqrtHalf[] = {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
-/// pi / 2 as a sum of floats.
+/// pi / 2 as a sum of floats, and of doubles.
 inline constexpr double kHalfPiOfFloats[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
+inline constexpr double kHalfPiOfDoubles[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 /// 2 / pi, cut so that a float times each piece but the last is exact in double: 26 bits each.
 inline constexpr double kTwoOverPi[] = {0x1.45f3068p-1,  0x1.7272208p-27,  0x1.4a7f09p-54,   0x1.abe8fa8p-79,
                                         0x1.a6ee06p-107, 0x1.b629598p-132, 0x1.3c439041p-160};

@@ -16,14 +16,17 @@ Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
 /// is 0 by a product of zeros. Products that leave the normal numbers go a slow way in a CPU.
 static double lowest(Format f) { return f.pick(-0x1.602p+7, -0x1.628cp+10); }
 
-Expr exp(Expr x) {
-  Format f(x);
-  x = clampBelow(clampAbove(x, f.pick(89, 710)), lowest(f));
-  double shift = f.magic() + 2 * f.bias();
+Power powerOf(Expr x, double shift, Format f) {
   Expr biased = fma(x, kLog2E, shift), n = biased - shift;
   Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), x));
-  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
-  return scale(p, x, kLog2E, biased, f);
+  return {fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0), n, biased};
+}
+
+Expr exp(Expr x) {
+  Format f(x);
+  x = clampBelow(clampAbove(x, mostExp(f)), lowest(f));
+  Power e = powerOf(x, f.magic() + 2 * f.bias(), f);
+  return scale(e.p, x, kLog2E, e.biased, f);
 }
 
 Expr exp(Pair given) {
@@ -82,11 +85,8 @@ Expr erf(Expr x) {
 /// e^x / 2, of an x that is not negative: finite for as long as sinh and cosh are.
 static Expr halfExp(Expr x, Format f) {
   x = clampAbove(x, f.pick(90, 711));
-  double shift = f.magic() + 2 * f.bias();
-  Expr biased = fma(x, kLog2E, shift), n = biased - shift;
-  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), x));
-  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
-  return scale(p, x, kLog2E, biased - 1.0, f);
+  Power e = powerOf(x, f.magic() + 2 * f.bias(), f);
+  return scale(e.p, x, kLog2E, e.biased - 1.0, f);
 }
 
 Expr sinh(Expr x) {
@@ -105,11 +105,8 @@ Expr cosh(Expr x) {
 /// e^y of a y below 88 (double: 709), or 0 where that is no normal number: what follows adds 1 or 2 to it, or is below
 /// 2^-126 itself.
 static Expr normalExp(Expr y, Format f) {
-  double shift = f.magic() + f.bias();
-  Expr biased = fma(y, kLog2E, shift), n = biased - shift;
-  Expr r = fma(n, -f.ln2Low(), fma(n, -f.ln2High(), y));
-  Expr p = fma(fma(horner(r, f.pick(kExp32, kExp64)), r, 1.0), r, 1.0);
-  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), y.like(0), p * powerOfTwo(biased, f));
+  Power e = powerOf(y, f.magic() + f.bias(), f);
+  return select(y < f.pick(-0x1.5d589ep+6, -0x1.6232bdd7abcd2p+9), y.like(0), e.p * powerOfTwo(e.biased, f));
 }
 
 /// a / d for a d between 1 and 2: faster than a division, which keeps the divider busy for as long as the whole

@@ -37,6 +37,14 @@ inline Expr powerOfTwo(Expr biased, Format f) { return (biased.bits() << f.manti
 /// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
 Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f);
 
+/// e^x as p 2^n: n an integer, p between 0.7 and 1.42. `biased` is n + shift, where shift is magic + an even number.
+struct Power {
+  Expr p, n, biased;
+};
+Power powerOf(Expr x, double shift, Format f);
+/// From here on e^x is infinite.
+inline double mostExp(Format f) { return f.pick(89, 710); }
+
 /// What `make` makes where `rare` is true, `usual` elsewhere: a branch, not taken when no lane asks for it. So a lane's
 /// bits still depend on its own argument alone.
 llvm::SmallVector<Expr> whereAny(Expr rare, llvm::ArrayRef<Expr> usual,

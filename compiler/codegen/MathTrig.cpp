@@ -22,18 +22,21 @@ struct Reduced {
 };
 } // namespace
 
-/// Of a float below 2^16, after Cody and Waite, with pi / 2 in three floats. What the first leaves is exact, as it is a
-/// multiple of x's last bit or of the constant's; so is the rounding error of what the second leaves, as Dekker has it.
+/// Of a number below 2^16, after Cody and Waite, with pi / 2 in three numbers of its type. What the first leaves is
+/// exact, as it is a multiple of x's last bit or of the constant's; so is the rounding error of what the second leaves,
+/// as Dekker has it, since that is a multiple of the second's last bit.
 static Reduced reduceFew(Expr x) {
-  Expr biased = fma(x, 0x1.45f306p-1, Format(x).magic()), n = biased - Format(x).magic();
-  Expr rest = fma(n, -kHalfPiOfFloats[0], x), second = n * kHalfPiOfFloats[1];
+  Format f(x);
+  auto part = [&](int i) { return f.pick(kHalfPiOfFloats[i], kHalfPiOfDoubles[i]); };
+  Expr biased = fma(x, f.pick(0x1.45f306p-1, 0x1.45f306dc9c883p-1), f.magic()), n = biased - f.magic();
+  Expr rest = fma(n, -part(0), x), second = n * part(1);
   Expr r = rest - second, low = (rest - r) - second;
-  low = fma(n, -kHalfPiOfFloats[2], low + fma(n, -kHalfPiOfFloats[1], second));
+  low = fma(n, -part(2), low + fma(n, -part(1), second));
   return {r, low, biased.bits()};
 }
 
 /// Of a float, whatever it is, as if in exact arithmetic.
-static Reduced reduceMany(Expr x) {
+static Reduced reduceFloat(Expr x) {
   Expr d = x.toF64();
   Expr rest = d.like(0), turns = d.like(0);
   // Each product is exact, so is what is left of it modulo 4, and, as the pieces fall by 2^26 and 50 bits are taken by
@@ -47,16 +50,6 @@ static Reduced reduceMany(Expr x) {
   }
   Expr angle = rest * kHalfPi, high = angle.toF32();
   return {high, (angle - high.toF64()).toF32(), (turns.toF32() + Format(x).magic()).bits()};
-}
-
-/// Most numbers are small: the long way is taken where one of a vector's is not.
-static Reduced reduceFloat(Expr x) {
-  Reduced few = reduceFew(x);
-  SmallVector<Expr> all = whereAny(abs(x) >= 0x1p16, {few.angle, few.low, few.quadrant}, [&]() -> SmallVector<Expr> {
-    Reduced many = reduceMany(x);
-    return {many.angle, many.low, many.quadrant};
-  });
-  return {all[0], all[1], all[2]};
 }
 
 /// Of a double. Each half of it, of 27 and of 26 bits, times a piece is exact, and the rest is a pair that is made anew
@@ -91,7 +84,16 @@ static Reduced reduceDouble(Expr x) {
   Expr lost = fma(rest, kHalfPi, -angle) + fma(rest, 0x1.1a62633145c07p-54, low * kHalfPi);
   return {angle, lost, (turns + Format(x).magic()).bits()};
 }
-static Reduced reduce(Expr x) { return Format(x).isDouble ? reduceDouble(x) : reduceFloat(x); }
+
+/// Most numbers are small: the long way is taken where one of a vector's is not.
+static Reduced reduce(Expr x) {
+  Reduced few = reduceFew(x);
+  SmallVector<Expr> all = whereAny(abs(x) >= 0x1p16, {few.angle, few.low, few.quadrant}, [&]() -> SmallVector<Expr> {
+    Reduced many = Format(x).isDouble ? reduceDouble(x) : reduceFloat(x);
+    return {many.angle, many.low, many.quadrant};
+  });
+  return {all[0], all[1], all[2]};
+}
 
 /// Below this sin x and tan x are x. It holds the sign of 0, and a denormal's last bit.
 static Expr tiny(Expr x) { return Format(x).isDouble ? abs(x) < 0x1p-27 : equal(x, 0); }

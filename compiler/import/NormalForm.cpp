@@ -186,7 +186,7 @@ llvm::StringMap<WeightSource> declareParams(ModuleOp module, func::FuncOp functi
   for (GetOp get : function.getBody().front().getOps<GetOp>()) {
     WeightSource source = *emit.sourceOf(get);
     std::string symbol = "p" + std::to_string(weights.size());
-    ParamOp::create(builder, get.getLoc(), symbol, cast<RankedTensorType>(get.getType()), /*per_member=*/true);
+    ParamOp::create(builder, get.getLoc(), symbol, typeOf(get), /*per_member=*/true);
     get.setParam(symbol);
     weights[symbol] = std::move(source);
   }

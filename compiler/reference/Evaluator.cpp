@@ -42,7 +42,7 @@ llvm::Expected<std::vector<HostTensor>> evaluate(func::FuncOp function, ArrayRef
   // A value goes with its last use: a model's intermediates would not all fit at once.
   auto take = [&](Value value) { return --usesLeft[value] == 0 ? std::move(values[value]) : values[value]; };
   for (auto [index, argument, input] : llvm::enumerate(function.getArguments(), inputs)) {
-    if (llvm::Error error = bindInput(index, cast<RankedTensorType>(argument.getType()), input, context))
+    if (llvm::Error error = bindInput(index, typeOf(argument), input, context))
       return error;
     define(argument, input);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Registration of the plan dialect, and what its ops' attributes have to say for the stages behind to believe them.
 #include "Plan.h"
-#include "dialects/tutti/Lift.h"
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Model.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,10 +38,10 @@ void PlanDialect::initialize() {
       >();
 }
 
-/// Whether `text`, the op's `what`, is a size; in a program, of those that a call of it has.
+/// Whether `text`, the op's `what`, is a size of 0 or more; in a program, of those that a call of it has.
 static LogicalResult expectSize(Operation *op, StringRef what, StringRef text) {
   std::optional<Size> size = Size::parse(text);
-  if (!size)
+  if (!size || size->getFactor() < 0)
     return op->emitOpError("expected ") << what << " to be a size, got \"" << text << "\"";
   auto program = isa<ProgramOp>(op) ? cast<ProgramOp>(op) : op->getParentOfType<ProgramOp>();
   for (const std::string &symbol : size->getSymbols())
@@ -56,6 +57,12 @@ static LogicalResult expectSizes(Operation *op, StringRef what, ArrayAttr sizes)
   return success();
 }
 
+/// Whether values of the type can be in a kernel, or lie in a buffer.
+static LogicalResult expectTensor(Operation *op, Type type) {
+  std::optional<TypeFault> fault = faultOf(type);
+  return fault ? op->emitOpError(fault->what) : success();
+}
+
 /// Whether each of the op's `what` is below `count`.
 static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t> indices, size_t count) {
   for (int64_t index : indices)
@@ -64,11 +71,33 @@ static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t
   return success();
 }
 
+std::string KernelOp::textButForName() {
+  std::string name = getSymName().str(), text;
+  setSymName("");
+  llvm::raw_string_ostream stream(text);
+  (*this)->print(stream, OpPrintingFlags().useLocalScope());
+  setSymName(name);
+  return text;
+}
+
 LogicalResult KernelOp::verify() {
   size_t arguments = getBody().getNumArguments();
-  if (getBody().front().empty() || !getBody().front().back().hasTrait<OpTrait::IsTerminator>())
+  Block &body = getBody().front();
+  if (body.empty() || !isa<YieldOp>(body.back()))
     return emitOpError("expected a body that ends in a tutti.yield");
-  if (failed(expectSizes(*this, "each of 'rows'", getRows())) || failed(expectSize(*this, "'over'", membersSize())) ||
+  for (Type type : body.getArgumentTypes())
+    if (failed(expectTensor(*this, type)))
+      return failure();
+  for (Operation &op : body.without_terminator()) {
+    if (op.getNumResults() == 0 || !isa<TuttiDialect>(op.getDialect()))
+      return op.emitOpError("is no op that a kernel is made of");
+    for (Type type : op.getResultTypes())
+      if (failed(expectTensor(&op, type)))
+        return failure();
+  }
+  if (!isActiveSize(Size::symbol(membersSize())))
+    return emitOpError("expected 'over' to be the size of a group, such as \"active.1\", got \"") << *getOver() << '"';
+  if (failed(expectSizes(*this, "each of 'rows'", getRows())) ||
       failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
     return failure();
   return expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), arguments + getYielded().size());
@@ -119,8 +148,16 @@ LogicalResult ProgramOp::verify() {
   return expectSizes(*this, "each of 'flops'", getFlops());
 }
 
+LogicalResult PortAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef name, StringRef head) {
+  if (name.empty())
+    return emitError() << "expected a name that is not empty";
+  if (!head.empty() && !HeadText::parse(head))
+    return emitError() << "expected a head (" << headTexts << "), got '" << head << "'";
+  return success();
+}
+
 LogicalResult BufferOp::verify() {
-  if (failed(expectSize(*this, "'bytes'", getBytes())))
+  if (failed(expectTensor(*this, getType())) || failed(expectSize(*this, "'bytes'", getBytes())))
     return failure();
   if (int64_t offset = getOffset(); offset < 0)
     return emitOpError("expected an offset of 0 or more, got ") << offset;
@@ -152,11 +189,9 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 }
 
 LogicalResult LaunchOp::verify() {
-  if (failed(
-          ScheduleAttr::verify([&] { return emitOpError(); }, getTile(), getQuantum(), getOverhead(), getScratch())) ||
-      failed(expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), getBuffers().size())))
+  if (failed(expectSize(*this, "'rows'", getRows())))
     return failure();
-  return expectSize(*this, "'rows'", getRows());
+  return getLifted() ? expectSize(*this, "'over'", membersSize()) : success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -164,10 +199,21 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!kernel)
     return failure();
   // A launch with heads has its tickets behind the results.
+  bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
   size_t own = kernel.getBody().getNumArguments() + kernel.getYielded().size(), given = getBuffers().size();
-  if (given != own && given != own + 1)
-    return emitOpError("expected ") << own << " buffers for the kernel's arguments and results, and tickets if it has "
-                                    << "heads, got " << given;
+  if (given != own + heads)
+    return emitOpError("expected ") << own << " buffers for the kernel's arguments and results"
+                                    << (heads ? ", and tickets for its heads" : "") << ", got " << given;
+  if (getLifted() != kernel.getLifted() || getOverAttr() != kernel.getOverAttr() ||
+      getPlacedAttr() != kernel.getPlacedAttr())
+    return emitOpError("expected 'lifted', 'over' and 'placed' as the kernel ") << getKernelAttr() << " has them";
+  std::optional<Size> rows(Size(1));
+  for (auto size : kernel.getRows().getAsRange<StringAttr>())
+    if (std::optional<Size> axis = Size::parse(size.getValue()); rows && axis)
+      rows = rows->times(*axis);
+  if (!rows || rows->str() != getRows())
+    return emitOpError("expected 'rows' to be the product of the kernel's ")
+           << kernel.getRows() << ", got \"" << getRows() << '"';
   return success();
 }
 
@@ -182,6 +228,9 @@ LogicalResult ParallelOp::verify() {
 
 namespace tutti {
 
-plan::ProgramOp programOf(ModuleOp planned) { return *planned.getOps<plan::ProgramOp>().begin(); }
+plan::ProgramOp programOf(ModuleOp planned) {
+  auto programs = planned.getOps<plan::ProgramOp>();
+  return programs.empty() ? plan::ProgramOp() : *programs.begin();
+}
 
 } // namespace tutti

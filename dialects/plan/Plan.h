@@ -3,6 +3,8 @@
 #ifndef TUTTI_DIALECTS_PLAN_PLAN_H
 #define TUTTI_DIALECTS_PLAN_PLAN_H
 
+#include "dialects/tutti/Tutti.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -28,7 +30,7 @@
 
 namespace tutti {
 
-/// The one program of a module that has been through tutti-plan.
+/// The one program of a module that has been through tutti-plan; null of any other.
 plan::ProgramOp programOf(mlir::ModuleOp planned);
 
 } // namespace tutti

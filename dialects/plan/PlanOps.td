@@ -10,32 +10,20 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "plan/PlanEnums.td"
+include "tutti/TuttiAttributes.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
   let summary = "How an ensemble runs: which kernels, over which buffers, in which order.";
   let cppNamespace = "::tutti::plan";
+  let dependentDialects = ["::tutti::TuttiDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
-class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::tutti::plan";
-  let genSpecializedAttr = 0;
-}
-def Plan_Family : Plan_Enum<"Family", "which emitter takes a kernel", [
-    I32EnumAttrCase<"chain", 0>, I32EnumAttrCase<"row", 1>, I32EnumAttrCase<"element", 2>]>;
 def Plan_FamilyAttr : EnumAttr<Plan_Dialect, Plan_Family, "family">;
-def Plan_Target : Plan_Enum<"Target", "a class of targets", [I32EnumAttrCase<"cpu", 0>, I32EnumAttrCase<"cuda", 1>]>;
-def Plan_TargetAttr : EnumAttr<Plan_Dialect, Plan_Target, "target">;
-def Plan_Space : Plan_Enum<"Space", "what memory is for", [
-    I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"arena", 2>, I32EnumAttrCase<"constant", 3>,
-    I32EnumAttrCase<"state", 4>]>;
 def Plan_SpaceAttr : EnumAttr<Plan_Dialect, Plan_Space, "space">;
-
-def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.h)", [
-    I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"fragmentsF32", 2, "fragments.f32">,
-    I32EnumAttrCase<"fragmentsBf16", 3, "fragments.bf16">, I32EnumAttrCase<"fragmentsF16", 4, "fragments.f16">]>;
 def Plan_LayoutAttr : EnumAttr<Plan_Dialect, Plan_Layout, "layout">;
 
 def Plan_ScheduleAttr : AttrDef<Plan_Dialect, "Schedule"> {
@@ -48,6 +36,19 @@ def Plan_ScheduleAttr : AttrDef<Plan_Dialect, "Schedule"> {
     Example: `#plan.schedule<tile = 64, quantum = 8, overhead = 4, scratch = 69696>`
   }];
   let parameters = (ins "int64_t":$tile, "int64_t":$quantum, "int64_t":$overhead, "int64_t":$scratch);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Plan_PortAttr : AttrDef<Plan_Dialect, "Port"> {
+  let mnemonic = "port";
+  let summary = "what callers know an input or output by";
+  let description = [{
+    Its `name`, and of an output the `head`: `members`, `mean`, `quantile:0.25` ...
+
+    Example: `#plan.port<name = "y", head = "mean">`
+  }];
+  let parameters = (ins StringRefParameter<>:$name, StringRefParameter<"", [{""}]>:$head);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -81,6 +82,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
     /// What the body yields.
     ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
+    /// Equal for kernels that are equal but for their names.
+    ::std::string textButForName();
   }];
   let hasVerifier = 1;
 }
@@ -99,7 +102,7 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
     buffers at the largest sizes. With `chunk` so many members at most run at once, piece after piece of the active set.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Plan_TargetAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
+  let arguments = (ins SymbolNameAttr:$sym_name, Tutti_TargetAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
                        OptionalAttr<I64Attr>:$chunk);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `target` `` $target `sizes` $sizes `flops` $flops `arena` $arena attr-dict-with-keyword $body";
@@ -115,28 +118,26 @@ def Plan_BufferOp : Plan_Op<"buffer"> {
   let summary = "names a run of memory";
   let description = [{
     A constant is a parameter's slot, state is zeroed once. `bytes` is a size: a monomial over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
-    a piece. `port` (name, head) describes an input or output; `param` a constant, or `value` one that stands in the IR, and `layout` how it
+    a piece. `port` describes an input or output; `param` a constant, or `value` one that stands in the IR, and `layout` how it
     lies: `raw`, or a matrix of float32 as kernels read it.
   }];
   let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
-                       OptionalAttr<DictionaryAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<Plan_LayoutAttr>:$layout,
+                       OptionalAttr<Plan_PortAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<Plan_LayoutAttr>:$layout,
                        OptionalAttr<ElementsAttr>:$value, UnitAttr:$whole);
   let results = (outs Plan_Buffer:$result);
-  let assemblyFormat = "`` $space `:` $type `bytes` $bytes (`layout` `` $layout^)? attr-dict";
+  let assemblyFormat = "`` $space `:` $type `bytes` $bytes (`port` `` $port^)? (`layout` `` $layout^)? attr-dict";
   let hasVerifier = 1;
 }
 
 def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
-    `rows` is the number of rows as a size. A task has at most `tile` of them, a multiple of `quantum`; `overhead` is what a task
-    costs beside its rows, counted in rows; `scratch` is bytes of working memory a worker. `over` and `placed` are the kernel's. Of a program in
+    `rows` is the number of the kernel's rows as a size. `lifted`, `over` and `placed` are the kernel's. Of a program in
     pieces, a `whole` launch runs once, after all pieces, and one that is not lifted in the first piece alone.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
-                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, I64Attr:$tile, I64Attr:$quantum, I64Attr:$overhead, I64Attr:$scratch,
-                       UnitAttr:$whole);
-  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows attr-dict";
+                       OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, Plan_ScheduleAttr:$schedule, UnitAttr:$whole);
+  let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows `schedule` `` $schedule attr-dict";
   let extraClassDeclaration = [{
     /// The size that counts the members of the launch.
     ::llvm::StringRef membersSize() { return getOver().value_or("active"); }

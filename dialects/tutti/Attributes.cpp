@@ -18,10 +18,6 @@ static bool isCount(Attribute value, int64_t least) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isSignlessInteger(64) && number.getInt() >= least;
 }
-static bool isOneOf(Attribute value, ArrayRef<StringRef> known) {
-  auto text = dyn_cast<StringAttr>(value);
-  return text && llvm::is_contained(known, text.getValue());
-}
 static bool isRange(NamedAttribute size) {
   auto ends = dyn_cast<DenseI64ArrayAttr>(size.getValue());
   return ends && ends.size() == 2 && ends[0] >= 0 && ends[1] >= 0;
@@ -49,11 +45,9 @@ LogicalResult TuttiDialect::verifyOperationAttribute(Operation *op, NamedAttribu
                : expected(op, name, "the members of each group, as in [array<i64: 0, 2>, array<i64: 1>]");
   }
   if (name == targetName)
-    return isOneOf(value, {"cpu", "cuda"}) ? success() : expected(op, name, "\"cpu\" or \"cuda\"");
+    return isa<TargetAttr>(value) ? success() : expected(op, name, "a target, as in #tutti<target cuda>");
   if (name == precisionName)
-    return isOneOf(value, {"f32", "f32-ffma", "tf32", "bf16", "f16"})
-               ? success()
-               : expected(op, name, "\"f32\", \"f32-ffma\", \"tf32\", \"bf16\" or \"f16\"");
+    return isa<PrecisionAttr>(value) ? success() : expected(op, name, "a precision, as in #tutti<precision bf16>");
   return op->emitError() << "'" << name.getValue() << "' is no attribute of a module";
 }
 

@@ -15,13 +15,6 @@ static std::optional<int64_t> getNumber(ModuleOp module, StringRef name) {
 static void setNumber(ModuleOp module, StringRef name, int64_t number) {
   module->setAttr(name, Builder(module.getContext()).getI64IntegerAttr(number));
 }
-static StringRef getWord(ModuleOp module, StringRef name, StringRef otherwise) {
-  auto word = module->getAttrOfType<StringAttr>(name);
-  return word ? word.getValue() : otherwise;
-}
-static void setWord(ModuleOp module, StringRef name, StringRef word) {
-  module->setAttr(name, StringAttr::get(module.getContext(), word));
-}
 
 std::optional<int64_t> getMembers(ModuleOp module) { return getNumber(module, membersName); }
 void setMembers(ModuleOp module, int64_t members) { setNumber(module, membersName, members); }
@@ -57,11 +50,21 @@ void setGroups(ModuleOp module, ArrayRef<ArrayRef<int64_t>> groups) {
   module->setAttr(groupsName, b.getArrayAttr(lists));
 }
 
-StringRef getTarget(ModuleOp module) { return getWord(module, targetName, "cpu"); }
-void setTarget(ModuleOp module, StringRef target) { setWord(module, targetName, target); }
+Target getTarget(ModuleOp module) {
+  auto target = module->getAttrOfType<TargetAttr>(targetName);
+  return target ? target.getValue() : Target::cpu;
+}
+void setTarget(ModuleOp module, Target target) {
+  module->setAttr(targetName, TargetAttr::get(module.getContext(), target));
+}
 
-StringRef getPrecision(ModuleOp module) { return getWord(module, precisionName, "f32"); }
-void setPrecision(ModuleOp module, StringRef precision) { setWord(module, precisionName, precision); }
+Precision getPrecision(ModuleOp module) {
+  auto precision = module->getAttrOfType<PrecisionAttr>(precisionName);
+  return precision ? precision.getValue() : Precision::f32;
+}
+void setPrecision(ModuleOp module, Precision precision) {
+  module->setAttr(precisionName, PrecisionAttr::get(module.getContext(), precision));
+}
 
 std::optional<int64_t> getScratchPerRow(ModuleOp module) { return getNumber(module, scratchPerRowName); }
 void setScratchPerRow(ModuleOp module, int64_t bytes) { setNumber(module, scratchPerRowName, bytes); }

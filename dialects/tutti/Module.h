@@ -4,6 +4,8 @@
 #ifndef TUTTI_DIALECTS_TUTTI_MODULE_H
 #define TUTTI_DIALECTS_TUTTI_MODULE_H
 
+#include "Tutti.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tutti {
@@ -37,13 +39,13 @@ void setGroups(mlir::ModuleOp module, llvm::ArrayRef<llvm::ArrayRef<int64_t>> gr
 // How it is compiled: written by the compiler on the copy for each class of targets, before the passes to the stage
 // `kernels`, which read it. None is taken from a file.
 
-/// The class of targets that will run it: "cpu", which is also what a module without a word about it is for, or "cuda".
-llvm::StringRef getTarget(mlir::ModuleOp module);
-void setTarget(mlir::ModuleOp module, llvm::StringRef target);
+/// The class of targets that will run it: a module without a word about it is for CPUs.
+Target getTarget(mlir::ModuleOp module);
+void setTarget(mlir::ModuleOp module, Target target);
 
-/// How float32 contractions with weights may be computed: "f32", or what `--precision` says.
-llvm::StringRef getPrecision(mlir::ModuleOp module);
-void setPrecision(mlir::ModuleOp module, llvm::StringRef precision);
+/// How float32 contractions with weights may be computed: f32, or what `--precision` says.
+Precision getPrecision(mlir::ModuleOp module);
+void setPrecision(mlir::ModuleOp module, Precision precision);
 
 /// Bytes that a row's values may take of a task's memory, where that is bounded: of a CUDA block's shared memory.
 std::optional<int64_t> getScratchPerRow(mlir::ModuleOp module);

@@ -59,7 +59,7 @@ RankedTensorType dropMemberAxis(RankedTensorType type) {
 
 Value LiftContext::getAligned(Value old, int64_t rank) {
   Value now = get(old);
-  auto type = cast<RankedTensorType>(now.getType());
+  auto type = typeOf(now);
   if (!isLifted(old) || type.getRank() - 1 >= rank)
     return now;
   Sizes sizes = getSizes(type);
@@ -68,7 +68,7 @@ Value LiftContext::getAligned(Value old, int64_t rank) {
 }
 
 Value repeat(OpBuilder &builder, Location loc, Value value, const Size &members) {
-  RankedTensorType type = addMemberAxis(cast<RankedTensorType>(value.getType()), members);
+  RankedTensorType type = addMemberAxis(typeOf(value), members);
   // Only the model's own axis is the member axis; that of a user's vmap is an axis like any other.
   if (isActiveSize(members))
     return ReplicateOp::create(builder, loc, type, value);

@@ -22,6 +22,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tutti {
+struct ContractSpec;
 /// Whether an op's `numerics`, if it has them, are those of a contraction or of anything else.
 llvm::LogicalResult verifyNumerics(mlir::Operation *op);
 } // namespace tutti
@@ -40,6 +41,9 @@ llvm::LogicalResult verifyNumerics(mlir::Operation *op);
 
 namespace tutti {
 
+/// Of a value of the dialect's ops, all of which are tensors.
+inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+
 /// An element's type in scalar code, whose integers have no sign: the instruction says how it reads them.
 mlir::Type scalarType(mlir::Type element);
 /// The op's function of an element, of operands of `scalarType`. 16-bit floats are computed in float32 and rounded
@@ -57,6 +61,8 @@ struct ContractSpec {
   std::string str() const { return lhs + "," + rhs + "->" + result; }
   /// Labels summed over, in the order of the left operand.
   std::string contracted() const;
+  /// A letter that is no label: `m` where it can be; 0 if all are taken.
+  char freeLabel() const;
 };
 
 } // namespace tutti

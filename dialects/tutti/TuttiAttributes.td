@@ -4,7 +4,21 @@
 #define TUTTI_ATTRIBUTES_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "TuttiDialect.td"
+
+def Tutti_Target : I32EnumAttr<"Target", "a class of targets", [I32EnumAttrCase<"cpu", 0>, I32EnumAttrCase<"cuda", 1>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_TargetAttr : EnumAttr<Tutti_Dialect, Tutti_Target, "target">;
+def Tutti_Precision : I32EnumAttr<"Precision", "how float32 contractions with weights are computed: what --precision says", [
+    I32EnumAttrCase<"f32", 0>, I32EnumAttrCase<"f32_ffma", 1, "f32-ffma">, I32EnumAttrCase<"tf32", 2>, I32EnumAttrCase<"bf16", 3>,
+    I32EnumAttrCase<"f16", 4>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_PrecisionAttr : EnumAttr<Tutti_Dialect, Tutti_Precision, "precision">;
 
 def Tutti_NumericsRule : I32EnumAttr<"NumericsRule", "in which order elements are gone through", [
     I32EnumAttrCase<"panels", 0>, I32EnumAttrCase<"lanes", 1>, I32EnumAttrCase<"chain", 2>]> {

@@ -21,7 +21,7 @@ def Tutti_Dialect : Dialect {
     A size is a monomial over named symbols: `batch`, `4*batch`, `batch*seq`.
 
     A module says how many `tutti.members` it is of, the range of each of its `tutti.sizes`, and the members of each of its
-    `tutti.groups`, if it has several. Before the stage `kernels` the compiler writes on it which `tutti.target` ("cpu", "cuda") and
+    `tutti.groups`, if it has several. Before the stage `kernels` the compiler writes on it which `tutti.target` (`#tutti<target cuda>`) and
     `tutti.precision` it is for, how many bytes a row's values may take (`tutti.scratch_per_row`), and how many members at most run at
     once (`tutti.chunk`). An input has its `tutti.name`, and `tutti.per_member` if each member has its own; an output its name
     and the `tutti.heads` asked for, each of which tutti-vmap makes an output with a `tutti.head`.

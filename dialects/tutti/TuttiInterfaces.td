@@ -50,9 +50,9 @@ def ParallelOpInterface : OpInterface<"ParallelOpInterface"> {
   let cppNamespace = "::tutti";
   let description = [{Along which axes an op may be cut into pieces that are computed apart.}];
   let methods = [InterfaceMethod<[{
-      The sizes of the operands' axes along which an element of the result is of more than one place, or of another one:
-      those that the op sums, orders, joins or looks things up along. tutti-parallel refuses an op with one that a call
-      decides. The member axis of a head is not among them.
+      The sizes of the operands' axes along which an element of the result depends on elements at other places than its
+      own: those that the op sums, orders, joins or looks things up along. tutti-parallel refuses an op with one that a
+      call decides. The member axis of a head is not among them.
     }], "::tutti::Sizes", "mixedSizes", (ins)>];
 }
 

@@ -18,12 +18,10 @@ constexpr int64_t splitChunk = 16;
 /// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
 /// [K, N] of each member, and its N is the result's last label.
 bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right);
-inline bool isRowsTimesWeight(ContractOp op) {
-  return isRowsTimesWeight(*ContractSpec::parse(op.getSpec()), op.getRhs());
-}
+inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs()); }
 
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
-NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, llvm::StringRef precision);
+NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision);
 
 /// The numerics of a contraction or reduction that has been through tutti-numerics.
 inline NumericsAttr numericsOf(mlir::Operation *op) { return llvm::cast<NumericsOpInterface>(op).getNumericsAttr(); }

@@ -34,12 +34,17 @@ std::optional<ProductForm> ProductForm::of(ContractOp op) {
   if (numericsRule(op) != NumericsRule::chain ||
       (op.getType().getElementType().isF64() && !TargetTraits::of(op).tilesFloat64))
     return std::nullopt;
-  return of(*ContractSpec::parse(op.getSpec()), op.getLhs().getType(), op.getRhs().getType(), op.getType());
+  return of(op.labels(), op.getLhs().getType(), op.getRhs().getType(), op.getType());
+}
+
+bool readsNeighbours(const ContractSpec &spec) {
+  char last = spec.lhs.back();
+  return !StringRef(spec.rhs).contains(last) || !StringRef(spec.result).contains(last);
 }
 
 bool readsOwnRow(ContractOp op, const ProductForm &form) {
-  auto spec = ContractSpec::parse(op.getSpec());
-  return spec->lhs == spec->result.substr(0, spec->result.size() - 1) + form.summed;
+  ContractSpec spec = op.labels();
+  return spec.lhs == spec.result.substr(0, spec.result.size() - 1) + form.summed;
 }
 
 bool isTiled(Operation *op) {
@@ -48,8 +53,8 @@ bool isTiled(Operation *op) {
 }
 
 int64_t productWorkBytes(ContractOp op, const ProductForm &form) {
-  auto spec = ContractSpec::parse(op.getSpec());
-  int64_t k = getSizes(cast<RankedTensorType>(op.getLhs().getType()))[spec->lhs.find(form.summed)].getFixed();
+  ContractSpec spec = op.labels();
+  int64_t k = getSizes(cast<RankedTensorType>(op.getLhs().getType()))[spec.lhs.find(form.summed)].getFixed();
   return form.transposed ? llvm::alignTo(k, 16) * partialBytes : 0;
 }
 

@@ -23,6 +23,10 @@ struct ProductForm {
   static std::optional<ProductForm> of(ContractOp op);
 };
 
+/// Whether terms or rows of a product are neighbours in its left operand: else each element has a line of its own, and
+/// a copy in another order pays.
+bool readsNeighbours(const ContractSpec &spec);
+
 /// Whether a row of the result reads of the left operand that row alone.
 bool readsOwnRow(ContractOp op, const ProductForm &form);
 

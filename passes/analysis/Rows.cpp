@@ -83,11 +83,11 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
 int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 std::optional<Size> flopsOf(ContractOp op) {
-  auto spec = ContractSpec::parse(op.getSpec());
+  ContractSpec spec = op.labels();
   Sizes left = getSizes(cast<RankedTensorType>(op.getLhs().getType()));
   std::optional<Size> total = product(getSizes(op.getType()));
-  for (char label : spec->contracted())
-    total = total ? total->times(left[spec->lhs.find(label)]) : total;
+  for (char label : spec.contracted())
+    total = total ? total->times(left[spec.lhs.find(label)]) : total;
   return total ? total->times(Size(2)) : total;
 }
 

@@ -97,7 +97,7 @@ private:
 
 /// Elements from row to row. Whole vectors are stored by what is no map or product.
 int64_t strideOf(Value value, const TargetTraits &target) {
-  int64_t columns = RowForm::of(cast<RankedTensorType>(value.getType())).columns.getFixed();
+  int64_t columns = RowForm::of(typeOf(value)).columns.getFixed();
   bool isMasked = isa<MapOp>(value.getDefiningOp()) || isTiled(value.getDefiningOp());
   if (columns == 1 || (target.packsNarrowRows && isMasked && columns <= mostPacked))
     return columns;
@@ -132,7 +132,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
   for (auto &[value, place] : steps.places) {
     if (place.kind != Place::scratch)
       continue;
-    auto type = cast<RankedTensorType>(value.getType());
+    auto type = typeOf(value);
     place.narrow = narrowOf(value);
     place.stride = strideOf(value, target);
     place.offset =

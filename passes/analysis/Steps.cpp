@@ -28,7 +28,7 @@ bool isMadeOf(Value value, Value sums) {
 
 namespace {
 
-RowForm formOf(Value value) { return RowForm::of(cast<RankedTensorType>(value.getType())); }
+RowForm formOf(Value value) { return RowForm::of(typeOf(value)); }
 Size columnsOf(Value value) { return formOf(value).columns; }
 
 /// More than a few cycles an element: worth storing when two read it.
@@ -297,7 +297,7 @@ Steps Steps::of(plan::KernelOp kernel) {
 }
 
 bool isTable(plan::KernelOp kernel, Value value, const Place &place) {
-  if (place.kind == Place::scratch || !isLifted(cast<RankedTensorType>(value.getType())))
+  if (place.kind == Place::scratch || !isLifted(typeOf(value)))
     return false;
   int64_t arguments = kernel.getBody().getNumArguments();
   return place.kind == Place::argument

@@ -39,7 +39,7 @@ static constexpr TargetTraits cuda{
     .countsRows = true,
 };
 
-const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == "cuda" ? cuda : cpu; }
+const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == Target::cuda ? cuda : cpu; }
 
 int64_t mostBuffers(ModuleOp module) {
   return TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -

@@ -60,7 +60,6 @@ private:
   bool scattered = false;                                 ///< rows of something read in place do not lie end to end
 
   unsigned column() { return steps.form.dims() - 1; }
-  static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
   static int64_t bytesOf(const TransposedReads::Operand &operand) {
     return storageBytes(typeOf(operand.value).getElementType());
   }

@@ -4,9 +4,9 @@
 // Exporters spell attention's heads as reshapes, transpositions and slices in a row; each that changes rows would be a
 // launch of its own that reads and writes all of the values.
 #include "Patterns.h"
+#include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Rewrite.h"
 
 using namespace mlir;
 
@@ -19,7 +19,8 @@ namespace {
 struct ComposePass : impl::ComposePassBase<ComposePass> {
   void runOnOperation() override {
     // Moves are one, and where they are best, before others read them.
-    if (failed(rewrite({addMovePatterns, addRowOrderPatterns, addLayerPatterns})) ||
+    if (failed(checkModel(getOperation())) ||
+        failed(rewrite({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns})) ||
         failed(rewrite({addMovePatterns, addReadPatterns, addProductPatterns})))
       signalPassFailure();
   }
@@ -29,7 +30,7 @@ private:
     RewritePatternSet patterns(&getContext());
     for (auto add : families)
       add(patterns);
-    return applyPatternsGreedily(getOperation(), std::move(patterns));
+    return rewriteToTheEnd(getOperation(), std::move(patterns));
   }
 };
 

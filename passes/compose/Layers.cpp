@@ -29,7 +29,7 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
     if (!move || !llvm::all_of(move->getUsers(), [&](Operation *user) { return user == op; }))
       return failure();
     Value x = move.getInputs()[0];
-    auto from = cast<RankedTensorType>(x.getType()), to = move.getType();
+    auto from = typeOf(x), to = move.getType();
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
     std::optional<Size> before = product(getSizes(from)), behind = product(getSizes(to));
     if (!access || !before || before != behind || !x.hasOneUse() || !isOfContraction(x) || !turnsColumns(*access, to))
@@ -86,13 +86,14 @@ private:
   }
 };
 
-/// A reduction of what a transposition has turned reduces x along its own axes: neighbours are read as neighbours. The
-/// axes that stay must do so in their order.
+/// The largest or the smallest of what a transposition has turned is found along x's own axes: neighbours are read as
+/// neighbours. The axes that stay must do so in their order. Sums are not, whose bits depend on theirs.
 struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     auto move = op.getX().getDefiningOp<MapOp>();
-    if (!move || !move.isMove() || !move->hasOneUse())
+    bool inAnyOrder = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
+    if (!inAnyOrder || !move || !move.isMove() || !move->hasOneUse())
       return failure();
     Value x = move.getInputs()[0];
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));

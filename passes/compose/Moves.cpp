@@ -117,6 +117,58 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
   }
 };
 
+/// f of elements that lie further apart than its result's, as a pool takes of channels that lie side by side, goes
+/// along what is neighbours there, and the smaller result is turned.
+struct ComputeAsRead : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr int64_t leastNeighbours = 8;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<unsigned> along = op.isMove() ? std::nullopt : neighboursOf(op);
+    Sizes sizes = getSizes(op.getType());
+    if (!along || !sizes[*along].isFixed() || sizes[*along].getFixed() < leastNeighbours)
+      return failure();
+    // Axis `along` comes last.
+    unsigned rank = sizes.size();
+    SmallVector<AffineExpr> now(rank);
+    for (unsigned axis = 0; axis < rank; ++axis)
+      now[axis] = getAffineDimExpr(axis < *along ? axis : axis == *along ? rank - 1 : axis - 1, getContext());
+    SmallVector<AffineMap> maps;
+    for (AffineMap access : op.getMaps().getAsValueRange<AffineMapAttr>())
+      maps.push_back(access.replaceDimsAndSymbols(now, {}, rank, 0));
+    std::rotate(sizes.begin() + *along, sizes.begin() + *along + 1, sizes.end());
+    auto map = MapOp::create(rewriter, op.getLoc(), getTensorType(sizes, op.getType().getElementType()), op.getInputs(),
+                             rewriter.getAffineMapArrayAttr(maps));
+    rewriter.inlineRegionBefore(op.getBody(), map.getBody(), map.getBody().end());
+    rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), map,
+                                       inversePermutation(AffineMap::get(rank, 0, now, getContext())));
+    return success();
+  }
+
+private:
+  /// The axis that what is read lies along, if that is all the same one, not the last, and one operand is larger than
+  /// the result.
+  static std::optional<unsigned> neighboursOf(MapOp op) {
+    std::optional<unsigned> along;
+    bool isLarger = false;
+    std::optional<Size> all = product(getSizes(op.getType()));
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      std::optional<AffineMap> access = withoutSymbols(op.getAccess(i));
+      if (!access)
+        return std::nullopt;
+      if (access->getNumResults() == 0)
+        continue;
+      auto last = dyn_cast<AffineDimExpr>(access->getResults().back());
+      if (!last || (along && *along != last.getPosition()))
+        return std::nullopt;
+      along = last.getPosition();
+      std::optional<Size> elements = product(getSizes(typeOf(input)));
+      isLarger |=
+          all && elements && elements->getSymbols() == all->getSymbols() && elements->getFactor() > all->getFactor();
+    }
+    return isLarger && along != op.getType().getRank() - 1 ? along : std::nullopt;
+  }
+};
+
 /// f(reshape(x), p) becomes reshape(f(x, p')), for parameters p, if any, and an x that is computed and that nothing
 /// else reads: so the scale and bias of a norm over groups of channels join the norm. p' is p, read by x's axes; where
 /// rows go by runs of columns only if what x's last axis is divided by leaves such runs, and not in the registers of a
@@ -185,7 +237,7 @@ private:
 void addMovePatterns(RewritePatternSet &patterns) { patterns.add<MoveOnce, MoveToShape>(patterns.getContext()); }
 
 void addReadPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadMoved, SinkBelowParameters>(patterns.getContext());
+  patterns.add<ReadMoved, ComputeAsRead, SinkBelowParameters>(patterns.getContext());
 }
 
 } // namespace tutti

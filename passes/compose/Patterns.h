@@ -17,6 +17,8 @@ void addReadPatterns(mlir::RewritePatternSet &patterns);
 void addRowOrderPatterns(mlir::RewritePatternSet &patterns);
 /// Maps of a layer's sums are computed before the moves behind it that turn columns to the front.
 void addLayerPatterns(mlir::RewritePatternSet &patterns);
+/// Contractions that are no product as they are spelled become one.
+void addEinsumPatterns(mlir::RewritePatternSet &patterns);
 /// Products of two values read their operands as these lie.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 

@@ -20,8 +20,7 @@ struct ChangedProduct {
   RankedTensorType types[2];
 
   explicit ChangedProduct(ContractOp op)
-      : spec(*ContractSpec::parse(op.getSpec())), operands{op.getLhs(), op.getRhs()},
-        types{op.getLhs().getType(), op.getRhs().getType()} {}
+      : spec(op.labels()), operands{op.getLhs(), op.getRhs()}, types{op.getLhs().getType(), op.getRhs().getType()} {}
   /// The operand's axes come in another order.
   void turn(unsigned operand, ArrayRef<unsigned> order) {
     std::string &labels = operand == 0 ? spec.lhs : spec.rhs;
@@ -50,13 +49,12 @@ struct ReadTransposed : OpRewritePattern<ContractOp> {
       if (!move || !move.isMove())
         continue;
       Value from = move.getInputs()[0];
-      auto order =
-          axesAsTheyLie(move.getAccess(0), getSizes(cast<RankedTensorType>(from.getType())), getSizes(move.getType()));
+      auto order = axesAsTheyLie(move.getAccess(0), getSizes(typeOf(from)), getSizes(move.getType()));
       if (!order || (isLifted(move.getType()) && order->front() != 0))
         continue;
       now.turn(i, *order);
       now.operands[i] = from;
-      if (!now.isProduct(op.getType()))
+      if (!now.isProduct(op.getType()) || !readsNeighbours(now.spec))
         continue;
       if (from.getType() != now.types[i])
         now.operands[i] = ReshapeOp::create(rewriter, op.getLoc(), now.types[i], from);
@@ -139,17 +137,17 @@ private:
     }
 
     /// The map's value, as a tensor of a type whose axes lie so.
-    Value computed(MapOp map, RankedTensorType type, OpBuilder &builder) const {
+    Value computed(MapOp map, RankedTensorType type, PatternRewriter &rewriter) const {
       Sizes sizes = getSizes(type);
       if (inOne > 1) {
         Size columns = *product(ArrayRef(sizes).take_back(inOne));
         sizes.truncate(sizes.size() - inOne);
         sizes.push_back(columns);
       }
-      auto now = MapOp::create(builder, map.getLoc(), getTensorType(sizes, type.getElementType()), map.getInputs(),
-                               builder.getAffineMapArrayAttr(maps));
-      now.getBody().takeBody(map.getBody());
-      return inOne > 1 ? ReshapeOp::create(builder, map.getLoc(), type, now).getResult() : now.getResult();
+      auto now = MapOp::create(rewriter, map.getLoc(), getTensorType(sizes, type.getElementType()), map.getInputs(),
+                               rewriter.getAffineMapArrayAttr(maps));
+      rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
+      return inOne > 1 ? ReshapeOp::create(rewriter, map.getLoc(), type, now).getResult() : now.getResult();
     }
 
   private:
@@ -206,7 +204,7 @@ struct BringRowsTogether : OpRewritePattern<ContractOp> {
   LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
     if (isRowsTimesWeight(op))
       return failure();
-    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    ContractSpec spec = op.labels();
     auto form = ProductForm::of(spec, op.getLhs().getType(), op.getRhs().getType(), op.getType());
     if (!form || form->run > 0)
       return failure();

@@ -85,30 +85,40 @@ std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
   return operands.empty() ? std::nullopt : std::optional(operands);
 }
 
-constexpr unsigned mostOps = 16; // between two moves
+/// Between two moves; values may be read by several ops each.
+constexpr unsigned mostDepth = 16, mostValues = 64;
 
 /// Whether all that becomes of a value row by row is moved in the end, by moves that are launches of their own.
-bool isMovedLater(Value value, unsigned depth = 0) {
-  if (value.use_empty() || depth == mostOps)
-    return false;
-  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (auto move = dyn_cast<MapOp>(user); move && move.isMove())
-      return !staysInKernel(move);
-    // Behind rows that become one axis the two moves would stay two.
-    if (auto reshape = dyn_cast<ReshapeOp>(user)) {
-      FailureOr<AffineMap> access = reshape.operandMap();
-      return succeeded(access) && divisionsOf(*access) == 0 && isMovedLater(reshape, depth + 1);
+bool isMovedLater(Value value) {
+  llvm::SmallSetVector<Value, 8> open;
+  open.insert(value);
+  for (unsigned next = 0; next < open.size(); ++next) {
+    if (open[next].use_empty() || open.size() > mostValues)
+      return false;
+    for (OpOperand &use : open[next].getUses()) {
+      Operation *user = use.getOwner();
+      if (auto move = dyn_cast<MapOp>(user); move && move.isMove()) {
+        if (staysInKernel(move))
+          return false;
+        continue;
+      }
+      if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+        // Behind rows that become one axis the two moves would stay two.
+        FailureOr<AffineMap> access = reshape.operandMap();
+        if (failed(access) || divisionsOf(*access) > 0)
+          return false;
+      } else if (auto operands = rowwise(user); !operands || !llvm::is_contained(*operands, use.getOperandNumber())) {
+        return false;
+      }
+      open.insert(user->getResult(0));
     }
-    auto operands = rowwise(user);
-    return operands && llvm::is_contained(*operands, use.getOperandNumber()) &&
-           isMovedLater(user->getResult(0), depth + 1);
-  });
+  }
+  return true;
 }
 
 /// Whether a value is made for one use, row by row, of what a move without divisions has moved.
 bool wasMoved(Value value, unsigned depth = 0) {
-  if (!value.hasOneUse() || depth == mostOps)
+  if (!value.hasOneUse() || depth == mostDepth)
     return false;
   Operation *op = value.getDefiningOp();
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
@@ -120,7 +130,7 @@ bool wasMoved(Value value, unsigned depth = 0) {
 }
 
 Value createMove(PatternRewriter &rewriter, Location loc, const RowMove &move, Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
+  auto type = typeOf(value);
   return MapOp::create(rewriter, loc, getTensorType(move.moved(getSizes(type)), type.getElementType()), value,
                        move.access(rewriter.getContext()));
 }
@@ -164,7 +174,7 @@ struct LayerBeforeMove : OpRewritePattern<ContractOp> {
     std::optional<RowMove> move = RowMove::of(op.getLhs());
     if (!move || !isRowsTimesWeight(op) || !isMovedLater(op))
       return failure();
-    ContractSpec spec = *ContractSpec::parse(op.getSpec());
+    ContractSpec spec = op.labels();
     RowMove ofResult = *move;
     if (spec.result.size() != spec.lhs.size()) {
       for (unsigned &axis : ofResult.order)
@@ -210,7 +220,7 @@ private:
   }
 
   static Value moved(const RowMove &move, ContractOp layer, RankedTensorType type, PatternRewriter &rewriter) {
-    ContractSpec spec = *ContractSpec::parse(layer.getSpec());
+    ContractSpec spec = layer.labels();
     RowMove ofRows = move;
     if (spec.result.size() != spec.lhs.size()) {
       if (move.order.front() != 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Grouping.h"
+#include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 
@@ -47,12 +48,7 @@ private:
 
   /// The name of the kernel, or of its equal that the module has already.
   std::string insertOnce(plan::KernelOp kernel) {
-    std::string name = kernel.getSymName().str(), text;
-    kernel.setSymName("");
-    llvm::raw_string_ostream stream(text);
-    kernel->print(stream, OpPrintingFlags().useLocalScope());
-    kernel.setSymName(name);
-    auto [known, fresh] = kernels.try_emplace(text, name);
+    auto [known, fresh] = kernels.try_emplace(kernel.textButForName(), kernel.getSymName());
     if (fresh)
       symbols.insert(kernel);
     else
@@ -63,7 +59,7 @@ private:
 
 struct FusePass : impl::FusePassBase<FusePass> {
   void runOnOperation() override {
-    if (failed(requireNumerics(getOperation())))
+    if (failed(checkModel(getOperation())) || failed(requireNumerics(getOperation())))
       return signalPassFailure();
     Outliner outliner(getOperation());
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {

@@ -275,7 +275,7 @@ private:
     CompileRequest request;
     request.levels = {};
     request.cudaTargets = {findArchitecture(shape.target)};
-    request.precision = shape.precision;
+    request.precision = *symbolizePrecision(shape.precision);
     request.dumpFolder = (folder + "/" + shape.name).str();
     setenv("TUTTI_WITHOUT", "", 1);
     take(laws::compile(modelOf(shape), request));

@@ -4,7 +4,8 @@
     python3 examples.py BUILD [PAGE...]
 
 Every page has at least one ```sh block; all of them are run by bash, in order, in a folder of the page's own. A block whose fence names a
-file (```c main.c) is written to it first. The folder has the ten digit classifiers: member_0.onnx to member_9.onnx, their weights
+file (```c main.c) is written to it first. A block of text behind an sh block has lines that this prints, in their order ("..." is anything);
+so has one of CUDA, whose comments are the page's. The folder has the ten digit classifiers: member_0.onnx to member_9.onnx, their weights
 as member_0.safetensors ..., and images.npy; for the README of an example it is a copy of the example. On the paths: the tools and libraries
 of the build, installed to a scratch folder.
 Blocks of other kinds, and indented ones, are not run: what takes a GPU, the network or many minutes.
@@ -101,8 +102,8 @@ def run(page: str, environment: dict, scratch: Path) -> str:
     for language, name, text in blocks:
         if name:
             (folder / name).write_text(text)
-        elif language == "text" and printed is not None:
-            if missing := not_in(text, printed):
+        elif language in ("text", "cuda") and printed is not None:
+            if missing := not_in(re.sub("//.*", "", text) if language == "cuda" else text, printed):
                 return f"the page has\n{missing}\nand this was printed:\n{printed[-2000:]}"
         printed = None
         if language == "sh" and not name:

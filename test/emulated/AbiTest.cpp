@@ -7,16 +7,12 @@ namespace ours {
 #include "Abi.h"
 } // namespace ours
 
+#include "test/unit/SameAbi.h"
+
 #include <gtest/gtest.h>
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
-
-#define SAME_SIZE(type) static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) == alignof(::type))
-#define SAME_PLACE(type, member)                                                                                       \
-  static_assert(offsetof(ours::type, member) == offsetof(::type, member) &&                                            \
-                sizeof(ours::type::member) == sizeof(::type::member))
-#define SAME_VALUE(name) static_assert(int(ours::name) == int(::name))
 
 SAME_SIZE(CUdeviceptr);
 SAME_SIZE(CUdevice);

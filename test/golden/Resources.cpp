@@ -164,7 +164,7 @@ Json inspected(const Family &family) {
   CompileRequest request;
   request.output = path.str().str();
   request.levels = {};
-  request.precision = family.precision;
+  request.precision = *symbolizePrecision(family.precision);
   request.jobs = std::max(1u, std::thread::hardware_concurrency());
   for (const Architecture &architecture : architectures())
     if (architecture.code == Architecture::Code::cubin)

@@ -251,6 +251,46 @@ TEST_F(HostileTest, NumbersThatATypeHasNot) {
   EXPECT_NE(result.message.find("the number inf beside elements of uint8"), std::string::npos) << result.message;
 }
 
+TEST_F(HostileTest, ElementTypesOfMoreBits) {
+  const std::pair<const char *, const char *> attributes[] = {
+      {"EyeLike", "dtype"}, {"Cast", "to"}, {"SequenceEmpty", "dtype"}, {"LayerNormalization", "stash_type"}};
+  // In 32 bits each is float's number.
+  for (auto [op, name] : attributes)
+    for (int64_t number : {(int64_t(1) << 32) + 1, INT64_MIN + 1}) {
+      SCOPED_TRACE(op);
+      onnx::ModelProto bomb = model(op);
+      bomb.mutable_opset_import(0)->set_version(17);
+      onnx::NodeProto &node = *bomb.mutable_graph()->mutable_node(0);
+      if (node.op_type() == "SequenceEmpty")
+        node.clear_input();
+      if (node.op_type() == "LayerNormalization")
+        node.add_input("x");
+      onnx::AttributeProto &attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(onnx::AttributeProto::INT);
+      attribute.set_i(number);
+      Failure result = import(bomb.SerializeAsString());
+      EXPECT_EQ(result.code, 4);
+      EXPECT_NE(result.message.find("'" + std::string(name) + "' is data type " + std::to_string(number)),
+                std::string::npos)
+          << result.message;
+    }
+}
+
+TEST_F(HostileTest, PadsThatNoSumHolds) {
+  const std::pair<int64_t, int64_t> pads[] = {{INT64_MIN, -5},        {INT64_MIN, INT64_MIN}, {5, INT64_MIN},
+                                              {INT64_MAX, INT64_MAX}, {INT64_MIN, INT64_MAX}, {-5, 0}};
+  for (auto [before, behind] : pads) {
+    onnx::ModelProto bomb = model("Pad");
+    addInts(bomb, "p", {before, behind});
+    bomb.mutable_graph()->mutable_node(0)->add_input("p");
+    Failure result = import(bomb.SerializeAsString());
+    EXPECT_EQ(result.code, 3) << before << " " << behind << ": " << result.message;
+    EXPECT_NE(result.message.find("an axis of length 4 padded by " + std::to_string(before)), std::string::npos)
+        << result.message;
+  }
+}
+
 TEST_F(HostileTest, ManyFindings) {
   onnx::ModelProto bomb = model("Relu");
   onnx::NodeProto &sum = *bomb.mutable_graph()->add_node();

@@ -14,12 +14,14 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import classical
+import einsums
 import moves
 import sequences
 import windows
 
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
+BY_REFERENCE = ("unique-nan", "unique-nan-unsorted")  # ONNX Runtime takes a NaN for any other element
 
 
 def node(op, inputs, outputs="y", **attributes):
@@ -240,27 +242,6 @@ case("mvn-axes", 9, [node("MeanVarianceNormalization", "x", axes=[2, 3])], image
 for size in (1, 3, 5):
     case(f"lrn-{size}", 13, [node("LRN", "x", size=size, alpha=0.3, beta=0.6, bias=1.5)], image)
 
-# Einstein sums.
-for name, equation, shapes, constants in (
-        ("matmul", "bk,kn->bn", [(3, 8)], [(8, 5)]), ("weight-first", "nk, bk -> bn", [(3, 8)], [(5, 8)]),
-        ("implicit", "ij,jk", [(3, 4)], [(4, 5)]), ("implicit-order", "ba", [(3, 4)], []),
-        ("heads", "btd,dhe->bhte", [(2, 3, 4)], [(4, 2, 5)]), ("join-heads", "bhte,hed->btd", [(2, 2, 3, 5)], [(2, 5, 4)]),
-        ("attention", "bhqe,bhke->bhqk", [(2, 2, 3, 4), (2, 2, 5, 4)], []), ("ellipsis", "...k,kn->...n", [(2, 3, 4)], [(4, 5)]),
-        ("ellipsis-broadcast", "...ij,...jk->...ik", [(2, 3, 4, 5), (3, 5, 2)], []), ("ellipsis-unit", "...ij,...jk", [(2, 1, 4, 5)], [(3, 5, 2)]),
-        ("diagonal", "bii->bi", [(2, 4, 4)], []), ("trace", "bii->b", [(2, 4, 4)], []), ("diagonal-apart", "bjij->bi", [(2, 3, 4, 3)], []),
-        ("transposed", "bij->bji", [(2, 3, 4)], []), ("sums", "bij->b", [(2, 3, 4)], []), ("alone", "bij,jk->b", [(2, 3, 4)], [(4, 5)]),
-        ("outer", "bi,bj->bij", [(2, 3), (2, 4)], []), ("bilinear", "bi,oij,bj->bo", [(2, 3), (2, 4)], [(5, 3, 4)]),
-        ("three", "bi,ij,jk->bk", [(2, 3)], [(3, 4), (4, 5)]), ("elementwise", "bi,bi->bi", [(2, 3), (2, 3)], []),
-        ("dot", "bi,bi->b", [(2, 3), (2, 3)], []), ("scaled", "bi,->bi", [(2, 3)], [()])):
-    named = {f"x{i}": rng(*shape, seed=i) for i, shape in enumerate(shapes)}
-    weights = {f"w{i}": rng(*shape, seed=20 + i) for i, shape in enumerate(constants)}
-    order = list(named) + list(weights)
-    if name == "weight-first":
-        order.reverse()
-    if name == "bilinear":
-        order = ["x0", "w0", "x1"]
-    case(f"einsum-{name}", 12, [node("Einsum", order, equation=equation)], named, weights,
-         batch=name not in ("ellipsis-broadcast",))
 case("matmul-int32", 13, [node("MatMul", "x w")], {"x": np.arange(6, dtype=np.int32).reshape(2, 3)}, {"w": np.arange(-6, 6, dtype=np.int32).reshape(3, 4)})
 for op in ("ReduceMean", "ReduceMax", "ReduceMin", "ReduceSum"):
     z = {"x": rng(2, 3, 4)}
@@ -393,7 +374,7 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
-for more in (classical, moves, sequences, windows):
+for more in (classical, einsums, moves, sequences, windows):
     more.add_cases(case, node, rng, i64, f32)
 
 
@@ -406,6 +387,8 @@ def value_info(name, array, batch):
 
 def run(model, inputs, outputs):
     try:
+        if model.graph.name in BY_REFERENCE:
+            raise NotImplementedError("ONNX Runtime gives something else")
         import onnxruntime
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4

@@ -75,6 +75,9 @@ def add_cases(case, node, rng, i64, f32):
     case("non-zero", 13, [node("NonZero", "m", "n"), node("Transpose", "n", "i", perm=[1, 0]), node("GatherND", "x i")], {"x": rng(2, 3)},
          {"m": np.array([[0, 1, 1], [1, 0, 0]], np.float32)}, **same)
     case("unique", 11, [node("Unique", "m", "u f i c"), node("Gather", "x i", axis=1)], x, {"m": f32([3, 1, 3, 2, 1])})
+    for name, order in (("unique-nan", 1), ("unique-nan-unsorted", 0)):
+        case(name, 11, [node("Unique", "m", "u f i c", sorted=order), node("Relu", "x")], x, {"m": f32([3, np.nan, 1, 3, np.nan, 1])},
+             outputs="y u f i c", **same)
 
     # A branch that is known, with a constant of its own and a name from outside.
     def graph(name, *nodes, tensors=()):

@@ -83,7 +83,7 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   request.levels = model.levels;
   if (cudaTarget()) {
     request.cudaTargets.push_back(cudaTarget());
-    request.precision = cudaPrecision();
+    request.precision = *symbolizePrecision(cudaPrecision());
   }
   llvm::Expected<CompileResult> result = laws::compile(model, request);
   if (!result)

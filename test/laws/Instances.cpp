@@ -51,6 +51,12 @@ static std::vector<Instance> table() {
       {"19x300", "300x21", "bk,kn->bn", "f64"},
       {"2x9x21", "2x37x21", "bsk,btk->bst", "f64"},
       {"3x5", "3x5x67", "bk,bkt->bt", "f64"},
+      // Einsums that become products.
+      {"?x12x9", "9x11x12", "bsc,cts->btc"},
+      {"20x9", "?x20", "kn,bk->bn"},
+      {"2x6x4x5", "2x6x4x9", "bijk,bijl->bkl"},
+      {"2x6x50x5", "2x50x6x9", "bijk,bjil->bkl"},
+      {"2x6x4x5", "2x4x6x9", "bijk,bjil->bkl", "f64"},
   };
   for (auto [left, right, spec, element] : products) {
     auto type = [&](StringRef sizes) {

@@ -141,6 +141,23 @@ static const std::vector<Network> all = {
          return %2 : tensor<?x17x6x7xf32, ["batch"]>
        })mlir",
      {{"b", {17, 6, 7}}}},
+    // Few columns a row, which a vector takes from places that it is told: patches of an input, and of what a layer
+    // made.
+    {"scattered",
+     R"mlir(func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x7x5x2xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<12x70xf32>
+         %b = tutti.get @b : tensor<7x5x2xf32>
+         %r = tutti.reshape %x : tensor<?x72xf32, ["batch"]> -> tensor<?x3x4x3x2xf32, ["batch"]>
+         %0 = tutti.transpose %r [0, 2, 1, 3, 4] : tensor<?x3x4x3x2xf32, ["batch"]>
+         %1 = tutti.reshape %0 : tensor<?x4x3x3x2xf32, ["batch"]> -> tensor<?x6x12xf32, ["batch"]>
+         %2 = tutti.contract %1, %w "bsk,kn->bsn" : tensor<?x6x12xf32, ["batch"]>, tensor<12x70xf32>
+         %3 = tutti.reduce max %2 [1] : tensor<?x6x70xf32, ["batch"]>
+         %4 = tutti.reshape %3 : tensor<?x1x70xf32, ["batch"]> -> tensor<?x5x7x2xf32, ["batch"]>
+         %5 = tutti.transpose %4 [0, 2, 1, 3] : tensor<?x5x7x2xf32, ["batch"]>
+         %6 = tutti.mul %5, %b : tensor<?x7x5x2xf32, ["batch"]>, tensor<7x5x2xf32>
+         return %6 : tensor<?x7x5x2xf32, ["batch"]>
+       })mlir",
+     {{"w", {12, 70}}, {"b", {7, 5, 2}}}},
     // Layers of pixels as exporters write them, with channels in front: scale by channel, another layer, the largest
     // and the
     // mean of each channel.

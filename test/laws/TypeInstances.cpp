@@ -77,6 +77,10 @@ void typed(std::vector<Instance> &all) {
       transposed(dims, "[0, 2, 1]");
     transposed("2x20x5", "[0, 3, 1, 2]");
     transposed("18x3x19", "[0, 3, 2, 1]");
+    // Rows of few columns at places that are told: alone, in pairs, blocks of any length.
+    transposed("5x7x2", "[0, 2, 1, 3]");
+    transposed("3x2x5x3", "[0, 2, 3, 1, 4]");
+    transposed("4x3x4", "[0, 2, 1, 3]");
   }
   // More columns than are copied at a time, also where a call says how many.
   for (const char *dims : {"150x83", "83x150", "65x70"})

@@ -75,6 +75,8 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(source(options), &context);
   if (!module)
     llvm::report_fatal_error("the source of a math loop does not parse");
+  if (options.cpu == "x86-64-v4")
+    scaleExponentials(*module);
   expandMath(*module);
   if (options.one)
     divideByOne(*module);

@@ -195,7 +195,7 @@ module @parameters {
 // -----
 
 // CHECK-LABEL: module @device
-module @device attributes {tutti.target = "cuda"} {
+module @device attributes {tutti.target = #tutti<target cuda>} {
   tutti.param @w : tensor<6x1xf32>
   // CHECK-LABEL: func.func @short
   func.func @short(%x: tensor<?x2x96xf32, ["batch"]>) -> tensor<?x6x32xf32, ["batch"]> {
@@ -332,4 +332,136 @@ func.func @pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x9x1xf32, ["batc
   %6 = tutti.relu %5 : tensor<?x9x20xf32, ["batch"]>
   %7 = tutti.reduce max %6 [2] : tensor<?x9x20xf32, ["batch"]>
   return %7 : tensor<?x9x1xf32, ["batch"]>
+}
+
+// -----
+
+// A mean stays where it is: the order of its sum decides bits.
+tutti.param @w : tensor<3x7xf32>
+// CHECK-LABEL: func.func @mean_of_pixels
+func.func @mean_of_pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x7x1xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<3x7xf32>
+  // CHECK: tutti.reduce mean %{{.*}} [2] : tensor<?x7x20xf32, ["batch"]>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x7xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x7xf32, ["batch"]>
+  %2 = tutti.reduce mean %1 [2] : tensor<?x7x20xf32, ["batch"]>
+  return %2 : tensor<?x7x1xf32, ["batch"]>
+}
+
+// -----
+
+// An einsum that is no product of rows and columns as it is spelled: columns come last, and the result is turned. So is
+// what is multiplied, whose terms and rows would have a line each.
+tutti.param @w : tensor<64x24x48xf32>
+// CHECK-LABEL: func.func @layer_of_each_channel
+func.func @layer_of_each_channel(%x: tensor<?x48x64xf32, ["batch"]>) -> tensor<?x24x64xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<64x24x48xf32>
+  // CHECK: %[[X:.*]] = tutti.map %arg0 {{.*}} -> tensor<?x64x48xf32, ["batch"]>
+  // CHECK: tutti.contract %[[X]], %{{.*}} "bcs,cts->cbt" :
+  // CHECK-NEXT: tutti.map
+  // CHECK-NOT: tutti.contract
+  %0 = tutti.contract %x, %w "bsc,cts->btc" : tensor<?x48x64xf32, ["batch"]>, tensor<64x24x48xf32>
+  return %0 : tensor<?x24x64xf32, ["batch"]>
+}
+
+// -----
+
+// Several labels summed over are one, in their order.
+// CHECK-LABEL: func.func @two_sums
+func.func @two_sums(%x: tensor<?x6x8x20xf32, ["batch"]>, %y: tensor<?x6x8x24xf32, ["batch"]>)
+    -> tensor<?x20x24xf32, ["batch"]> {
+  // CHECK-DAG: %[[X:.*]] = tutti.reshape %arg0 : {{.*}} -> tensor<?x48x20xf32, ["batch"]>
+  // CHECK-DAG: %[[Y:.*]] = tutti.reshape %arg1 : {{.*}} -> tensor<?x48x24xf32, ["batch"]>
+  // CHECK: tutti.contract %[[X]], %[[Y]] "bik,bil->bkl"
+  %0 = tutti.contract %x, %y "bijk,bijl->bkl" : tensor<?x6x8x20xf32, ["batch"]>, tensor<?x6x8x24xf32, ["batch"]>
+  return %0 : tensor<?x20x24xf32, ["batch"]>
+}
+
+// -----
+
+// Terms that lie in two orders are copied into one; columns are the left operand's.
+// CHECK-LABEL: func.func @copied
+func.func @copied(%x: tensor<?x6x8x20xf32, ["batch"]>, %y: tensor<?x8x6x9xf32, ["batch"]>)
+    -> tensor<?x20x9xf32, ["batch"]> {
+  // CHECK: tutti.map
+  // CHECK: tutti.contract %{{.*}}, %{{.*}} "{{[a-z]*}},{{[a-z]*}}->bkl"
+  %0 = tutti.contract %x, %y "bijk,bjil->bkl" : tensor<?x6x8x20xf32, ["batch"]>, tensor<?x8x6x9xf32, ["batch"]>
+  return %0 : tensor<?x20x9xf32, ["batch"]>
+}
+
+// -----
+
+// Few columns or few rows: it stays.
+// CHECK-LABEL: func.func @few
+func.func @few(%x: tensor<?x6x8x3xf32, ["batch"]>, %y: tensor<?x6x8x24xf32, ["batch"]>)
+    -> tensor<?x24x3xf32, ["batch"]> {
+  // CHECK: tutti.contract %arg0, %arg1 "bijk,bijl->blk"
+  %0 = tutti.contract %x, %y "bijk,bijl->blk" : tensor<?x6x8x3xf32, ["batch"]>, tensor<?x6x8x24xf32, ["batch"]>
+  return %0 : tensor<?x24x3xf32, ["batch"]>
+}
+
+// -----
+
+// A pool of channels that lie side by side goes along them, and what is left is turned.
+// CHECK-LABEL: func.func @pool
+func.func @pool(%x: tensor<?x8x8x16xf32, ["batch"]>) -> tensor<?x16x4x4xf32, ["batch"]> {
+  // CHECK: %[[FIRST:.*]] = tutti.map %arg0, %arg0 {{.*}} -> tensor<?x4x4x16xf32, ["batch"]>
+  // CHECK: %[[SECOND:.*]] = tutti.map %[[FIRST]], %arg0 {{.*}} -> tensor<?x4x4x16xf32, ["batch"]>
+  // CHECK: tutti.map %[[SECOND]] {{.*}} -> tensor<?x16x4x4xf32, ["batch"]>
+  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x8x8x16xf32, ["batch"]>
+  %1 = tutti.slice %0 from [0, 0, 0, 0] size [-1, 16, 4, 4] step [1, 1, 2, 2] : tensor<?x16x8x8xf32, ["batch"]>
+  %2 = tutti.slice %0 from [0, 0, 0, 1] size [-1, 16, 4, 4] step [1, 1, 2, 2] : tensor<?x16x8x8xf32, ["batch"]>
+  %3 = tutti.slice %0 from [0, 0, 1, 0] size [-1, 16, 4, 4] step [1, 1, 2, 2] : tensor<?x16x8x8xf32, ["batch"]>
+  %4 = tutti.max %1, %2 : tensor<?x16x4x4xf32, ["batch"]>, tensor<?x16x4x4xf32, ["batch"]>
+  %5 = tutti.max %4, %3 : tensor<?x16x4x4xf32, ["batch"]>, tensor<?x16x4x4xf32, ["batch"]>
+  return %5 : tensor<?x16x4x4xf32, ["batch"]>
+}
+
+// -----
+
+// Values that are read several times each are followed once: the two moves meet behind all of them, and are none.
+// CHECK-LABEL: func.func @read_twice
+func.func @read_twice(%x: tensor<4x?x8xf32, ["batch"]>) -> tensor<4x?x8xf32, ["batch"]> {
+  // CHECK-NOT: -> tensor<?x4x8xf32
+  // CHECK: return
+  %0 = tutti.transpose %x [1, 0, 2] : tensor<4x?x8xf32, ["batch"]>
+  %1 = tutti.add %0, %0 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %2 = tutti.mul %1, %1 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %3 = tutti.add %2, %2 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %4 = tutti.mul %3, %3 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %5 = tutti.add %4, %4 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %6 = tutti.mul %5, %5 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %7 = tutti.add %6, %6 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %8 = tutti.mul %7, %7 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %9 = tutti.add %8, %8 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %10 = tutti.mul %9, %9 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %11 = tutti.add %10, %10 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %12 = tutti.mul %11, %11 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %13 = tutti.add %12, %12 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %14 = tutti.mul %13, %13 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %15 = tutti.add %14, %14 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %16 = tutti.mul %15, %15 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %17 = tutti.add %16, %16 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %18 = tutti.mul %17, %17 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %19 = tutti.add %18, %18 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %20 = tutti.mul %19, %19 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %21 = tutti.add %20, %20 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %22 = tutti.mul %21, %21 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %23 = tutti.add %22, %22 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %24 = tutti.mul %23, %23 : tensor<?x4x8xf32, ["batch"]>, tensor<?x4x8xf32, ["batch"]>
+  %25 = tutti.transpose %24 [1, 0, 2] : tensor<?x4x8xf32, ["batch"]>
+  return %25 : tensor<4x?x8xf32, ["batch"]>
+}
+
+// -----
+
+// A weight on the left becomes no right operand: the order of its sums would be another.
+tutti.param @w : tensor<20x9xf32>
+// CHECK-LABEL: func.func @weight_on_the_left
+func.func @weight_on_the_left(%x: tensor<?x20xf32, ["batch"]>) -> tensor<?x9xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<20x9xf32>
+  // CHECK-NOT: "bk,kn->bn"
+  // CHECK: return
+  %0 = tutti.contract %w, %x "kn,bk->bn" : tensor<20x9xf32>, tensor<?x20xf32, ["batch"]>
+  return %0 : tensor<?x9xf32, ["batch"]>
 }

@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --tutti-compose --cse --tutti-numerics --tutti-fuse --split-input-file | FileCheck %s
+// RUN: tutti-opt %s --cse --tutti-decompose --tutti-compose --tutti-numerics --tutti-fuse --split-input-file | FileCheck %s
 
 // What members share and what they have of their own have different rows: two kernels, the shared one once for all.
 module attributes {tutti.members = 3 : i64} {
@@ -192,7 +192,7 @@ func.func @order(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 // Where a row has 256 bytes, 64 floats do not fit beside anything: the chain ends before the op that would read them.
-module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch_per_row = 256 : i64} {
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.scratch_per_row = 256 : i64} {
   tutti.param per_member @w : tensor<8x64xf32>
   tutti.param per_member @v : tensor<64x8xf32>
   tutti.param per_member @u : tensor<8x8xf32>
@@ -223,7 +223,7 @@ module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch
 // -----
 
 // A softmax of a row that does not fit stays one kernel: the exponentials are a result that nobody else reads.
-module attributes {tutti.members = 3 : i64, tutti.target = "cuda", tutti.scratch_per_row = 256 : i64} {
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.scratch_per_row = 256 : i64} {
   // CHECK-LABEL: func.func @wide_row
   func.func @wide_row(%x: tensor<?x128xf32, ["batch"]>) -> tensor<?x128xf32, ["batch"]> {
     // CHECK: %[[R:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}) : {{.*}} -> (tensor<?x128xf32, ["batch"]>, tensor<?x128xf32, ["batch"]>)

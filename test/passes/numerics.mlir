@@ -80,7 +80,7 @@ func.func @reduce(%x: tensor<?x?x4xf32, ["active", "batch"]>) -> (tensor<?x?x1xf
 
 // For CUDA devices float32 products are made of three on tensor cores where that is worth it: long sums, and more than a lanes block.
 // Whatever is no product with a weight stays as it is everywhere.
-module attributes {tutti.target = "cuda", tutti.precision = "f32"} {
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision f32>} {
   tutti.param @w : tensor<48x9xf32>
   tutti.param @short : tensor<47x9xf32>
   tutti.param @narrow : tensor<48x8xf32>
@@ -105,7 +105,7 @@ module attributes {tutti.target = "cuda", tutti.precision = "f32"} {
 // -----
 
 // A lower precision is for every product with a weight, in one chain.
-module attributes {tutti.target = "cuda", tutti.precision = "bf16"} {
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision bf16>} {
   tutti.param @w : tensor<300x1xf32>
   // CHECK-LABEL: func.func @rounded
   func.func @rounded(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x1xf32, ["batch"]> {
@@ -119,7 +119,7 @@ module attributes {tutti.target = "cuda", tutti.precision = "bf16"} {
 // -----
 
 // f32-ffma asks for the bits of the CPU, and a CPU has no other.
-module attributes {tutti.target = "cuda", tutti.precision = "f32-ffma"} {
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision "f32-ffma">} {
   tutti.param @w : tensor<300x32xf32>
   // CHECK-LABEL: func.func @plain
   func.func @plain(%x: tensor<?x300xf32, ["batch"]>) -> tensor<?x32xf32, ["batch"]> {

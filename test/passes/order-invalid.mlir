@@ -5,11 +5,25 @@
 // RUN: not tutti-opt %t/schedule.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // RUN: not tutti-opt %t/members.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MEMBERS
 // RUN: not tutti-opt %t/none.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not tutti-opt %t/count.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not tutti-opt %t/input.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: not tutti-opt %t/output.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=OUTPUT
+// RUN: not tutti-opt %t/head.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=HEAD
+// RUN: not tutti-opt %t/alone.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: not tutti-opt %t/given.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=GIVEN
+// RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
 
 // NUMERICS: error: 'tutti.reduce' op expected 'numerics': --tutti-numerics comes before this pass
 // SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
 // MEMBERS: error: 'plan.kernel' op runs over 'active', but the module does not say how many members that are: expected tutti.members
 // NONE: error: 'plan.dispatch' op there is no kernel @k0
+// COUNT: error: the module does not say how many members there are: expected tutti.members
+// INPUT: error: expected argument 1 of @main to have a name, as in {tutti.name = "x"}
+// OUTPUT: error: expected result 0 of @main to have a name, as in {tutti.name = "x"}
+// HEAD: error: expected 'tutti.head' of result 0 to be a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got "median"
+// ALONE: error: 'tutti.exp' op is in no kernel: --tutti-decompose and --tutti-fuse come before this pass
+// GIVEN: error: expected a kernel to make what @main gives: --tutti-decompose comes before this pass
+// MAIN: error: expected a function @main, the model
 
 //--- numerics.mlir
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
@@ -46,4 +60,42 @@ func.func @main(%x: tensor<?x4x8xf32, ["active"]> {tutti.name = "x"}) -> (tensor
 func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x1xf32> {tutti.name = "y"}) {
   %0 = plan.dispatch @k0(%x) : (tensor<4x8xf32>) -> tensor<4x1xf32>
   return %0 : tensor<4x1xf32>
+}
+//--- count.mlir
+func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y"}) {
+  return %x : tensor<4x8xf32>
+}
+//--- input.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}, %y: tensor<4x3xf32>) -> (tensor<4x8xf32> {tutti.name = "y"}) {
+    return %x : tensor<4x8xf32>
+  }
+}
+//--- output.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> tensor<4x8xf32> {
+    return %x : tensor<4x8xf32>
+  }
+}
+//--- head.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y", tutti.head = "median"}) {
+    return %x : tensor<4x8xf32>
+  }
+}
+//--- alone.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y"}) {
+    %0 = tutti.exp %x : tensor<4x8xf32>
+    return %0 : tensor<4x8xf32>
+  }
+}
+//--- given.mlir
+module attributes {tutti.members = 1 : i64} {
+  func.func @main(%x: tensor<4x8xf32> {tutti.name = "x"}) -> (tensor<4x8xf32> {tutti.name = "y"}) {
+    return %x : tensor<4x8xf32>
+  }
+}
+//--- main.mlir
+module attributes {tutti.members = 1 : i64} {
 }

@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --tutti-compose --cse --tutti-numerics --tutti-fuse --tutti-schedule --tutti-plan --split-input-file | FileCheck %s
+// RUN: tutti-opt %s --tutti-to-kernels --tutti-to-planned --split-input-file | FileCheck %s
 
 // Inputs, outputs and weights are bound to buffers, no tensor is left. A weight lies as its kernel reads it.
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
@@ -6,11 +6,11 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
   tutti.param per_member @b : tensor<4xf32>
   // CHECK-NOT: func.func
   // CHECK: plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 64>} flops ["64*active*batch"] arena 0 {
-  // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, ["batch"]> bytes "32*batch" {port = {name = "x"}}
-  // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" {port = {head = "members", name = "y"}}
+  // CHECK-NEXT: %[[X:.*]] = plan.buffer input : tensor<?x8xf32, ["batch"]> bytes "32*batch" port<name = "x">
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer output : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch" port<name = "y", head = "members">
   // CHECK-NEXT: %[[W:.*]] = plan.buffer constant : {{.*}} bytes "128*active" layout panels {param = @w}
   // CHECK-NEXT: %[[B:.*]] = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout raw {param = @b}
-  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" {overhead = 4 : i64, quantum = 8 : i64, scratch = {{.*}}, tile = 64 : i64}
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[X]], %[[W]], %[[B]], %[[Y]]) lifted rows "batch" schedule<tile = 64, quantum = 8, overhead = 4, scratch = {{.*}}>
   // CHECK-NEXT: }
   func.func @main(%x: tensor<?x8xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x?x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<?x8x4xf32, ["active"]>
@@ -93,7 +93,7 @@ module attributes {tutti.members = 1 : i64} {
 // A head counts the members that have finished a row tile: one ticket a tile of the smallest kind, zeroed once.
 module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 60>}} {
   // CHECK: plan.program
-  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, ["batch"]> bytes "16*batch" {port = {head = "mean", name = "y"}}
+  // CHECK-DAG: %[[MEAN:.*]] = plan.buffer output : tensor<?x4xf32, ["batch"]> bytes "16*batch" port<name = "y", head = "mean">
   // CHECK-DAG: %[[ALL:.*]] = plan.buffer arena : tensor<?x?x4xf32, ["active", "batch"]> bytes "16*active*batch"
   // CHECK-DAG: %[[TICKETS:.*]] = plan.buffer state : tensor<60xi32> bytes "240"
   // CHECK: plan.launch @{{.*}}(%{{.*}}, %[[ALL]], %[[MEAN]], %[[TICKETS]]) lifted rows "batch"
@@ -107,7 +107,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 // -----
 
 // On CUDA devices a weight lies as the product that reads it wants it.
-module attributes {tutti.target = "cuda", tutti.precision = "f16", tutti.members = 1 : i64} {
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision f16>, tutti.members = 1 : i64} {
   tutti.param @w : tensor<8x4xf32>
   // CHECK: plan.program @infer target cuda
   // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" layout fragments.f16 {param = @w}

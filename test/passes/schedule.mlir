@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --tutti-compose --cse --tutti-numerics --tutti-fuse --tutti-schedule --split-input-file | FileCheck %s
+// RUN: tutti-opt %s --tutti-to-kernels --split-input-file | FileCheck %s
 
 // A chain takes 64 rows a task; scratch holds the activations between two layers, 1 KiB a row and a line of padding.
 module attributes {tutti.members = 3 : i64} {

@@ -15,7 +15,7 @@ module attributes {tutti.members = 2 : i64} {
 // -----
 
 module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote, quantile:Q) for result 0, got 'median'}}
+  // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1) for result 0, got 'median'}}
   func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["median"]}) {
     return %x : tensor<2xf32>
   }
@@ -24,7 +24,7 @@ module attributes {tutti.members = 2 : i64} {
 // -----
 
 module attributes {tutti.members = 2 : i64} {
-  // expected-error@+1 {{'tutti.head' expected a quantile from 0 to 1, got 2}}
+  // expected-error@+1 {{for result 0, got 'quantile:2'}}
   func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:2"]}) {
     return %x : tensor<2xf32>
   }
@@ -52,4 +52,97 @@ func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
 func.func @map(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x2xf32>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'quantile:nan'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:nan"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'quantile:'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'quantile:-0.1'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:-0.1"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'quantile:0.5x'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile:0.5x"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'quantile'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["quantile"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'mean:1'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["mean:1"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got 'members:'}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = ["members:"]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64} {
+  // expected-error@+1 {{for result 0, got ''}}
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32> {tutti.heads = [""]}) {
+    return %x : tensor<2xf32>
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expected a function @main.1, the model of group 1}}
+module attributes {tutti.members = 2 : i64, tutti.groups = [array<i64: 0>, array<i64: 1>]} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {tutti.members = 2 : i64, tutti.groups = [array<i64: 0>, array<i64: 1>]} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  // expected-error@+1 {{expected @main.1 to take and give what @main does, '(tensor<4xf32>) -> tensor<4xf32>', got '(tensor<3xf32>, tensor<2xf32>) -> tensor<3xf32>'}}
+  func.func @main.1(%x: tensor<3xf32>, %y: tensor<2xf32>) -> tensor<3xf32> {
+    return %x : tensor<3xf32>
+  }
 }

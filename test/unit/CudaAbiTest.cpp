@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime's own declarations of the CUDA driver beside the toolkit's, where there is one: each function has the
 // form that the version asked for has, each structure its layout, each number its value.
+#include "SameAbi.h"
 #include "device/cuda/Driver.h"
 
 #include <gtest/gtest.h>
@@ -48,12 +49,6 @@ template <class... A, class... B> constexpr bool isSameForm(ours::CUresult (*)(A
   static_assert(isSameForm(forms::PFN_##name##_v##version(), ::PFN_##name##_v##version()));
 TUTTI_CUDA_FUNCTIONS(SAME_FORM)
 TUTTI_CUDA_CLUSTER_FUNCTIONS(SAME_FORM)
-
-#define SAME_SIZE(type) static_assert(sizeof(ours::type) == sizeof(::type) && alignof(ours::type) <= alignof(::type))
-#define SAME_PLACE(type, member)                                                                                       \
-  static_assert(offsetof(ours::type, member) == offsetof(::type, member) &&                                            \
-                sizeof(ours::type::member) == sizeof(::type::member))
-#define SAME_VALUE(name) static_assert(int(ours::name) == int(::name))
 
 SAME_SIZE(CUdeviceptr);
 SAME_SIZE(CUresult);

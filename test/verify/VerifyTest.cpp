@@ -108,7 +108,7 @@ TEST(Judge, NoticesOperandsThatAreRoundedWrongly) {
         y.floats[i] += round(x.floats[i / 32 * 64 + k]) * round(w.floats[k * 32 + i % 32]);
     return y;
   };
-  for (auto [precision, bits] : {std::pair("tf32", 11), {"f16", 11}, {"bf16", 8}}) {
+  for (auto [precision, bits] : {std::pair(Precision::tf32, 11), {Precision::f16, 11}, {Precision::bf16, 8}}) {
     auto answers =
         answer(module->lookupSymbol<func::FuncOp>("main"), given(x), [&](StringRef) { return w; }, precision);
     ASSERT_TRUE(bool(answers)) << llvm::toString(answers.takeError());
@@ -120,7 +120,7 @@ TEST(Judge, NoticesOperandsThatAreRoundedWrongly) {
       };
     };
     auto nearest = roundWith([](double value) { return std::round(value); });
-    EXPECT_TRUE(judge(productOf(nearest), answers->front()).ok) << precision;
+    EXPECT_TRUE(judge(productOf(nearest), answers->front()).ok) << stringifyPrecision(precision).str();
     EXPECT_TRUE(judge(productOf([](double value) { return value; }), answers->front()).ok) << "float32 is better";
     EXPECT_FALSE(judge(productOf(roundWith([](double value) { return std::trunc(value); })), answers->front()).ok);
   }

@@ -155,13 +155,13 @@ json toJson(const ProgramEstimate &estimate) {
 void printJson(const CompileResult &result) {
   json kernels = json::array(), programs = json::array(), predictions = json::array();
   for (const ProgramReport &program : result.programs) {
-    programs.push_back({{"target", program.target},
+    programs.push_back({{"target", stringifyTarget(program.target).str()},
                         {"sizes", program.sizes},
                         {"launches", program.launches},
                         {"arena_bytes", program.arenaBytes},
                         {"chunk", program.chunk}});
     for (const KernelReport &kernel : program.kernels)
-      kernels.push_back({{"target", program.target},
+      kernels.push_back({{"target", stringifyTarget(program.target).str()},
                          {"sizes", program.sizes},
                          {"name", kernel.name},
                          {"family", kernel.family},
@@ -193,7 +193,7 @@ void explain(const CompileResult &result, const CompileOptions &options) {
     return printJson(result);
   for (const ProgramReport &program : result.programs) {
     std::string pieces = program.chunk ? ", in pieces of " + std::to_string(program.chunk) + " members" : "";
-    std::printf("%s%s%s%s: %u launches, %lld bytes of arena\n", program.target.c_str(),
+    std::printf("%s%s%s%s: %u launches, %lld bytes of arena\n", stringifyTarget(program.target).str().c_str(),
                 program.sizes.empty() ? "" : ", ", program.sizes.c_str(), pieces.c_str(), program.launches,
                 static_cast<long long>(program.arenaBytes));
     for (const KernelReport &kernel : program.kernels)

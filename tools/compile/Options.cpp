@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
 #include "Options.h"
+#include "dialects/tutti/Heads.h"
 #include "tools/common/Tool.h"
 #include "tools/models/Models.h"
 
@@ -88,12 +89,14 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
 
 /// A CPU has float32 only: alone it is no answer to a wish for less, beside a GPU it keeps what it has, and the
 /// artifact notes it.
-llvm::Error checkPrecision(const CompileRequest &request) {
-  const std::string &precision = request.precision;
-  if (!llvm::is_contained({"f32", "f32-ffma", "tf32", "bf16", "f16"}, llvm::StringRef(precision)))
-    return usage("--precision " + shown(precision) + ": expected f32, f32-ffma, tf32, bf16 or f16");
-  if (!llvm::StringRef(precision).starts_with("f32") && request.cudaTargets.empty())
-    return unsupported("--precision " + shown(precision) +
+llvm::Error readPrecision(const std::string &text, CompileRequest &request) {
+  std::optional<Precision> precision = symbolizePrecision(text);
+  if (!precision)
+    return usage("--precision " + shown(text) + ": expected f32, f32-ffma, tf32, bf16 or f16");
+  request.precision = *precision;
+  bool isFloat32 = precision == Precision::f32 || precision == Precision::f32_ffma;
+  if (!isFloat32 && request.cudaTargets.empty())
+    return unsupported("--precision " + shown(text) +
                        ": CPUs compute in float32; add a CUDA target, as in --target cuda");
   return llvm::Error::success();
 }
@@ -198,16 +201,11 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
     return pair.takeError();
   std::vector<std::string> &heads = request.heads[pair->first];
   for (llvm::StringRef head : llvm::split(pair->second, ',')) {
-    static constexpr llvm::StringRef known[] = {"members", "mean", "var", "std", "min", "max", "vote"};
-    double q;
-    bool quantile = head.consume_front("quantile:");
-    if (quantile ? head.getAsDouble(q) || !(q >= 0 && q <= 1) : !llvm::is_contained(known, head))
-      return usage("--output " + quote(text) +
-                   ": heads are members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1");
-    std::string name = quantile ? "quantile:" + head.str() : head.str();
-    if (llvm::is_contained(heads, name))
-      return usage("--output " + quote(text) + ": the head " + name + " is listed twice");
-    heads.push_back(name);
+    if (!HeadText::parse(head))
+      return usage("--output " + quote(text) + ": heads are " + headTexts);
+    if (llvm::is_contained(heads, head))
+      return usage("--output " + quote(text) + ": the head " + head + " is listed twice");
+    heads.push_back(head.str());
   }
   return llvm::Error::success();
 }
@@ -242,7 +240,7 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
 /// The flags as they are given.
 struct Flags {
   std::vector<std::string> models, weights, targets, inputs, dims, binds, outputs, explainAt;
-  std::string share = "content", stop, randomness, explainFor, memory;
+  std::string share = "content", precision = "f32", stop, randomness, explainFor, memory;
   bool fast = false;
   uint32_t jobs = tool::defaultThreads();
 };
@@ -259,7 +257,7 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "by name; @FILE reads names")
       ->type_name("FILE")
       ->expected(1, -1);
-  app.add_option("-o,--out", request.output, "the artifact to write");
+  app.add_option("-o,--out", request.output, "the artifact to write, or the IR of --stop-after")->type_name("FILE");
   app.add_option("--target", flags.targets,
                  "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture), sm_90a ..., emulated, "
                  "emulated-sm_75 ...")
@@ -282,7 +280,7 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
       "--share", flags.share,
       "content: equal weights are stored and computed once (default); none: every float weight stays per member");
   app.add_option("--randomness", flags.randomness, "error, same or different (not supported yet)");
-  app.add_option("--precision", request.precision,
+  app.add_option("--precision", flags.precision,
                  "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
                  "f32-ffma (the CPU's bits), "
                  "tf32, bf16, f16 (rounded operands, float32 sums); a CPU computes in float32")
@@ -295,7 +293,9 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "...; past it members run in pieces")
       ->type_name("BYTES");
   app.add_option("--jobs", flags.jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
-  app.add_option("--stop-after", flags.stop, "prints the IR after a stage: model, batched, kernels, planned, binary")
+  app.add_option("--stop-after", flags.stop,
+                 "the last stage: model, batched, kernels or planned, whose IR goes to -o or is printed; binary (the "
+                 "default) writes the artifact")
       ->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
   app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
@@ -337,7 +337,7 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
       return usage("--stop-after " + shown(flags.stop) + ": the stages are model, batched, kernels, planned, binary");
     request.stopAfter = stage->second;
   }
-  if (request.output.empty() && request.stopAfter == Stage::binary && flags.stop.empty() && options.explain.empty())
+  if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
     return usage("no artifact is named: add -o FILE.tutti");
   return llvm::Error::success();
 }
@@ -349,7 +349,7 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (llvm::Error error = addTargets(flags.targets, request))
     return error;
-  if (llvm::Error error = checkPrecision(request))
+  if (llvm::Error error = readPrecision(flags.precision, request))
     return error;
   for (const std::string &text : flags.dims)
     if (llvm::Error error = addDim(text, request))

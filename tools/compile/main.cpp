@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-compile: model files to an artifact.
 #include "Explain.h"
+#include "compiler/artifact/Writer.h"
 
 #include <cerrno>
 #include <chrono>
@@ -48,6 +49,14 @@ int report(llvm::Error error, bool asJson) {
   return code;
 }
 
+/// The IR of a stage, to a file if one is named.
+llvm::Error show(const std::string &text, const std::string &file) {
+  if (!file.empty())
+    return writeText(file, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return llvm::Error::success();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -59,10 +68,12 @@ int main(int argc, char **argv) {
   llvm::Expected<CompileResult> result = compile(options.request);
   if (!result)
     return report(result.takeError(), options.explain == "json");
-  if (!result->text.empty())
-    std::printf("%s\n", result->text.c_str());
-  else if (!options.explain.empty())
+  if (!result->text.empty()) {
+    if (llvm::Error error = show(result->text + "\n", options.request.output))
+      return report(std::move(error), false);
+  } else if (!options.explain.empty()) {
     explain(*result, options);
+  }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::fprintf(stderr, "tutti-compile: error: cannot write to the standard output: %s\n", std::strerror(errno));
     return int(ExitCode::resource);

@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/Math.h"
 #include "passes/Passes.h"
+#include "passes/Pipeline.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   tutti::insertDialects(registry);
   tutti::registerTuttiPasses();
+  tutti::registerStagePipelines();
   tutti::registerExpandMathPass();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

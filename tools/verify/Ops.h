@@ -16,7 +16,7 @@ struct OpRequest {
   bool shareByContent = true;
   std::vector<std::string> levels;                 ///< code for a CPU,
   std::vector<const Architecture *> architectures; ///< or for such devices
-  std::string precision = "f32";
+  Precision precision = Precision::f32;
   tutti_session_options_t session = TUTTI_SESSION_OPTIONS_INIT; ///< on what it runs
   std::map<std::string, int64_t> sizes;
   std::map<std::string, std::vector<HostTensor>> inputs; ///< by name: one for all members, or one each

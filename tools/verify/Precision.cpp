@@ -11,8 +11,18 @@ using namespace mlir;
 
 namespace tutti {
 
-double unitOf(StringRef precision) {
-  return precision == "tf32" || precision == "f16" ? 0x1p-11 : precision == "bf16" ? 0x1p-8 : 0;
+double unitOf(Precision precision) {
+  switch (precision) {
+  case Precision::f32:
+  case Precision::f32_ffma:
+    return 0;
+  case Precision::tf32:
+  case Precision::f16:
+    return 0x1p-11;
+  case Precision::bf16:
+    return 0x1p-8;
+  }
+  llvm_unreachable("every precision has its unit");
 }
 
 /// Rows times a weight matrix: [rows..., k] x [k, n] -> [rows..., n], the weight a parameter of the model.
@@ -20,8 +30,8 @@ static bool isRowsTimesWeight(Operation &op) {
   auto contract = dyn_cast<ContractOp>(op);
   if (!contract || !contract.getType().getElementType().isF32() || !contract.getRhs().getDefiningOp<GetOp>())
     return false;
-  std::optional<ContractSpec> spec = ContractSpec::parse(contract.getSpec());
-  StringRef left = spec->lhs, right = spec->rhs, result = spec->result;
+  ContractSpec spec = contract.labels();
+  StringRef left = spec.lhs, right = spec.rhs, result = spec.result;
   return right.size() == 2 && left.ends_with(right.take_front()) && result.ends_with(right.drop_front()) &&
          left.drop_back() == result.drop_back();
 }
@@ -32,14 +42,14 @@ static double nearestTf32(double value) {
   return std::isfinite(value) ? std::bit_cast<float>((bits + 0x1000) & 0xffffe000) : value;
 }
 
-bool roundOperands(Operation &op, StringRef precision, MutableArrayRef<HostTensor> operands) {
+bool roundOperands(Operation &op, Precision precision, MutableArrayRef<HostTensor> operands) {
   if (unitOf(precision) == 0 || !isRowsTimesWeight(op))
     return false;
   MLIRContext *context = op.getContext();
-  Type type = precision == "bf16" ? Type(BFloat16Type::get(context)) : Float16Type::get(context);
+  Type type = precision == Precision::bf16 ? Type(BFloat16Type::get(context)) : Float16Type::get(context);
   for (HostTensor &operand : operands)
     for (double &value : operand.floats)
-      value = precision == "tf32" ? nearestTf32(value) : nearest(value, type);
+      value = precision == Precision::tf32 ? nearestTf32(value) : nearest(value, type);
   return true;
 }
 

@@ -8,11 +8,11 @@
 namespace tutti {
 
 /// Unit roundoff of the numbers that are multiplied at a precision ("tf32", "bf16", "f16"); 0 where they are float32.
-double unitOf(llvm::StringRef precision);
+double unitOf(Precision precision);
 
 /// Rounds the operands of a float32 contraction of rows with a weight as the precision says; false, and nothing is
 /// changed, of any other op, and where the precision takes nothing.
-bool roundOperands(mlir::Operation &op, llvm::StringRef precision, llvm::MutableArrayRef<HostTensor> operands);
+bool roundOperands(mlir::Operation &op, Precision precision, llvm::MutableArrayRef<HostTensor> operands);
 
 } // namespace tutti
 

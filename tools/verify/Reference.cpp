@@ -7,6 +7,7 @@
 #include "compiler/Error.h"
 #include "compiler/import/Weights.h"
 #include "compiler/reference/Evaluator.h"
+#include "dialects/tutti/Heads.h"
 
 #include <cmath>
 
@@ -80,7 +81,7 @@ private:
       return 0;
     double work = result.count();
     if (auto contract = dyn_cast<ContractOp>(op)) {
-      ContractSpec spec = *ContractSpec::parse(contract.getSpec());
+      ContractSpec spec = contract.labels();
       for (char label : spec.contracted())
         work *= operands[0].dims[spec.lhs.find(label)];
       return work;
@@ -103,7 +104,7 @@ static bool sameValues(const HostTensor &a, const HostTensor &b) {
 }
 
 llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answer> operands,
-                                           const std::function<HostTensor(StringRef)> &param, StringRef precision) {
+                                           const std::function<HostTensor(StringRef)> &param, Precision precision) {
   using Tensors = std::vector<HostTensor>;
   auto evaluateWith = [&](HostTensor Answer::*which, bool plain, const EvaluateHook &hook) -> llvm::Expected<Tensors> {
     EvaluateContext context;
@@ -121,7 +122,7 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   rounded.plain = true;
   auto plain = evaluateWith(&Answer::plain, true, [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
     SmallVector<HostTensor> operands;
-    if (precision != "f32" && isa<ContractOp>(op))
+    if (precision != Precision::f32 && isa<ContractOp>(op))
       operands.assign(x.begin(), x.end());
     if (roundOperands(op, precision, operands))
       return std::optional(*cast<ContractOp>(op).evaluate(rounded, operands));
@@ -147,7 +148,7 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   return answers;
 }
 
-llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, StringRef precision) {
+llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, ArrayRef<Answer> inputs, Precision precision) {
   return answer(
       mainOf(*model.module), inputs, [&](StringRef symbol) { return toHost(model.weights.find(symbol)->second); },
       precision);
@@ -184,21 +185,16 @@ HostTensor unstack(const HostTensor &tensor, int64_t position) {
 llvm::Expected<Answer> underHead(MLIRContext &context, const Answer &members, StringRef head) {
   OpBuilder builder(&context);
   Location location = builder.getUnknownLoc();
-  FloatAttr q;
-  StringRef name = head;
-  if (double at; name.consume_front("quantile:") && !name.getAsDouble(at)) {
-    q = builder.getF64FloatAttr(at);
-    name = "quantile";
-  }
-  std::optional<HeadKind> kind = symbolizeHeadKind(name);
-  if (!kind)
+  std::optional<HeadText> text = HeadText::parse(head);
+  if (!text || !text->kind)
     return fail(ExitCode::unsupported, "the head " + quote(head) + " has no reference");
+  FloatAttr q = text->q ? builder.getF64FloatAttr(*text->q) : FloatAttr();
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   builder.setInsertionPointToEnd(module->getBody());
   auto type = RankedTensorType::get(members.exact.dims, members.exact.element);
   auto function = func::FuncOp::create(builder, location, "head", builder.getFunctionType(type, {}));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  Value result = HeadOp::create(builder, location, *kind, function.getArgument(0), q);
+  Value result = HeadOp::create(builder, location, *text->kind, function.getArgument(0), q);
   func::ReturnOp::create(builder, location, result);
   function.setFunctionType(builder.getFunctionType(type, result.getType()));
   llvm::Expected<std::vector<Answer>> answers = answer(function, members);

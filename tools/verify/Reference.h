@@ -27,10 +27,10 @@ Answer given(HostTensor tensor);
 /// The function's results at a precision. Sizes follow from the operands.
 llvm::Expected<std::vector<Answer>> answer(mlir::func::FuncOp function, llvm::ArrayRef<Answer> operands,
                                            const std::function<HostTensor(llvm::StringRef)> &param = {},
-                                           llvm::StringRef precision = "f32");
+                                           Precision precision = Precision::f32);
 /// One member's outputs, from its file alone: the compiler's alignment and sharing have no part in it.
 llvm::Expected<std::vector<Answer>> answer(const MemberModel &model, llvm::ArrayRef<Answer> inputs,
-                                           llvm::StringRef precision);
+                                           Precision precision);
 
 /// One tensor of all members' own, with the member axis in front; they are taken from `members` one by one.
 Answer stack(std::vector<Answer> members);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table and the JSON.
 #include "Report.h"
+#include "Precision.h"
 #include "tools/common/Tool.h"
 
 #include <nlohmann/json.hpp>
@@ -42,7 +43,8 @@ static std::vector<std::string> cells(const Row &row) {
 
 /// Whose error it is that bounds ours.
 static std::string plainName(const Report &report) {
-  return report.precision.starts_with("f32") ? "float32's" : report.precision + "'s";
+  bool isFloat32 = unitOf(report.precision) == 0;
+  return isFloat32 ? "float32's" : stringifyPrecision(report.precision).str() + "'s";
 }
 
 static void printHead(const Report &report) {
@@ -50,8 +52,8 @@ static void printHead(const Report &report) {
   for (const auto &[name, size] : report.sizes)
     text += "; " + tool::shown(name) + " = " + std::to_string(size);
   auto counted = [](size_t n, const char *what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
-  if (report.precision != "f32")
-    text += "; precision " + report.precision;
+  if (report.precision != Precision::f32)
+    text += "; precision " + stringifyPrecision(report.precision).str();
   std::printf("%s; %s; %s\n\n", text.c_str(), counted(report.active.size(), "member").c_str(),
               counted(report.threads, "thread").c_str());
 }
@@ -118,7 +120,7 @@ static nlohmann::ordered_json jsonOf(const Report &report) {
                                 {"sizes", report.sizes},
                                 {"active", report.active},
                                 {"threads", report.threads},
-                                {"precision", report.precision}};
+                                {"precision", stringifyPrecision(report.precision).str()}};
   if (report.seed)
     all["seed"] = *report.seed;
   all["outputs"] = nlohmann::ordered_json::array();

@@ -14,7 +14,7 @@ struct Report {
   std::map<std::string, int64_t> sizes;
   std::vector<uint32_t> active;
   uint32_t threads = 1;
-  std::string precision = "f32"; ///< of the program
+  Precision precision = Precision::f32; ///< of the program
   std::vector<Row> rows;
   std::optional<std::vector<OpRow>> ops; ///< where they were compared one by one
 

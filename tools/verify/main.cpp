@@ -215,7 +215,12 @@ Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files,
   if (!created)
     return created.error();
   Session session = std::move(*created);
-  report.precision = artifact.programs()[options.program].precision;
+  const char *precision = artifact.programs()[options.program].precision;
+  std::optional<Precision> known = symbolizePrecision(precision);
+  if (!known)
+    return failureOf(
+        fail(ExitCode::unsupported, "the artifact is of the precision " + quote(precision) + ", which is unknown"));
+  report.precision = *known;
   if (auto error = session.setActive(report.active))
     return error;
   if (auto failure = bindInputs(a, artifact, inputs, session))

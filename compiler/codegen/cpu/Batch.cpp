@@ -58,12 +58,28 @@ static Value ofLength(ImplicitLocOpBuilder &b, Value value, int64_t length) {
   return vector::BroadcastOp::create(b, type, splat.getSource());
 }
 
+static SmallVector<int64_t> numbers(int64_t from, int64_t count) {
+  return llvm::to_vector(llvm::seq(from, from + count));
+}
+
+Value partOf(ImplicitLocOpBuilder &b, Value vector, int64_t at, int64_t lanes) {
+  return vector::ShuffleOp::create(b, vector, vector, numbers(at * lanes, lanes));
+}
+
+Value endToEnd(ImplicitLocOpBuilder &b, SmallVector<Value> parts) {
+  for (; parts.size() > 1; parts.resize(parts.size() / 2))
+    for (size_t i = 0; i < parts.size() / 2; ++i) {
+      int64_t lanes = cast<VectorType>(parts[2 * i].getType()).getNumElements();
+      parts[i] = vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], numbers(0, 2 * lanes));
+    }
+  return parts.front();
+}
+
 /// One op on the operands of all, end to end, in the place of the first.
 static void merge(ArrayRef<Operation *> ops) {
   ImplicitLocOpBuilder b(ops.front()->getLoc(), ops.front());
   auto narrow = cast<VectorType>(ops.front()->getResult(0).getType());
   int64_t size = narrow.getNumElements();
-  auto numbers = [](int64_t from, int64_t count) { return llvm::to_vector(llvm::seq(from, from + count)); };
   Operation *together = b.clone(*ops.front());
   for (OpOperand &operand : together->getOpOperands()) {
     SmallVector<Value> parts;
@@ -74,19 +90,14 @@ static void merge(ArrayRef<Operation *> ops) {
         operand.set(wide);
         continue;
       }
-    for (int64_t length = size; parts.size() > 1; length *= 2) {
-      for (size_t i = 0; i < parts.size() / 2; ++i)
-        parts[i] = vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], numbers(0, 2 * length));
-      parts.resize(parts.size() / 2);
-    }
-    operand.set(parts.front());
+    operand.set(endToEnd(b, std::move(parts)));
   }
   Value all = together->getResult(0);
   all.setType(VectorType::get({size * int64_t(ops.size())}, narrow.getElementType()));
   together->moveBefore(ops.front());
   b.setInsertionPointAfter(together);
   for (auto [at, op] : llvm::enumerate(ops))
-    op->getResult(0).replaceAllUsesWith(vector::ShuffleOp::create(b, all, all, numbers(at * size, size)));
+    op->getResult(0).replaceAllUsesWith(partOf(b, all, at, size));
   for (Operation *op : ops)
     op->erase();
 }

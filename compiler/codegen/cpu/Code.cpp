@@ -93,11 +93,12 @@ Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
   return picked(vectors, [&](int64_t lane) { return lane * step; });
 }
 Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
-  VectorType type = vec(storageType(element));
-  Type pointers = VectorType::get({lanes}, ptr());
+  int64_t count = cast<VectorType>(offsets.getType()).getNumElements();
+  VectorType type = vec(storageType(element), count);
+  Type pointers = VectorType::get({count}, ptr());
   Value places = LLVM::GEPOp::create(b, loc, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
   if (!mask)
-    mask = constant(vec(b.getI1Type()), b.getBoolAttr(true));
+    mask = constant(vec(b.getI1Type(), count), b.getBoolAttr(true));
   return fromStorage(
       LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())),
       element);

@@ -68,7 +68,7 @@ public:
   /// The first of every `step` elements, 16 of them: vectors side by side, from which they are taken. `mask`: null, or
   /// firstLanes of a number; nothing behind the last element that counts is touched.
   mlir::Value loadStrided(mlir::Type element, mlir::Value pointer, int64_t step, mlir::Value mask);
-  /// 16 elements at `offsets` (vector of i64 or i32, in bytes) from the pointer.
+  /// Elements at `offsets` (vector of i64 or i32, in bytes) from the pointer, as many.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
   /// Asks for the line to be brought into the first cache, to be read. Any address will do.

@@ -16,7 +16,7 @@ namespace {
 class Contraction : TileEmitter {
 public:
   Contraction(StepEmitter &emitter, const Step &step) : TileEmitter(emitter, step) {
-    K = StepEmitter::typeOf(op.getLhs()).getShape().back();
+    K = typeOf(op.getLhs()).getShape().back();
     N = op.getType().getShape().back();
     weights = e.need(Need::basePointer, op.getRhs());
     left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
@@ -57,7 +57,7 @@ private:
 
   /// Members that share their rows find them in the caches, if a task has all of them.
   Value rowsAreOthers() {
-    if (RowForm::of(StepEmitter::typeOf(op.getLhs())).lifted)
+    if (RowForm::of(typeOf(op.getLhs())).lifted)
       return code.constant(code.b.getI1Type(), code.b.getBoolAttr(true));
     Value total = code.num(1);
     for (const Size &size : e.steps.form.rows)

@@ -41,21 +41,16 @@ static Value all(Expr conditions) {
 constexpr uint64_t moderateBit = 0x40000000;
 static Expr moderation(Expr x) { return x.bits() ^ (x.bits() << 1); }
 
-/// The `at`th vector of 16 lanes of a longer one.
-static Expr part(Expr x, int64_t at) {
-  auto numbers = llvm::to_vector(llvm::seq(at * 16, at * 16 + 16));
-  return {x.builder(), vector::ShuffleOp::create(x.builder(), x, x, numbers)};
-}
-
 static void divide(arith::DivFOp op, Value scalar) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Expr x(b, op.getLhs()), y(b, op.getRhs()), divisor(b, scalar);
   auto type = cast<VectorType>(op.getType());
   Expr fits = moderation(x);
   if (type.getNumElements() > 16 && type.getNumElements() % 16 == 0) {
-    Expr every = part(fits, 0);
+    auto part = [&](int64_t at) { return Expr(b, partOf(b, fits, at, 16)); };
+    Expr every = part(0);
     for (int64_t i = 1; i < type.getNumElements() / 16; ++i)
-      every = every & part(fits, i);
+      every = every & part(i);
     fits = every;
   }
   Expr bit = fits.likeInt(moderateBit);

@@ -22,6 +22,14 @@ void emitTransposed(StepEmitter &emitter, llvm::ArrayRef<TransposedReads::Operan
 /// Values stored row by row; all steps go through a row before the next row begins (Rows.cpp).
 void emitRows(StepEmitter &emitter, llvm::ArrayRef<Step> steps);
 
+/// Whether a value is made of maps alone, whose lanes can be those of several rows: it lies row behind row, and what
+/// is read of memory is the same element of such a value, a row's only one, what depends on the column alone, or at
+/// places that are known. And that is worth it: `work` for an element, of which each row would take a vector, against
+/// what is gathered (Packed.cpp).
+bool isPacked(StepEmitter &emitter, mlir::Value value, int64_t work);
+/// All rows of the tile at once.
+void emitPacked(StepEmitter &emitter, mlir::Value value);
+
 // The phases of a row that are more than one element after the other; each makes one row of its op's result.
 /// Lane l takes elements l, l + 16, ... and a fixed tree makes one of the lanes (Reduce.cpp). Of several rows alike,
 /// since each addition waits for the one before.
@@ -96,8 +104,8 @@ using StepFunctions = llvm::StringMap<std::string>;
 /// (Kernel.cpp); how it is called stands in runtime/device/cpu/Engine.h. `steps` are those that the module has, and
 /// `sizes` the call's symbols in the order of the kernel's `sizes` argument. Fails on a body that the
 /// analysis and the emitters see differently: our own mistake.
-llvm::LogicalResult emitKernel(mlir::ModuleOp module, StepFunctions &steps, plan::KernelOp kernel,
-                               llvm::ArrayRef<std::string> sizes, const CpuLevel &level, llvm::StringRef name);
+llvm::Error emitKernel(mlir::ModuleOp module, StepFunctions &steps, plan::KernelOp kernel,
+                       llvm::ArrayRef<std::string> sizes, const CpuLevel &level, llvm::StringRef name);
 
 } // namespace tutti
 

@@ -120,15 +120,15 @@ SmallVector<Value> StepEmitter::chainSums(int64_t count, int64_t chunk, Type typ
 }
 
 Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point) {
-  auto spec = ContractSpec::parse(op.getSpec());
+  ContractSpec spec = op.labels();
   Type element = op.getType().getElementType();
   Type type = varies(access, point) ? Type(code.vec(element)) : element;
   unsigned first = steps.form.dims() + point.extra.size();
-  std::string contracted = spec->contracted();
+  std::string contracted = spec.contracted();
   Sizes left = getSizes(typeOf(op.getLhs()));
 
   auto exprOf = [&](char label) {
-    size_t place = spec->result.find(label);
+    size_t place = spec.result.find(label);
     if (place != std::string::npos)
       return access.getResult(place);
     return getAffineDimExpr(first + contracted.find(label), access.getContext());
@@ -141,19 +141,19 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
   };
   int64_t count = 1;
   for (char label : contracted)
-    count *= left[spec->lhs.find(label)].getFixed();
+    count *= left[spec.lhs.find(label)].getFixed();
 
   auto accumulate = [&](Value k, ValueRange sums) -> SmallVector<Value> {
     Value sum = sums[0];
     Point there = point.again();
     SmallVector<Value> places(contracted.size());
     for (unsigned i = contracted.size(); i-- > 0;) {
-      Value length = code.num(left[spec->lhs.find(contracted[i])].getFixed());
+      Value length = code.num(left[spec.lhs.find(contracted[i])].getFixed());
       places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
       k = code.div(k, length);
     }
     there.extra.append(places);
-    Value a = read(op.getLhs(), mapOf(spec->lhs), there), c = read(op.getRhs(), mapOf(spec->rhs), there);
+    Value a = read(op.getLhs(), mapOf(spec.lhs), there), c = read(op.getRhs(), mapOf(spec.rhs), there);
     if (isa<VectorType>(type)) {
       a = code.splat(a);
       c = code.splat(c);

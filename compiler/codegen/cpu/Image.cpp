@@ -48,8 +48,11 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   if (failed(passes.run(module)))
     return internalError("canonicalization");
   batchMath(module, level.mathVectors);
+  bool isAvx512 = level.vectorBits == 512;
+  if (isAvx512)
+    scaleExponentials(module);
   expandMath(module);
-  if (level.vectorBits == 512) // half as long a division costs a third
+  if (isAvx512) // half as long a division costs a third
     divideByOne(module);
   PassManager lowering(module.getContext());
   lowering.addPass(createSCFToControlFlowPass());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's function: its tasks, the steps of each, and the head by whoever finishes a tile of rows last.
 #include "Emitters.h"
+#include "compiler/Error.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;
@@ -16,7 +17,7 @@ public:
       : module(module), known(known), kernel(kernel), symbols(sizes), level(level), steps(Steps::of(kernel)),
         builder(module.getContext()), code(builder, kernel.getLoc()) {}
 
-  LogicalResult emit(StringRef name) {
+  llvm::Error emit(StringRef name) {
     // Steps first: the kernel's function calls them.
     for (ArrayRef<Step> rest = steps.steps; !rest.empty();) {
       size_t count = 1;
@@ -57,13 +58,15 @@ public:
         emitHeads(tileNumber);
     });
     func::ReturnOp::create(builder, code.loc);
-    return success(!broken);
+    if (!broken.empty())
+      return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for CPUs: " + broken);
+    return llvm::Error::success();
   }
 
 private:
   ModuleOp module;
   StepFunctions &known;
-  bool broken = false;
+  std::string broken; ///< the last step's reason, if one has any
   plan::KernelOp kernel;
   ArrayRef<std::string> symbols;
   const CpuLevel &level;
@@ -90,7 +93,8 @@ private:
     else
       emitRows(emitter, group);
     emitter.finish();
-    broken |= emitter.broken;
+    if (!emitter.broken.empty())
+      broken = emitter.broken;
     std::string text;
     llvm::raw_string_ostream stream(text);
     emitter.function.print(stream, OpPrintingFlags().useLocalScope());
@@ -128,7 +132,7 @@ private:
     const Place &place = steps.places.find(value)->second;
     if (place.kind == Place::scratch)
       return pointer;
-    auto type = cast<RankedTensorType>(value.getType());
+    auto type = typeOf(value);
     RowForm form = RowForm::of(type);
     Value row = firstRow;
     if (form.lifted && !isTable(kernel, value, place))
@@ -141,7 +145,7 @@ private:
   void askForNext() {
     int64_t asked = 0;
     for (BlockArgument argument : kernel.getBody().getArguments()) {
-      auto type = cast<RankedTensorType>(argument.getType());
+      auto type = typeOf(argument);
       RowForm form = RowForm::of(type);
       if (isTable(kernel, argument, steps.places.find(argument)->second) || !form.sameRows(steps.form))
         continue;
@@ -208,8 +212,8 @@ private:
 
 } // namespace
 
-LogicalResult emitKernel(ModuleOp module, StepFunctions &steps, plan::KernelOp kernel, ArrayRef<std::string> sizes,
-                         const CpuLevel &level, StringRef name) {
+llvm::Error emitKernel(ModuleOp module, StepFunctions &steps, plan::KernelOp kernel, ArrayRef<std::string> sizes,
+                       const CpuLevel &level, StringRef name) {
   return KernelEmitter(module, steps, kernel, sizes, level).emit(name);
 }
 

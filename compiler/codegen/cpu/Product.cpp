@@ -15,8 +15,8 @@ namespace {
 class Product : TileEmitter {
 public:
   Product(StepEmitter &emitter, const Step &step)
-      : TileEmitter(emitter, step), form(*ProductForm::of(op)), spec(*ContractSpec::parse(op.getSpec())) {
-    K = getSizes(StepEmitter::typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
+      : TileEmitter(emitter, step), form(*ProductForm::of(op)), spec(op.labels()) {
+    K = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
     count = RowForm::of(op.getType()).columns;
     if (step.longMaps)
       partials = e.need(Need::partials);
@@ -60,7 +60,7 @@ private:
   /// Elements between neighbours along an axis of an operand.
   Value strideOf(Value operand, StringRef labels, char label) {
     Value stride = code.num(1);
-    for (const Size &size : ArrayRef(getSizes(StepEmitter::typeOf(operand))).drop_front(labels.find(label) + 1))
+    for (const Size &size : ArrayRef(getSizes(typeOf(operand))).drop_front(labels.find(label) + 1))
       stride = code.mul(stride, e.sizeOf(size));
     return stride;
   }

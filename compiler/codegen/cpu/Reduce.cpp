@@ -92,7 +92,7 @@ Value Fold::result(ValueRange sofar, llvm::function_ref<Value(Value)> together) 
 
 void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   Code &code = e.code;
-  RankedTensorType type = StepEmitter::typeOf(op.getX());
+  RankedTensorType type = typeOf(op.getX());
   Type element = type.getElementType();
   int64_t count = RowForm::of(type).columns.getFixed();
   auto combine = [&](Value a, Value c) { return combined(code, op.getKind(), a, c); };
@@ -146,7 +146,7 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
 /// Each lane has the first of the largest keys of its elements, and the column where its vector began.
 void emitArg(StepEmitter &e, ArgOp op, Value row) {
   Code &code = e.code;
-  int64_t count = RowForm::of(StepEmitter::typeOf(op.getX())).columns.getFixed();
+  int64_t count = RowForm::of(typeOf(op.getX())).columns.getFixed();
   bool last = op.getLast();
   Type index = count <= INT32_MAX ? Type(code.b.getI32Type()) : code.i64(); // half as many registers
   AffineMap own = e.own(op.getX());

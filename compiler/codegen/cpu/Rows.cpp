@@ -29,7 +29,7 @@ static int64_t runOf(StepEmitter &e, Value value) {
       open.emplace_back(input, there);
     }
   }
-  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
+  Size columns = RowForm::of(typeOf(value)).columns;
   bool fits = lengths.size() == 1 && lengths.front() >= shortestRun && columns.isFixed() &&
               columns.getFixed() % lengths.front() == 0;
   return fits ? lengths.front() : 0;
@@ -97,10 +97,9 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
 /// elements of two.
 static bool isInRuns(StepEmitter &e, ConcatOp op) {
   constexpr int64_t longRun = 2 * lanes;
-  auto columnsOf = [](Value value) { return RowForm::of(StepEmitter::typeOf(value)).columns; };
-  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 || !llvm::all_of(op.getInputs(), [&](Value input) {
-        return RowForm::of(StepEmitter::typeOf(input)).sameRows(e.steps.form);
-      }))
+  auto columnsOf = [](Value value) { return RowForm::of(typeOf(value)).columns; };
+  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 ||
+      !llvm::all_of(op.getInputs(), [&](Value input) { return RowForm::of(typeOf(input)).sameRows(e.steps.form); }))
     return false;
   int64_t count = op.getInputs().size();
   return count > int64_t(mostSelected) || columnsOf(op.getResult()).getFixed() >= count * longRun;
@@ -109,7 +108,7 @@ static bool isInRuns(StepEmitter &e, ConcatOp op) {
 static void emitRuns(StepEmitter &e, ConcatOp op, Value row) {
   int64_t start = 0;
   for (Value input : op.getInputs()) {
-    int64_t length = RowForm::of(StepEmitter::typeOf(input)).columns.getFixed();
+    int64_t length = RowForm::of(typeOf(input)).columns.getFixed();
     e.chunk = Columns{e.code.num(start), {}, length};
     emitElements(e, op.getResult(), row, [&](MutableArrayRef<Point> points) {
       SmallVector<Value> results;
@@ -141,7 +140,7 @@ static void emitRow(StepEmitter &e, Value value, Value row) {
   else if (auto top = dyn_cast<TopOp>(op))
     emitTop(e, top, row);
   else
-    e.broken = true; // a phase that no line above emits
+    e.broken = "no code for the phase " + op->getName().getStringRef().str();
 }
 
 /// How many rows go through the steps together: where sums are long enough to wait for and the rows stay in the first
@@ -151,7 +150,7 @@ static int64_t rowsTogether(ArrayRef<Step> steps) {
   for (const Step &step : steps)
     for (Value value : step.stores)
       if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce))
-        longest = std::max(longest, RowForm::of(StepEmitter::typeOf(reduce.getX())).columns.getFixed());
+        longest = std::max(longest, RowForm::of(typeOf(reduce.getX())).columns.getFixed());
   return longest < 4 * lanes ? 1 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
 }
 
@@ -181,49 +180,6 @@ static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Va
       }
   });
   code.loop(whole, to, step, emit);
-}
-
-/// Whether a value is made of maps alone, whose lanes can be those of several rows: it lies row behind row, and what
-/// is read of memory is the same element of such a value, a row's only one, or what depends on the column alone. And
-/// that is worth it: `work` for an element, of which each row would take a vector, against what is gathered.
-static bool isPacked(StepEmitter &e, Value value, int64_t work) {
-  constexpr int64_t workOfGather = 16;
-  int64_t gathers = 0;
-  Size columns = RowForm::of(StepEmitter::typeOf(value)).columns;
-  if (!columns.isFixed() || columns.getFixed() > mostPacked || e.fixedRowStride(value) != columns.getFixed())
-    return false;
-  llvm::DenseSet<std::pair<Value, AffineMap>> seen;
-  SmallVector<std::pair<Value, AffineMap>> open = {{value, e.own(value)}};
-  while (!open.empty()) {
-    auto [next, access] = open.pop_back_val();
-    if (!seen.insert({next, access}).second)
-      continue;
-    if (next == value || !e.steps.places.contains(next)) {
-      auto map = next.getDefiningOp<MapOp>();
-      if (!map)
-        return false;
-      for (auto [index, input] : llvm::enumerate(map.getInputs()))
-        open.emplace_back(input, operandAccess(map, index, access));
-      continue;
-    }
-    bool ofNoRow = e.isOfNoRow(next, access);
-    if (!ofNoRow && !e.liesPacked(next, access, columns.getFixed()))
-      return false;
-    bool differs = ofNoRow ? access.isFunctionOfDim(e.steps.form.dims() - 1)
-                           : RowForm::of(StepEmitter::typeOf(next)).columns != columns;
-    gathers += differs && lanes % columns.getFixed() != 0;
-  }
-  return work * (lanes / columns.getFixed()) > gathers * workOfGather;
-}
-
-/// All rows of the tile at once.
-static void emitPacked(StepEmitter &e, Value value) {
-  e.packed = RowForm::of(StepEmitter::typeOf(value)).columns.getFixed();
-  e.chunk = Columns{e.code.num(0), e.code.mul(e.rows(), e.packed), {}};
-  emitElements(e, value, e.code.num(0),
-               [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
-  e.chunk.reset();
-  e.packed = 0;
 }
 
 void emitRows(StepEmitter &e, llvm::ArrayRef<Step> steps) {

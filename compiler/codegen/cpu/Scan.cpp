@@ -9,7 +9,7 @@ namespace tutti {
 /// Rows whose elements lie `step` apart: one after the other, as many vectors of them side by side as there are.
 static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Value empty) {
   Code &code = e.code;
-  int64_t count = RowForm::of(StepEmitter::typeOf(op.getX())).columns.getFixed() / step;
+  int64_t count = RowForm::of(typeOf(op.getX())).columns.getFixed() / step;
   ReduceKind kind = op.getKind() == ScanKind::sum ? ReduceKind::sum : ReduceKind::prod;
   AffineMap own = e.own(op.getX());
   /// Vectors from `column` on, the last of them of `width` lanes.
@@ -53,7 +53,7 @@ static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Valu
 /// came to.
 void emitScan(StepEmitter &e, ScanOp op, Value row) {
   Code &code = e.code;
-  RankedTensorType type = StepEmitter::typeOf(op.getX());
+  RankedTensorType type = typeOf(op.getX());
   Type element = type.getElementType();
   int64_t count = RowForm::of(type).columns.getFixed();
   bool sums = op.getKind() == ScanKind::sum, isFloat = isa<FloatType>(element);

@@ -11,15 +11,15 @@ namespace {
 class Scatter {
 public:
   Scatter(StepEmitter &emitter, ScatterOp op, Value row)
-      : e(emitter), code(emitter.code), op(op), row(row), type(StepEmitter::typeOf(op.getUpdates()).getElementType()) {
+      : e(emitter), code(emitter.code), op(op), row(row), type(typeOf(op.getUpdates()).getElementType()) {
     Value y = op.getResult();
     start = code.at(e.rowPointer(y), code.mul(code.mul(row, e.rowStride(y)), storageBytes(type)));
-    length = code.div(e.sizeOf(RowForm::of(StepEmitter::typeOf(y)).columns), code.num(width));
+    length = code.div(e.sizeOf(RowForm::of(typeOf(y)).columns), code.num(width));
   }
 
   void emit() {
-    Size given = RowForm::of(StepEmitter::typeOf(op.getUpdates())).columns;
-    bool ofBlocks = RowForm::of(StepEmitter::typeOf(op.getIndices())).columns != given;
+    Size given = RowForm::of(typeOf(op.getUpdates())).columns;
+    bool ofBlocks = RowForm::of(typeOf(op.getIndices())).columns != given;
     Value blocks = code.div(e.sizeOf(given), code.num(width));
     code.loop(code.num(0), blocks, 1, [&](Value j) {
       Value first = code.mul(j, width);
@@ -52,7 +52,7 @@ private:
 
   /// The value's element at this column of the row.
   Value read(Value value, Value column) {
-    RowForm form = RowForm::of(StepEmitter::typeOf(value));
+    RowForm form = RowForm::of(typeOf(value));
     SmallVector<AffineExpr> exprs(ownRow(form, op.getContext()).getResults());
     exprs.back() = getAffineDimExpr(form.dims(), op.getContext());
     Point point(row, code.num(0), {}, column);

@@ -175,16 +175,27 @@ StepEmitter::Address StepEmitter::addressOf(Value value, AffineMap access, Point
         {access.getNumResults() ? access.getResults().back() : getAffineConstantExpr(0, access.getContext()), {}, 1});
     return address;
   }
-  address.base = need(Need::basePointer, value);
-  Sizes sizes = getSizes(type);
+  return wholeAddressOf(value, access);
+}
+
+SmallVector<std::pair<unsigned, Size>> StepEmitter::stridesOf(Value value) {
+  Sizes sizes = getSizes(typeOf(value));
+  SmallVector<std::pair<unsigned, Size>> strides;
   Size stride(1);
   for (unsigned i = sizes.size(); i-- > (isTable(kernel, value, steps.places.find(value)->second) ? 1u : 0u);) {
-    if (stride.isFixed())
-      address.terms.push_back({access.getResult(i), {}, stride.getFixed()});
-    else
-      address.terms.push_back({access.getResult(i), sizeOf(stride), std::nullopt});
+    strides.emplace_back(i, stride);
     stride = *stride.times(sizes[i]);
   }
+  return strides;
+}
+
+StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) {
+  Address address{need(Need::basePointer, value), {}, /*ownRows=*/false};
+  for (auto [axis, stride] : stridesOf(value))
+    if (stride.isFixed())
+      address.terms.push_back({access.getResult(axis), {}, stride.getFixed()});
+    else
+      address.terms.push_back({access.getResult(axis), sizeOf(stride), std::nullopt});
   return address;
 }
 
@@ -265,58 +276,6 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
   return code.gather(element, address.base, offsets, point.mask);
 }
 
-bool StepEmitter::liesPacked(Value value, AffineMap access, int64_t columns) {
-  RowForm form = RowForm::of(typeOf(value));
-  return form.rows == steps.form.rows && !isWeight(value) && isOwnElement(access, form) && form.columns.isFixed() &&
-         (form.columns == Size(columns) || form.columns == Size(1)) && fixedRowStride(value) == form.columns.getFixed();
-}
-
-bool StepEmitter::isOfNoRow(Value value, AffineMap access) {
-  ArrayRef<int64_t> shape = typeOf(value).getShape();
-  return steps.places.find(value)->second.kind != Place::scratch &&
-         llvm::none_of(llvm::seq(1u, steps.form.dims() - 1),
-                       [&](unsigned row) { return access.isFunctionOfDim(row); }) &&
-         llvm::none_of(shape.drop_front(!shape.empty()), ShapedType::isDynamic);
-}
-
-/// Lanes of several rows: those that lie side by side, or what each reads of its row or by its own column.
-Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
-  Type element = elementOf(value), i32 = code.b.getI32Type();
-  int64_t bytes = storageBytes(element);
-  bool ofRows = !isOfNoRow(value, access);
-  Point first(code.num(0), code.num(0));
-  Value start = pointerTo(value, access, first);
-  if (ofRows && RowForm::of(typeOf(value)).columns == Size(packed))
-    return code.loadVector(element, code.at(start, code.mul(point.column, bytes)), point.mask);
-  // A vector has whole rows, or ends with one: each lane's place in it is known.
-  if (lanes % packed == 0 && ofRows && !point.mask) {
-    Value place = code.at(start, code.mul(code.div(point.column, code.num(packed)), bytes));
-    Value rows = code.loadVector(element, place, code.firstLanes(lanes / packed));
-    return code.shuffled(rows, rows, [&](int64_t lane) { return lane / packed; });
-  }
-  Address address = addressOf(value, access, first);
-  if (lanes % packed == 0 && !ofRows && stepOf(address) == 1) {
-    Value columns = code.loadVector(element, start, code.firstLanes(packed));
-    return code.shuffled(columns, columns, [&](int64_t lane) { return lane % packed; });
-  }
-  // A tile has fewer elements than 2^31, and a processor divides twice as many of these numbers at a time.
-  auto all = [&](int64_t number) { return code.splat(arith::ConstantIntOp::create(code.b, code.loc, i32, number)); };
-  auto wide = [&](Value numbers) { return arith::ExtUIOp::create(code.b, code.loc, code.vec(code.i64()), numbers); };
-  Value from = arith::TruncIOp::create(code.b, code.loc, i32, point.column);
-  Value place = code.add(code.splat(from), code.laneNumbers(i32));
-  Value row = arith::DivUIOp::create(code.b, code.loc, place, all(packed));
-  if (ofRows)
-    return code.gather(element, start, code.mul(row, all(bytes)), point.mask);
-  SmallVector<Value> dims = dimensions(first);
-  dims[steps.form.dims() - 1] = wide(arith::SubIOp::create(code.b, code.loc, place, code.mul(row, all(packed))));
-  Value offsets = code.splat(code.num(0));
-  for (const Address::Term &term : address.terms) {
-    Value stride = code.splat(code.num(*term.fixed * bytes));
-    offsets = code.add(offsets, code.mul(code.splat(evaluate(term.index, dims)), stride));
-  }
-  return code.gather(element, address.base, offsets, point.mask);
-}
-
 void StepEmitter::write(Value value, Value data, Point &point) {
   RankedTensorType type = typeOf(value);
   int64_t bytes = storageBytes(type.getElementType());
@@ -338,15 +297,17 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
     return computeGather(gather, access, point);
   if (auto contract = dyn_cast<ContractOp>(op)) {
     // By the panels rule a sum has another order than this one here: its step must have made it.
-    broken |= numericsRule(op) == NumericsRule::panels;
+    if (numericsRule(op) == NumericsRule::panels)
+      broken = "a sum in another order than the general one is read where no step has made it";
     return computeContract(contract, access, point);
   }
-  broken |= isRowPhase(op);
+  if (isRowPhase(op))
+    broken = "the phase " + op->getName().getStringRef().str() + " is read where no step has made it";
   if (auto arg = dyn_cast<ArgOp>(op))
     return computeArg(arg, access, point);
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return computeReduce(reduce, access, point)[0];
-  broken = true; // an op that no block above emits
+  broken = "no code for " + op->getName().getStringRef().str();
   return code.zero(elementOf(value));
 }
 

@@ -60,6 +60,14 @@ struct Columns {
   std::optional<int64_t> fixed;
 };
 
+/// What rows that are packed read, each at places of its own. A block is all that has one index along the rows' first
+/// axis.
+struct Scattered {
+  int64_t block = 0;                 ///< its elements
+  llvm::SmallVector<int32_t> places; ///< of these and of the first ones of the next block, in bytes from the first
+  bool inPairs = false;              ///< of four bytes each, two of which lie side by side
+};
+
 /// Emits one step. Values read are scalars where they do not depend on the column, else vectors of 16 lanes.
 class StepEmitter {
 public:
@@ -71,8 +79,7 @@ public:
   plan::KernelOp kernel;
   mlir::func::FuncOp function;
   llvm::SmallVector<Need> needs;
-  /// A value was asked for that its step should have left in memory or registers.
-  bool broken = false;
+  std::string broken; ///< why the kernel cannot be emitted: our own mistake
   /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
   llvm::SmallVector<mlir::Value> streams;
 
@@ -91,6 +98,8 @@ public:
   /// their only one; and elements that no row decides.
   bool liesPacked(mlir::Value value, mlir::AffineMap access, int64_t columns);
   bool isOfNoRow(mlir::Value value, mlir::AffineMap access);
+  /// Or elements at places that are the same in every block.
+  const std::optional<Scattered> &scatteredOf(mlir::Value value, mlir::AffineMap access, int64_t columns);
   Columns columnsOf(mlir::Value value);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
@@ -123,9 +132,6 @@ public:
   mlir::Value rowStride(mlir::Value value);
   std::optional<int64_t> fixedRowStride(mlir::Value value);
 
-  static mlir::RankedTensorType typeOf(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType());
-  }
   static mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
 
 private:
@@ -142,11 +148,17 @@ private:
     bool ownRows; ///< of the kernel, whatever the column
   };
   Address addressOf(mlir::Value value, mlir::AffineMap access, Point &point);
+  /// From the value's first element.
+  Address wholeAddressOf(mlir::Value value, mlir::AffineMap access);
+  /// Elements between neighbours along each axis, but for the members of a table; the last axis first.
+  llvm::SmallVector<std::pair<unsigned, Size>> stridesOf(mlir::Value value);
   /// Elements from lane to lane, if they are evenly apart.
   std::optional<int64_t> stepOf(const Address &address);
   mlir::Value pointerOf(const Address &address, llvm::ArrayRef<mlir::Value> dims, int64_t bytes);
   mlir::Value load(mlir::Value value, mlir::AffineMap access, Point &point);
   mlir::Value loadPacked(mlir::Value value, mlir::AffineMap access, Point &point);
+  mlir::Value loadScattered(mlir::Value value, mlir::AffineMap access, Point &point);
+  std::optional<Scattered> findScattered(mlir::Value value, mlir::AffineMap access, int64_t columns);
   mlir::Value computeMap(MapOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeConcat(ConcatOp op, mlir::AffineMap access, Point &point);
   mlir::Value computeGather(GatherOp op, mlir::AffineMap access, Point &point);
@@ -169,6 +181,7 @@ private:
   bool varies(mlir::AffineMap access, Point &point);
 
   std::map<std::tuple<int, void *, std::string>, mlir::Value> given;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, std::optional<Scattered>> scattered;
 };
 
 } // namespace tutti

@@ -15,7 +15,7 @@ class TopEmitter {
 public:
   TopEmitter(StepEmitter &e, TopOp op, Value row)
       : e(e), code(e.code), op(op), row(row), size(op.getCount()),
-        columns(RowForm::of(StepEmitter::typeOf(op.getX())).columns.getFixed()),
+        columns(RowForm::of(typeOf(op.getX())).columns.getFixed()),
         packed(StepEmitter::elementOf(op.getX()).getIntOrFloatBitWidth() <= 32 && columns <= UINT32_MAX),
         heap(code.at(e.rowPointer(op.getResult()), code.mul(code.mul(row, e.rowStride(op.getResult())), 8))) {}
 

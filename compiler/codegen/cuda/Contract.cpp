@@ -16,7 +16,7 @@ using llvm::formatv;
 namespace tutti {
 
 Contraction::Contraction(ContractOp op)
-    : op(op), K(KernelText::typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
+    : op(op), K(typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
       product(numericsProduct(op)) {}
 
 StringRef Contraction::math() const {
@@ -72,7 +72,7 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
 static std::string globalRows(KernelText &k, Contraction c) {
   Value left = c.op.getLhs();
   std::string row = "t.firstRow", view = k.view(left);
-  if (RowForm::of(k.typeOf(left)).lifted && !k.isTable(left))
+  if (RowForm::of(typeOf(left)).lifted && !k.isTable(left))
     row = "t.member * totalRows + " + row;
   return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
 }

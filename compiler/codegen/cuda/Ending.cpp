@@ -94,7 +94,7 @@ Ending::Ending(KernelText &k, const Step &step)
     // Rows of an output are aligned if they are multiples of 16 bytes.
     const Place &where = k.steps.places.find(stored)->second;
     bool inScratch = where.kind == Place::scratch,
-         aligned = inScratch ? where.stride % 16 == 0 : k.typeOf(stored).getShape().back() % 4 == 0;
+         aligned = inScratch ? where.stride % 16 == 0 : typeOf(stored).getShape().back() % 4 == 0;
     toMemory |= !inScratch;
     std::string function = cluster && tensor && inScratch
                                ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()

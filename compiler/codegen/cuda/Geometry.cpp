@@ -66,15 +66,14 @@ constexpr WarpGrid
 
 /// Of a member in a call.
 int64_t mostRowsOf(plan::KernelOp kernel, const Steps &steps) {
-  auto programs = kernel->getParentOfType<ModuleOp>().getOps<plan::ProgramOp>();
+  plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
   Size all(1);
   for (const Size &size : steps.form.rows)
     if (auto product = all.times(size))
       all = *product;
   int64_t most = all.getFactor();
   for (const std::string &symbol : all.getSymbols()) {
-    auto range =
-        programs.empty() ? DenseI64ArrayAttr() : (*programs.begin()).getSizes().getAs<DenseI64ArrayAttr>(symbol);
+    auto range = program ? program.getSizes().getAs<DenseI64ArrayAttr>(symbol) : DenseI64ArrayAttr();
     if (!range || llvm::MulOverflow(most, range.asArrayRef().back(), most))
       return std::numeric_limits<int64_t>::max();
   }
@@ -126,10 +125,11 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
     return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
            Contraction(step.contraction).wordBytes() == 2;
   });
-  // Steps between layers, or many layers, need registers that a second panel has, even one that no layer is wide enough
-  // for.
+  // Steps between layers, or more layers than these, need registers that a second panel has, even one that no layer is
+  // wide enough for.
+  constexpr size_t mostBesidePairs = 8;
   int64_t most = 0;
-  bool fewLayers = steps.steps.size() <= 8;
+  bool fewLayers = steps.steps.size() <= mostBesidePairs;
   for (const Step &step : steps.steps) {
     fewLayers &= bool(step.contraction);
     if (step.contraction && Contraction(step.contraction).onTensorCores())

@@ -29,10 +29,10 @@ static std::string resultOf(HeadOp head, const std::string &type) {
 }
 
 static std::string answer(KernelText &k, HeadOp head) {
-  RankedTensorType type = k.typeOf(head.getX());
+  RankedTensorType type = typeOf(head.getX());
   Type element = type.getElementType();
   std::string columns = k.sizeText(RowForm::of(type).columns), own = cudaType(element),
-              to = cudaType(k.typeOf(head.getResult()).getElementType()), x = k.view(head.getX()),
+              to = cudaType(typeOf(head.getResult()).getElementType()), x = k.view(head.getX()),
               y = k.view(head.getResult());
   std::string at = formatv("t.{0}[((m * totalRows) + t.firstRow + row) * {1} + column]", x, columns);
   std::string of = formatv("    const auto of = [&](int m) -> {0} {{ return {1}; };\n", own, at);

@@ -39,12 +39,12 @@ struct OperandText {
 
 static std::string stepOf(KernelText &k, Value operand, StringRef labels, char label) {
   size_t axis = labels.find(label);
-  return axis == StringRef::npos ? "0" : k.product(ArrayRef(getSizes(k.typeOf(operand))).drop_front(axis + 1));
+  return axis == StringRef::npos ? "0" : k.product(ArrayRef(getSizes(typeOf(operand))).drop_front(axis + 1));
 }
 
 static OperandText operandText(KernelText &k, ContractOp op, Value operand, StringRef labels, const ContractSpec &spec,
                                const ProductForm &form) {
-  Sizes sizes = getSizes(k.typeOf(operand));
+  Sizes sizes = getSizes(typeOf(operand));
   OperandText text;
   text.view = "t." + k.view(operand);
   text.termStep = stepOf(k, operand, labels, form.summed);
@@ -75,11 +75,11 @@ static OperandText operandText(KernelText &k, ContractOp op, Value operand, Stri
 std::string emitProduct(KernelText &k, const Step &step) {
   ContractOp op = step.contraction;
   ProductForm form = *ProductForm::of(op);
-  ContractSpec spec = *ContractSpec::parse(op.getSpec());
+  ContractSpec spec = op.labels();
   ProductTile tile = ProductTile::of(step, k.steps, k.geometry);
   OperandText left = operandText(k, op, op.getLhs(), spec.lhs, spec, form),
               right = operandText(k, op, op.getRhs(), spec.rhs, spec, form);
-  int64_t K = getSizes(k.typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
+  int64_t K = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
   std::string columns = k.sizeText(RowForm::of(op.getType()).columns),
               run = k.product(ArrayRef(k.steps.form.rows).take_back(form.run));
   return formatv(

@@ -19,7 +19,7 @@ static std::string overRows(KernelText &k, const std::string &skeleton, Value x,
 }
 
 static std::string reduction(KernelText &k, ReduceOp op, const std::string &lines, ArrayRef<std::string> dims) {
-  RankedTensorType type = k.typeOf(op.getX());
+  RankedTensorType type = typeOf(op.getX());
   int64_t count = RowForm::of(type).columns.getFixed();
   std::string name = cudaType(type.getElementType());
   const char *rules[] = {"SumOf", "SumOf", "LargestOf", "SmallestOf", "ProductOf"};
@@ -33,7 +33,7 @@ static std::string reduction(KernelText &k, ReduceOp op, const std::string &line
 }
 
 static std::string scan(KernelText &k, ScanOp op, const std::string &lines, ArrayRef<std::string> dims) {
-  RankedTensorType type = k.typeOf(op.getX());
+  RankedTensorType type = typeOf(op.getX());
   bool sums = op.getKind() == ScanKind::sum;
   int64_t step = op.getStep().value_or(1);
   std::string name = cudaType(type.getElementType()), one = formatv("static_cast<{0}>(1)", name);
@@ -52,8 +52,8 @@ static std::string choice(KernelText &k, Operation *op, int64_t count, bool last
                           ArrayRef<std::string> dims) {
   Value x = op->getOperand(0), result = op->getResult(0);
   return overRows(
-      k, formatv("chooseInRows<{0}, {1}, {2}>(t.rows", RowForm::of(k.typeOf(x)).columns.getFixed(), count, last).str(),
-      x, keyText(op), lines, dims, "int row, int column, long long place",
+      k, formatv("chooseInRows<{0}, {1}, {2}>(t.rows", RowForm::of(typeOf(x)).columns.getFixed(), count, last).str(), x,
+      keyText(op), lines, dims, "int row, int column, long long place",
       lines + "    " + k.store(result, "place", dims));
 }
 
@@ -67,8 +67,8 @@ std::string keyText(Operation *op) {
 static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines, std::vector<std::string> dims) {
   Value x = op.getX(), y = op.getResult();
   int64_t width = op.getWidth().value_or(1);
-  Size given = RowForm::of(k.typeOf(op.getUpdates())).columns, kept = RowForm::of(k.typeOf(y)).columns;
-  bool ofBlocks = RowForm::of(k.typeOf(op.getIndices())).columns != given;
+  Size given = RowForm::of(typeOf(op.getUpdates())).columns, kept = RowForm::of(typeOf(y)).columns;
+  bool ofBlocks = RowForm::of(typeOf(op.getIndices())).columns != given;
   std::string copied = k.store(y, "t." + k.at(x, k.text(k.own(x), dims)), dims);
   std::string met = formatv("t.{0}[{1}]", k.view(y), k.placeOf(y, dims)), combined = k.combine(op);
   std::vector<std::string> there(dims);
@@ -114,7 +114,7 @@ std::string emitRows(KernelText &k, const Step &step) {
         k.broken = "no text for the phase " + op->getName().getStringRef().str();
       continue;
     }
-    Size columns = RowForm::of(k.typeOf(value)).columns;
+    Size columns = RowForm::of(typeOf(value)).columns;
     k.methods[k.numberOf(value)] += k.compute(value, "make");
     std::string made = formatv("t.make{0}({1})", k.numberOf(value), k.text(k.own(value), dims)).str();
     all += formatv("  forElements(t.rows, int({0}), [&](int row, int column) {{\n{1}    {2}  });\n",

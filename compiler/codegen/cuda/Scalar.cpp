@@ -67,14 +67,14 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
-llvm::StringRef approximation(Operation *op, llvm::StringRef precision) {
-  bool rounds = precision == "tf32" || precision == "bf16" || precision == "f16";
+llvm::StringRef approximation(Operation *op, Precision precision) {
+  bool rounds = precision != Precision::f32 && precision != Precision::f32_ffma;
   if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return "";
   return llvm::TypeSwitch<Operation *, llvm::StringRef>(op)
       .Case([](math::ExpOp) { return "fastExp"; })
       .Case([](math::LogOp) { return "fastLog"; })
-      .Case([&](math::TanhOp) { return precision == "bf16" ? "fastTanh" : ""; }) // 11 bits
+      .Case([&](math::TanhOp) { return precision == Precision::bf16 ? "fastTanh" : ""; }) // 11 bits
       .Case([](LogisticOp) { return "fastLogistic"; })
       .Case([](Log1pExpOp) { return "fastLog1pExp"; })
       .Case([](MishGateOp) { return "fastMishGate"; })
@@ -301,7 +301,7 @@ private:
                  arg(op, 0);
         })
         .Case<math::ExpOp, math::LogOp, math::TanhOp, LogisticOp, Log1pExpOp, MishGateOp>(
-            [&](auto) { return call(op, approximation(op, "bf16")); })
+            [&](auto) { return call(op, approximation(op, Precision::bf16)); })
         .Case([&](arith::CmpFOp o) { return compare(o); })
         .Case([&](arith::CmpIOp o) { return compare(o); })
         .Case<arith::SelectOp>([&](auto) { return arg(op, 0) + " ? " + arg(op, 1) + " : " + arg(op, 2); })
@@ -344,7 +344,7 @@ private:
 
 } // namespace
 
-OwningOpRef<ModuleOp> scalarFunction(MapOp map, llvm::StringRef precision) {
+OwningOpRef<ModuleOp> scalarFunction(MapOp map, Precision precision) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(map.getLoc());
   OpBuilder builder(module->getBodyRegion());
   Block &body = map.getBody().front();
@@ -362,7 +362,7 @@ OwningOpRef<ModuleOp> scalarFunction(MapOp map, llvm::StringRef precision) {
   return module;
 }
 
-llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, llvm::StringRef precision) {
+llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, Precision precision) {
   OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
   Block &entry = module->lookupSymbol<func::FuncOp>("f").front();
   Printer printer;

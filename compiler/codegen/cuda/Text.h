@@ -43,9 +43,6 @@ public:
   std::map<unsigned, std::string> accessors;
   std::string broken; ///< why the kernel cannot be emitted: our own mistake
 
-  static mlir::RankedTensorType typeOf(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType());
-  }
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
   unsigned numberOf(mlir::Value value) { return numbers.lookup(value); }
   /// Of the launch: the body's, its results, and the tickets of heads.

@@ -133,21 +133,21 @@ std::string KernelText::gatherBody(GatherOp op) {
 }
 
 std::string KernelText::contractBody(ContractOp op) {
-  auto spec = ContractSpec::parse(op.getSpec());
-  std::string contracted = spec->contracted();
+  ContractSpec spec = op.labels();
+  std::string contracted = spec.contracted();
   Sizes left = getSizes(typeOf(op.getLhs()));
   std::vector<std::string> names;
   SmallVector<int64_t> lengths;
   int64_t count = 1;
   for (char label : contracted) {
     names.push_back("c" + std::to_string(names.size()));
-    lengths.push_back(left[spec->lhs.find(label)].getFixed());
+    lengths.push_back(left[spec.lhs.find(label)].getFixed());
     count *= lengths.back();
   }
   auto index = [&](const std::string &labels) {
     std::vector<std::string> dims;
     for (char label : labels) {
-      size_t place = spec->result.find(label);
+      size_t place = spec.result.find(label);
       dims.push_back(place != std::string::npos ? "i" + std::to_string(place) : names[contracted.find(label)]);
     }
     return joined(dims);
@@ -155,8 +155,8 @@ std::string KernelText::contractBody(ContractOp op) {
   std::string type = elementOf(op.getResult());
   return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return multiplyAdd({4}, {5}, "
                  "sum);\n    });",
-                 count, numericsChunk(op), type, unravel(names, lengths), at(op.getLhs(), index(spec->lhs)),
-                 at(op.getRhs(), index(spec->rhs)))
+                 count, numericsChunk(op), type, unravel(names, lengths), at(op.getLhs(), index(spec.lhs)),
+                 at(op.getRhs(), index(spec.rhs)))
       .str();
 }
 

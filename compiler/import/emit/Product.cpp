@@ -178,6 +178,13 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   }
   if (std::optional<Operand> result = contractBelowReshape(a, b, *labels))
     return *result;
+  // Rows times a weight of one column, spelled as a vector.
+  char column = labels->freeLabel();
+  if (column && !a.isConstant() && b.isConstant() && b.rank() == 1 && labels->lhs == labels->result + labels->rhs &&
+      a.sizes().back() == b.sizes()[0]) {
+    ContractSpec matrix{labels->lhs, labels->rhs + column, labels->result + column};
+    return dropAxes(contract(a, reshape(b, {b.sizes()[0], Size(1)}), matrix.str()), a.rank() - 1);
+  }
   std::map<char, Size> sizeOf;
   for (auto [text, sizes] : {std::pair(labels->lhs, a.sizes()), std::pair(labels->rhs, b.sizes())})
     for (auto [label, size] : llvm::zip_equal(text, sizes)) {

@@ -42,7 +42,7 @@ llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
 
 uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->size()); }
 
-std::string dataTypeName(int32_t dataType) {
+std::string dataTypeName(int64_t dataType) {
   static constexpr const char *names[] = {
       "undefined", "float",      "uint8",      "int8",         "uint16",         "int16",      "int32",
       "int64",     "string",     "bool",       "float16",      "double",         "uint32",     "uint64",
@@ -53,7 +53,7 @@ std::string dataTypeName(int32_t dataType) {
   return "data type " + std::to_string(dataType);
 }
 
-Type elementOf(MLIRContext &context, int32_t dataType) {
+Type elementOf(MLIRContext &context, int64_t dataType) {
   auto unsignedOf = [&](unsigned width) { return IntegerType::get(&context, width, IntegerType::Unsigned); };
   switch (dataType) {
   case 1:

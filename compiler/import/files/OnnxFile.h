@@ -34,12 +34,12 @@ private:
   onnx::ModelProto message;
 };
 
-/// The element type of an ONNX data type; null for those that we do not hold.
-mlir::Type elementOf(mlir::MLIRContext &context, int32_t dataType);
+/// The element type of an ONNX data type, as wide as an attribute may be; null for those that we do not hold.
+mlir::Type elementOf(mlir::MLIRContext &context, int64_t dataType);
 /// The ONNX data type of an element type; 0 for those that we do not hold.
 int32_t dataTypeOf(mlir::Type element);
 /// "float16", "string": what ONNX calls it.
-std::string dataTypeName(int32_t dataType);
+std::string dataTypeName(int64_t dataType);
 
 } // namespace tutti
 

@@ -5,6 +5,7 @@
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/Parts.h"
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
@@ -120,7 +121,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// Element types that we hold, sizes that can be counted.
+  /// Types as passes take them, of the model's own sizes, which can be counted.
   llvm::Error checkType(Operation *op, Type given) {
     auto type = dyn_cast<RankedTensorType>(given);
     auto text = [&] {
@@ -128,25 +129,13 @@ private:
       llvm::raw_string_ostream(text) << given;
       return text.size() > 200 ? text.substr(0, 200) + "..." : text;
     };
-    if (!type)
-      return wrongAt(op, "a value of type " + text() + ", expected a ranked tensor");
-    Type element = type.getElementType();
-    if (!dataTypeOf(element))
-      return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": elements of type " + text() + " are not supported");
+    if (std::optional<TypeFault> fault = faultOf(given))
+      return fault->unsupported ? fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + fault->what)
+                                : wrongAt(op, fault->what);
     if (type.getRank() > maxRank)
       return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": a tensor of rank " + Twine(type.getRank()));
-    auto names = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
-    if (type.getEncoding() && !names)
-      return wrongAt(op, text() + " has an encoding that does not list sizes");
-    if ((names ? names.size() : 0) != size_t(type.getNumDynamicDims()))
-      return wrongAt(op, text() + ": the encoding names the size of each '?', expected " +
-                             Twine(type.getNumDynamicDims()) + " names");
-    for (Attribute name : names ? names.getValue() : ArrayRef<Attribute>()) {
-      auto written = dyn_cast<StringAttr>(name);
-      std::optional<Size> size = written ? Size::parse(written.getValue()) : std::nullopt;
-      if (!size || size->isFixed() || size->getFactor() < 1)
-        return wrongAt(op, text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\"");
-      for (const std::string &symbol : size->getSymbols()) {
+    for (const Size &size : getSizes(type))
+      for (const std::string &symbol : size.getSymbols()) {
         if (isActiveSize(Size::symbol(symbol)))
           return wrongAt(op, text() + ": " + quote(symbol) + " is the ensemble's own size; a model is of one member");
         symbols.insert(symbol);
@@ -154,7 +143,6 @@ private:
           return fail(ExitCode::unsupported,
                       quote(path) + " has more than " + Twine(maxSymbols) + " symbolic dimensions");
       }
-    }
     int64_t count = 1;
     for (const Size &size : getSizes(type))
       if (size.getFactor() < 1)

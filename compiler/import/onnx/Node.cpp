@@ -102,6 +102,16 @@ Operand Node::tensorAttr(StringRef name) {
   return none;
 }
 
+Type Node::elementAttr(StringRef name, Type otherwise) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::INT);
+  if (!found)
+    return otherwise;
+  Type element = elementOf(emit.context, found->i());
+  if (!element)
+    emit.unsupported("attribute " + quote(name) + " is " + dataTypeName(found->i()) + ", which is not supported yet");
+  return element;
+}
+
 std::optional<Sizes> Node::sizesIn(size_t i) {
   Operand x = in(i);
   if (!x)

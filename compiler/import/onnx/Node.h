@@ -42,6 +42,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
   Operand tensorAttr(llvm::StringRef name);
+  /// The element type that an attribute gives by ONNX' number; a problem where it is none that we hold.
+  mlir::Type elementAttr(llvm::StringRef name, mlir::Type otherwise);
   /// How many strings an attribute holds.
   size_t countStrings(llvm::StringRef name);
 

@@ -40,6 +40,14 @@ std::string ContractSpec::contracted() const {
   return labels;
 }
 
+char ContractSpec::freeLabel() const {
+  StringRef letters = "mabcdefghijklnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  size_t place = letters.find_first_not_of(lhs + rhs);
+  return place == StringRef::npos ? 0 : letters[place];
+}
+
+ContractSpec ContractOp::labels() { return *ContractSpec::parse(getSpec()); } // it is an op by then
+
 LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                            SmallVectorImpl<Type> &inferred) {
@@ -50,7 +58,7 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
     return misfit(location, name,
                   "expected labels such as \"bk,kn->bn\", each a letter that occurs once in an operand, ",
                   "those of one operand alone in the result too, got \"", op.getSpec(), "\"");
-  auto lhs = tensorOf(op.getLhs()), rhs = tensorOf(op.getRhs());
+  auto lhs = typeOf(op.getLhs()), rhs = typeOf(op.getRhs());
   if (lhs.getElementType() != rhs.getElementType())
     return misfit(location, name, "expected equal element types, got ", lhs.getElementType(), " and ",
                   rhs.getElementType());
@@ -78,13 +86,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
 }
 
 LogicalResult ContractOp::lift(LiftContext &context) {
-  ContractSpec spec = *ContractSpec::parse(getSpec());
-  // A label that is free: `m` where it can be.
-  std::string used = spec.lhs + spec.rhs;
-  char member = 0;
-  for (char label : StringRef("mabcdefghijklnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-    if (!member && !StringRef(used).contains(label))
-      member = label;
+  ContractSpec spec = labels();
+  char member = spec.freeLabel();
   if (!member)
     return emitOpError("has no letter left for the label of the member axis");
   if (context.isLifted(getLhs()))
@@ -99,8 +102,8 @@ LogicalResult ContractOp::lift(LiftContext &context) {
 }
 
 Sizes ContractOp::mixedSizes() {
-  ContractSpec spec = *ContractSpec::parse(getSpec());
-  Sizes sizes = getSizes(tensorOf(getLhs()));
+  ContractSpec spec = labels();
+  Sizes sizes = getSizes(typeOf(getLhs()));
   return llvm::map_to_vector(spec.contracted(), [&](char label) { return sizes[spec.lhs.find(label)]; });
 }
 
@@ -123,7 +126,7 @@ static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> strides) {
 }
 
 FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
-  ContractSpec spec = *ContractSpec::parse(getSpec());
+  ContractSpec spec = labels();
   const HostTensor &a = operands[0], &b = operands[1];
   std::string contracted = spec.contracted();
   auto dimOf = [&](char label) {

@@ -33,6 +33,10 @@ func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
   }];
   let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec, OptionalAttr<Tutti_NumericsAttr>:$numerics);
   let results = (outs Tutti_Tensor:$result);
+  let extraClassDeclaration = [{
+    /// The spec, read.
+    ContractSpec labels();
+  }];
   let assemblyFormat = "$lhs `,` $rhs $spec (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
 }
 

@@ -80,10 +80,10 @@ LogicalResult CastOp::lift(LiftContext &context) { return liftPointwise(*this, c
 Sizes CastOp::mixedSizes() { return {}; }
 
 LogicalResult CastOp::verify() {
-  Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
+  Sizes from = getSizes(typeOf(getX())), to = getSizes(typeOf(getResult()));
   if (from != to)
     return emitOpError("expected a result of the shape ") << str(from) << " of x, got " << str(to);
-  for (Type type : {tensorOf(getX()).getElementType(), tensorOf(getResult()).getElementType()})
+  for (Type type : {typeOf(getX()).getElementType(), typeOf(getResult()).getElementType()})
     if (!isNumber(type) && !isTruth(type))
       return emitOpError("expected elements of a float type or an integer, got ") << type;
   return success();
@@ -335,7 +335,7 @@ Reference SelectOp::evaluate(EvaluateContext &, Operands x) {
 
 Reference CastOp::evaluate(EvaluateContext &, Operands operands) {
   const HostTensor &x = operands[0];
-  Type to = tensorOf(getResult()).getElementType();
+  Type to = typeOf(getResult()).getElementType();
   HostTensor y = HostTensor::zeros(to, x.dims);
   // A cast to fewer bits is meant to lose them, in the float64 reference too.
   bool narrows = x.isFloat() && y.isFloat() && to.getIntOrFloatBitWidth() < x.element.getIntOrFloatBitWidth();

@@ -94,7 +94,7 @@ Value buildElement(ScalarOpInterface op, OpBuilder &builder, Location loc, Value
   for (Value operand : operands)
     wide.push_back(isShort(operand.getType()) ? widened(builder, loc, operand) : operand);
   Value result = op.buildScalar(builder, loc, wide);
-  Type to = tensorOf(op->getResult(0)).getElementType();
+  Type to = typeOf(op->getResult(0)).getElementType();
   return result.getType() == to ? result : narrowed(builder, loc, result, to);
 }
 
@@ -331,7 +331,7 @@ Value narrowed(OpBuilder &builder, Location loc, Value x, Type to) {
 
 Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands) {
   Value x = operands[0];
-  Type from = tensorOf(getX()).getElementType(), to = tensorOf(getResult()).getElementType();
+  Type from = typeOf(getX()).getElementType(), to = typeOf(getResult()).getElementType();
   bool positive = isTruth(from) || from.isUnsignedInteger();
   if (scalarType(from) == scalarType(to))
     return x;

@@ -31,7 +31,7 @@ LogicalResult GetOp::lift(LiftContext &context) {
   auto param = SymbolTable::lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
   if (!param || !param.getPerMember())
     return emitOpError("expected a per-member parameter to lift, got ") << getParamAttr();
-  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  auto type = addMemberAxis(typeOf(getResult()), context.members);
   context.setLifted(getResult(), GetOp::create(context.builder, getLoc(), type, getParamAttr()));
   return success();
 }
@@ -63,7 +63,7 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
                                        SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName(), kind = stringifyHeadKind(op.getKind());
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   Type element = type.getElementType();
   Sizes sizes = getSizes(type);
   bool isFloat = isa<FloatType>(element), isVote = op.getKind() == HeadKind::vote;
@@ -91,8 +91,8 @@ LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 
 /// Members vote by the place of the largest along the last axis.
 Sizes HeadOp::mixedSizes() {
-  bool ofScores = getKind() == HeadKind::vote && isa<FloatType>(tensorOf(getX()).getElementType());
-  return ofScores ? Sizes{getSizes(tensorOf(getX())).back()} : Sizes();
+  bool ofScores = getKind() == HeadKind::vote && isa<FloatType>(typeOf(getX()).getElementType());
+  return ofScores ? Sizes{getSizes(typeOf(getX())).back()} : Sizes();
 }
 
 bool HeadOp::comparesElements() { return true; }
@@ -102,7 +102,7 @@ bool HeadOp::readsOwnRow(unsigned) { return true; }
 LogicalResult HeadOp::lift(LiftContext &context) {
   // Over the inner axis for each index of the outer one: the inner axis goes in front, where the head wants it.
   Value x = context.get(getX());
-  SmallVector<int64_t> permutation = axesFrom(0, tensorOf(x).getRank());
+  SmallVector<int64_t> permutation = axesFrom(0, typeOf(x).getRank());
   std::swap(permutation[0], permutation[1]);
   x = TransposeOp::create(context.builder, getLoc(), x, permutation);
   context.setLifted(getResult(), HeadOp::create(context.builder, getLoc(), getKind(), x, getQAttr()));
@@ -150,7 +150,7 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
   HeadKind kind = getKind();
   int64_t members = x.dims[0], each = members ? x.count() / members : 0;
   SmallVector<int64_t> dims(ArrayRef(x.dims).drop_front());
-  Type element = tensorOf(getResult()).getElementType();
+  Type element = typeOf(getResult()).getElementType();
   std::vector<int64_t> votes(members);
 
   if (kind == HeadKind::vote && x.isFloat()) {
@@ -204,7 +204,7 @@ static bool isPartOf(RankedTensorType part, RankedTensorType whole, int64_t grou
 Sizes PartOp::mixedSizes() { return {}; }
 
 LogicalResult PartOp::verify() {
-  auto from = tensorOf(getX()), to = tensorOf(getResult());
+  auto from = typeOf(getX()), to = typeOf(getResult());
   if (isPartOf(to, from, getGroup()))
     return success();
   return emitOpError("expected group ") << getGroup() << "'s part of " << from << ", got " << to;
@@ -213,9 +213,9 @@ LogicalResult PartOp::verify() {
 Sizes JoinOp::mixedSizes() { return {}; }
 
 LogicalResult JoinOp::verify() {
-  auto to = tensorOf(getResult());
+  auto to = typeOf(getResult());
   for (auto [group, part] : llvm::enumerate(getParts()))
-    if (!isPartOf(tensorOf(part), to, group))
+    if (!isPartOf(typeOf(part), to, group))
       return emitOpError("expected group ") << group << "'s part of " << to << ", got " << part.getType();
   return success();
 }
@@ -225,7 +225,7 @@ LogicalResult JoinOp::verify() {
 //===------------------------------------------------------------------------------------------------------------===//
 
 LogicalResult ReplicateOp::verify() {
-  auto from = tensorOf(getX()), to = tensorOf(getResult());
+  auto from = typeOf(getX()), to = typeOf(getResult());
   if (to.getRank() == 0 || to != addMemberAxis(from, getSizes(to).front()))
     return emitOpError("expected x's type ") << from << " with one axis more in front, got " << to;
   return success();
@@ -233,8 +233,8 @@ LogicalResult ReplicateOp::verify() {
 
 LogicalResult ReplicateOp::lift(LiftContext &context) {
   // x: (outer, ...) to (outer, 1, ...) to (outer, inner, ...).
-  Value x = context.getAligned(getX(), tensorOf(getResult()).getRank());
-  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  Value x = context.getAligned(getX(), typeOf(getResult()).getRank());
+  auto type = addMemberAxis(typeOf(getResult()), context.members);
   context.setLifted(getResult(), BroadcastOp::create(context.builder, getLoc(), type, x));
   return success();
 }
@@ -243,7 +243,7 @@ Sizes ReplicateOp::mixedSizes() { return {}; }
 
 FailureOr<HostTensor> ReplicateOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
-  SmallVector<int64_t> strides = x.strides(), dims = context.dimsOf(tensorOf(getResult()));
+  SmallVector<int64_t> strides = x.strides(), dims = context.dimsOf(typeOf(getResult()));
   return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
     int64_t source = 0;
     for (auto [i, stride] : llvm::zip_equal(index.drop_front(), strides))

@@ -18,9 +18,6 @@ llvm::LogicalResult misfit(std::optional<mlir::Location> location, llvm::StringR
   return mlir::failure();
 }
 
-inline mlir::RankedTensorType tensorOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType());
-}
 inline bool isTruth(mlir::Type type) { return type.isInteger(1); }
 /// Integers, i1 too: `i8` has a sign, `ui8` has none, and `si8` we do not write.
 inline bool isInteger(mlir::Type type) { return type.isSignlessInteger() || type.isUnsignedInteger(); }

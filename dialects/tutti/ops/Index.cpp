@@ -24,7 +24,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
                                          SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
-  auto x = tensorOf(op.getX()), indices = tensorOf(op.getIndices());
+  auto x = typeOf(op.getX()), indices = typeOf(op.getIndices());
   Sizes sizes = getSizes(x), chosen = getSizes(indices);
   int64_t axis = op.getAxis(), batch = op.getBatch().value_or(0);
   if (!isIndex(indices.getElementType()))
@@ -63,12 +63,12 @@ LogicalResult GatherOp::lift(LiftContext &context) {
   return success();
 }
 
-Sizes GatherOp::mixedSizes() { return {getSizes(tensorOf(getX()))[getAxis()]}; }
+Sizes GatherOp::mixedSizes() { return {getSizes(typeOf(getX()))[getAxis()]}; }
 
 /// Elements chosen along the row, by indices of everybody or of the row's own.
 bool GatherOp::readsOwnRow(unsigned operand) {
-  int64_t last = tensorOf(getX()).getRank() - 1, batch = getBatch().value_or(0);
-  return int64_t(getAxis()) == last && tensorOf(getIndices()).getRank() - batch == 1 && (operand == 0 || batch == last);
+  int64_t last = typeOf(getX()).getRank() - 1, batch = getBatch().value_or(0);
+  return int64_t(getAxis()) == last && typeOf(getIndices()).getRank() - batch == 1 && (operand == 0 || batch == last);
 }
 
 FailureOr<HostTensor> GatherOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
@@ -100,7 +100,7 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
                                           SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
-  auto x = tensorOf(op.getX()), indices = tensorOf(op.getIndices()), updates = tensorOf(op.getUpdates());
+  auto x = typeOf(op.getX()), indices = typeOf(op.getIndices()), updates = typeOf(op.getUpdates());
   Sizes sizes = getSizes(x), places = getSizes(indices);
   Type element = x.getElementType();
   if (!isIndex(indices.getElementType()))
@@ -140,7 +140,7 @@ LogicalResult ScatterOp::lift(LiftContext &context) {
   return success();
 }
 
-Sizes ScatterOp::mixedSizes() { return {getSizes(tensorOf(getX())).back(), getSizes(tensorOf(getIndices())).back()}; }
+Sizes ScatterOp::mixedSizes() { return {getSizes(typeOf(getX())).back(), getSizes(typeOf(getIndices())).back()}; }
 
 bool ScatterOp::isRowPhase() { return true; }
 

@@ -22,7 +22,7 @@ bool MapOp::isMove() {
 }
 
 LogicalResult MapOp::verify() {
-  auto type = tensorOf(getResult());
+  auto type = typeOf(getResult());
   Block &body = getBody().front();
   if (getMaps().size() != getInputs().size() || body.getNumArguments() != getInputs().size())
     return emitOpError("expected one map and one argument of the body for each of ")
@@ -30,7 +30,7 @@ LogicalResult MapOp::verify() {
   for (auto [i, input, attr, argument] :
        llvm::enumerate(getInputs(), getMaps().getAsRange<AffineMapAttr>(), body.getArguments())) {
     AffineMap map = attr.getValue();
-    auto from = tensorOf(input);
+    auto from = typeOf(input);
     if (map.getNumDims() != type.getRank() || map.getNumResults() != from.getRank() ||
         map.getNumSymbols() > type.getNumDynamicDims())
       return emitOpError("expected map ")

@@ -14,7 +14,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
                                          SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   Type element = type.getElementType();
   if (failed(expectNumbers(location, name, type)))
     return failure();
@@ -45,13 +45,13 @@ LogicalResult ReduceOp::lift(LiftContext &context) {
 }
 
 Sizes ReduceOp::mixedSizes() {
-  Sizes sizes = getSizes(tensorOf(getX()));
+  Sizes sizes = getSizes(typeOf(getX()));
   return llvm::map_to_vector(getAxes(), [&](int64_t axis) { return sizes[axis]; });
 }
 
 bool ReduceOp::comparesElements() { return getKind() == ReduceKind::max || getKind() == ReduceKind::min; }
 
-bool ReduceOp::isRowPhase() { return getAxes() == ArrayRef<int64_t>{tensorOf(getX()).getRank() - 1}; }
+bool ReduceOp::isRowPhase() { return getAxes() == ArrayRef<int64_t>{typeOf(getX()).getRank() - 1}; }
 
 FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   bool isOrdered = getKind() == ReduceKind::max || getKind() == ReduceKind::min;
@@ -117,7 +117,7 @@ LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
                                       SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   if (failed(expectNumbers(location, name, type)))
     return failure();
   Sizes sizes = getSizes(type);
@@ -138,11 +138,11 @@ LogicalResult ArgOp::lift(LiftContext &context) {
   return success();
 }
 
-Sizes ArgOp::mixedSizes() { return {getSizes(tensorOf(getX()))[getAxis()]}; }
+Sizes ArgOp::mixedSizes() { return {getSizes(typeOf(getX()))[getAxis()]}; }
 
 bool ArgOp::comparesElements() { return true; }
 
-bool ArgOp::isRowPhase() { return int64_t(getAxis()) == tensorOf(getX()).getRank() - 1; }
+bool ArgOp::isRowPhase() { return int64_t(getAxis()) == typeOf(getX()).getRank() - 1; }
 
 FailureOr<HostTensor> ArgOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor x = inOrder(operands[0]);

@@ -22,7 +22,7 @@ LogicalResult ScanOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
                                        DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                        SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   inferred.push_back(type);
   if (failed(expectRows(location, getOperationName(), type)))
     return failure();
@@ -41,7 +41,7 @@ LogicalResult ScanOp::lift(LiftContext &context) {
   return success();
 }
 
-Sizes ScanOp::mixedSizes() { return {getSizes(tensorOf(getX())).back()}; }
+Sizes ScanOp::mixedSizes() { return {getSizes(typeOf(getX())).back()}; }
 
 bool ScanOp::comparesElements() { return false; }
 
@@ -79,7 +79,7 @@ LogicalResult TopOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
                                       DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                       SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   if (failed(expectRows(location, getOperationName(), type)))
     return failure();
   Sizes sizes = getSizes(type);
@@ -98,7 +98,7 @@ LogicalResult TopOp::lift(LiftContext &context) {
   return success();
 }
 
-Sizes TopOp::mixedSizes() { return {getSizes(tensorOf(getX())).back()}; }
+Sizes TopOp::mixedSizes() { return {getSizes(typeOf(getX())).back()}; }
 
 bool TopOp::comparesElements() { return true; }
 

@@ -13,14 +13,14 @@ namespace tutti {
 //===------------------------------------------------------------------------------------------------------------===//
 
 static LogicalResult verifyElement(Operation *op, Value x, Value result) {
-  if (tensorOf(x).getElementType() == tensorOf(result).getElementType())
+  if (typeOf(x).getElementType() == typeOf(result).getElementType())
     return success();
   return op->emitOpError("expected a result of x's element type ")
-         << tensorOf(x).getElementType() << ", got " << tensorOf(result).getElementType();
+         << typeOf(x).getElementType() << ", got " << typeOf(result).getElementType();
 }
 
 LogicalResult ReshapeOp::verify() {
-  Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
+  Sizes from = getSizes(typeOf(getX())), to = getSizes(typeOf(getResult()));
   std::optional<Size> given = product(from), wanted = product(to);
   if (!given || !wanted || *given != *wanted)
     return emitOpError("expected as many elements as x ") << str(from) << " has, got " << str(to);
@@ -40,14 +40,14 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
 }
 
 LogicalResult ReshapeOp::lift(LiftContext &context) {
-  auto type = addMemberAxis(tensorOf(getResult()), context.members);
+  auto type = addMemberAxis(typeOf(getResult()), context.members);
   context.setLifted(getResult(), ReshapeOp::create(context.builder, getLoc(), type, context.get(getX())));
   return success();
 }
 
 Sizes ReshapeOp::mixedSizes() {
-  Sizes from = getSizes(tensorOf(getX()));
-  std::optional<AxisRuns> run = mixedByReshape(from, getSizes(tensorOf(getResult())));
+  Sizes from = getSizes(typeOf(getX()));
+  std::optional<AxisRuns> run = mixedByReshape(from, getSizes(typeOf(getResult())));
   if (!run)
     return {};
   auto mixed = ArrayRef(from).slice(run->first[0], run->count[0]);
@@ -57,7 +57,7 @@ Sizes ReshapeOp::mixedSizes() {
 
 FailureOr<HostTensor> ReshapeOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   HostTensor y = operands[0];
-  y.dims = context.dimsOf(tensorOf(getResult()));
+  y.dims = context.dimsOf(typeOf(getResult()));
   return y;
 }
 
@@ -66,7 +66,7 @@ FailureOr<HostTensor> ReshapeOp::evaluate(EvaluateContext &context, ArrayRef<Hos
 //===------------------------------------------------------------------------------------------------------------===//
 
 LogicalResult BroadcastOp::verify() {
-  Sizes from = getSizes(tensorOf(getX())), to = getSizes(tensorOf(getResult()));
+  Sizes from = getSizes(typeOf(getX())), to = getSizes(typeOf(getResult()));
   std::optional<Sizes> both = broadcast(from, to);
   if (!both || *both != to)
     return emitOpError("expected a shape that x ") << str(from) << " broadcasts to, got " << str(to);
@@ -76,7 +76,7 @@ LogicalResult BroadcastOp::verify() {
 OpFoldResult BroadcastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? getX() : OpFoldResult(); }
 
 LogicalResult BroadcastOp::lift(LiftContext &context) {
-  auto type = tensorOf(getResult());
+  auto type = typeOf(getResult());
   Value x = context.getAligned(getX(), type.getRank());
   context.setLifted(getResult(),
                     BroadcastOp::create(context.builder, getLoc(), addMemberAxis(type, context.members), x));
@@ -88,7 +88,7 @@ Sizes BroadcastOp::mixedSizes() { return {}; }
 FailureOr<HostTensor> BroadcastOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
   SmallVector<int64_t> strides = x.strides();
-  SmallVector<int64_t> dims = context.dimsOf(tensorOf(getResult()));
+  SmallVector<int64_t> dims = context.dimsOf(typeOf(getResult()));
   return rearranged(x, dims, [&](ArrayRef<int64_t> index) {
     int64_t source = 0;
     for (auto [i, length, stride] : llvm::zip_equal(index.take_back(x.dims.size()), x.dims, strides))
@@ -105,7 +105,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<
                                             DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                             SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   ArrayRef<int64_t> permutation = op.getPermutation();
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
@@ -163,7 +163,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
                                         SmallVectorImpl<Type> &inferred) {
   Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
-  auto type = tensorOf(op.getX());
+  auto type = typeOf(op.getX());
   size_t rank = type.getRank();
   if (op.getStarts().size() != rank || op.getSizes().size() != rank || op.getSteps().size() != rank)
     return misfit(location, name, "expected a start, a size and a step for each of ", rank, " axes, got ",
@@ -242,13 +242,13 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   StringRef name = getOperationName();
   if (operands.empty())
     return misfit(location, name, "expected at least one operand");
-  auto type = tensorOf(operands.front());
+  auto type = typeOf(operands.front());
   int64_t axis = op.getAxis();
   if (axis < 0 || axis >= type.getRank())
     return misfit(location, name, "expected an axis of the operands ", str(getSizes(type)), ", got ", axis);
   Sizes sizes = getSizes(type);
   for (Value operand : operands.drop_front()) {
-    auto next = tensorOf(operand);
+    auto next = typeOf(operand);
     Sizes more = getSizes(next), expected = getSizes(type);
     if (next.getElementType() != type.getElementType())
       return misfit(location, name, "expected equal element types, got ", type.getElementType(), " and ",
@@ -274,10 +274,10 @@ LogicalResult ConcatOp::lift(LiftContext &context) {
 }
 
 Sizes ConcatOp::mixedSizes() {
-  return llvm::map_to_vector(getInputs(), [&](Value input) { return getSizes(tensorOf(input))[getAxis()]; });
+  return llvm::map_to_vector(getInputs(), [&](Value input) { return getSizes(typeOf(input))[getAxis()]; });
 }
 
-bool ConcatOp::readsOwnRow(unsigned) { return int64_t(getAxis()) == tensorOf(getResult()).getRank() - 1; }
+bool ConcatOp::readsOwnRow(unsigned) { return int64_t(getAxis()) == typeOf(getResult()).getRank() - 1; }
 
 FailureOr<HostTensor> ConcatOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   int64_t axis = getAxis();

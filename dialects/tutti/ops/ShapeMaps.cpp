@@ -63,11 +63,11 @@ FailureOr<AffineMap> reshapeMap(RankedTensorType operand, RankedTensorType type)
   return mapOf(type, exprs);
 }
 
-FailureOr<AffineMap> ReshapeOp::operandMap() { return reshapeMap(tensorOf(getX()), tensorOf(getResult())); }
+FailureOr<AffineMap> ReshapeOp::operandMap() { return reshapeMap(typeOf(getX()), typeOf(getResult())); }
 
 FailureOr<AffineMap> BroadcastOp::operandMap() {
-  auto type = tensorOf(getResult());
-  Sizes from = getSizes(tensorOf(getX()));
+  auto type = typeOf(getResult());
+  Sizes from = getSizes(typeOf(getX()));
   unsigned missing = type.getRank() - from.size();
   SmallVector<AffineExpr> exprs;
   for (auto [axis, size] : llvm::enumerate(from))
@@ -80,18 +80,18 @@ FailureOr<AffineMap> TransposeOp::operandMap() {
   SmallVector<AffineExpr> exprs(getPermutation().size());
   for (auto [to, from] : llvm::enumerate(getPermutation()))
     exprs[from] = getAffineDimExpr(to, getContext());
-  return mapOf(tensorOf(getResult()), exprs);
+  return mapOf(typeOf(getResult()), exprs);
 }
 
 FailureOr<AffineMap> SliceOp::operandMap() {
   SmallVector<AffineExpr> exprs;
   for (auto [axis, start, step] : llvm::enumerate(getStarts(), getSteps()))
     exprs.push_back(getAffineDimExpr(axis, getContext()) * step + start);
-  return mapOf(tensorOf(getResult()), exprs);
+  return mapOf(typeOf(getResult()), exprs);
 }
 
 FailureOr<AffineMap> ReplicateOp::operandMap() {
-  auto type = tensorOf(getResult());
+  auto type = typeOf(getResult());
   SmallVector<AffineExpr> exprs;
   for (int64_t axis = 1; axis < type.getRank(); ++axis)
     exprs.push_back(getAffineDimExpr(axis, getContext()));

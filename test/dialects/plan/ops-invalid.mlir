@@ -124,7 +124,7 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected a 'port' of an input or output only, got one of arena}}
-  %x = plan.buffer arena : tensor<1xf32> bytes "4" {port = {name = "x"}}
+  %x = plan.buffer arena : tensor<1xf32> bytes "4" port<name = "x">
 }
 
 // -----
@@ -172,7 +172,7 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops ["2*batch
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   // expected-error@+1 {{'plan.launch' op there is no kernel @k0}}
-  plan.launch @k0() rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 8 : i64}
+  plan.launch @k0() rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
@@ -183,8 +183,8 @@ plan.kernel @k0 element rows ["4"] weights [] {
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   %x = plan.buffer input : tensor<4x4xf32> bytes "64"
-  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, and tickets if it has heads, got 1}}
-  plan.launch @k0(%x) rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 8 : i64}
+  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 1}}
+  plan.launch @k0(%x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
@@ -195,8 +195,8 @@ plan.kernel @k0 element rows ["4"] weights [] {
 }
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   %x = plan.buffer input : tensor<4x4xf32> bytes "64"
-  // expected-error@+1 {{'plan.launch' op expected a tile that is a multiple of the quantum, got 12 and 8}}
-  plan.launch @k0(%x, %x) rows "4" {overhead = 1 : i64, quantum = 8 : i64, scratch = 64 : i64, tile = 12 : i64}
+  // expected-error@+1 {{expected a tile that is a multiple of the quantum, got 12 and 8}}
+  plan.launch @k0(%x, %x) rows "4" schedule<tile = 12, quantum = 8, overhead = 1, scratch = 64>
 }
 
 // -----
@@ -210,4 +210,137 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
   plan.parallel {
     %x = plan.buffer input : tensor<4x4xf32> bytes "64"
   }
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 2 buffers for the kernel's arguments and results, got 3}}
+  plan.launch @k0(%x, %x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.kernel @k0 element lifted rows ["4"] weights [] {
+^bb0(%x: tensor<?x4x4xf32, ["active"]>):
+  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
+  plan.launch @k0(%x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.kernel @k0 element lifted rows ["4"] weights [] {
+^bb0(%x: tensor<?x4x4xf32, ["active"]>):
+  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 'lifted', 'over' and 'placed' as the kernel @k0 has them}}
+  plan.launch @k0(%x, %x) lifted placed [0] rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.kernel @k0 element lifted rows ["4"] weights [] {
+^bb0(%x: tensor<?x4x4xf32, ["active"]>):
+  tutti.yield %x : tensor<?x4x4xf32, ["active"]>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 'over' to be of the program's sizes {active = array<i64: 1, 3>}, got "active.1"}}
+  plan.launch @k0(%x, %x) lifted over "active.1" rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 'rows' to be a size, got "-3"}}
+  plan.launch @k0(%x, %x) rows "-3" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected 'rows' to be the product of the kernel's ["4"], got "5"}}
+  plan.launch @k0(%x, %x) rows "5" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be a size, got "-7"}}
+  %x = plan.buffer input : tensor<1xf32> bytes "-7"
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{'plan.buffer' op tensor<?xf32>: the encoding names the size of each '?', expected 1 names}}
+  %x = plan.buffer input : tensor<?xf32> bytes "4"
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{expected a name that is not empty}}
+  %x = plan.buffer input : tensor<1xf32> bytes "4" port<name = "">
+}
+
+// -----
+
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  // expected-error@+1 {{expected a head (members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1), got 'median'}}
+  %x = plan.buffer output : tensor<1xf32> bytes "4" port<name = "y", head = "median">
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected 'over' to be the size of a group, such as "active.1", got "nobody"}}
+plan.kernel @k0 element lifted over "nobody" rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op expected each of 'rows' to be a size, got "-3"}}
+plan.kernel @k0 element rows ["-3"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op a value of type i32, expected a ranked tensor}}
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: i32):
+  tutti.yield %x : i32
+}
+
+// -----
+
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  // expected-error@+1 {{'arith.constant' op is no op that a kernel is made of}}
+  %0 = arith.constant 1 : i32
+  tutti.yield %x : tensor<4x4xf32>
 }

@@ -30,13 +30,13 @@ module attributes {tutti.scratch_per_row = 4 : i32} {}
 
 // -----
 
-// expected-error@+1 {{expected 'tutti.target' to be "cpu" or "cuda"}}
-module attributes {tutti.target = "tpu"} {}
+// expected-error@+1 {{expected 'tutti.target' to be a target, as in #tutti<target cuda>}}
+module attributes {tutti.target = "cuda"} {}
 
 // -----
 
-// expected-error@+1 {{expected 'tutti.precision' to be "f32", "f32-ffma", "tf32", "bf16" or "f16"}}
-module attributes {tutti.precision = "f64"} {}
+// expected-error@+1 {{expected 'tutti.precision' to be a precision, as in #tutti<precision bf16>}}
+module attributes {tutti.precision = "bf16"} {}
 
 // -----
 

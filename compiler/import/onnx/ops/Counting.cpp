@@ -113,12 +113,10 @@ void importEyeLike(Node &n) {
   Operand x = n.in(0);
   if (!x)
     return;
-  int64_t to = n.intAttr("dtype", 0), k = n.intAttr("k", 0);
-  Type element = n.hasAttr("dtype") ? elementOf(n.emit.context, static_cast<int32_t>(to)) : x.element();
-  if (!element) {
-    n.emit.unsupported("a matrix of " + dataTypeName(static_cast<int32_t>(to)));
+  int64_t k = n.intAttr("k", 0);
+  Type element = n.elementAttr("dtype", x.element());
+  if (!element)
     return;
-  }
   std::optional<std::pair<int64_t, int64_t>> matrix = matrixOf(n, x);
   if (!matrix || x.rank() != 2) {
     if (matrix)
@@ -191,19 +189,21 @@ void importUnique(Node &n) {
   }
   if (!affords(n, x.constant().count()))
     return;
-  HostTensor host = toHost(x.constant());
+  HostTensor host = inOrder(toHost(x.constant()));
   int64_t count = host.count();
+  // As NumPy has it: NaN is behind all numbers, and one element however often it occurs.
   auto less = [&](int64_t a, int64_t b) {
-    return host.isFloat() ? host.floats[a] < host.floats[b] : host.ints[a] < host.ints[b];
+    if (!host.isFloat())
+      return host.ints[a] < host.ints[b];
+    return host.floats[a] < host.floats[b] || (std::isnan(host.floats[b]) && !std::isnan(host.floats[a]));
   };
   std::vector<int64_t> order(count), inverse(count);
   std::iota(order.begin(), order.end(), 0);
   llvm::stable_sort(order, less);
-  SmallVector<int64_t> first, times; // NaN is no element's equal
+  SmallVector<int64_t> first, times;
   std::vector<int64_t> group(count);
   for (int64_t i = 0; i < count; ++i) {
-    bool isNew = i == 0 || less(order[i - 1], order[i]) || (host.isFloat() && std::isnan(host.floats[order[i]]));
-    if (isNew)
+    if (i == 0 || less(order[i - 1], order[i]))
       first.push_back(order[i]), times.push_back(0);
     ++times.back();
     group[order[i]] = first.size() - 1;

@@ -200,6 +200,13 @@ private:
         onlyB.push_back(label);
     if (b.x.isConstant() && both.empty() && !summed.empty() && !onlyB.empty() && !onlyA.empty())
       return multiply(a, b, summed, onlyA, onlyB);
+    // A constant lies once and for all as products read one.
+    if (b.x.isConstant()) {
+      SmallVector<int> lies(both);
+      llvm::append_range(lies, summed);
+      llvm::append_range(lies, onlyB);
+      b = {arranged(b, lies), lies};
+    }
     std::map<int, char> letters;
     auto spell = [&](ArrayRef<int> labels) {
       std::string text;

@@ -171,11 +171,9 @@ static void castTo(Node &n, Type element) {
 }
 
 void importCast(Node &n) {
-  int64_t to = n.intAttr("to", 0);
-  Type element = elementOf(n.emit.context, static_cast<int32_t>(to));
-  if (!element || to != static_cast<int32_t>(to))
-    n.emit.unsupported("a cast to " + dataTypeName(static_cast<int32_t>(to)));
-  else
+  if (!n.hasAttr("to"))
+    n.emit.malformed("attribute 'to' is missing");
+  else if (Type element = n.elementAttr("to", Type()))
     castTo(n, element);
 }
 

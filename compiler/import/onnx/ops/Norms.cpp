@@ -48,11 +48,10 @@ static Operand widened(Emit &e, const Operand &x) { return widened(e, x, Float32
 
 /// The type of attribute `stash_type`; null and a problem if it is no float type.
 static Type stashType(Node &n) {
-  int64_t stash = n.intAttr("stash_type", 1);
-  Type wide = stash == static_cast<int32_t>(stash) ? elementOf(n.emit.context, static_cast<int32_t>(stash)) : Type();
-  if (wide && isa<FloatType>(wide))
+  Type wide = n.elementAttr("stash_type", Float32Type::get(&n.emit.context));
+  if (!wide || isa<FloatType>(wide))
     return wide;
-  n.emit.malformed("attribute 'stash_type' is " + Twine(stash));
+  n.emit.malformed("attribute 'stash_type' is " + elementName(wide) + ", expected a type of floats");
   return nullptr;
 }
 

@@ -83,7 +83,8 @@ static std::optional<SmallVector<Padding>> paddings(Node &n, const Operand &x) {
       return std::nullopt;
     }
     constexpr int64_t most = int64_t(1) << 40;
-    if (std::max(std::abs(one.before), std::abs(one.behind)) > most || size.getFixed() > most ||
+    auto isFar = [](int64_t count) { return count < -most || count > most; };
+    if (isFar(one.before) || isFar(one.behind) || size.getFixed() > most ||
         one.before + one.behind + size.getFixed() < 0 ||
         std::min<int64_t>(one.before, 0) + std::min<int64_t>(one.behind, 0) + size.getFixed() < 0) {
       n.emit.malformed("an axis of length " + size.str() + " padded by " + Twine(one.before) + " and " +

@@ -65,13 +65,8 @@ void importSequenceConstruct(Node &n) {
 }
 
 void importSequenceEmpty(Node &n) {
-  int64_t type = n.intAttr("dtype", 1);
-  Type element = type == static_cast<int32_t>(type) ? elementOf(n.emit.context, static_cast<int32_t>(type)) : Type();
-  if (!element) {
-    n.emit.unsupported("a sequence of tensors of type " + dataTypeName(static_cast<int32_t>(type)));
-    return;
-  }
-  setSequence(n, {{}, element});
+  if (Type element = n.elementAttr("dtype", Float32Type::get(&n.emit.context)))
+    setSequence(n, {{}, element});
 }
 
 void importSequenceAt(Node &n) {

@@ -104,7 +104,7 @@ void Counter::countContraction(const Step &of) {
 /// each with each. Threads beside each other ask for the same rows.
 void Counter::countProduct(const Step &of) {
   ContractOp op = of.contraction;
-  ContractSpec spec = *ContractSpec::parse(op.getSpec());
+  ContractSpec spec = op.labels();
   ProductForm form = *ProductForm::of(op);
   ProductTile tile = ProductTile::of(of, steps, geometry);
   double K = termsOf(op), columns = double(valueOf(RowForm::of(op.getType()).columns, sizes));

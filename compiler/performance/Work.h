@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting a kernel: what one block does in each step, and how many blocks there are.
-#ifndef TUTTI_COMPILER_MODEL_WORK_H
-#define TUTTI_COMPILER_MODEL_WORK_H
+#ifndef TUTTI_COMPILER_PERFORMANCE_WORK_H
+#define TUTTI_COMPILER_PERFORMANCE_WORK_H
 
 #include "Predict.h"
 #include "compiler/codegen/cuda/Kernel.h"

@@ -61,11 +61,11 @@ double Counter::product(ArrayRef<Size> of) {
 }
 
 double Counter::termsOf(ContractOp op) {
-  auto spec = ContractSpec::parse(op.getSpec());
+  ContractSpec spec = op.labels();
   Sizes left = getSizes(typeOf(op.getLhs()));
   double terms = 1;
-  for (char label : spec->contracted())
-    terms *= double(valueOf(left[spec->lhs.find(label)], sizes));
+  for (char label : spec.contracted())
+    terms *= double(valueOf(left[spec.lhs.find(label)], sizes));
   return terms;
 }
 

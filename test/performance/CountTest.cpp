@@ -19,7 +19,7 @@ std::string planned(StringRef product, StringRef precision) {
   constexpr const char *text = R"(
 #same = affine_map<(m, b, n) -> (m, b, n)>
 #bias = affine_map<(m, b, n) -> (m, 0, n)>
-module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.target = "cuda"} {{
+module attributes {{tutti.members = 1000 : i64, tutti.precision = #tutti<precision {0}>, tutti.target = #tutti<target cuda>} {{
   plan.program @infer target cuda sizes {{active = array<i64: 1, 1000>, batch = array<i64: 1, 4096>} flops [] arena 0 {{
     %x = plan.buffer input : tensor<?x20xf32, ["batch"]> bytes "80*batch"
     %y = plan.buffer output : tensor<?x10xf32, ["batch"]> bytes "40*batch"
@@ -28,7 +28,7 @@ module attributes {{tutti.members = 1000 : i64, tutti.precision = "{0}", tutti.t
     %w1 = plan.buffer constant : tensor<?x48x10xf32, ["active"]> bytes "1920*active" layout panels {{param = @w1}
     %all = plan.buffer arena : tensor<?x?x10xf32, ["active", "batch"]> bytes "40*active*batch"
     %tickets = plan.buffer state : tensor<64xi32> bytes "256"
-    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" {{overhead = 4 : i64, quantum = 8 : i64, scratch = 12288 : i64, tile = 64 : i64}
+    plan.launch @k0(%x, %w0, %b0, %w1, %all, %y, %tickets) lifted rows "batch" schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288>
   }
   plan.kernel @k0 chain lifted rows ["batch"] weights [1, 2, 3] schedule<tile = 64, quantum = 8, overhead = 4, scratch = 12288> {{
   ^bb0(%x: tensor<?x20xf32, ["batch"]>, %w0: tensor<?x20x48xf32, ["active"]>, %b0: tensor<?x1x48xf32, ["active"]>, %w1: tensor<?x48x10xf32, ["active"]>):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The counting of one kernel's work, in the making.
-#ifndef TUTTI_COMPILER_MODEL_COUNTER_H
-#define TUTTI_COMPILER_MODEL_COUNTER_H
+#ifndef TUTTI_COMPILER_PERFORMANCE_COUNTER_H
+#define TUTTI_COMPILER_PERFORMANCE_COUNTER_H
 
 #include "Work.h"
 #include "compiler/codegen/cuda/Text.h"
@@ -53,9 +53,6 @@ private:
   StepWork *step = nullptr;          ///< that is being counted
   double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
 
-  static mlir::RankedTensorType typeOf(mlir::Value value) {
-    return llvm::cast<mlir::RankedTensorType>(value.getType());
-  }
   double product(llvm::ArrayRef<Size> of);
   /// Terms of each of a contraction's sums.
   double termsOf(ContractOp op);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The single list of stages.
 #include "Pipeline.h"
-#include "passes/Passes.h"
+#include "Passes.h"
 
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -38,6 +39,20 @@ void addPasses(OpPassManager &passes, Stage stage) {
   case Stage::planned:
     passes.addPass(createPlanPass()); // needs every kernel's tile
     return;
+  }
+}
+
+void registerStagePipelines() {
+  static std::vector<std::pair<std::string, std::string>> flags; // the registry keeps what they refer to
+  for (auto [name, stage] : stages()) {
+    OpPassManager any;
+    addPasses(any, stage);
+    if (any.empty())
+      continue;
+    flags.emplace_back(("tutti-to-" + name).str(),
+                       ("what leads to the stage `" + name + "` from the one before").str());
+    PassPipelineRegistration<>(flags.back().first, flags.back().second,
+                               [stage](OpPassManager &passes) { addPasses(passes, stage); });
   }
 }
 

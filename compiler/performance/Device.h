@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the model knows of a GPU: one row of constants, each from a public source (Devices.cpp).
-#ifndef TUTTI_COMPILER_MODEL_DEVICE_H
-#define TUTTI_COMPILER_MODEL_DEVICE_H
+#ifndef TUTTI_COMPILER_PERFORMANCE_DEVICE_H
+#define TUTTI_COMPILER_PERFORMANCE_DEVICE_H
 
 #include "compiler/codegen/cuda/images/Architectures.h"
 

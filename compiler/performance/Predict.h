@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The formula: from a kernel's counted work to a time on a device (docs/performance-model.md).
-#ifndef TUTTI_COMPILER_MODEL_PREDICT_H
-#define TUTTI_COMPILER_MODEL_PREDICT_H
+#ifndef TUTTI_COMPILER_PERFORMANCE_PREDICT_H
+#define TUTTI_COMPILER_PERFORMANCE_PREDICT_H
 
 #include "Device.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stages, and the passes that lead from one to the next.
-#ifndef TUTTI_COMPILER_PIPELINE_H
-#define TUTTI_COMPILER_PIPELINE_H
+#ifndef TUTTI_PASSES_PIPELINE_H
+#define TUTTI_PASSES_PIPELINE_H
 
 #include "mlir/Pass/PassManager.h"
 
@@ -14,6 +14,8 @@ llvm::ArrayRef<std::pair<llvm::StringRef, Stage>> stages();
 /// The passes that lead to a stage from the one before it; none for `model`, which import makes, and `binary`, which
 /// the emitters make.
 void addPasses(mlir::OpPassManager &passes, Stage stage);
+/// `--tutti-to-batched`, `-to-kernels` and `-to-planned` of tutti-opt: those passes, by the stage they lead to.
+void registerStagePipelines();
 
 } // namespace tutti
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What holds for every prediction.
-#include "compiler/model/Predict.h"
+#include "compiler/performance/Predict.h"
 
 #include <gtest/gtest.h>
 

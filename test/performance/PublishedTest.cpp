@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The model against timings that others have published, each within 25 %. A kernel's work is counted as its source
 // states or shows it; no constant of the model comes from one of these timings.
-#include "compiler/model/Predict.h"
+#include "compiler/performance/Predict.h"
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ static ScalarWork countSpecial(Operation *op) {
       .Default([](Operation *) { return ScalarWork{.special = 1}; });
 }
 
-static void count(Operation *op, ScalarWork &work, StringRef precision) {
+static void count(Operation *op, ScalarWork &work, Precision precision) {
   if (isa<scf::IfOp>(op)) // a math function's long way, which most arguments do not take
     return;
   if (!approximation(op, precision).empty()) {
@@ -54,7 +54,7 @@ static void count(Operation *op, ScalarWork &work, StringRef precision) {
 }
 
 ScalarWork countScalar(MapOp map) {
-  StringRef precision = getPrecision(map->getParentOfType<ModuleOp>());
+  Precision precision = getPrecision(map->getParentOfType<ModuleOp>());
   OwningOpRef<ModuleOp> module = scalarFunction(map, precision);
   ScalarWork work;
   for (Operation &op : module->lookupSymbol<func::FuncOp>("f").front().without_terminator())

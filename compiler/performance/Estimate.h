@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a program's launches are predicted to take, on every device that the model knows.
-#ifndef TUTTI_COMPILER_MODEL_ESTIMATE_H
-#define TUTTI_COMPILER_MODEL_ESTIMATE_H
+#ifndef TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
+#define TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
 
 #include "Work.h"
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// e^x = p 2^n by AVX-512's one instruction that multiplies by 2^n, for any n, and rounds once. In arithmetic n lies in
+// two factors, as no float holds all powers of two, which takes six instructions; as the first product is exact, that
+// is the same number (docs/numerics.md).
+#include "Image.h"
+
+#include "compiler/codegen/MathFunctions.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// p 2^n for a register, +0 where `counts` is not set.
+static Value scaled(ImplicitLocOpBuilder &b, Value p, Value n, Value counts) {
+  constexpr int32_t roundAsTold = 4;
+  auto type = cast<VectorType>(p.getType());
+  Type mask = b.getIntegerType(type.getNumElements());
+  const char *name =
+      type.getElementType().isF64() ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512";
+  Value arguments[] = {p, n, arith::ConstantOp::create(b, b.getZeroAttr(type)),
+                       LLVM::BitcastOp::create(b, mask, counts),
+                       arith::ConstantOp::create(b, b.getI32IntegerAttr(roundAsTold))};
+  return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments).getResult(0);
+}
+
+static Value exponential(ImplicitLocOpBuilder &b, Value argument, int64_t lanes) {
+  Expr x(b, argument);
+  Format f(x);
+  // Half the smallest denormal is more than e to this. A scale that comes to less would go a slow way in a CPU.
+  Value counts = x.compare(arith::CmpFPredicate::UGE, x.like(f.pick(-104, -746)));
+  Power e = powerOf(clampAbove(x, mostExp(f)), f.magic(), f);
+  SmallVector<Value> parts;
+  for (int64_t i = 0; i < cast<VectorType>(argument.getType()).getNumElements() / lanes; ++i)
+    parts.push_back(scaled(b, partOf(b, e.p, i, lanes), partOf(b, e.n, i, lanes), partOf(b, counts, i, lanes)));
+  return endToEnd(b, std::move(parts));
+}
+
+void scaleExponentials(ModuleOp module) {
+  constexpr int64_t registerBits = 512;
+  SmallVector<math::ExpOp> found;
+  module.walk([&](math::ExpOp op) { found.push_back(op); });
+  for (math::ExpOp op : found) {
+    auto type = dyn_cast<VectorType>(op.getType());
+    unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
+    int64_t lanes = registerBits / width;
+    if (!type || width < 32 || !llvm::isPowerOf2_64(type.getNumElements()) || type.getNumElements() < lanes)
+      continue;
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    op.replaceAllUsesWith(exponential(b, op.getOperand(), lanes));
+    op.erase();
+  }
+}
+
+} // namespace tutti

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Words of the plan dialect: in a file of their own, as its ops use words of the tutti dialect, too, which are declared there.
+#ifndef TUTTI_PLAN_ENUMS_TD
+#define TUTTI_PLAN_ENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class Plan_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::tutti::plan";
+  let genSpecializedAttr = 0;
+}
+def Plan_Family : Plan_Enum<"Family", "which emitter takes a kernel", [
+    I32EnumAttrCase<"chain", 0>, I32EnumAttrCase<"row", 1>, I32EnumAttrCase<"element", 2>]>;
+def Plan_Space : Plan_Enum<"Space", "what memory is for", [
+    I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"arena", 2>, I32EnumAttrCase<"constant", 3>,
+    I32EnumAttrCase<"state", 4>]>;
+def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.h)", [
+    I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"fragmentsF32", 2, "fragments.f32">,
+    I32EnumAttrCase<"fragmentsBf16", 3, "fragments.bf16">, I32EnumAttrCase<"fragmentsF16", 4, "fragments.f16">]>;
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Heads as they are asked for and as artifacts name them.
+#ifndef TUTTI_DIALECTS_TUTTI_HEADS_H
+#define TUTTI_DIALECTS_TUTTI_HEADS_H
+
+#include "Tutti.h"
+
+namespace tutti {
+
+/// What a text can be, for messages.
+constexpr llvm::StringLiteral headTexts = "members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1";
+
+/// What a head's text says; the text itself stays its name: "quantile:0.50" is told from "quantile:0.5".
+struct HeadText {
+  std::optional<HeadKind> kind; ///< none: the members' own values
+  std::optional<double> q;      ///< of a quantile, and of no other
+  /// Nothing if the text is no head.
+  static std::optional<HeadText> parse(llvm::StringRef text);
+};
+
+} // namespace tutti
+
+#endif

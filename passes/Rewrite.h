@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Patterns, applied until none matches.
+#ifndef TUTTI_PASSES_REWRITE_H
+#define TUTTI_PASSES_REWRITE_H
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tutti {
+
+/// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end.
+inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, mlir::RewritePatternSet patterns) {
+  if (succeeded(mlir::applyPatternsGreedily(root, std::move(patterns))))
+    return mlir::success();
+  return root->emitError("rewrites undo each other, or take more rounds than they should: a mistake of the compiler");
+}
+
+} // namespace tutti
+
+#endif
