@@ -75,11 +75,15 @@ template <> __device__ __forceinline__ float noSum<float>() { return -0.0f; }
 template <> __device__ __forceinline__ double noSum<double>() { return -0.0; }
 
 /// The chain rule: `count` terms in chunks, each an ascending chain from +0, the chunks' sums added in ascending order.
-/// term(k, sum) is the sum with the k-th term in it.
+/// term(k, sum) is the sum with the k-th term in it. Of many terms a few at a time are one piece of code: those of a whole
+/// chunk, whose elements the compiler would load together, are more than a thread's registers.
 template <int count, int chunk, class T, class Term> __device__ __forceinline__ T chainSum(Term term) {
+  constexpr int together = count <= 64 ? count : 8;
   T total = noSum<T>();
+#pragma unroll 1
   for (int from = 0; from < count; from += chunk) {
     T sum = T(0);
+#pragma unroll together
     for (int k = from; k < from + chunk && k < count; ++k)
       sum = term(k, sum);
     total = plus(total, sum);
