@@ -5,8 +5,10 @@
 // on each class of targets has its own: numerics, fusion, launches and arena of a CPU and of a GPU differ. They meet
 // again in the artifact, where the weights are.
 #include "Compiler.h"
-#include "Build.h"
 #include "Memory.h"
+#include "compiler/artifact/Writer.h"
+#include "compiler/codegen/cpu/Build.h"
+#include "compiler/codegen/cuda/Build.h"
 #include "compiler/import/Ports.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"

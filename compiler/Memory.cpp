@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Searches for what fits: footprints grow with every one of the numbers searched for.
 #include "Memory.h"
-#include "Build.h"
 #include "compiler/Error.h"
 #include "dialects/tutti/Lift.h"
 #include "dialects/tutti/Module.h"

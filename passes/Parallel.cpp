@@ -12,10 +12,10 @@ namespace tutti {
 
 namespace {
 
-/// " of node 'x'", where the location has a name.
+/// "of node 'x' ", where the location has a name.
 std::string nodeOf(Operation &op) {
   auto named = op.getLoc()->findInstanceOf<NameLoc>();
-  return named ? " of node '" + named.getName().str() + "'" : "";
+  return named ? "of node '" + named.getName().str() + "' " : "";
 }
 
 struct ParallelPass : impl::ParallelPassBase<ParallelPass> {
@@ -37,8 +37,7 @@ private:
       return op.emitOpError("does not say along which axes it is parallel: --tutti-vmap comes before this pass");
     for (const Size &size : parallel.mixedSizes())
       if (!size.isFixed())
-        return op.emitOpError() << nodeOf(op) << (nodeOf(op).empty() ? "" : " ")
-                                << "is not parallel along the dimension '" << size.str()
+        return op.emitOpError() << nodeOf(op) << "is not parallel along the dimension '" << size.str()
                                 << "', whose length each call decides; bind it to one value with --dim";
     auto head = dyn_cast<HeadOp>(op);
     if (head && !isLifted(head.getX().getType()))

@@ -35,6 +35,10 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
     int64_t members = getMembers(getOperation()).value_or(1);
     for (auto kernel : getOperation().getOps<plan::KernelOp>()) {
       Steps steps = Steps::of(kernel);
+      if (!steps.unbounded.empty()) {
+        kernel.emitError("expected results for values whose rows have no fixed length (tutti-fuse makes them)");
+        return signalPassFailure();
+      }
       bool chain = kernel.getFamily() == plan::Family::chain;
       int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialBytes : 0);
       int64_t tile = 64;

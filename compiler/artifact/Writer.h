@@ -3,47 +3,10 @@
 #ifndef TUTTI_COMPILER_ARTIFACT_WRITER_H
 #define TUTTI_COMPILER_ARTIFACT_WRITER_H
 
+#include "compiler/codegen/ProgramCode.h"
 #include "compiler/import/align/Align.h"
 
 namespace tutti {
-
-/// Machine code of a program's kernels for one target.
-struct TargetImage {
-  std::string target;                       ///< "x86-64-v3", "sm_90a", "emulated-sm_80"
-  unsigned minDriver = 0;                   ///< of CUDA, as cuDriverGetVersion counts
-  std::shared_ptr<const std::string> bytes; ///< programs may have an image in common
-  struct Kernel {
-    uint64_t offset = 0; ///< of the function on a CPU, whose kernels share an image; else of the kernel's own file
-    uint64_t bytes = 0;  ///< of that file
-    unsigned registers = 0, stack = 0, staticShared = 0, barriers = 0, maxThreads = 0; ///< as the cubin has them
-  };
-  std::vector<Kernel> kernels; ///< in the order of the program's
-};
-
-/// How a kernel is launched on a CUDA device.
-struct CudaLaunch {
-  std::vector<int64_t> rows;            ///< of a block; several kernels in one: of each part's
-  int64_t threads = 0, sharedBytes = 0; ///< of a block
-  int64_t cluster = 1;                  ///< blocks in x that share the rows
-  bool operator==(const CudaLaunch &) const = default;
-};
-
-/// A kernel of a module as one function, or several that are launched at once.
-struct KernelCode {
-  std::vector<unsigned> kernels; ///< their numbers in the module
-  std::string name;              ///< of the function; one name is one kernel, also of several modules
-  CudaLaunch launch;
-};
-
-/// A planned module, and its kernels as code for targets that launch them alike.
-struct ProgramCode {
-  mlir::ModuleOp planned;
-  const Ensemble *ensemble;               ///< whose weights the module names
-  std::vector<std::string> architectures; ///< of CUDA
-  /// In the module's order; of one kernel from the largest tile of rows to the smallest.
-  std::vector<KernelCode> kernels;
-  std::vector<TargetImage> images;
-};
 
 struct WriteOptions {
   std::string share;    ///< "content" or "none"

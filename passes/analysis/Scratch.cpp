@@ -96,8 +96,7 @@ private:
 };
 
 /// Elements from row to row. Whole vectors are stored by what is no map or product.
-int64_t strideOf(Value value, const TargetTraits &target) {
-  int64_t columns = RowForm::of(typeOf(value)).columns.getFixed();
+int64_t strideOf(Value value, int64_t columns, const TargetTraits &target) {
   bool isMasked = isa<MapOp>(value.getDefiningOp()) || isTiled(value.getDefiningOp());
   if (columns == 1 || (target.packsNarrowRows && isMasked && columns <= mostPacked))
     return columns;
@@ -134,7 +133,12 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
       continue;
     auto type = typeOf(value);
     place.narrow = narrowOf(value);
-    place.stride = strideOf(value, target);
+    Size columns = RowForm::of(type).columns;
+    if (!columns.isFixed()) {
+      steps.unbounded.push_back(value);
+      continue;
+    }
+    place.stride = strideOf(value, columns.getFixed(), target);
     place.offset =
         memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
   }

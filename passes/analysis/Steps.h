@@ -48,6 +48,9 @@ struct Steps {
   llvm::MapVector<mlir::Value, Place> places;
   /// Bytes of scratch that grow with the rows of the tile, for one row.
   int64_t scratchPerRow = 0;
+  /// Values that would have to be kept, but whose rows have no fixed length: no kernel that is run has any (passes/fuse
+  /// has them stored).
+  llvm::SmallVector<mlir::Value> unbounded;
   /// True if sums wait in memory, for those of later chunks or for registers: `partialBytes` a row.
   bool needsPartials = false;
   /// What rows read transposed, where a worker has memory for copies of it.

@@ -31,7 +31,10 @@ struct Growing : Group {
   size_t phases = 0;     ///< of rows, among its ops
 };
 
-/// What a task has of memory for the values of a row.
+/// Of what an op makes for a row, in elements; its length may depend on the call.
+Size columnsOf(Operation *op) { return RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns; }
+
+/// What a task has of memory for the values of a row. Those whose length depends on the call are stored, everywhere.
 class Room {
 public:
   explicit Room(ModuleOp module) : bound(getScratchPerRow(module)), trials(ModuleOp::create(module.getLoc())) {
@@ -56,13 +59,22 @@ public:
     return all;
   }
 
+  /// Whether what was counted of the group is all that there is to know.
+  static bool isCounted(const Growing &group) {
+    return group.since == 0 && llvm::all_of(group.ops, [](Operation *op) { return columnsOf(op).isFixed(); });
+  }
+
   /// Whether the group's values fit; chooses those that are stored instead.
   bool holds(Growing &group) {
     Group trial = group;
     bool multiplies = llvm::any_of(trial.ops, isPanels);
     while (true) {
-      auto [scratch, widest] = measure(trial);
-      if (scratch <= *bound) {
+      auto [scratch, widest, unbounded] = measure(trial);
+      if (unbounded) {
+        trial.stored.insert(unbounded);
+        continue;
+      }
+      if (!bound || scratch <= *bound) {
         group.stored = trial.stored;
         group.scratch = scratch;
         group.since = 0;
@@ -83,28 +95,33 @@ private:
   static int64_t bytesOfRow(Operation *op) {
     constexpr int64_t mostPadding = 32 * 8;
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Size columns = RowForm::of(type).columns;
+    Size columns = columnsOf(op);
     std::optional<Size> bytes =
         columns.isFixed() ? columns.times(Size(storageBytes(type.getElementType()))) : std::nullopt;
     return bytes ? bytes->getFixed() + mostPadding : INT64_MAX / 2;
   }
 
   struct Measured {
-    int64_t scratch;   ///< bytes for a row
-    Operation *widest; ///< whose result takes the most of them; null where all are of one column
+    int64_t scratch;      ///< bytes for a row
+    Operation *widest;    ///< whose result takes the most of them; null where all are of one column
+    Operation *unbounded; ///< one whose result has no fixed length, and would have to be kept; null if there is none
   };
   Measured measure(const Group &group) {
     Outline outline = Outline::of(group, "trial");
     trials->push_back(outline.kernel);
     Steps steps = Steps::of(outline.kernel);
-    Measured measured{steps.scratchPerRow, nullptr};
+    Measured measured{steps.scratchPerRow, nullptr, nullptr};
     int64_t most = 1;
-    for (Operation *op : group.ops)
-      if (auto place = steps.places.find(outline.mapping.lookupOrNull(op->getResult(0)));
-          place != steps.places.end() && place->second.kind == Place::scratch && place->second.stride > most) {
+    for (Operation *op : group.ops) {
+      Value inside = outline.mapping.lookupOrNull(op->getResult(0));
+      auto place = steps.places.find(inside);
+      if (llvm::is_contained(steps.unbounded, inside))
+        measured.unbounded = op;
+      else if (place != steps.places.end() && place->second.kind == Place::scratch && place->second.stride > most) {
         most = place->second.stride;
         measured.widest = op;
       }
+    }
     outline.kernel->erase();
     return measured;
   }
@@ -142,11 +159,12 @@ public:
   std::vector<Group> run() {
     placeAll();
     // Of long groups scratch memory is counted now and then, not with each op. Where that let too many in, it is.
-    if (llvm::any_of(groups, [&](Growing &group) { return group.since > 0 && !room.holds(group); })) {
+    if (!allHold()) {
       groups.clear();
       groupOf.clear();
       room.countAlways();
       placeAll();
+      allHold();
     }
     std::vector<Group> all;
     for (unsigned id : sorted())
@@ -162,6 +180,13 @@ private:
   bool inPieces;     ///< of the active set: heads, which need all of it, run by themselves
   std::vector<Growing> groups;
   llvm::DenseMap<Operation *, unsigned> groupOf;
+
+  bool allHold() {
+    bool all = true;
+    for (Growing &group : groups)
+      all &= Room::isCounted(group) || room.holds(group);
+    return all;
+  }
 
   void placeAll() {
     for (Operation &op : function.getBody().front())

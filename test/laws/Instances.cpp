@@ -121,7 +121,7 @@ static std::vector<Instance> table() {
     add("top", ("%a: " + x).c_str(), ("19" + least).c_str());
   }
   for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
-    for (const char *step : {"3", "7", "21"}) {
+    for (const char *step : {"1", "3", "7", "21"}) {
       std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>",
                   s = std::string(" step ") + step + way + " : ";
       add("scan", ("%a: " + x).c_str(), ("sum %a" + s + x).c_str());

@@ -245,6 +245,18 @@ static const std::vector<Network> all = {
        })mlir",
      {{"w", {5, 3}}},
      {{"i", {5}}}},
+    // Rows are columns for a while: what several read of a row has no fixed length.
+    {"columns",
+     R"mlir(func.func @main(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?x7xf32, ["batch"]> {
+         %0 = tutti.transpose %x [1, 0] : tensor<?x7xf32, ["batch"]>
+         %1 = tutti.reduce sum %0 [0] : tensor<7x?xf32, ["batch"]>
+         %2 = tutti.exp %1 : tensor<1x?xf32, ["batch"]>
+         %3 = tutti.mul %2, %1 : tensor<1x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>
+         %4 = tutti.add %0, %3 : tensor<7x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>
+         %5 = tutti.transpose %4 [1, 0] : tensor<7x?xf32, ["batch"]>
+         return %5 : tensor<?x7xf32, ["batch"]>
+       })mlir",
+     {}},
 };
 
 const std::vector<Network> &networks() { return all; }

@@ -281,3 +281,21 @@ module {
     return %6 : tensor<?x9x4xf32, ["batch"]>
   }
 }
+
+// -----
+
+// A row whose length depends on the call is not kept by a task: it is a result, which the kernel reads again.
+module {
+  // CHECK-LABEL: func.func @columns_of_the_call
+  func.func @columns_of_the_call(%x: tensor<2x?xf32, ["batch"]>) -> tensor<1x?xf32, ["batch"]> {
+    // CHECK: %[[BOTH:.*]]:2 = plan.dispatch @[[K:.*]](%{{.*}}) : (tensor<2x?xf32, ["batch"]>) -> (tensor<1x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>)
+    // CHECK: return %[[BOTH]]#1
+    // CHECK: plan.kernel @[[K]] element rows ["1"]
+    // CHECK: %[[SUM:.*]] = tutti.reduce sum
+    // CHECK: tutti.yield %[[SUM]], %{{.*}}
+    %0 = tutti.reduce sum %x [0] : tensor<2x?xf32, ["batch"]>
+    %1 = tutti.relu %0 : tensor<1x?xf32, ["batch"]>
+    %2 = tutti.mul %1, %0 : tensor<1x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>
+    return %2 : tensor<1x?xf32, ["batch"]>
+  }
+}

@@ -65,8 +65,8 @@ void emitScan(StepEmitter &e, ScanOp op, Value row) {
   };
   // -0 + s is s, whatever s is.
   Value none = numbers(sums ? -0.0 : 1), empty = numbers(sums ? 0 : 1);
-  if (int64_t step = op.getStep().value_or(1); step > 1)
-    return emitColumns(e, op, row, step, empty);
+  if (std::optional<int64_t> step = op.getStep())
+    return emitColumns(e, op, row, *step, empty);
   AffineMap own = e.own(op.getX());
 
   /// `before` is what the row came to, and `shown` what an exclusive scan says of it: both in every lane.

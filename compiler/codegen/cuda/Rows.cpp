@@ -35,14 +35,14 @@ static std::string reduction(KernelText &k, ReduceOp op, const std::string &line
 static std::string scan(KernelText &k, ScanOp op, const std::string &lines, ArrayRef<std::string> dims) {
   RankedTensorType type = typeOf(op.getX());
   bool sums = op.getKind() == ScanKind::sum;
-  int64_t step = op.getStep().value_or(1);
   std::string name = cudaType(type.getElementType()), one = formatv("static_cast<{0}>(1)", name);
   std::string none = sums ? formatv("noSum<{0}>()", name).str() : one,
               empty = sums ? formatv("static_cast<{0}>(0)", name).str() : one;
   std::string rule = formatv("{0}<{1}>, {2}", sums ? "SumOf" : "ProductOf", name, RowForm::of(type).columns.getFixed()),
               ways = formatv("{0}, {1}, {2}", op.getExclusive(), op.getReverse(), name),
-              skeleton = step == 1 ? formatv("scanRows<{0}, {1}>(t.rows, {2}, {3}", rule, ways, none, empty).str()
-                                   : formatv("scanColumns<{0}, {1}, {2}>(t.rows, {3}", rule, step, ways, empty).str();
+              skeleton = op.getStep()
+                             ? formatv("scanColumns<{0}, {1}, {2}>(t.rows, {3}", rule, *op.getStep(), ways, empty).str()
+                             : formatv("scanRows<{0}, {1}>(t.rows, {2}, {3}", rule, ways, none, empty).str();
   return overRows(k, skeleton, op.getX(), "{0}", lines, dims, "int row, int column, " + name + " all",
                   lines + "    " + k.store(op.getResult(), "all", dims));
 }

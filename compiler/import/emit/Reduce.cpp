@@ -110,7 +110,8 @@ Operand Emit::moveAxis(const Operand &x, int64_t from, int64_t to) {
 Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive, bool reverse) {
   if (!isKnown(x, axis, "sums along"))
     return Operand();
-  // The axes behind this one keep their places where their lengths are known; else it is moved behind them.
+  // The axes behind this one keep their places where their lengths are known; else it is moved behind them. Whether
+  // they are known decides no bit.
   Sizes sizes = x.sizes();
   std::optional<Size> step = tutti::product(ArrayRef(sizes).drop_front(axis + 1));
   bool moves = !step || !step->isFixed() || step->getFixed() < 1;
@@ -118,8 +119,8 @@ Operand Emit::scan(ScanKind kind, const Operand &x, int64_t axis, bool exclusive
   if (!rows)
     return Operand();
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScanKindAttr::get(&context, kind)}};
-  if (!moves && *step != Size(1))
-    attributes.push_back(number("step", step->getFixed()));
+  if (moves || *step != Size(1))
+    attributes.push_back(number("step", moves ? 1 : step->getFixed()));
   if (exclusive)
     attributes.emplace_back(StringAttr::get(&context, "exclusive"), UnitAttr::get(&context));
   if (reverse)

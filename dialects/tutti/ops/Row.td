@@ -27,8 +27,9 @@ def Tutti_ScanOp : Tutti_Op<"scan", [
   let summary = "y[i] = the sum or product of x[0] to x[i] along the last axis";
   let description = [{
     With `exclusive` of x[0] to x[i - 1], and 0 or 1 for i = 0. With `reverse` both rows are counted from their ends. With a
-    `step` a row is as many rows, of the elements that lie so far apart: a scan along an axis before the last, of a tensor whose
-    axes from that one on are seen as one.
+    `step` a row is as many rows, of the elements that lie so far apart, and the order of the sums is another (docs/numerics.md):
+    a scan along an axis before the last, of a tensor whose axes from that one on are seen as one, or that was moved behind the
+    others (a step of 1).
 
     Example: `%y = tutti.scan sum %x exclusive : tensor<4x8xf32>`
   }];

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "KernelSet.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tutti {
+
+KernelSet::KernelSet(ArrayRef<PlannedModule> planned) {
+  std::map<std::string, unsigned> known;
+  llvm::StringSet<> names;
+  for (auto [m, each] : llvm::enumerate(planned)) {
+    std::string sizes = llvm::join(programOf(each.module).sizeOrder(), " ");
+    ofModule.emplace_back();
+    for (auto kernel : ModuleOp(each.module).getOps<plan::KernelOp>()) {
+      auto [place, fresh] = known.try_emplace(sizes + "\n" + kernel.textButForName(), kernels.size());
+      if (fresh) {
+        std::string name = kernel.getSymName().str();
+        for (unsigned i = 2; !names.insert(name).second; ++i)
+          name = (kernel.getSymName() + "b" + llvm::Twine(i)).str();
+        kernels.push_back({kernel, name});
+      }
+      ofModule.back().push_back(place->second);
+    }
+  }
+}
+
+} // namespace tutti

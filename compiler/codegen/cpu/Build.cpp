@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The emitters, called for every kernel of the modules and every level.
+#include "Build.h"
+#include "Emitters.h"
+#include "Image.h"
+#include "compiler/Error.h"
+#include "compiler/codegen/KernelSet.h"
+#include "dialects/tutti/Tutti.h"
+
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <future>
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+/// What emitters have to know of a module, as text: each level has a context of its own. Constants and the program,
+/// which may be large, stay behind.
+struct ModuleText {
+  std::string text;
+  std::vector<std::string> symbols, names; ///< of the call's sizes; of the kernels, in their order
+};
+} // namespace
+
+static std::vector<ModuleText> textsOf(ArrayRef<PlannedModule> planned, const KernelSet &set) {
+  std::vector<ModuleText> texts;
+  for (const PlannedModule &each : planned) {
+    ModuleText &own = texts.emplace_back();
+    own.symbols = programOf(each.module).sizeOrder();
+    OwningOpRef<ModuleOp> kernels = ModuleOp::create(ModuleOp(each.module).getLoc());
+    (*kernels)->setAttrs(each.module->getAttrDictionary());
+    for (const KernelSet::Kernel &kernel : set.kernels)
+      if (kernel.kernel->getParentOp() == each.module) {
+        kernels->push_back(kernel.kernel->clone());
+        own.names.push_back("tutti_" + kernel.name);
+      }
+    llvm::raw_string_ostream(own.text) << *kernels;
+  }
+  return texts;
+}
+
+/// All kernels for one level.
+static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<ModuleText> texts) {
+  DialectRegistry dialects;
+  dialects.insert<TuttiDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, ub::UBDialect>();
+  MLIRContext own(dialects, MLIRContext::Threading::DISABLED);
+  own.loadAllAvailableDialects();
+  std::vector<std::string> names;
+  OwningOpRef<ModuleOp> code = ModuleOp::create(UnknownLoc::get(&own)), source;
+  StepFunctions steps;
+  for (const ModuleText &each : texts) {
+    source = parseSourceString<ModuleOp>(each.text, &own);
+    if (!source)
+      return fail(ExitCode::internal, "the kernels' text does not parse");
+    for (auto [kernel, name] : llvm::zip_equal(source->getOps<plan::KernelOp>(), each.names)) {
+      if (llvm::Error error = emitKernel(*code, steps, kernel, each.symbols, level, name))
+        return std::move(error);
+      names.push_back(name);
+    }
+  }
+  return buildCpuImage(*code, level, names);
+}
+
+llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planned, ArrayRef<std::string> levels,
+                                                  unsigned jobs) {
+  KernelSet set(planned);
+  std::vector<ModuleText> texts = textsOf(planned, set);
+  std::vector<ProgramCode> programs;
+  for (auto [m, each] : llvm::enumerate(planned)) {
+    programs.push_back({each.module, each.ensemble, {}, {}, {}});
+    for (auto [k, kernel] : llvm::enumerate(set.ofModule[m]))
+      programs.back().kernels.push_back({{unsigned(k)}, set.kernels[kernel].name, {}});
+  }
+  std::vector<const CpuLevel *> building;
+  std::vector<std::future<llvm::Expected<CpuImage>>> running;
+  auto policy = jobs > 1 ? std::launch::async : std::launch::deferred;
+  for (const CpuLevel &level : cpuLevels())
+    if (llvm::is_contained(levels, level.name)) {
+      building.push_back(&level);
+      running.push_back(std::async(policy, [&level, &texts] { return emitLevel(level, texts); }));
+    }
+  llvm::Error first = llvm::Error::success(); // the levels' are alike
+  for (auto [level, future] : llvm::zip_equal(building, running)) {
+    llvm::Expected<CpuImage> built = future.get();
+    if (llvm::Error error = built.takeError()) {
+      if (first)
+        llvm::consumeError(std::move(error));
+      else
+        first = std::move(error);
+      continue;
+    }
+    auto bytes = std::make_shared<const std::string>(std::move(built->bytes));
+    for (auto [program, kernels] : llvm::zip_equal(programs, set.ofModule)) {
+      program.images.push_back({level->name.str(), 0, bytes, {}});
+      for (unsigned kernel : kernels)
+        program.images.back().kernels.push_back({.offset = built->offsets[kernel]});
+    }
+  }
+  if (first)
+    return first;
+  return programs;
+}
+
+} // namespace tutti
