@@ -249,5 +249,25 @@ TEST(Reference, TellsWhatContractionsDo) {
                    .contracts);
 }
 
+TEST(Reference, CountsTheRoundingsBehindAResult) {
+  // Moving rounds nothing, and three products of what two sums have wrong are wrong in two ways.
+  const char *text = R"(func.func @main(%x: tensor<2x8xf32>, %w: tensor<3xf32>) -> tensor<2x3xf32> {
+    %0 = tutti.reduce sum %x [1] : tensor<2x8xf32>
+    %1 = tutti.reshape %0 : tensor<2x1xf32> -> tensor<2xf32>
+    %2 = tutti.contract %1, %w "a,b->ab" : tensor<2xf32>, tensor<3xf32>
+    return %2 : tensor<2x3xf32> })";
+  Answer two = answerOf(text, {given(floats(std::vector<double>(16, 0.1), {2, 8})), given(floats({1, 2, 3}))});
+  EXPECT_EQ(two.independent, 2);
+  EXPECT_EQ(stack({two, two}).independent, 4);
+  EXPECT_EQ(given(floats({1})).independent, HUGE_VAL);
+
+  // Whose luck is that of two errors, not of 90000: chance is e^(3.1 / sqrt 2).
+  constexpr double one = 0x1p-20;
+  Answer many = measured(90000, one);
+  many.independent = 2;
+  EXPECT_TRUE(judge(wrongBy(many, 11 * one), many).ok);
+  EXPECT_FALSE(judge(wrongBy(many, 11.5 * one), many).ok);
+}
+
 } // namespace
 } // namespace tutti

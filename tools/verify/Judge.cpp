@@ -86,7 +86,8 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   verdict.plain = plain.get() / scale;
   // Two norms of n equally large, independent normal errors differ by more than this once in a thousand times: the
   // root of the quantile of F(n, n).
-  double chance = std::exp(3.1 / std::sqrt(std::max<double>(compared.size(), 1)));
+  double errors = std::clamp<double>(compared.size(), 1, std::max(answer.independent, 1.0));
+  double chance = std::exp(3.1 / std::sqrt(errors));
   double factor = (answer.contracts ? 1.25 : 2) * chance;
   // Rounding the result alone may cost half a unit in the last place. The float64 reference rounds as much as ours
   // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products
@@ -110,10 +111,10 @@ Row judge(const HostTensor &got, const Answer &answer, std::string name, std::st
     return row;
   row.active.assign(active.begin(), active.end());
   for (size_t i = 0; i < active.size(); ++i)
-    row.members.push_back(judge(
-        unstack(got, i),
-        {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i), answer.contracts, answer.unit},
-        row.whole.plain));
+    row.members.push_back(judge(unstack(got, i),
+                                {unstack(answer.exact, i), unstack(answer.plain, i), unstack(answer.other, i),
+                                 answer.contracts, answer.unit, answer.independent / double(active.size())},
+                                row.whole.plain));
   return row;
 }
 

@@ -24,6 +24,7 @@ class Observer {
 public:
   std::optional<HostTensor> sawExact(Operation &op, ArrayRef<HostTensor> operands, const HostTensor &result) {
     work[&op] = workOf(op, operands, result);
+    noteRounding(op, double(result.count()));
     if (chooses(op))
       choices[&op] = {SmallVector<HostTensor>(operands), result, {}};
     return std::nullopt;
@@ -68,6 +69,12 @@ public:
     return contractions > 0 && 2 * contractions >= all;
   }
 
+  /// The narrowest place that all rounding behind a value goes through, in elements; infinite where nothing rounds.
+  double independent(Value value) const {
+    auto known = narrowest.find(value.getDefiningOp());
+    return known == narrowest.end() ? HUGE_VAL : known->second;
+  }
+
 private:
   struct Choice {
     SmallVector<HostTensor> operands;
@@ -91,7 +98,17 @@ private:
     return work;
   }
 
-  llvm::DenseMap<Operation *, double> work;
+  /// Ops come behind what they read.
+  void noteRounding(Operation &op, double count) {
+    double behind = 0; // of several operands, the one that is made of most
+    for (Value operand : op.getOperands())
+      if (double own = independent(operand); std::isfinite(own))
+        behind = std::max(behind, own);
+    if (behind > 0 || work.lookup(&op) > 0)
+      narrowest[&op] = behind > 0 ? std::min(behind, count) : count;
+  }
+
+  llvm::DenseMap<Operation *, double> work, narrowest;
   llvm::DenseMap<Operation *, Choice> choices;
   bool anyUndecided = false;
 };
@@ -144,7 +161,8 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   Operation *end = function.getBody().front().getTerminator();
   for (unsigned i = 0; i < exact->size(); ++i)
     answers.push_back({(*exact)[i], (*plain)[i], other ? (*other)[i] : (*exact)[i],
-                       observer.contracts(end->getOperand(i)), unitOf(precision)});
+                       observer.contracts(end->getOperand(i)), unitOf(precision),
+                       observer.independent(end->getOperand(i))});
   return answers;
 }
 
@@ -166,8 +184,8 @@ Answer stack(std::vector<Answer> members) {
     return whole;
   };
   bool contracts = members[0].contracts;
-  double unit = members[0].unit;
-  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), contracts, unit};
+  double unit = members[0].unit, independent = members[0].independent * double(members.size());
+  return {join(&Answer::exact), join(&Answer::plain), join(&Answer::other), contracts, unit, independent};
 }
 
 HostTensor unstack(const HostTensor &tensor, int64_t position) {
@@ -202,6 +220,7 @@ llvm::Expected<Answer> underHead(MLIRContext &context, const Answer &members, St
     return answers.takeError();
   answers->front().contracts = members.contracts; // a few sums beside the members' work
   answers->front().unit = members.unit;
+  answers->front().independent = members.independent / double(members.exact.dims[0]);
   return answers->front();
 }
 

@@ -6,6 +6,8 @@
 #include "compiler/import/Member.h"
 #include "dialects/tutti/Tutti.h"
 
+#include <cmath>
+
 namespace tutti {
 
 /// A value of the reference. All three tensors have one type and shape.
@@ -19,6 +21,9 @@ struct Answer {
   bool contracts = false; ///< at least half of the operations behind it are a contraction's
   /// Unit roundoff of the precision that `plain` is of, 0 for float32.
   double unit = 0;
+  /// Numbers with errors of their own that all of it is made of, as far as the graph says: the sums of 7 rows that are
+  /// multiplied by many weights have 7.
+  double independent = HUGE_VAL;
 };
 
 /// An input of the ensemble: the same in all three.
