@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels are told apart by their text, and by the order of the sizes that a launch gives them.
 #include "KernelSet.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -208,6 +208,24 @@ TEST_F(FileTest, SymbolsAreParallel) {
   EXPECT_EQ(failure({{{"N", {6, 6}}}}).code, 0);
 }
 
+// The order in which a scan adds does not hang on whether the axis behind is bound to one value or to a range.
+TEST_F(FileTest, ScansBeforeAnAxisOfTheCall) {
+  input("x", {3, std::string("N")});
+  ints("axis", {0});
+  node("CumSum", {"x", "axis"}, {"y"});
+  output("y");
+  std::string file = save("scan.onnx");
+  for (auto [least, most, step] : {std::tuple(8, 8, 8), std::tuple(1, 8, 1)}) {
+    ImportOptions options;
+    options.dims["N"] = {least, most};
+    llvm::Expected<Ensemble> ensemble = align(context, {file}, options, {});
+    ASSERT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+    std::vector<std::optional<int64_t>> steps;
+    ensemble->module->walk([&](ScanOp scan) { steps.push_back(scan.getStep()); });
+    EXPECT_EQ(steps, (std::vector<std::optional<int64_t>>{step})) << least << ".." << most;
+  }
+}
+
 TEST_F(FileTest, MembersMayCallThingsOtherwise) {
   input("x", {std::string("N"), 4});
   input("z", {std::string("N"), 4});

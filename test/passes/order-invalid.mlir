@@ -2,6 +2,7 @@
 // RUN: split-file %s %t
 // RUN: not tutti-opt %t/numerics.mlir --tutti-fuse 2>&1 | FileCheck %s --check-prefix=NUMERICS
 // RUN: not tutti-opt %t/kernel.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=NUMERICS
+// RUN: not tutti-opt %t/columns.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=COLUMNS
 // RUN: not tutti-opt %t/schedule.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // RUN: not tutti-opt %t/members.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MEMBERS
 // RUN: not tutti-opt %t/none.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=NONE
@@ -14,6 +15,7 @@
 // RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
 
 // NUMERICS: error: 'tutti.reduce' op expected 'numerics': --tutti-numerics comes before this pass
+// COLUMNS: error: expected results for values whose rows have no fixed length (tutti-fuse makes them)
 // SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
 // MEMBERS: error: 'plan.kernel' op runs over 'active', but the module does not say how many members that are: expected tutti.members
 // NONE: error: 'plan.dispatch' op there is no kernel @k0
@@ -35,6 +37,13 @@ plan.kernel @k0 row rows ["4"] weights [] {
 ^bb0(%x: tensor<4x8xf32>):
   %0 = tutti.reduce sum %x [1] : tensor<4x8xf32>
   tutti.yield %0 : tensor<4x1xf32>
+}
+//--- columns.mlir
+plan.kernel @k0 element rows ["1"] weights [] {
+^bb0(%x: tensor<2x?xf32, ["batch"]>):
+  %0 = tutti.reduce sum %x [0] numerics<rule = chain> : tensor<2x?xf32, ["batch"]>
+  %1 = tutti.mul %0, %0 : tensor<1x?xf32, ["batch"]>, tensor<1x?xf32, ["batch"]>
+  tutti.yield %1 : tensor<1x?xf32, ["batch"]>
 }
 //--- schedule.mlir
 plan.kernel @k0 row rows ["4"] weights [] {
