@@ -104,8 +104,8 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
       element);
 }
 
-void Code::prefetch(Value pointer) {
-  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint: all caches=*/3, /*cache: of data=*/1);
+void Code::prefetch(Value pointer, Cache cache) {
+  LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/cache == Cache::first ? 3 : 2, /*cache: of data=*/1);
 }
 
 Value Code::constant(Type type, Attribute scalar) {

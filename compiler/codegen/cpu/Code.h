@@ -71,8 +71,9 @@ public:
   /// Elements at `offsets` (vector of i64 or i32, in bytes) from the pointer, as many.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);
 
-  /// Asks for the line to be brought into the first cache, to be read. Any address will do.
-  void prefetch(mlir::Value pointer);
+  /// Asks for the line to be brought into a cache, to be read. Any address will do.
+  enum class Cache { first, second };
+  void prefetch(mlir::Value pointer, Cache cache = Cache::first);
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }

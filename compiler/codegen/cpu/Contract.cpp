@@ -89,28 +89,32 @@ private:
   /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
   /// processor itself looks ahead: the first tile asks for all that will be needed some pages later.
   SmallVector<Value> panelSums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
+    Value tile = code.div(row, code.num(tileRows));
+    Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
+    Value next = code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
+    auto askForNext = [&](Value k) { code.prefetch(code.at(next, code.mul(k, 64)), Code::Cache::second); };
     if (rows == tileRows) {
-      Value tile = code.div(row, code.num(rows));
-      Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
-      Value ahead =
-          code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
       Value asks;
       if (rowsComeIn)
         asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
                                      code.less(columns[0].column, code.num(2 * rt::panelColumns)));
       return sums(row, rows, columns, from, to, [&](Value k) {
-        code.prefetch(code.at(ahead, code.mul(k, 64)));
+        askForNext(k);
         if (asks)
           code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
       });
     }
     Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
+    Value second = code.less(row, code.num(2 * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
-      code.when(first, [&] {
-        for (const Column &column : columns)
-          code.prefetch(code.at(column.right, code.add(code.mul(code.mul(k, column.stride), 4), bytesAhead)));
-      });
+      code.when(
+          first,
+          [&] {
+            for (const Column &column : columns)
+              code.prefetch(code.at(column.right, code.add(code.mul(code.mul(k, column.stride), 4), bytesAhead)));
+          },
+          [&] { code.when(second, [&] { askForNext(k); }); });
     });
   }
 
@@ -140,13 +144,16 @@ private:
           Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
           overTiles([&](Value row, int64_t rows) {
             SmallVector<Value> part = panelSums(row, rows, columns, from, code.add(from, chunk));
-            Value none = code.constant(vector, code.b.getF32FloatAttr(-0.0f)); // -0 + s is s
-            for (int64_t i = 0; i < rows; ++i)
-              for (unsigned c = 0; c < columns.size(); ++c) {
-                Value place = partialAt(row, i, columns[c]);
-                Value earlier = code.select(isFirst, none, code.loadVector(element, place, {}));
-                code.storeVector(plus(earlier, part[i * columns.size() + c]), place, {});
-              }
+            auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
+              for (int64_t i = 0; i < rows; ++i)
+                for (unsigned c = 0; c < columns.size(); ++c) {
+                  Value place = partialAt(row, i, columns[c]);
+                  code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
+                }
+            };
+            code.when(
+                isFirst, [&] { wait([](Value sum, Value) { return sum; }); },
+                [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
           });
         });
         last = code.num(before);

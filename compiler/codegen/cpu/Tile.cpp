@@ -124,15 +124,20 @@ void TileEmitter::overRows(int64_t most, Rows tile) {
   }
 }
 
-/// How many of `left` rows the next tile takes. A tile of fewer than four takes as long as one of four, as sums wait
-/// for themselves: what full tiles leave over is cut evenly, with one of the full tiles if it is so little.
-Value TileEmitter::tileOf(Value left) {
+/// How many of the rows from `row` on the next tile takes: as many as fill a full tile, or what is left, if it is few.
+/// What is more than few is cut evenly, as a tile of fewer than four rows takes as long as one of four, whose sums wait
+/// for themselves. But a task's first tile waits for weights, so long that it may as well have more of its rows.
+Value TileEmitter::tileOf(Value row) {
   int64_t most = tileRows, few = std::min(most - 1, fewRows);
-  auto part = [&](int64_t parts) { return code.div(code.add(left, parts - 1), code.num(parts)); };
+  Value left = code.sub(end(), row);
   auto upTo = [&](int64_t rows) { return code.less(left, code.num(rows + 1)); };
-  Value cut = code.select(upTo(few), left, code.select(upTo(2 * few), part(2), part(3)));
-  Value full = code.compare(arith::CmpIPredicate::eq, left, code.num(most));
-  return code.select(full, left, code.select(upTo(most + 3), cut, code.num(most)));
+  Value half = code.div(code.add(left, 1), code.num(2));
+  Value first = code.compare(arith::CmpIPredicate::eq, row, begin());
+  Value cut = code.select(arith::AndIOp::create(code.b, code.loc, first, code.less(code.num(few + few / 2 - 1), left)),
+                          code.num(few), half);
+  Value whole = code.select(arith::AndIOp::create(code.b, code.loc, code.less(code.num(most), left), upTo(2 * few)),
+                            half, code.num(most));
+  return code.select(upTo(few), left, code.select(upTo(most - 1), cut, whole));
 }
 
 void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value rows)> after) {
@@ -140,7 +145,7 @@ void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value 
   code.loopWhile(
       {begin()}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], end()), at[0]}; },
       [&](ValueRange at) {
-        Value row = at[0], now = tileOf(code.sub(end(), row));
+        Value row = at[0], now = tileOf(row);
         std::function<void(int64_t, int64_t)> choose = [&](int64_t least, int64_t largest) {
           if (least == largest)
             return tile(row, least);

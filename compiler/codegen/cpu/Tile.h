@@ -80,7 +80,7 @@ private:
   llvm::SmallVector<mlir::Value> withTerm(mlir::Value k, mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns,
                                           mlir::ValueRange sums, llvm::function_ref<void(mlir::Value k)> beside);
   mlir::Value leftAt(mlir::Value row, int64_t i, mlir::Value k);
-  mlir::Value tileOf(mlir::Value left);
+  mlir::Value tileOf(mlir::Value row);
 };
 
 } // namespace tutti
