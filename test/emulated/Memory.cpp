@@ -17,22 +17,33 @@ static std::string describe(uint64_t address, size_t bytes) {
   return text;
 }
 
-uint64_t DeviceMemory::allocate(size_t bytes, size_t limit, CUcontext context, int device) {
-  if (!arena) {
-    void *memory = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-      perror("tutti-emulated: no addresses for device memory");
-      abort();
-    }
+bool DeviceMemory::reserve() {
+  constexpr uint64_t most = 1ull << 40, least = 1ull << 20;
+  for (uint64_t bytes = most; !arena && bytes >= least; bytes /= 2) {
+    void *memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+      continue;
     arena = top = reinterpret_cast<uint64_t>(memory);
+    reserved = bytes;
+    // Under a limit (RLIMIT_AS) half of what there is stays for the host.
+    if (bytes < most) {
+      reserved /= 2;
+      munmap(static_cast<char *>(memory) + reserved, reserved);
+    }
   }
+  return arena;
+}
+
+uint64_t DeviceMemory::allocate(size_t bytes, size_t limit, CUcontext context, int device) {
+  if (!arena && !reserve())
+    return 0;
   if (bytes > limit || used(device) > limit - bytes)
     return 0;
   // A gap of at least 256 bytes follows every allocation, so that running past its end is not another's beginning.
-  uint64_t address = top;
-  top += (bytes + 511) / 256 * 256;
-  if (top > arena + reserved)
+  uint64_t address = top, next = top + (bytes + 511) / 256 * 256;
+  if (next > arena + reserved)
     return 0;
+  top = next;
   Open open(*this);
   memset(reinterpret_cast<void *>(address), 0xff, bytes);
   allocations[address] = {address, bytes, context, device};

@@ -50,10 +50,11 @@ public:
   uint64_t everAllocated = 0;
 
 private:
-  static constexpr uint64_t reserved = 1ull << 40;
   void protect(int depth);
+  /// Takes the addresses that all device memory is to have; false where the process is allowed too few.
+  bool reserve();
 
-  uint64_t arena = 0, top = 0;
+  uint64_t arena = 0, top = 0, reserved = 0;
   int opened = 0;
   std::map<uint64_t, Allocation> allocations, freed;
 };
