@@ -180,6 +180,17 @@ std::optional<AffineMap> withoutSymbols(AffineMap access) {
   return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext());
 }
 
+std::optional<AffineMap> transpositionOf(MapOp map) {
+  std::optional<AffineMap> access = map.isMove() ? withoutSymbols(map.getAccess(0)) : std::nullopt;
+  if (!access || !access->isPermutation())
+    return std::nullopt;
+  Sizes from = getSizes(cast<RankedTensorType>(map.getInputs()[0].getType())), to = getSizes(map.getType());
+  for (auto [axis, index] : llvm::enumerate(access->getResults()))
+    if (from[axis] != to[cast<AffineDimExpr>(index).getPosition()])
+      return std::nullopt;
+  return access;
+}
+
 std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
   if (!expr.isFunctionOfDim(dim))
     return 0;

@@ -17,6 +17,10 @@ unsigned divisionsOf(mlir::AffineMap access);
 /// The same map without symbols, the sizes of its own type; nothing where one takes part.
 std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
 
+/// The access of a move that only gives axes another order, and keeps all elements: a permutation that reads an axis
+/// in part is a slice from its begin.
+std::optional<mlir::AffineMap> transpositionOf(MapOp map);
+
 /// How much an expression grows with a dimension; nothing if not evenly.
 std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
 

@@ -93,11 +93,11 @@ struct ReduceBeforeColumnsMove : OpRewritePattern<ReduceOp> {
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     auto move = op.getX().getDefiningOp<MapOp>();
     bool inAnyOrder = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
-    if (!inAnyOrder || !move || !move.isMove() || !move->hasOneUse())
+    std::optional<AffineMap> access = inAnyOrder && move ? transpositionOf(move) : std::nullopt;
+    if (!access || !move->hasOneUse() || !turnsColumns(*access, move.getType()))
       return failure();
     Value x = move.getInputs()[0];
-    std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
-    if (!access || !access->isPermutation() || !isOfContraction(x) || !turnsColumns(*access, move.getType()))
+    if (!isOfContraction(x))
       return failure();
     SmallVector<int64_t> axes;
     unsigned last = 0;

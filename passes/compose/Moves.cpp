@@ -181,7 +181,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
       if (isParameter(input))
         continue;
       reshape = reshape ? ReshapeOp() : input.getDefiningOp<ReshapeOp>();
-      if (!reshape || !isOwnPlace(op.getAccess(i), op.getType()))
+      if (!reshape || !isOwnPlace(op.getAccess(i), typeOf(input), op.getType()))
         return failure();
     }
     auto producer = reshape && reshape->hasOneUse() ? reshape.getX().getDefiningOp<MapOp>() : MapOp();
@@ -222,13 +222,14 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
 private:
   static bool isParameter(Value value) { return throughViews(value).getDefiningOp<GetOp>() != nullptr; }
   /// The only place along an axis of length 1 is 0.
-  static bool isOwnPlace(AffineMap access, RankedTensorType type) {
-    for (auto [axis, expr] : llvm::enumerate(access.getResults())) {
+  static bool isOwnPlace(AffineMap access, RankedTensorType from, RankedTensorType type) {
+    if (getSizes(from) != getSizes(type))
+      return false;
+    return llvm::all_of(llvm::enumerate(access.getResults()), [&](auto at) {
+      auto [axis, expr] = at;
       bool only = type.getShape()[axis] == 1 && expr == getAffineConstantExpr(0, type.getContext());
-      if (!only && expr != getAffineDimExpr(axis, type.getContext()))
-        return false;
-    }
-    return access.getNumResults() == type.getRank();
+      return only || expr == getAffineDimExpr(axis, type.getContext());
+    });
   }
 };
 

@@ -21,18 +21,14 @@ struct RowMove {
 
   static std::optional<RowMove> of(Value value) {
     auto map = value.getDefiningOp<MapOp>();
-    if (!map || !map.isMove())
+    std::optional<AffineMap> access = map ? transpositionOf(map) : std::nullopt;
+    if (!access)
       return std::nullopt;
-    AffineMap access = map.getAccess(0);
     RowMove move;
-    for (AffineExpr index : access.getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(index);
-      if (!dim || llvm::is_contained(move.order, dim.getPosition()))
-        return std::nullopt;
-      move.order.push_back(dim.getPosition());
-    }
-    unsigned rank = access.getNumDims();
-    if (move.order.size() != rank || rank < 2 || move.order.back() + 1 != rank || !move.moves(move.order) ||
+    for (AffineExpr index : access->getResults())
+      move.order.push_back(cast<AffineDimExpr>(index).getPosition());
+    unsigned rank = move.order.size();
+    if (rank < 2 || move.order.back() + 1 != rank || !move.moves(move.order) ||
         (isLifted(map.getType()) && move.order.front() != 0))
       return std::nullopt;
     return move;

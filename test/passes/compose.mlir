@@ -336,6 +336,50 @@ func.func @pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x9x1xf32, ["batc
 
 // -----
 
+// Of pixels that a slice leaves out, none is the largest: it is found behind the move, which is no mere transposition.
+tutti.param @w : tensor<3x7xf32>
+// CHECK-LABEL: func.func @some_pixels
+func.func @some_pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x7x1xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<3x7xf32>
+  // CHECK: tutti.reduce max %{{.*}} [2] : tensor<?x7x12xf32, ["batch"]>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<?x20x3xf32, ["batch"]>, tensor<3x7xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x20x7xf32, ["batch"]>
+  %2 = tutti.slice %1 from [0, 0, 0] size [-1, 7, 12] step [1, 1, 1] : tensor<?x7x20xf32, ["batch"]>
+  %3 = tutti.reduce max %2 [2] : tensor<?x7x12xf32, ["batch"]>
+  return %3 : tensor<?x7x1xf32, ["batch"]>
+}
+
+// -----
+
+// Nor do layers go before a move that leaves rows out.
+tutti.param @w : tensor<3x7xf32>
+// CHECK-LABEL: func.func @layer_of_some_rows
+func.func @layer_of_some_rows(%x: tensor<6x?x3xf32, ["batch"]>) -> tensor<4x?x7xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<3x7xf32>
+  // CHECK: tutti.contract {{.*}} : tensor<4x?x3xf32, ["batch"]>, tensor<3x7xf32>
+  %0 = tutti.transpose %x [1, 0, 2] : tensor<6x?x3xf32, ["batch"]>
+  %1 = tutti.slice %0 from [0, 0, 0] size [-1, 4, 3] step [1, 1, 1] : tensor<?x6x3xf32, ["batch"]>
+  %2 = tutti.contract %1, %w "bsk,kn->bsn" : tensor<?x4x3xf32, ["batch"]>, tensor<3x7xf32>
+  %3 = tutti.transpose %2 [1, 0, 2] : tensor<?x4x7xf32, ["batch"]>
+  return %3 : tensor<4x?x7xf32, ["batch"]>
+}
+
+// -----
+
+// A map of a part of what was reshaped stays behind the reshape.
+// CHECK-LABEL: func.func @part_of_a_reshape
+func.func @part_of_a_reshape(%x: tensor<?x6x16xf32, ["batch"]>) -> tensor<?x2x32xf32, ["batch"]> {
+  // CHECK: tutti.reshape {{.*}} -> tensor<?x3x32xf32, ["batch"]>
+  // CHECK-NEXT: tutti.map {{.*}} -> tensor<?x2x32xf32, ["batch"]>
+  %0 = tutti.exp %x : tensor<?x6x16xf32, ["batch"]>
+  %1 = tutti.reshape %0 : tensor<?x6x16xf32, ["batch"]> -> tensor<?x3x32xf32, ["batch"]>
+  %2 = tutti.slice %1 from [0, 0, 0] size [-1, 2, 32] step [1, 1, 1] : tensor<?x3x32xf32, ["batch"]>
+  %3 = tutti.tanh %2 : tensor<?x2x32xf32, ["batch"]>
+  return %3 : tensor<?x2x32xf32, ["batch"]>
+}
+
+// -----
+
 // A mean stays where it is: the order of its sum decides bits.
 tutti.param @w : tensor<3x7xf32>
 // CHECK-LABEL: func.func @mean_of_pixels

@@ -123,7 +123,7 @@ static void addSummands(AffineExpr expr, SmallVectorImpl<AffineExpr> &summands) 
 }
 
 const std::optional<Scattered> &StepEmitter::scatteredOf(Value value, AffineMap access, int64_t columns) {
-  auto [known, isNew] = scattered.try_emplace({value, access});
+  auto [known, isNew] = scattered.try_emplace({value, access, columns});
   if (isNew)
     known->second = findScattered(value, access, columns);
   return known->second;

@@ -181,7 +181,8 @@ private:
   bool varies(mlir::AffineMap access, Point &point);
 
   std::map<std::tuple<int, void *, std::string>, mlir::Value> given;
-  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, std::optional<Scattered>> scattered;
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::optional<Scattered>>
+      scattered; ///< by columns, too
 };
 
 } // namespace tutti
