@@ -191,6 +191,7 @@ case("cast", 13, [node("Cast", "x", "i", to=TensorProto.INT64), node("Cast", "i"
 case("cast-like", 19, [node("Cast", "x", "i", to=TensorProto.INT32), node("CastLike", "i x", "f"), node("Mul", "f k")],
      x, {"k": f32(0.3)})
 case("dropout-7", 7, [node("Dropout", "x", "d", ratio=0.3), node("Identity", "d")], x)
+case("dropout-8", 8, [node("Dropout", "x", "d m", ratio=0.3), node("Mul", "m o", "z"), node("Add", "d z")], x, {"o": f32(0)})
 case("dropout-13", 13, [node("Dropout", "x r t", "d m"), node("Where", "m d x")], x, {"r": f32(0.3), "t": np.array(False)})
 case("constants", 13, [node("Constant", [], "a", value_float=0.3), node("Constant", [], "b", value_floats=[0.1] * 8),
                        node("Constant", [], "c", value=numpy_helper.from_array(rng(8))), node("Mul", "x a", "d"),
@@ -261,6 +262,8 @@ for op in ("ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSu
 case("ReduceMean-int32", 18, [node("ReduceMean", "x ax")], {"x": np.arange(-7, 5, dtype=np.int32).reshape(2, 6)}, {"ax": i64(1)})
 case("ReduceMax-bool", 20, [node("Greater", "x k", "a"), node("ReduceMax", "a ax", "y"), node("ReduceMin", "a ax", "z")], x,
      {"k": f32(1), "ax": i64(1)}, outputs="y z")
+case("ReduceMax-bool-of-none", 20, [node("ReduceMax", "e ax", "m"), node("Where", "m k x", "y")], {"x": rng(2, 4)},
+     {"e": np.zeros((0, 4), bool), "k": f32(1), "ax": i64(0)})
 infinite = rng(3, 4)
 infinite[0] = -np.inf
 infinite[1, 2] = np.inf

@@ -143,14 +143,14 @@ private:
   /// Indices of an axis of this length, none of them negative where they are known; nothing when one is out of range.
   Operand checkedIndices(const Operand &indices, int64_t length);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
-  /// x without a scalar power of two that multiplies it, which goes to `factor` and `sources`; nothing is left of such
-  /// a scalar itself.
-  Operand withoutFactor(const Operand &x, double &factor, llvm::SmallVectorImpl<Operand> &sources);
-  Operand product(const Operand &a, const Operand &b);
-  /// Whether a value is this number, as near as float32 has it.
-  bool isNumber(mlir::Value value, double number) const;
-  /// x, if a value is x (1 + erf(x / sqrt 2)); null for any other.
-  mlir::Value geluOf(mlir::Value doubled) const;
+  /// The number that a scalar constant, or the value of one, is.
+  std::optional<double> numberOf(const Operand &x) const;
+  /// Whether it is this number, as near as float32 has it.
+  bool isNumber(const Operand &x, double number) const;
+  /// Whether a value is 1 + erf(x / sqrt 2).
+  bool isGateOf(mlir::Value x, mlir::Value gate) const;
+  /// x, if a product is x (1 + erf(x / sqrt 2)) / 2; null for any other.
+  mlir::Value geluOf(const Operand &a, const Operand &b) const;
   mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 

@@ -9,82 +9,60 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Whether x is a power of two, by which multiplying rounds nothing (away from the ends of the type's range). One is
-/// left alone: nothing is gained by moving it.
-static bool isExactFactor(double x) {
+/// Whether x is a power of two that has an inverse: what is divided by it is multiplied by that, to the last bit.
+static bool hasExactInverse(double x) {
   int exponent;
-  double fraction = std::frexp(std::fabs(x), &exponent);
-  return fraction == 0.5 && std::fabs(x) != 1.0 && exponent > -30 && exponent < 30;
+  return std::fabs(std::frexp(x, &exponent)) == 0.5 && exponent > -30 && exponent < 30;
 }
 
 /// Types whose range is wide enough for that.
 static bool isWide(Type element) { return element.isF32() || element.isF64(); }
 
-Operand Emit::withoutFactor(const Operand &x, double &factor, SmallVectorImpl<Operand> &sources) {
-  if (x.isConstant()) {
-    std::optional<double> number = x.scalar();
-    if (!number || !isExactFactor(*number))
-      return x;
-    factor *= *number;
-    sources.push_back(x);
-    return Operand();
-  }
-  auto product = x.isValue() ? x.value().getDefiningOp<MulOp>() : MulOp();
-  const WeightSource *weight = product ? sourceOf(product.getRhs()) : nullptr;
-  std::optional<double> number = weight ? scalarOf(*weight) : std::nullopt;
-  if (!number || !isExactFactor(*number) || product.getLhs().getType() != product.getType())
-    return x;
-  factor *= *number;
-  sources.push_back(Operand(*weight));
-  return Operand(product.getLhs());
+std::optional<double> Emit::numberOf(const Operand &x) const {
+  if (!x.isValue())
+    return x.scalar();
+  const WeightSource *weight = sourceOf(x.value());
+  return weight ? scalarOf(*weight) : std::nullopt;
 }
 
-bool Emit::isNumber(Value value, double number) const {
-  const WeightSource *weight = sourceOf(value);
-  std::optional<double> given = weight ? scalarOf(*weight) : std::nullopt;
+bool Emit::isNumber(const Operand &x, double number) const {
+  std::optional<double> given = numberOf(x);
   return given && std::fabs(*given - number) <= 1e-7 * number; // a float32's unit
 }
 
-Value Emit::geluOf(Value doubled) const {
-  auto product = doubled.getDefiningOp<MulOp>();
-  if (!product)
-    return nullptr;
+bool Emit::isGateOf(Value x, Value gate) const {
   auto inOrders = [](auto op) {
     return std::array{std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())};
   };
-  auto isScaled = [&](Value value, Value x) {
+  auto isScaled = [&](Value value) {
     if (auto quotient = value.getDefiningOp<DivOp>())
       return quotient.getLhs() == x && isNumber(quotient.getRhs(), M_SQRT2);
     auto scaled = value.getDefiningOp<MulOp>();
     return scaled && llvm::any_of(inOrders(scaled),
                                   [&](auto parts) { return parts.first == x && isNumber(parts.second, M_SQRT1_2); });
   };
-  for (auto [x, gate] : inOrders(product))
-    if (auto sum = gate.template getDefiningOp<AddOp>(); sum && x.getType() == product.getType())
-      for (auto [function, one] : inOrders(sum))
-        if (auto erf = function.template getDefiningOp<ErfOp>(); erf && isNumber(one, 1) && isScaled(erf.getX(), x))
-          return x;
-  return nullptr;
+  auto sum = gate.getDefiningOp<AddOp>();
+  return sum && llvm::any_of(inOrders(sum), [&](auto parts) {
+           auto erf = parts.first.template getDefiningOp<ErfOp>();
+           return erf && isNumber(parts.second, 1) && isScaled(erf.getX());
+         });
 }
 
-Operand Emit::product(const Operand &a, const Operand &b) {
-  // x tanh(softplus(x)) is what exporters without Mish write for it.
-  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
-    if (x.isValue() && y.isValue())
-      if (auto tanh = y.value().getDefiningOp<TanhOp>())
-        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
-          return unary<MishOp>(x);
-  // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
-  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
-    if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
-        y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
-      if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>())
-        return binary<DivOp>(x, Operand(reciprocal.getX()));
-  // x (1 + erf(x / sqrt 2)) / 2 is what those without Gelu write.
-  if (a.isValue() && b.isConstant() && b.scalar() == std::optional<double>(0.5) && b.rank() <= a.rank())
-    if (Value x = geluOf(a.value()))
-      return unary<GeluOp>(Operand(x));
-  return binary<MulOp>(a, b);
+Value Emit::geluOf(const Operand &a, const Operand &b) const {
+  std::optional<Sizes> sizes = tutti::broadcast(a.sizes(), b.sizes());
+  for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
+    auto product = inner.isValue() ? inner.value().getDefiningOp<MulOp>() : MulOp();
+    if (!product)
+      continue;
+    std::array<Operand, 3> factors{outer, Operand(product.getLhs()), Operand(product.getRhs())};
+    for (unsigned half = 0; half < 3; ++half)
+      if (numberOf(factors[half]) == std::optional<double>(0.5))
+        for (auto [x, gate] : {std::pair(factors[(half + 1) % 3], factors[(half + 2) % 3]),
+                               std::pair(factors[(half + 2) % 3], factors[(half + 1) % 3])})
+          if (x.isValue() && gate.isValue() && sizes && *sizes == x.sizes() && isGateOf(x.value(), gate.value()))
+            return x.value();
+  }
+  return nullptr;
 }
 
 /// Whether x times y, or over it, is x: exporters write factors that are 1 in one spelling of an op, and not in
@@ -101,29 +79,31 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
     return a;
   if (isUnchangedBy(b, a))
     return b;
-  if (!a || !b || !isWide(a.element()) || a.element() != b.element() || (a.isConstant() && b.isConstant()))
-    return product(a, b);
-  std::optional<Sizes> sizes = broadcastAll({a, b});
-  if (!sizes)
+  if (!a || !b)
     return Operand();
-  // Multiplying by a power of two is exact, so it may be done last: exporters differ in where they write GELU's half.
-  double factor = 1;
-  SmallVector<Operand, 2> sources;
-  Operand x = withoutFactor(a, factor, sources), y = withoutFactor(b, factor, sources);
-  if (sources.empty() || (factor != 1 && !isExactFactor(factor)))
-    return product(a, b);
-  Operand result = x && y ? product(x, y) : x ? x : y;
-  // One factor keeps its name; the product of two is a number of ours.
-  if (factor != 1)
-    result = product(result, sources.size() == 1 ? sources[0] : scalar(factor, result));
-  return result && result.sizes() != *sizes ? reshape(result, *sizes) : result;
+  // x (1 + erf(x / sqrt 2)) / 2 is what exporters without Gelu write, with the half in any place.
+  if (Value x = geluOf(a, b))
+    return unary<GeluOp>(Operand(x));
+  // x tanh(softplus(x)) is what those without Mish write for it.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (x.isValue() && y.isValue())
+      if (auto tanh = y.value().getDefiningOp<TanhOp>())
+        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
+          return unary<MishOp>(x);
+  // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
+    if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
+        y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
+      if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>())
+        return binary<DivOp>(x, Operand(reciprocal.getX()));
+  return binary<MulOp>(a, b);
 }
 
 Operand Emit::div(const Operand &a, const Operand &b) {
   if (isUnchangedBy(a, b))
     return a;
   if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
-    if (std::optional<double> number = b.scalar(); number && isExactFactor(*number)) {
+    if (std::optional<double> number = b.scalar(); number && hasExactInverse(*number)) {
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }

@@ -35,12 +35,15 @@ static std::optional<Size> compute(StringRef name, const Size &a, const Size &b)
     // Products of products would double in length at every step.
     if (a.getSymbols().size() + b.getSymbols().size() > 8)
       return std::nullopt;
-    return a.times(b);
+    // No size is negative, as a multiple of one would be.
+    std::optional<Size> product = a.times(b);
+    return product && (product->isFixed() || product->getFactor() > 0) ? product : std::nullopt;
   }
   if (name == DivOp::getOperationName()) {
-    if (a.isFixed() && b.isFixed() && b.getFixed() != 0)
-      return Size(a.getFixed() / b.getFixed());
-    return a.dividedBy(b);
+    if (!a.isFixed() || !b.isFixed())
+      return a.dividedBy(b);
+    bool overflows = a.getFixed() == INT64_MIN && b.getFixed() == -1;
+    return b.getFixed() == 0 || overflows ? std::nullopt : std::optional<Size>(a.getFixed() / b.getFixed());
   }
   if (name == AddOp::getOperationName()) {
     if (a == Size(0) || b == Size(0))

@@ -24,7 +24,7 @@ bool isMlir(StringRef path) { return path.ends_with(".mlir"); }
 namespace {
 
 constexpr unsigned maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxDiagnostics = 16;
-constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 20,
+constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 20, maxDepth = 64,
                   maxWritten = int64_t(1) << 24;
 
 class Reader {
@@ -186,6 +186,9 @@ private:
   llvm::Error checkCalls(func::FuncOp function, SmallVectorImpl<func::FuncOp> &callers, int64_t &work) {
     if (llvm::is_contained(callers, function))
       return wrongAt(function, "function " + quote(("@" + function.getSymName()).str()) + " maps itself");
+    if (callers.size() == maxDepth)
+      return fail(ExitCode::unsupported,
+                  placeOf(function.getLoc()) + ": functions map each other more than " + Twine(maxDepth) + " deep");
     callers.push_back(function);
     for (Operation &op : function.getBody().front()) {
       if (++work > maxCopies)

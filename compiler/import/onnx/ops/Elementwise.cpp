@@ -182,7 +182,7 @@ void importCastLike(Node &n) {
     castTo(n, like.element());
 }
 
-/// At inference the identity; a mask that somebody reads is all true.
+/// At inference the identity; a mask that somebody reads is all true, before opset 10 in x's own type.
 void importDropout(Node &n) {
   n.floatAttr("ratio", 0.5);
   n.intAttr("seed", 0);
@@ -196,7 +196,7 @@ void importDropout(Node &n) {
   }
   n.set(0, x);
   if (x && n.wants(1)) {
-    WeightSource yes = scalarSource(IntegerType::get(&n.emit.context, 1), 1);
+    WeightSource yes = scalarSource(n.opset < 10 ? x.element() : IntegerType::get(&n.emit.context, 1), 1);
     n.set(1, n.emit.broadcast(Operand(yes), x.sizes()));
   }
 }

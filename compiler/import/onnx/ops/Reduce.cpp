@@ -32,11 +32,11 @@ static void reduction(Node &n, llvm::function_ref<Operand(const Operand &, Array
     n.set(0, reduce(x, *axes, keep));
 }
 
-/// The largest or smallest; of truth values as integers.
+/// The largest or smallest; of truth values as unsigned integers, whose largest of none is 0, false.
 static void extreme(Node &n, ReduceKind kind) {
   reduction(n, [&](const Operand &x, ArrayRef<int64_t> axes, bool keep) {
     bool truths = x.element().isInteger(1);
-    Operand numbers = truths ? n.emit.cast(x, IntegerType::get(&n.emit.context, 8)) : x;
+    Operand numbers = truths ? n.emit.cast(x, IntegerType::get(&n.emit.context, 8, IntegerType::Unsigned)) : x;
     return n.emit.cast(n.emit.reduce(kind, numbers, axes, keep), x.element());
   });
 }
