@@ -16,6 +16,7 @@
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -151,8 +152,11 @@ private:
     DiagnosticCapture diagnostics(&context);
     PassManager passes(&context);
     addPasses(passes, stage);
-    if (failed(passes.run(module)))
-      return fail(ExitCode::unsupported, diagnostics.take());
+    if (failed(passes.run(module))) {
+      std::string text = diagnostics.take();
+      // A pass that refuses a model leaves it as it is. What our rewrites spoil is a mistake of ours.
+      return fail(succeeded(verify(module)) ? ExitCode::unsupported : ExitCode::internal, text);
+    }
     if (stage == Stage::planned && !programOf(module)) // what is behind it takes it for granted
       return fail(ExitCode::internal, "the stage planned made no program");
     return llvm::Error::success();

@@ -14,6 +14,9 @@ using namespace mlir;
 
 namespace tutti {
 
+double minimum(double a, double b) { return std::isnan(a) || a < b || (a == b && std::signbit(a)) ? a : b; }
+double maximum(double a, double b) { return std::isnan(a) || a > b || (a == b && std::signbit(b)) ? a : b; }
+
 double nearest(double value, Type type) {
   if (type.isF64())
     return value;

@@ -39,6 +39,8 @@ static std::vector<Alternative> undecidedVotes(const HostTensor &scores, double 
   for (int64_t place = 0; place < result.count(); ++place)
     for (int64_t member = 0; member < scores.dims[0]; ++member) {
       ArrayRef<double> row(&scores.floats[member * each + place * classes], classes);
+      if (llvm::any_of(row, [](double score) { return std::isnan(score); })) // which is the vote
+        continue;
       double best = *llvm::max_element(row);
       if (llvm::count_if(row, [&](double score) { return score >= best - 2 * reach; }) > 1) {
         found.push_back({place, -1});

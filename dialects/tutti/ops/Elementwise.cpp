@@ -275,12 +275,12 @@ Reference PowOp::evaluate(EvaluateContext &context, Operands x) {
 }
 Reference MinOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
-    return onFloats(context, x, [](double a, double b) { return std::isnan(a) || a < b ? a : b; });
+    return onFloats(context, x, minimum);
   return onInts(x, [](auto a, auto b) { return std::min(a, b); });
 }
 Reference MaxOp::evaluate(EvaluateContext &context, Operands x) {
   if (x[0].isFloat())
-    return onFloats(context, x, [](double a, double b) { return std::isnan(a) || a > b ? a : b; });
+    return onFloats(context, x, maximum);
   return onInts(x, [](auto a, auto b) { return std::max(a, b); });
 }
 Reference AndOp::evaluate(EvaluateContext &, Operands x) {
@@ -337,8 +337,10 @@ Reference CastOp::evaluate(EvaluateContext &, Operands operands) {
   const HostTensor &x = operands[0];
   Type to = typeOf(getResult()).getElementType();
   HostTensor y = HostTensor::zeros(to, x.dims);
-  // A cast to fewer bits is meant to lose them, in the float64 reference too.
-  bool narrows = x.isFloat() && y.isFloat() && to.getIntOrFloatBitWidth() < x.element.getIntOrFloatBitWidth();
+  // A cast to a type that lacks some of x's numbers is meant to lose them, in the float64 reference too.
+  bool narrows = x.isFloat() && y.isFloat() &&
+                 !llvm::APFloat::isRepresentableBy(cast<FloatType>(x.element).getFloatSemantics(),
+                                                   cast<FloatType>(to).getFloatSemantics());
   bool isUnsigned = x.element.isUnsignedInteger();
   for (int64_t i = 0, count = x.count(); i < count; ++i) {
     if (y.isFloat() && x.isFloat())

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -124,9 +125,9 @@ static double headOf(HeadKind kind, double q, std::vector<double> x, llvm::funct
   if (kind == HeadKind::min || kind == HeadKind::max || kind == HeadKind::quantile) {
     if (nan)
       return std::nan("");
-    llvm::sort(x);
     if (kind != HeadKind::quantile)
-      return kind == HeadKind::min ? x.front() : x.back();
+      return std::accumulate(x.begin(), x.end(), x.front(), kind == HeadKind::min ? minimum : maximum);
+    llvm::sort(x, [](double a, double b) { return a < b || (a == b && std::signbit(a) > std::signbit(b)); });
     double place = q * (count - 1), below = std::floor(place);
     double low = x[below], high = x[std::min(below + 1, count - 1)], weight = round(place - below);
     return weight == 0 ? low : round(low + round(weight * round(high - low)));
@@ -161,7 +162,8 @@ FailureOr<HostTensor> HeadOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
         const double *scores = &x.floats[member * each + i * classes];
         int64_t best = 0;
         for (int64_t c = 1; c < classes; ++c) // a choice: as the declared type has the scores
-          best = nearest(scores[c], x.element) > nearest(scores[best], x.element) ? c : best;
+          if (isChosenBefore(nearest(scores[c], x.element), nearest(scores[best], x.element), /*largest=*/true))
+            best = c;
         votes[member] = best;
       }
       y.ints[i] = mostFrequent(votes);

@@ -65,7 +65,7 @@ def Tutti_HeadOp : Tutti_Op<"head", [
   let description = [{
     Over the active members in the order of the set. mean: their sum in that order divided by A; var: mean of squared
     differences from the mean (divisor A); std: its root; min, max; quantile: linear interpolation between order statistics at q (A - 1); vote: for
-    floats the most frequent argmax over the last axis, which goes (the first of the largest), for
+    floats the most frequent argmax over the last axis, which goes (the first of the largest; the first NaN, if there is one), for
     integers the most frequent value, ties to the smallest, as i64. NaN in min, max and quantile gives NaN. mean, var, std and quantile of integers are f32.
   }];
   let arguments = (ins Tutti_HeadKindAttr:$kind, Tutti_Tensor:$x, OptionalAttr<F64Attr>:$q);

@@ -65,6 +65,16 @@ HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
 int64_t wrapped(uint64_t value, mlir::Type type);
 /// `value` truncated towards zero and brought into the range of the integer type; NaN is 0.
 int64_t saturated(double value, mlir::Type type);
+/// minimum and maximum of IEEE 754-2019, 9.6: a NaN if one of them is, and -0 is below +0.
+double minimum(double a, double b);
+double maximum(double a, double b);
+/// Whether a value takes the place of the one that was chosen so far: the first NaN, or else the first of the largest
+/// (or the smallest).
+template <typename T> bool isChosenBefore(T value, T sofar, bool largest) {
+  bool isNan = value != value, wasNan = sofar != sofar;
+  return isNan || wasNan ? isNan && !wasNan : largest ? value > sofar : value < sofar;
+}
+
 /// `value` rounded to the nearest number of the float type.
 double nearest(double value, mlir::Type type);
 

@@ -182,13 +182,11 @@ static double combined(ScatterKind kind, double element, double update) {
   case ScatterKind::mul:
     return element * update;
   case ScatterKind::min:
+    return minimum(element, update);
   case ScatterKind::max:
-    break;
+    return maximum(element, update);
   }
-  if (std::isnan(element) || std::isnan(update))
-    return std::numeric_limits<double>::quiet_NaN();
-  bool first = element == update ? std::signbit(element) : element < update; // -0 < +0
-  return first == (kind == ScatterKind::min) ? element : update;
+  llvm_unreachable("every kind is listed");
 }
 
 static int64_t combined(ScatterKind kind, int64_t element, int64_t update, Type type) {

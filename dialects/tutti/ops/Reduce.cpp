@@ -100,9 +100,8 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
       all = context.round(all + value, accumulator);
     else if (kind == ReduceKind::prod)
       all = context.round(all * value, accumulator);
-    else if (std::isnan(value) || (largest ? value > all : value < all) ||
-             (value == all && std::signbit(all) == largest)) // -0 is below +0
-      all = value;
+    else
+      all = largest ? maximum(all, value) : minimum(all, value);
   });
   if (kind == ReduceKind::mean)
     for (double &sum : y.floats)
@@ -151,15 +150,11 @@ FailureOr<HostTensor> ArgOp::evaluate(EvaluateContext &context, ArrayRef<HostTen
   dims[axis] = 1;
   HostTensor y = HostTensor::zeros(getElementTypeOrSelf(getType()), dims);
   bool largest = getKind() == ArgKind::max;
-  auto beats = [&](auto value, auto best) {
-    bool isNan = value != value, wasNan = best != best;
-    return isNan || wasNan ? isNan && !wasNan : largest ? value > best : value < best;
-  };
   auto placeIn = [&](const auto &elements, int64_t first) {
     int64_t best = 0;
     for (int64_t i = 1; i < length; ++i) {
       auto value = elements[first + i * step], sofar = elements[first + best * step];
-      if (beats(value, sofar) || (getLast() && !beats(sofar, value)))
+      if (isChosenBefore(value, sofar, largest) || (getLast() && !isChosenBefore(sofar, value, largest)))
         best = i;
     }
     return best;
