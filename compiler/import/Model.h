@@ -57,8 +57,8 @@ struct MemberModel {
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.
 struct DimBinding {
   int64_t lo, hi;
-  /// One of several values, each with a program of its own: programs are told apart by it, so its name is kept though
-  /// it is fixed.
+  /// One of the values of a list, each with a program of its own: programs are told apart by it, so its name is kept
+  /// though it is fixed.
   bool listed = false;
 };
 

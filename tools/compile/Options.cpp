@@ -155,6 +155,7 @@ llvm::Error addDim(const std::string &text, CompileRequest &request) {
   if (low.getAsInteger(10, binding.lo) || high.getAsInteger(10, binding.hi) || binding.lo < 1 ||
       binding.hi < binding.lo)
     return wrong();
+  binding.listed = binding.lo == binding.hi; // a list of one
   request.import.dims.emplace(name, binding);
   return llvm::Error::success();
 }
