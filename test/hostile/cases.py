@@ -200,7 +200,7 @@ FLAGS = [
     (2, "quantile:", "--output y=quantile:"),
     (2, "mean", "--output y=mean,mean"),
     (2, "some", "--share some"),
-    (4, "--randomness", "--randomness dice"),
+    (2, "--randomness", "--randomness dice"),
     (2, "--memory-limit", "--memory-limit much"),
     (2, "--memory-limit", "--memory-limit -1"),
     (2, "--memory-limit", "--memory-limit 99999999999TB"),

@@ -26,11 +26,13 @@ int exitOf(const CLI::App &app, const CLI::ParseError &error) {
   return code ? kUsage : kOk;
 }
 
+std::string versionText() {
+  return "tutti " + std::to_string(TUTTI_VERSION_MAJOR) + "." + std::to_string(TUTTI_VERSION_MINOR) + "." +
+         std::to_string(TUTTI_VERSION_PATCH) + ", artifact format " + std::to_string(tutti_format_version());
+}
+
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
-  app.set_version_flag("--version", [] {
-    return "tutti " + std::to_string(TUTTI_VERSION_MAJOR) + "." + std::to_string(TUTTI_VERSION_MINOR) + "." +
-           std::to_string(TUTTI_VERSION_PATCH) + ", artifact format " + std::to_string(tutti_format_version());
-  });
+  app.set_version_flag("--version", versionText);
   Failure failure;
   try {
     app.parse(argc, argv);

@@ -48,6 +48,9 @@ public:
 int exitOf(const CLI::App &app, const CLI::ParseError &error);
 
 /// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
+/// What --version prints.
+std::string versionText();
+
 /// code. Usage errors are 2.
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body);
 

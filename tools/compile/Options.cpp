@@ -241,7 +241,7 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
 /// The flags as they are given.
 struct Flags {
   std::vector<std::string> models, weights, targets, inputs, dims, binds, outputs, explainAt;
-  std::string share = "content", precision = "f32", stop, randomness, explainFor, memory;
+  std::string share = "content", precision = "f32", stop, randomness = "error", explainFor, memory;
   bool fast = false;
   uint32_t jobs = tool::defaultThreads();
 };
@@ -280,7 +280,10 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
   app.add_option(
       "--share", flags.share,
       "content: equal weights are stored and computed once (default); none: every float weight stays per member");
-  app.add_option("--randomness", flags.randomness, "error, same or different (not supported yet)");
+  app.add_option(
+      "--randomness", flags.randomness,
+      "how members draw random numbers: error (default), same or different; no op that draws any is supported "
+      "yet");
   app.add_option("--precision", flags.precision,
                  "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
                  "f32-ffma (the CPU's bits), "
@@ -318,8 +321,8 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
   auto absent = [&](const char *flag) { return unsupported(std::string(flag) + " is not supported yet"); };
   if (flags.fast)
     return absent("--fast-math");
-  if (!flags.randomness.empty())
-    return absent("--randomness");
+  if (flags.randomness != "error" && flags.randomness != "same" && flags.randomness != "different")
+    return usage("--randomness " + shown(flags.randomness) + ": expected error, same or different");
   if (flags.share != "content" && flags.share != "none")
     return usage("--share " + shown(flags.share) + ": expected content or none");
   request.shareByContent = flags.share == "content";
@@ -337,6 +340,9 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
     if (stage == stages().end())
       return usage("--stop-after " + shown(flags.stop) + ": the stages are model, batched, kernels, planned, binary");
     request.stopAfter = stage->second;
+    if (!options.explain.empty() && request.stopAfter != Stage::binary)
+      return usage("--explain says what the kernels became, and --stop-after " + flags.stop +
+                   " ends before there is code; give one of the two");
   }
   if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
     return usage("no artifact is named: add -o FILE.tutti");
@@ -375,7 +381,7 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
 std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) {
   CLI::App app{"Compiles N model files, each a member of an ensemble, into one artifact."};
   app.footer("Example: tutti-compile member_*.onnx -o ensemble.tutti --output y=mean,std");
-  app.set_version_flag("--version", TUTTI_VERSION);
+  app.set_version_flag("--version", tool::versionText());
   Flags flags;
   declare(app, flags, options);
   try {
