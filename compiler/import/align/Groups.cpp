@@ -15,11 +15,23 @@ namespace {
 /// Each has a size of its own, which kernels get as a parameter.
 constexpr size_t mostGroups = 48;
 
+/// Where the names of a member's inputs or outputs part from member 0's; empty if they do not.
+std::string otherNames(const Ports &first, const Ports &own) {
+  for (auto [what, theirs, mine] :
+       {std::tuple("input", &first.all, &own.all), std::tuple("output", &first.outputs, &own.outputs)})
+    for (auto [i, names] : llvm::enumerate(llvm::zip_equal(*theirs, *mine)))
+      if (auto [before, name] = names; before != name)
+        return (Twine(what) + " " + Twine(i) + ": it is called " + quote(name) + ", in member 0 " + quote(before))
+            .str();
+  return "";
+}
+
 /// Members in the order in which they came, by the structure that they have.
 llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &context, ArrayRef<std::string> paths,
                                                              const ImportOptions &options, Ports &ports) {
   std::vector<std::vector<unsigned>> groups;
   std::vector<MemberModel> firsts;
+  std::string renamed; // and so to be matched by position, which only members of one structure are
   for (unsigned i = 0; i < paths.size(); ++i) {
     llvm::Expected<MemberModel> model = importMember(context, {paths[i], ""}, options, i ? &ports : nullptr, i);
     if (!model)
@@ -28,6 +40,9 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
       ports = portsOf(*model);
     else if (llvm::Error error = compareOutputs(firsts.front(), *model, i))
       return std::move(error);
+    if (std::string where = otherNames(ports, portsOf(*model)); renamed.empty() && !where.empty())
+      renamed = "member " + std::to_string(i) + " (" + quote(paths[i]) + ") differs from member 0 (" + quote(paths[0]) +
+                ") at " + where;
     unsigned group = 0;
     for (; group < groups.size(); ++group) {
       SmallVector<unsigned> constants; // which align() makes the members' own
@@ -43,6 +58,9 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
     }
     groups[group].push_back(i);
   }
+  if (groups.size() > 1 && !renamed.empty())
+    return fail(ExitCode::unsupported,
+                renamed + "; members of unequal structure have inputs and outputs of the same names");
   return groups;
 }
 
