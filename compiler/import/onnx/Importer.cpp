@@ -349,6 +349,13 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   }
   llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
   if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
+    // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
+    int32_t declared = output->type().tensor_type().elem_type();
+    Type element = elementOf(context, declared), computed = operand->element();
+    if (declared && element != computed)
+      return wrong("output " + quote(output->name()) + " is declared " +
+                   (element ? elementName(element) : dataTypeName(declared)) + ", but the graph computes " +
+                   elementName(computed));
     // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
     bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
     if (unbound && !missing)
