@@ -204,7 +204,7 @@ Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t e
   tensor.dtype = dtypeOf(descr, expected);
   tensor.dims = header.dims;
   if (tensor.dtype == TUTTI_NONE)
-    return {descr.kind == 'V' ? kUsage : kUnsupported,
+    return {kUsage,
             quote(name) + " has elements of type " + quote(header.descr) + ", expected " + tutti_dtype_name(expected)};
   uint64_t bytes = descr.cell;
   for (int64_t dim : header.dims)
