@@ -112,6 +112,15 @@ Type Node::elementAttr(StringRef name, Type otherwise) {
   return element;
 }
 
+std::string Node::toBeKnown(const Operand &x) {
+  auto input = x.isValue() ? dyn_cast<BlockArgument>(x.value()) : BlockArgument();
+  auto main = input ? dyn_cast<func::FuncOp>(input.getOwner()->getParentOp()) : func::FuncOp();
+  auto name = main ? main.getArgAttrOfType<StringAttr>(input.getArgNumber(), "tutti.name") : StringAttr();
+  std::string bind = name ? "bind the input: --bind " + shown(name.getValue()) + "=FILE.npy"
+                          : "bind the inputs that it is computed from: --bind NAME=FILE.npy";
+  return "make it a constant of the graph, or " + bind;
+}
+
 std::optional<Sizes> Node::sizesIn(size_t i) {
   Operand x = in(i);
   if (!x)
@@ -121,7 +130,7 @@ std::optional<Sizes> Node::sizesIn(size_t i) {
   if (x.isConstant())
     emit.malformed("input " + Twine(i) + " is " + x.str() + " where a list of integers is due");
   else
-    emit.unsupported("input " + Twine(i) + " is computed from the model's inputs", "make it a constant of the graph");
+    emit.unsupported("input " + Twine(i) + " is computed from the model's inputs", toBeKnown(x));
   return std::nullopt;
 }
 

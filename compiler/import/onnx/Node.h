@@ -51,6 +51,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);
   /// Input i as sizes: numbers, or known but for the call's sizes.
   std::optional<Sizes> sizesIn(size_t i);
+  /// What to do about an operand that has to be known when compiling.
+  std::string toBeKnown(const Operand &x);
   /// The attribute before `opset`, input i from then on; `given` tells whether there was either.
   llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
 

@@ -31,8 +31,7 @@ void importRange(Node &n) {
       return;
     }
     if (!x.isConstant()) {
-      n.emit.unsupported("its length depends on a number that is computed from the model's inputs",
-                         "make it a constant of the graph");
+      n.emit.unsupported("its length depends on a number that is computed from the model's inputs", n.toBeKnown(x));
       return;
     }
     if (x.constant().count() != 1 || x.element().isInteger(1) || (i && x.element() != numbers[0].element)) {
@@ -146,7 +145,7 @@ void importOneHot(Node &n) {
     e.unsupported(depth.isShape()
                       ? "makes an axis as long as a dimension that is known at a call only"
                       : "the size of its output depends on its depth, which is computed from the model's inputs",
-                  depth.isShape() ? "bind the dimension to one value with --dim" : "make it a constant of the graph");
+                  depth.isShape() ? "bind the dimension to one value with --dim" : n.toBeKnown(depth));
     return;
   }
   std::optional<double> number = depth.scalar();
