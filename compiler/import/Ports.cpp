@@ -2,6 +2,7 @@
 // What can be asked of an imported module.
 #include "compiler/import/Ports.h"
 #include "compiler/Error.h"
+#include "runtime/schema/FileName.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -29,48 +30,70 @@ Ports portsOf(const MemberModel &model) {
   return ports;
 }
 
-/// Places of inputs or outputs by name.
-using Places = std::map<std::string, unsigned>;
-
-static Places placesOf(unsigned count, llvm::function_ref<StringAttr(unsigned)> nameAt) {
-  Places places;
-  for (unsigned i = 0; i < count; ++i)
-    places[nameAt(i) ? nameAt(i).str() : ""] = i;
-  return places;
+llvm::Expected<unsigned> placeOf(ArrayRef<std::string> names, StringRef what, StringRef name) {
+  if (auto *found = llvm::find(names, name); found != names.end())
+    return found - names.begin();
+  SmallVector<unsigned> spelled;
+  std::string known;
+  for (auto [place, each] : llvm::enumerate(names)) {
+    if (rt::fileNameOf(each) == name)
+      spelled.push_back(place);
+    known += (known.empty() ? "" : ", ") + shown(each);
+  }
+  if (spelled.size() == 1)
+    return spelled.front();
+  if (spelled.size() > 1)
+    return fail(ExitCode::usage, quote(name) + " could be " + what + " " + quote(names[spelled[0]]) + " or " +
+                                     quote(names[spelled[1]]) + "; write its name as it is");
+  return fail(ExitCode::usage, "no " + what + " is called " + quote(name) + "; the " + what + "s are: " + known);
 }
 
-/// The place of a name; an error that lists those there are.
-static llvm::Expected<unsigned> find(const Places &places, StringRef what, const std::string &name) {
-  if (auto found = places.find(name); found != places.end())
-    return found->second;
-  std::string known;
-  for (const auto &[each, place] : places)
-    known += (known.empty() ? "" : ", ") + shown(each);
-  return fail(ExitCode::usage, "no " + what + " is called " + quote(name) + "; the " + what + "s are: " + known);
+/// tutti-run writes a file for each head of each output.
+static llvm::Error checkFiles(func::FuncOp main, ArrayRef<std::string> outputs) {
+  std::map<std::string, std::string> taken;
+  for (auto [place, name] : llvm::enumerate(outputs)) {
+    SmallVector<StringRef> heads = {"members"};
+    if (auto asked = main.getResultAttrOfType<ArrayAttr>(place, "tutti.heads"))
+      heads = llvm::to_vector(asked.getAsValueRange<StringAttr>());
+    for (StringRef head : heads) {
+      std::string port = head == "members" ? quote(name) : quote(name) + " (" + head.str() + ")";
+      std::string file = rt::outputFile(name, head);
+      if (auto [other, fresh] = taken.try_emplace(file, port); !fresh)
+        return fail(ExitCode::usage, "outputs " + other->second + " and " + port + " would both be written to " +
+                                         quote(file) + ": rename one of them in the model");
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMember,
                      const std::map<std::string, std::vector<std::string>> &heads) {
-  Places inputs =
-      placesOf(main.getNumArguments(), [&](unsigned i) { return main.getArgAttrOfType<StringAttr>(i, "tutti.name"); });
-  Places outputs =
-      placesOf(main.getNumResults(), [&](unsigned i) { return main.getResultAttrOfType<StringAttr>(i, "tutti.name"); });
+  Ports ports = portsOf(main);
   Builder b(main.getContext());
+  auto twice = [](StringRef flag, StringRef name) {
+    return fail(ExitCode::usage, flag + " " + shown(name) + " is given twice, in two spellings");
+  };
+  llvm::SmallDenseSet<unsigned> asked;
   for (const auto &[name, hasAxis] : perMember) {
-    llvm::Expected<unsigned> place = find(inputs, "input", name);
+    llvm::Expected<unsigned> place = placeOf(ports.inputs, "input", name);
     if (!place)
       return place.takeError();
+    if (!asked.insert(*place).second)
+      return twice("--input", ports.inputs[*place]);
     if (hasAxis)
       main.setArgAttr(*place, "tutti.per_member", b.getUnitAttr());
   }
+  asked.clear();
   for (const auto &[name, own] : heads) {
-    llvm::Expected<unsigned> place = find(outputs, "output", name);
+    llvm::Expected<unsigned> place = placeOf(ports.outputs, "output", name);
     if (!place)
       return place.takeError();
+    if (!asked.insert(*place).second)
+      return twice("--output", ports.outputs[*place]);
     SmallVector<StringRef> refs(own.begin(), own.end());
     main.setResultAttr(*place, "tutti.heads", b.getStrArrayAttr(refs));
   }
-  return llvm::Error::success();
+  return checkFiles(main, ports.outputs);
 }
 
 std::string describe(Location location) {

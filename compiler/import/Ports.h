@@ -23,8 +23,12 @@ Ports portsOf(mlir::func::FuncOp main);
 Ports portsOf(const MemberModel &model);
 mlir::func::FuncOp mainOf(mlir::ModuleOp module);
 
+/// The place among `names`, of what they are names of, that is meant: spelled as it is or, where that is one alone, as
+/// file names have it. A name that there is not is an error.
+llvm::Expected<unsigned> placeOf(llvm::ArrayRef<std::string> names, llvm::StringRef what, llvm::StringRef name);
+
 /// Notes on the function what is asked of its inputs, whether each has a member axis, and the heads of its outputs. A
-/// name that it has not is an error.
+/// name that it has not is an error, and so are outputs that would go into one file.
 llvm::Error askPorts(mlir::func::FuncOp main, const std::map<std::string, bool> &perMember,
                      const std::map<std::string, std::vector<std::string>> &heads);
 

@@ -94,19 +94,6 @@ Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
   return {};
 }
 
-std::string fileNameOf(std::string_view name) {
-  std::string file;
-  for (char c : name) {
-    bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    if (plain)
-      file += c;
-    else if ((c & 0xc0) != 0x80) // one '_' for a character of several bytes
-      file += '_';
-  }
-  return file;
-}
-
 /// The quota of the cgroup, or of one above it, in whole CPUs; 0 for none.
 static uint32_t cgroupQuota() {
   std::string line, path;

@@ -2,6 +2,7 @@
 // What the runtime's tools have in common: failures and exit codes, arguments of the form NAME=VALUE, names of files.
 #pragma once
 
+#include "FileName.h"
 #include "Text.h"
 #include "tutti/tutti.hpp"
 
@@ -16,7 +17,7 @@
 
 namespace tutti::tool {
 
-using rt::quote, rt::shown;
+using rt::fileNameOf, rt::quote, rt::shown;
 
 /// Exit codes of all tools.
 enum Exit : int {
@@ -47,10 +48,10 @@ public:
 /// right.
 int exitOf(const CLI::App &app, const CLI::ParseError &error);
 
-/// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
 /// What --version prints.
 std::string versionText();
 
+/// Runs a tool: parses the arguments, then calls body(); reports failures and exceptions on stderr and returns the exit
 /// code. Usage errors are 2.
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body);
 
@@ -65,9 +66,6 @@ std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string
 std::optional<std::vector<int64_t>> parseList(std::string_view text);
 /// The same for --active: member indices; the runtime says which are wrong.
 Failure parseActive(const std::string &text, std::vector<uint32_t> &members);
-
-/// `name` with the characters that do not go into file names replaced by '_'.
-std::string fileNameOf(std::string_view name);
 
 /// CPUs of the affinity mask, and no more than the cgroup's quota allows; at least 1.
 uint32_t defaultThreads();

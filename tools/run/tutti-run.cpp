@@ -18,17 +18,20 @@ struct Arguments {
   uint32_t repeat = 1;
 };
 
+/// "'y'", "'y' (mean)"
+std::string described(const tutti_port_t &port) {
+  bool members = !*port.head || std::string_view(port.head) == "members";
+  return quote(port.name) + (members ? "" : " (" + shown(port.head) + ")");
+}
+
 /// The file name of each output, all different.
 Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string> &names) {
-  std::map<std::string, std::string> taken;
+  std::map<std::string, const tutti_port_t *> taken;
   for (const tutti_port_t &port : ports) {
-    std::string full = port.name;
-    if (std::string_view(port.head) != "members" && *port.head)
-      full += std::string(".") + port.head;
-    std::string name = fileNameOf(full) + ".npy";
-    if (auto [it, added] = taken.emplace(name, full); !added)
-      return {kUsage,
-              "outputs " + quote(it->second) + " and " + quote(full) + " would both be written to " + quote(name)};
+    std::string name = rt::outputFile(port.name, port.head);
+    if (auto [it, added] = taken.emplace(name, &port); !added)
+      return {kUsage, "outputs " + described(*it->second) + " and " + described(port) + " would both be written to " +
+                          quote(name)};
     names.push_back(name);
   }
   return {};

@@ -158,24 +158,29 @@ llvm::Error Importer::prepare() {
   return weights ? checkWeights() : llvm::Error::success();
 }
 
+/// Why there is no input of the name that a flag --bind has.
+llvm::Error bindError(const std::string &name, bool isWeight, llvm::Error error) {
+  return llvm::handleErrors(std::move(error), [&](const CompileError &why) {
+    return fail(why.code,
+                "--bind " + shown(name) + ": " + (isWeight ? "it is a weight of the model; " : "") + why.message);
+  });
+}
+
 /// The inputs that are constants, by the name that member 0 has for each.
 llvm::Error Importer::bindInputs() {
-  std::string known;
-  for (const onnx::ValueInfoProto *input : inputs) {
-    known += (known.empty() ? "" : ", ") + shown(input->name());
+  for (const onnx::ValueInfoProto *input : inputs)
     allInputs.push_back(input->name());
-  }
   const std::vector<std::string> &names = ports ? ports->all : allInputs;
   std::vector<const onnx::ValueInfoProto *> left = inputs;
   for (const auto &[name, constant] : options.binds) {
-    size_t at = llvm::find(names, name) - names.begin();
-    if (at == names.size())
-      return fail(ExitCode::usage, "--bind " + shown(name) + ": no input is called so; " +
-                                       (initializers.contains(name) ? "it is a weight of the model; " : "") +
-                                       "the inputs are: " + known);
-    if (llvm::Error error = bindInput(*inputs[at], name, constant))
+    llvm::Expected<unsigned> at = placeOf(names, "input", name);
+    if (!at)
+      return bindError(name, initializers.contains(name), at.takeError());
+    if (!llvm::is_contained(left, inputs[*at]))
+      return fail(ExitCode::usage, "--bind " + shown(names[*at]) + " is given twice, in two spellings");
+    if (llvm::Error error = bindInput(*inputs[*at], name, constant))
       return error;
-    llvm::erase(left, inputs[at]);
+    llvm::erase(left, inputs[*at]);
   }
   inputs = left;
   return llvm::Error::success();
@@ -344,11 +349,6 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     Value value = emit.value(*operand);
     if (std::optional<Problem> problem = emit.takeProblem())
       return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason);
-    results.push_back(value);
-    resultTypes.push_back(value.getType());
-  }
-  llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
-  if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
     // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
     int32_t declared = output->type().tensor_type().elem_type();
     Type element = elementOf(context, declared), computed = operand->element();
@@ -356,6 +356,11 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
       return wrong("output " + quote(output->name()) + " is declared " +
                    (element ? elementName(element) : dataTypeName(declared)) + ", but the graph computes " +
                    elementName(computed));
+    results.push_back(value);
+    resultTypes.push_back(value.getType());
+  }
+  llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
+  if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
     // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
     bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
     if (unbound && !missing)
