@@ -6,7 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 using namespace tutti;
 using namespace tutti::tool;
@@ -214,7 +216,8 @@ Failure bench(const Arguments &arguments) {
       json.emplace_back();
       if (auto failure = benchOne(arguments, each, json.back()))
         return failure;
-      std::fflush(stdout);
+      if (std::fflush(stdout) != 0)
+        return {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
     }
   }
   if (arguments.json.empty())

@@ -44,7 +44,8 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
   } catch (const std::exception &error) {
     failure = {kInternal, error.what()};
   }
-  if (std::fflush(stdout) != 0 && !failure)
+  // What did not go out before is no longer there to be flushed.
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !failure)
     failure = {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
   if (failure)
     std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), rt::shownLines(failure.message).c_str());

@@ -15,7 +15,7 @@ struct Arguments {
   DeviceArguments device;
   std::optional<std::string> active;
   std::vector<std::string> inputs;
-  uint32_t repeat = 1;
+  std::optional<uint32_t> repeat;
 };
 
 /// "'y'", "'y' (mean)"
@@ -80,7 +80,7 @@ Failure run(const Arguments &arguments) {
       return {status >> 8, shown(files[i]) + ": " + tutti_session_message(session.get())};
 
   std::vector<double> microseconds;
-  for (uint32_t i = 0; i < arguments.repeat; ++i) {
+  for (uint32_t i = 0; i < arguments.repeat.value_or(1); ++i) {
     auto start = std::chrono::steady_clock::now();
     if (auto error = session.run())
       return error;
@@ -103,13 +103,14 @@ Failure run(const Arguments &arguments) {
   }
   if (auto failure = out.commit())
     return failure;
-  if (arguments.repeat > 1) {
+  if (arguments.repeat) {
     std::sort(microseconds.begin(), microseconds.end());
     std::string where = session.device().name;
     if (options.device == TUTTI_DEVICE_CPU)
-      where = std::to_string(options.threads) + " threads";
-    std::printf("%u runs on %s: median %.1f us, fastest %.1f us\n", arguments.repeat, where.c_str(),
-                microseconds[microseconds.size() / 2], microseconds[0]);
+      where = std::to_string(options.threads) + (options.threads == 1 ? " thread" : " threads");
+    std::printf("%zu %s on %s: median %.1f us, fastest %.1f us\n", microseconds.size(),
+                microseconds.size() == 1 ? "run" : "runs", where.c_str(), microseconds[microseconds.size() / 2],
+                microseconds[0]);
   }
   return {};
 }

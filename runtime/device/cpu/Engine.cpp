@@ -29,7 +29,8 @@ tutti_status_t chooseLevel(const char *target, Level &level, tutti_error_t *erro
   Level machine = levelOfThisCpu();
   level = target ? levelNamed(target) : machine;
   if (target && level == Level::none)
-    return fail(error, TUTTI_INVALID_ARGUMENT, "there is no target '%.80s', expected x86-64-v3 or x86-64-v4", target);
+    return fail(error, TUTTI_INVALID_ARGUMENT,
+                "there is no target '%.80s', expected x86-64-v3 (cpu-v3) or x86-64-v4 (cpu-avx512)", target);
   if (level > machine)
     return fail(error, TUTTI_NO_DEVICE, "this CPU cannot run code for %s", target);
   return TUTTI_OK;
