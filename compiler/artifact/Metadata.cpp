@@ -9,6 +9,7 @@
 #include "Format.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -42,6 +43,7 @@ private:
   const WriteOptions &options;
   /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
   std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
+  std::set<std::string> names; ///< of kernels
 
   // Of the program that is being filled in.
   plan::ProgramOp program;
@@ -137,13 +139,24 @@ private:
     root.segments.push_back(std::move(segment));
   }
 
+  /// A function's name, which code for other architectures that launches otherwise has, too: with the first of its
+  /// architectures there, as in the dumped text's.
+  std::string nameOf(const ProgramCode &code, const std::string &function) {
+    std::string first = function, name = function;
+    if (!code.architectures.empty() && names.contains(name))
+      name = first = function + "." + code.architectures.front();
+    for (unsigned i = 2; !names.insert(name).second; ++i)
+      name = first + "." + std::to_string(i);
+    return name;
+  }
+
   unsigned kernelOf(const ProgramCode &code, const KernelCode &which) {
     auto &same = known[{getTarget(code.planned), which.name}];
     auto *entry = llvm::find_if(same, [&](auto &entry) { return entry.first == which.launch; });
     if (entry != same.end())
       return entry->second;
     auto table = std::make_unique<fb::KernelT>();
-    table->name = which.name;
+    table->name = nameOf(code, which.name);
     table->family = plan::stringifyFamily(ofModule[which.kernels.front()].getFamily()).str();
     for (unsigned kernel : which.kernels)
       ofModule[kernel].walk([&](NumericsOpInterface op) {
