@@ -281,8 +281,11 @@ private:
       llvm::move(*codes, std::back_inserter(programs));
     }
     for (const ProgramCode &program : programs)
-      for (const TargetImage &image : program.images)
+      for (const TargetImage &image : program.images) {
         result.codeBytes[image.target] = image.bytes->size();
+        if (!image.compiler.empty())
+          result.codeCompilers[image.target] = image.compiler;
+      }
     return programs;
   }
 
@@ -290,6 +293,11 @@ private:
     WriteOptions options{request.shareByContent ? "content" : "none", "tutti " TUTTI_VERSION, {}, request.progress};
     for (const auto &[name, bound] : request.import.binds)
       options.notes.push_back("input " + quote(name) + " is bound to " + quote(bound.file));
+    std::map<std::string, std::string> by; // targets by what compiled their text
+    for (const auto &[target, compiler] : result.codeCompilers)
+      by[compiler] += (by[compiler].empty() ? "" : ", ") + target;
+    for (const auto &[compiler, targets] : by)
+      options.notes.push_back("code for " + targets + " is compiled by " + compiler);
     return writeArtifact(request.output, programs, options);
   }
 };

@@ -46,7 +46,9 @@ struct CompileResult {
   std::string text;
   std::vector<ProgramReport> programs;
   std::map<std::string, uint64_t> codeBytes; ///< by level or architecture
-  std::vector<ProgramEstimate> estimates;    ///< of CUDA programs, if they were asked for
+  /// By architecture, what compiled its kernels' text: "NVRTC 13.0".
+  std::map<std::string, std::string> codeCompilers;
+  std::vector<ProgramEstimate> estimates; ///< of CUDA programs, if they were asked for
 };
 
 /// From model files to an artifact, or to the text of a stage. The error is a CompileError: an exit code of

@@ -28,6 +28,7 @@ struct TargetImage {
     unsigned registers = 0, stack = 0, staticShared = 0, barriers = 0, maxThreads = 0; ///< as the cubin has them
   };
   std::vector<Kernel> kernels; ///< in the order of the program's
+  std::string compiler = {};   ///< that made code of text, and its version: "NVRTC 13.0"; none: our own
 };
 
 /// How a kernel is launched on a CUDA device.

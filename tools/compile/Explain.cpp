@@ -180,6 +180,7 @@ void printJson(const CompileResult &result) {
   json all = {{"kernels", kernels},
               {"programs", programs},
               {"code_bytes", result.codeBytes},
+              {"code_compilers", result.codeCompilers},
               {"launches", result.programs[0].launches},
               {"arena_bytes", result.programs[0].arenaBytes},
               {"predictions", predictions}};
@@ -200,7 +201,8 @@ void explain(const CompileResult &result, const CompileOptions &options) {
       print(kernel);
   }
   for (const auto &[level, bytes] : result.codeBytes)
-    std::printf("  %s: %llu bytes of code\n", level.c_str(), static_cast<unsigned long long>(bytes));
+    std::printf("  %s: %llu bytes of code%s\n", level.c_str(), static_cast<unsigned long long>(bytes),
+                result.codeCompilers.contains(level) ? (", by " + result.codeCompilers.at(level)).c_str() : "");
   for (const ProgramEstimate &estimate : result.estimates)
     print(estimate, options.explainFor);
 }

@@ -121,7 +121,7 @@ public:
     leaveOutSpilling(program, texts);
     for (const std::string &name : program.architectures) {
       size_t place = placeOf(name);
-      TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}};
+      TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}, images[place].compiler};
       for (const CudaText *text : texts) {
         const auto &[offset, length, r] = codeOf(place, text);
         if (sources[place].architecture->code == Architecture::Code::cubin)

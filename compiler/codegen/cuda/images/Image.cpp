@@ -128,8 +128,10 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
     if (llvm::Error error = compileSpilling(*nvrtc, units, compiled, jobs))
       return error;
     for (CudaImage &image : images)
-      if (image.architecture->code != Architecture::Code::emulated)
+      if (image.architecture->code != Architecture::Code::emulated) {
         image.minDriver = nvrtc->minDriver(*image.architecture);
+        image.compiler = "NVRTC " + cudaVersionText(nvrtc->version());
+      }
   }
   auto next = compiled.begin();
   for (auto [image, source] : llvm::zip_equal(images, sources)) {

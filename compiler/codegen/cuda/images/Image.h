@@ -24,6 +24,7 @@ struct CudaImage {
     KernelResources resources; ///< known of a cubin
   };
   std::vector<Kernel> kernels; ///< in the order given
+  std::string compiler = {};   ///< "NVRTC 13.0", of cubins and PTX
 };
 
 /// What one image is made of.
