@@ -27,8 +27,8 @@ struct KernelReport {
 /// What runs on a class of targets.
 struct ProgramReport {
   Target target;
-  std::string sizes; ///< "h=12, w=16", where it is one of several with other sizes
-  unsigned launches = 0;
+  std::string sizes;     ///< "h=12, w=16", where it is one of several with other sizes
+  unsigned launches = 0; ///< of a call, in pieces of one whose set is a single one
   int64_t arenaBytes = 0;
   int64_t chunk = 0; ///< members that run at once; 0: all
   std::vector<KernelReport> kernels;

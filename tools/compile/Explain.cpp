@@ -194,9 +194,9 @@ void explain(const CompileResult &result, const CompileOptions &options) {
     return printJson(result);
   for (const ProgramReport &program : result.programs) {
     std::string pieces = program.chunk ? ", in pieces of " + std::to_string(program.chunk) + " members" : "";
-    std::printf("%s%s%s%s: %u launches, %lld bytes of arena\n", stringifyTarget(program.target).str().c_str(),
+    std::printf("%s%s%s%s: %u launches%s, %lld bytes of arena\n", stringifyTarget(program.target).str().c_str(),
                 program.sizes.empty() ? "" : ", ", program.sizes.c_str(), pieces.c_str(), program.launches,
-                static_cast<long long>(program.arenaBytes));
+                program.chunk ? " of one piece" : "", static_cast<long long>(program.arenaBytes));
     for (const KernelReport &kernel : program.kernels)
       print(kernel);
   }

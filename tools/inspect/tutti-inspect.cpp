@@ -280,7 +280,8 @@ void printProgram(const Artifact &artifact, uint32_t p, const Json &described) {
     std::printf("  %-24s %lld%s\n", shown(d.name).c_str(), (long long)d.lo,
                 d.lo == d.hi ? "" : (".." + std::to_string(d.hi)).c_str());
   if (described.contains("chunk"))
-    std::printf("  the active set runs in pieces of %u members\n", described["chunk"].get<unsigned>());
+    std::printf("  the active set runs in pieces of %u members; the launches are those of one piece\n",
+                described["chunk"].get<unsigned>());
   if (described.contains("memory")) {
     const Json &memory = described["memory"];
     auto part = [&](const char *name) { return bytesText(memory[name].get<uint64_t>()); };

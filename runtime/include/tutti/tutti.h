@@ -153,7 +153,8 @@ typedef struct tutti_program {
   const tutti_port_t *outputs;
   uint64_t arena_bytes;  /**< intermediate values of a session, at the largest sizes */
   uint64_t state_bytes;  /**< what a session keeps from call to call */
-  uint32_t launches;     /**< kernel launches of a call */
+  uint32_t launches;     /**< kernel launches of a call; where members run in pieces (tutti-compile --memory-limit), of
+                              one whose active set is a single piece: a longer set has more pieces, and more launches */
   tutti_device_t device; /**< TUTTI_DEVICE_CPU or TUTTI_DEVICE_CUDA: what it was compiled for */
 } tutti_program_t;
 
