@@ -43,6 +43,45 @@ Json portsOf(std::span<const tutti_port_t> ports) {
   return out;
 }
 
+/// The dimension, or a multiple of one, that an axis of a port is as long as in every program: "h", "2*h"; "?" where
+/// there is none. `axes` has the axis in each program.
+std::string nameOf(std::span<const tutti_program_t> programs, const std::vector<tutti_dim_t> &axes) {
+  for (const tutti_dimension_t &first : std::span(programs[0].dimensions, programs[0].num_dimensions)) {
+    int64_t factor = first.lo ? axes[0].lo / first.lo : 0;
+    bool same = factor > 0;
+    for (size_t p = 0; p < programs.size(); ++p) {
+      std::span all(programs[p].dimensions, programs[p].num_dimensions);
+      auto own = std::find_if(all.begin(), all.end(),
+                              [&](const tutti_dimension_t &d) { return std::string_view(d.name) == first.name; });
+      same = same && own != all.end() && own->lo == own->hi && own->lo && !*axes[p].symbol &&
+             axes[p].lo / own->lo == factor && axes[p].lo % own->lo == 0;
+    }
+    if (same)
+      return (factor == 1 ? "" : std::to_string(factor) + "*") + first.name;
+  }
+  return "?";
+}
+
+/// The ports of all programs: what differs between them is named.
+Json commonPorts(const Artifact &artifact, bool inputs) {
+  auto programs = artifact.programs();
+  auto ofProgram = [&](uint32_t p) { return inputs ? artifact.inputs(p) : artifact.outputs(p); };
+  Json out = portsOf(ofProgram(0));
+  for (size_t i = 0; i < out.size(); ++i)
+    for (int32_t d = 0; d < ofProgram(0)[i].rank; ++d) {
+      std::vector<tutti_dim_t> axes;
+      for (uint32_t p = 0; p < programs.size(); ++p)
+        if (i < ofProgram(p).size() && d < ofProgram(p)[i].rank) // in every one, but files may say anything
+          axes.push_back(ofProgram(p)[i].dims[d]);
+      auto differs = [&](const tutti_dim_t &axis) {
+        return std::string_view(axis.symbol) != axes[0].symbol || (!*axis.symbol && axis.lo != axes[0].lo);
+      };
+      if (axes.size() == programs.size() && std::any_of(axes.begin(), axes.end(), differs))
+        out[i]["dims"][size_t(d)] = nameOf(programs, axes);
+    }
+  return out;
+}
+
 /// Per image target, how many bytes of code it has: whole segments where images do not say how long they are.
 std::map<std::string, uint64_t> codeBytes(const fb::Root &root) {
   std::map<std::string, std::map<std::pair<uint32_t, uint64_t>, uint64_t>> pieces;
@@ -206,8 +245,8 @@ Json describe(const Artifact &artifact) {
   Json out = {
       {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
   out["members"] = membersOf(artifact, root);
-  out["inputs"] = portsOf(artifact.inputs());
-  out["outputs"] = portsOf(artifact.outputs());
+  out["inputs"] = commonPorts(artifact, true);
+  out["outputs"] = commonPorts(artifact, false);
   for (const char *list : {"targets", "programs", "kernels", "slots"})
     out[list] = Json::array();
   for (const auto &[target, bytes] : codeBytes(root))
