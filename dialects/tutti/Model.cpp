@@ -42,6 +42,9 @@ std::optional<TypeFault> faultOf(Type given) {
     std::optional<Size> size = written ? Size::parse(written.getValue()) : std::nullopt;
     if (!size || size->isFixed() || size->getFactor() < 1)
       return TypeFault{text() + ": an encoding lists sizes such as \"batch\" or \"4*batch\""};
+    // Types are equal where their texts are.
+    if (size->str() != written.getValue())
+      return TypeFault{text() + ": an encoding writes \"" + written.str() + "\" as \"" + size->str() + "\""};
   }
   return std::nullopt;
 }

@@ -23,9 +23,12 @@ std::optional<Size> Size::parse(llvm::StringRef text) {
   text.split(parts, '*');
   for (auto [i, part] : llvm::enumerate(parts)) {
     int64_t number;
-    if (part.empty())
+    llvm::StringRef digits = part;
+    digits.consume_front("-");
+    bool numeric = llvm::all_of(digits, llvm::isDigit); // an empty part too
+    if (numeric && (i > 0 || part.getAsInteger(10, number)))
       return std::nullopt;
-    if (i == 0 && !part.getAsInteger(10, number))
+    if (numeric)
       size.factor = number;
     else
       size.symbols.push_back(part.str());

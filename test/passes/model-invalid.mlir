@@ -41,6 +41,41 @@ func.func @main(%x: tensor<?xf32, ["-2*b"]>) -> tensor<?xf32, ["-2*b"]> {
 
 // -----
 
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["1*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
+func.func @main(%x: tensor<?xf32, ["1*4"]>) -> tensor<?xf32, ["1*4"]> {
+  return %x : tensor<?xf32, ["1*4"]>
+}
+
+// -----
+
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["4*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
+func.func @main(%x: tensor<?xf32, ["4*4"]>) -> tensor<?xf32, ["4*4"]> {
+  return %x : tensor<?xf32, ["4*4"]>
+}
+
+// -----
+
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["batch*4"]>: an encoding lists sizes such as "batch" or "4*batch"}}
+func.func @main(%x: tensor<?xf32, ["batch*4"]>) -> tensor<?xf32, ["batch*4"]> {
+  return %x : tensor<?xf32, ["batch*4"]>
+}
+
+// -----
+
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["1*batch"]>: an encoding writes "1*batch" as "batch"}}
+func.func @main(%x: tensor<?xf32, ["1*batch"]>) -> tensor<?xf32, ["1*batch"]> {
+  return %x : tensor<?xf32, ["1*batch"]>
+}
+
+// -----
+
+// expected-error@+1 {{an argument of function @main: tensor<?xf32, ["seq*batch"]>: an encoding writes "seq*batch" as "batch*seq"}}
+func.func @main(%x: tensor<?xf32, ["seq*batch"]>) -> tensor<?xf32, ["seq*batch"]> {
+  return %x : tensor<?xf32, ["seq*batch"]>
+}
+
+// -----
+
 // expected-error@+1 {{an argument of function @main: tensor<4xf32, ["junk"]>: the encoding names the size of each '?', expected 0 names}}
 func.func @main(%x: tensor<4xf32, ["junk"]>) -> tensor<4xf32, ["junk"]> {
   return %x : tensor<4xf32, ["junk"]>
