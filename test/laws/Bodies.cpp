@@ -17,6 +17,20 @@ using namespace mlir;
 namespace tutti::laws {
 
 namespace {
+/// The dialect's own functions of a number, which nothing folds: in double, rounded to the number's format. Null of
+/// other ops.
+Attribute functionOf(Operation &step, ArrayRef<Attribute> operands) {
+  auto number = operands.empty() ? FloatAttr() : dyn_cast_or_null<FloatAttr>(operands.front());
+  if (!number || !isa<LogisticOp, Log1pExpOp, MishGateOp, NormalCdfOp>(step))
+    return nullptr;
+  double x = number.getValueAsDouble(), softplus = std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+  double y = isa<LogisticOp>(step)   ? 1 / (1 + std::exp(-x))
+             : isa<Log1pExpOp>(step) ? softplus
+             : isa<MishGateOp>(step) ? std::tanh(softplus)
+                                     : std::erfc(-x * M_SQRT1_2) / 2;
+  return FloatAttr::get(number.getType(), y);
+}
+
 /// The value that a body has for constant operands, by MLIR's own folds. Null if an op does not fold.
 TypedAttr folded(ScalarOpInterface op, ArrayRef<TypedAttr> operands) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context()));
@@ -32,6 +46,10 @@ TypedAttr folded(ScalarOpInterface op, ArrayRef<TypedAttr> operands) {
       inputs.push_back(known[input]);
     if (auto constant = dyn_cast<arith::ConstantOp>(step)) {
       known[constant] = constant.getValue();
+      continue;
+    }
+    if (Attribute value = functionOf(step, inputs)) {
+      known[step.getResult(0)] = value;
       continue;
     }
     SmallVector<OpFoldResult> results;

@@ -2,8 +2,6 @@
 // The form that pointwise and layout ops take inside a kernel, and the functions that their scalar bodies need.
 #include "Family.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace tutti {
@@ -44,25 +42,6 @@ LogicalResult MapOp::verify() {
   if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
     return emitOpError("expected the body to yield one ") << scalarType(type.getElementType());
   return success();
-}
-
-/// A function of a number, in double, rounded to the number's format.
-static OpFoldResult foldFunction(Attribute operand, double (*function)(double)) {
-  auto number = dyn_cast_or_null<FloatAttr>(operand);
-  return number ? OpFoldResult(FloatAttr::get(number.getType(), function(number.getValueAsDouble()))) : nullptr;
-}
-OpFoldResult LogisticOp::fold(FoldAdaptor operands) {
-  return foldFunction(operands.getX(), [](double x) { return 1 / (1 + std::exp(-x)); });
-}
-OpFoldResult Log1pExpOp::fold(FoldAdaptor operands) {
-  return foldFunction(operands.getX(), [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); });
-}
-OpFoldResult MishGateOp::fold(FoldAdaptor operands) {
-  return foldFunction(operands.getX(),
-                      [](double x) { return std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)))); });
-}
-OpFoldResult NormalCdfOp::fold(FoldAdaptor operands) {
-  return foldFunction(operands.getX(), [](double x) { return std::erfc(-x * M_SQRT1_2) / 2; });
 }
 
 } // namespace tutti

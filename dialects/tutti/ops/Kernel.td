@@ -56,7 +56,6 @@ class Tutti_Function<string mnemonic, string formula, string most> : Op<Tutti_Di
   let arguments = (ins FloatLike:$x);
   let results = (outs FloatLike:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
-  let hasFolder = 1;
 }
 def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5">;
 def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;
