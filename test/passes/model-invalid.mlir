@@ -98,8 +98,8 @@ func.func @main(%x: tensor<?xf32, "b">) -> tensor<?xf32, "b"> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{'tutti.yield' op expected the body of function @main to end in a func.return}}
-  tutti.yield %x : tensor<4xf32>
+  // expected-error@+1 {{'vector.yield' op expected the body of function @main to end in a func.return}}
+  vector.yield %x : tensor<4xf32>
 }
 
 // -----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The form that pointwise and layout ops take inside a kernel, and the functions that their scalar bodies need.
 #include "Family.h"
+#include "dialects/tutti/Model.h"
 
 using namespace mlir;
 
@@ -41,7 +42,21 @@ LogicalResult MapOp::verify() {
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
     return emitOpError("expected the body to yield one ") << scalarType(type.getElementType());
+  auto isScalar = [](Type type) { return isElement(type) && scalarType(type) == type; };
+  // Kernels on CPUs clone these on vectors.
+  for (Operation &op : body.without_terminator())
+    if (!(isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::Vectorizable>()) ||
+        !llvm::all_of(op.getOperandTypes(), isScalar) || !llvm::all_of(op.getResultTypes(), isScalar))
+      return op.emitOpError("is no op that the body of a map is made of, expected constants and functions of scalars");
   return success();
+}
+
+LogicalResult YieldOp::verify() {
+  // A kernel by its name: its dialect is above this one.
+  Operation *parent = (*this)->getParentOp();
+  if (parent && (isa<MapOp>(parent) || parent->getName().getStringRef() == "plan.kernel"))
+    return success();
+  return emitOpError("expected to end the body of a tutti.map or a plan.kernel");
 }
 
 } // namespace tutti

@@ -43,6 +43,7 @@ def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends the body of a map or a kernel";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
+  let hasVerifier = 1;
 }
 
 /// A function of a scalar, or of each lane of a vector, that the math dialect lacks. The targets' expansion of math ops

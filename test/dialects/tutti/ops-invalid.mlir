@@ -415,3 +415,35 @@ func.func @scatter_blocks(%x: tensor<2x7xf32>, %i: tensor<2x1xi64>, %u: tensor<2
   %0 = tutti.scatter set %x at %i with %u width 3 : tensor<2x7xf32>, tensor<2x1xi64>, tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func private @f(f32) -> f32
+func.func @map_of_a_call(%x: tensor<3xf32>) {
+  %0 = tutti.map %x [affine_map<(i) -> (i)>] : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: f32):
+    // expected-error@+1 {{'func.call' op is no op that the body of a map is made of, expected constants and functions of scalars}}
+    %b = func.call @f(%a) : (f32) -> f32
+    tutti.yield %b : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_of_vectors(%x: tensor<3xf32>) {
+  %0 = tutti.map %x [affine_map<(i) -> (i)>] : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: f32):
+    // expected-error@+1 {{'arith.constant' op is no op that the body of a map is made of}}
+    %b = arith.constant dense<1.0> : vector<4xf32>
+    tutti.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @yield_of_a_function(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error@+1 {{'tutti.yield' op expected to end the body of a tutti.map or a plan.kernel}}
+  tutti.yield %x : tensor<3xf32>
+}
