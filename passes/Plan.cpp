@@ -11,6 +11,8 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -70,12 +72,10 @@ private:
   }
   /// At the largest sizes; nothing on overflow.
   std::optional<int64_t> largestOf(const Size &size, bool ofPiece = false) {
-    std::optional<Size> total = Size(size.getFactor());
-    for (const std::string &name : size.getSymbols())
-      if (total)
-        total = total->times(Size(ofPiece && isActiveSize(Size::symbol(name)) ? std::min(chunk, largest.lookup(name))
-                                                                              : largest.lookup(name)));
-    return total ? std::optional(total->getFixed()) : std::nullopt;
+    return size.at([&](StringRef name) {
+      int64_t most = largest.lookup(name);
+      return ofPiece && isActiveSize(Size::symbol(name)) ? std::min(chunk, most) : most;
+    });
   }
 
   plan::KernelOp kernelOf(plan::DispatchOp dispatch) {
@@ -240,7 +240,10 @@ private:
       first = 0;
       last = steps.size();
     }
-    place({value, first, last, int64_t(llvm::alignTo(*most, lineBytes))});
+    int64_t end;
+    if (llvm::AddOverflow(*most, lineBytes - 1, end) || !place({value, first, last, end / lineBytes * lineBytes}))
+      return emitError(value.getLoc(), "intermediate tensors of more than 2^63 bytes in all, one of them: ")
+             << value.getType();
     return success();
   }
 
@@ -251,18 +254,23 @@ private:
     return last;
   }
 
-  /// The lowest offset that is free of every interval alive at the same time.
-  void place(Interval interval) {
+  /// The lowest offset that is free of every interval alive at the same time. Whether it ends within 63 bits.
+  bool place(Interval interval) {
     std::vector<const Interval *> alive;
     for (const Interval &other : intervals)
       if (other.first <= interval.last && interval.first <= other.last)
         alive.push_back(&other);
     llvm::sort(alive, [](auto *a, auto *b) { return a->offset < b->offset; });
+    int64_t end = interval.bytes;
     for (const Interval *other : alive)
-      if (interval.offset + interval.bytes > other->offset)
+      if (end > other->offset) {
         interval.offset = std::max(interval.offset, other->offset + other->bytes);
-    arena = std::max(arena, interval.offset + interval.bytes);
+        if (llvm::AddOverflow(interval.offset, interval.bytes, end))
+          return false;
+      }
+    arena = std::max(arena, end);
     intervals.push_back(interval);
+    return true;
   }
 
   LogicalResult emit() {

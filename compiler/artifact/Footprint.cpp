@@ -19,14 +19,11 @@ public:
 
   /// Of a buffer that holds the values of all members.
   uint64_t bytesOf(plan::BufferOp buffer) {
-    std::optional<Size> bytes = Size::parse(buffer.getBytes());
-    std::optional<Size> total = bytes ? std::optional(Size(bytes->getFactor())) : std::nullopt;
-    for (const std::string &symbol : bytes ? bytes->getSymbols() : ArrayRef<std::string>())
-      if (total)
-        total = total->times(symbol == "active" ? Size(members)
-                                                : Size(cast<DenseI64ArrayAttr>(program.getSizes().get(symbol))[1]));
-    counted = counted && total;
-    return total ? total->getFixed() : 0;
+    std::optional<int64_t> bytes = Size::parse(buffer.getBytes())->at([&](StringRef symbol) {
+      return symbol == "active" ? std::optional<int64_t>(members) : program.mostOf(symbol);
+    });
+    counted = counted && bytes;
+    return bytes.value_or(0);
   }
   void add(uint64_t &sum, uint64_t bytes, uint64_t alignment) {
     counted = counted && bytes < (uint64_t(1) << 62) && sum < (uint64_t(1) << 62);

@@ -354,7 +354,7 @@ private:
     bool lifted = op.getLifted();
     StringRef over = op.membersSize();
     Size members = Size::symbol(over);
-    bool fits = cast<DenseI64ArrayAttr>(program.getSizes().get(over))[1] <= mostPlaneMembers;
+    bool fits = *program.mostOf(over) <= mostPlaneMembers;
     blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows.front()));
     if (how.cluster > 1) {
       blocks.cluster = {uint32_t(how.cluster), 1, 1};

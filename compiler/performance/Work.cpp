@@ -12,12 +12,11 @@ using namespace mlir;
 namespace tutti {
 
 int64_t valueOf(const Size &size, const CallSizes &sizes) {
-  int64_t value = size.getFactor();
-  for (const std::string &symbol : size.getSymbols()) {
-    auto it = sizes.find(symbol);
-    value *= it == sizes.end() ? 0 : it->second;
-  }
-  return value;
+  auto valueOf = [&](StringRef symbol) {
+    auto it = sizes.find(symbol.str());
+    return it == sizes.end() ? 0 : it->second;
+  };
+  return size.at(valueOf).value_or(INT64_MAX);
 }
 
 KernelWork countKernel(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes) {

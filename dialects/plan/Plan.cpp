@@ -134,6 +134,11 @@ std::vector<std::string> ProgramOp::sizeOrder() {
   return symbols;
 }
 
+std::optional<int64_t> ProgramOp::mostOf(StringRef symbol) {
+  auto range = getSizes().getAs<DenseI64ArrayAttr>(symbol);
+  return range ? std::optional(range[1]) : std::nullopt;
+}
+
 LogicalResult ProgramOp::verify() {
   for (NamedAttribute size : getSizes()) {
     auto range = dyn_cast<DenseI64ArrayAttr>(size.getValue());

@@ -110,6 +110,8 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     /// The symbols of `sizes` in the order in which kernels are given their values and the artifact lists them: "active",
     /// then the others.
     ::std::vector<::std::string> sizeOrder();
+    /// The largest value of a symbol; nothing of one that is none of `sizes`.
+    ::std::optional<int64_t> mostOf(::llvm::StringRef symbol);
   }];
   let hasVerifier = 1;
 }

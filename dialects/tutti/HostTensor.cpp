@@ -154,12 +154,8 @@ double EvaluateContext::round(double value, Type element) const {
 
 SmallVector<int64_t> EvaluateContext::dimsOf(RankedTensorType type) const {
   SmallVector<int64_t> dims;
-  for (const Size &size : getSizes(type)) {
-    int64_t length = size.getFactor();
-    for (const std::string &name : size.getSymbols())
-      length *= sizes.lookup(name);
-    dims.push_back(length);
-  }
+  for (const Size &size : getSizes(type)) // past 63 bits there is no tensor to evaluate
+    dims.push_back(size.at([&](StringRef name) { return sizes.lookup(name); }).value_or(INT64_MAX));
   return dims;
 }
 

@@ -44,6 +44,14 @@ std::string Size::str() const {
   return factor == 1 ? names : std::to_string(factor) + "*" + names;
 }
 
+std::optional<int64_t> Size::at(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf) const {
+  int64_t length = factor;
+  for (const std::string &name : symbols)
+    if (std::optional<int64_t> value = valueOf(name); !value || llvm::MulOverflow(length, *value, length))
+      return std::nullopt;
+  return length;
+}
+
 std::optional<Size> Size::times(const Size &other) const {
   Size result;
   if (llvm::MulOverflow(factor, other.factor, result.factor))

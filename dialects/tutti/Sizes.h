@@ -4,6 +4,7 @@
 #define TUTTI_DIALECTS_TUTTI_SIZES_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -26,6 +27,9 @@ public:
   int64_t getFactor() const { return factor; }
   llvm::ArrayRef<std::string> getSymbols() const { return symbols; }
   std::string str() const;
+  /// The length in a call that has these values of the symbols; nothing when it overflows 63 bits, or a symbol has
+  /// none.
+  std::optional<int64_t> at(llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> valueOf) const;
 
   /// The product; nothing when the factor overflows 63 bits.
   std::optional<Size> times(const Size &other) const;

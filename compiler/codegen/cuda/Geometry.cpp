@@ -4,7 +4,6 @@
 #include "passes/analysis/Numerics.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -67,17 +66,9 @@ constexpr WarpGrid
 /// Of a member in a call.
 int64_t mostRowsOf(plan::KernelOp kernel, const Steps &steps) {
   plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
-  Size all(1);
-  for (const Size &size : steps.form.rows)
-    if (auto product = all.times(size))
-      all = *product;
-  int64_t most = all.getFactor();
-  for (const std::string &symbol : all.getSymbols()) {
-    auto range = program ? program.getSizes().getAs<DenseI64ArrayAttr>(symbol) : DenseI64ArrayAttr();
-    if (!range || llvm::MulOverflow(most, range.asArrayRef().back(), most))
-      return std::numeric_limits<int64_t>::max();
-  }
-  return most;
+  std::optional<Size> rows = product(steps.form.rows);
+  auto mostOf = [&](StringRef symbol) { return program ? program.mostOf(symbol) : std::nullopt; };
+  return (rows ? rows->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
 }
 
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,

@@ -5,8 +5,6 @@
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 
 namespace tutti {
@@ -83,17 +81,10 @@ private:
   /// Never fewer than there are: a tile has at least a row.
   int64_t blocksOf(plan::LaunchOp launch) {
     std::optional<Size> rows = Size::parse(launch.getRows());
-    int64_t most = rows->getFactor();
-    auto times = [&](StringRef symbol) {
-      if (llvm::MulOverflow(most, cast<DenseI64ArrayAttr>(program.getSizes().get(symbol))[1], most))
-        most = INT32_MAX;
-      most = std::min<int64_t>(most, INT32_MAX);
-    };
-    for (const std::string &symbol : rows->getSymbols())
-      times(symbol);
     if (launch.getLifted())
-      times(launch.membersSize());
-    return most;
+      rows = rows->times(Size::symbol(launch.membersSize()));
+    std::optional<int64_t> most = rows->at([&](StringRef symbol) { return program.mostOf(symbol); });
+    return std::min<int64_t>(most.value_or(INT32_MAX), INT32_MAX);
   }
 };
 
