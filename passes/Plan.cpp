@@ -78,19 +78,13 @@ private:
     });
   }
 
-  plan::KernelOp kernelOf(plan::DispatchOp dispatch) {
-    return SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(dispatch, dispatch.getKernelAttr());
-  }
-  static bool hasHeads(plan::KernelOp kernel) {
-    return llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
-  }
   /// Whether a value of the members is read when all pieces have run.
   bool isWhole(Value value) {
     return chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
              if (viewed(user))
                return isWhole(user->getResult(0));
              auto dispatch = dyn_cast<plan::DispatchOp>(user);
-             return dispatch && hasHeads(kernelOf(dispatch));
+             return dispatch && dispatch.lookupKernel().hasHeads();
            });
   }
 
@@ -218,7 +212,7 @@ private:
   LogicalResult countFlops() {
     SmallVector<ContractOp> contractions;
     for (auto dispatch : function.getOps<plan::DispatchOp>())
-      kernelOf(dispatch).walk([&](ContractOp op) { contractions.push_back(op); });
+      dispatch.lookupKernel().walk([&](ContractOp op) { contractions.push_back(op); });
     for (ContractOp op : contractions) {
       std::optional<Size> count = flopsOf(op);
       if (!count)
@@ -373,21 +367,18 @@ private:
   }
 
   LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
-    plan::KernelOp kernel = kernelOf(dispatch);
+    plan::KernelOp kernel = dispatch.lookupKernel();
     SmallVector<Value> operands;
     for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
       operands.push_back(operand(kernel, index, input));
     for (Value result : dispatch.getResults())
       operands.push_back(buffers.lookup(result));
 
-    std::optional<Size> rows(Size(1));
-    for (Attribute size : kernel.getRows())
-      if (rows)
-        rows = rows->times(*Size::parse(cast<StringAttr>(size).getValue()));
+    std::optional<Size> rows = kernel.rowCount();
     plan::ScheduleAttr schedule = *kernel.getSchedule();
     if (failed(checkCounts(dispatch, kernel, rows, schedule.getQuantum())))
       return failure();
-    bool heads = hasHeads(kernel);
+    bool heads = kernel.hasHeads();
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
       int64_t tickets = *largestOf(*rows);

@@ -14,14 +14,6 @@ using namespace mlir;
 
 namespace tutti {
 
-unsigned bytesOf(Type element) {
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return integer.getWidth() == 1 ? 1 : integer.getWidth() / 8;
-  if (auto real = dyn_cast<FloatType>(element))
-    return real.getWidth() / 8;
-  return 0;
-}
-
 std::optional<int64_t> countOf(ArrayRef<int64_t> dims) {
   int64_t count = 1;
   for (int64_t dim : dims)
@@ -41,7 +33,7 @@ static SmallVector<int64_t> denseStrides(ArrayRef<int64_t> dims) {
 }
 
 int64_t WeightSource::count() const { return countOf(dims).value_or(0); }
-unsigned WeightSource::elementBytes() const { return bytesOf(element); }
+unsigned WeightSource::elementBytes() const { return storageBytes(element); }
 
 bool WeightSource::contiguous() const {
   int64_t stride = 1;
@@ -139,7 +131,7 @@ WeightSource denseView(std::shared_ptr<void> owner, const char *data, Type eleme
 }
 
 WeightSource computedSource(const HostTensor &tensor) {
-  size_t bytes = std::max<size_t>(tensor.count() * bytesOf(tensor.element), 1);
+  size_t bytes = std::max<size_t>(tensor.count() * storageBytes(tensor.element), 1);
   auto buffer = std::make_shared<std::vector<char>>(bytes);
   tensor.toBytes(buffer->data());
   WeightSource view = denseView(buffer, buffer->data(), tensor.element, tensor.dims);

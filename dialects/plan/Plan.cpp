@@ -71,6 +71,18 @@ static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t
   return success();
 }
 
+std::optional<Size> KernelOp::rowCount() {
+  std::optional<Size> count(Size(1));
+  for (auto size : getRows().getAsRange<StringAttr>())
+    if (std::optional<Size> axis = Size::parse(size.getValue()); count && axis)
+      count = count->times(*axis);
+  return count;
+}
+
+bool KernelOp::hasHeads() {
+  return llvm::any_of(getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
+}
+
 std::string KernelOp::textButForName() {
   std::string name = getSymName().str(), text;
   setSymName("");
@@ -103,8 +115,11 @@ LogicalResult KernelOp::verify() {
   return expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), arguments + getYielded().size());
 }
 
+KernelOp DispatchOp::lookupKernel() { return SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr()); }
+KernelOp LaunchOp::lookupKernel() { return SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr()); }
+
 /// The kernel of that name, or an error that there is none.
-static KernelOp kernelOf(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+static KernelOp expectKernel(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(op, name);
   if (!kernel)
     op->emitOpError("there is no kernel ") << name;
@@ -112,7 +127,7 @@ static KernelOp kernelOf(Operation *op, FlatSymbolRefAttr name, SymbolTableColle
 }
 
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  KernelOp kernel = kernelOf(*this, getKernelAttr(), symbols);
+  KernelOp kernel = expectKernel(*this, getKernelAttr(), symbols);
   if (!kernel)
     return failure();
   auto taken = kernel.getBody().getArgumentTypes();
@@ -200,11 +215,11 @@ LogicalResult LaunchOp::verify() {
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  KernelOp kernel = kernelOf(*this, getKernelAttr(), symbols);
+  KernelOp kernel = expectKernel(*this, getKernelAttr(), symbols);
   if (!kernel)
     return failure();
   // A launch with heads has its tickets behind the results.
-  bool heads = llvm::any_of(kernel.getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
+  bool heads = kernel.hasHeads();
   size_t own = kernel.getBody().getNumArguments() + kernel.getYielded().size(), given = getBuffers().size();
   if (given != own + heads)
     return emitOpError("expected ") << own << " buffers for the kernel's arguments and results"
@@ -212,10 +227,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getLifted() != kernel.getLifted() || getOverAttr() != kernel.getOverAttr() ||
       getPlacedAttr() != kernel.getPlacedAttr())
     return emitOpError("expected 'lifted', 'over' and 'placed' as the kernel ") << getKernelAttr() << " has them";
-  std::optional<Size> rows(Size(1));
-  for (auto size : kernel.getRows().getAsRange<StringAttr>())
-    if (std::optional<Size> axis = Size::parse(size.getValue()); rows && axis)
-      rows = rows->times(*axis);
+  std::optional<Size> rows = kernel.rowCount();
   if (!rows || rows->str() != getRows())
     return emitOpError("expected 'rows' to be the product of the kernel's ")
            << kernel.getRows() << ", got \"" << getRows() << '"';

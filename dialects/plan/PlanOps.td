@@ -82,6 +82,10 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
     /// What the body yields.
     ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
+    /// The number of rows; nothing past 63 bits.
+    ::std::optional<::tutti::Size> rowCount();
+    /// Whether heads make some of what it yields: then its launches have tickets.
+    bool hasHeads();
     /// Equal for kernels that are equal but for their names.
     ::std::string textButForName();
   }];
@@ -93,6 +97,10 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, DeclareOpInterfaceMethods<Symbo
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";
+  let extraClassDeclaration = [{
+    /// The kernel of that name.
+    KernelOp lookupKernel();
+  }];
 }
 
 def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, IsolatedFromAbove]> {
@@ -143,6 +151,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let extraClassDeclaration = [{
     /// The size that counts the members of the launch.
     ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
+    /// The kernel of that name.
+    KernelOp lookupKernel();
   }];
   let hasVerifier = 1;
 }

@@ -79,13 +79,10 @@ HostTensor HostTensor::fromAttr(ElementsAttr attr) {
   return tensor;
 }
 
-/// The bytes of one element: i1 takes one.
-static unsigned elementBytes(Type type) { return (type.getIntOrFloatBitWidth() + 7) / 8; }
-
 HostTensor HostTensor::fromBytes(Type element, ArrayRef<int64_t> dims, const void *bytes) {
   HostTensor tensor = zeros(element, dims);
   const char *next = static_cast<const char *>(bytes);
-  unsigned width = elementBytes(element);
+  int64_t width = storageBytes(element);
   if (element.isF32()) { // most weights are; the general way is twenty times slower
     for (double &value : tensor.floats) {
       float number;
@@ -118,7 +115,7 @@ HostTensor HostTensor::fromBytes(Type element, ArrayRef<int64_t> dims, const voi
 
 void HostTensor::toBytes(void *bytes) const {
   char *next = static_cast<char *>(bytes);
-  unsigned width = elementBytes(element);
+  int64_t width = storageBytes(element);
   if (element.isInteger(64) && !ints.empty()) {
     std::memcpy(next, ints.data(), ints.size() * width);
     return;

@@ -8,10 +8,14 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
 namespace tutti {
+
+/// Bytes of an element in memory and in files: booleans take one.
+inline int64_t storageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 /// A dense row-major tensor. Exactly one of `floats` and `ints` is in use, by the element type: floats for float types,
 /// ints for integers and i1 (0 or 1).

@@ -80,8 +80,6 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
   });
 }
 
-int64_t storageBytes(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
-
 std::optional<Size> flopsOf(ContractOp op) {
   ContractSpec spec = op.labels();
   Sizes left = getSizes(cast<RankedTensorType>(op.getLhs().getType()));

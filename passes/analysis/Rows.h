@@ -44,9 +44,6 @@ void addRuns(mlir::AffineMap access, unsigned column, llvm::SmallSetVector<int64
 /// Runs so long are gone through one by one; in shorter ones a division a lane would be left.
 constexpr int64_t shortestRun = 64;
 
-/// Bytes of an element in memory: booleans take one.
-int64_t storageBytes(mlir::Type element);
-
 /// What a contraction multiplies and adds, two a product; nothing past 2^63.
 std::optional<Size> flopsOf(ContractOp op);
 

@@ -56,19 +56,17 @@ Value Code::toStorage(Value value) {
   return arith::ExtUIOp::create(b, loc, type, value);
 }
 
-static unsigned bytesOf(Type storage) { return storage.getIntOrFloatBitWidth() / 8; }
-
 Value Code::loadScalar(Type element, Value pointer) {
   Type type = storageType(element);
-  return fromStorage(raw(type, pointer, bytesOf(type)), element);
+  return fromStorage(raw(type, pointer, storageBytes(type)), element);
 }
 void Code::storeScalar(Value value, Value pointer) {
   value = toStorage(value);
-  LLVM::StoreOp::create(b, loc, value, pointer, bytesOf(value.getType()));
+  LLVM::StoreOp::create(b, loc, value, pointer, storageBytes(value.getType()));
 }
 Value Code::loadVector(Type element, Value pointer, Value mask, int64_t count) {
   VectorType type = vec(storageType(element), count);
-  unsigned align = bytesOf(type.getElementType());
+  unsigned align = storageBytes(type.getElementType());
   Value loaded =
       mask ? Value(LLVM::MaskedLoadOp::create(b, loc, type, pointer, mask, zero(type), b.getI32IntegerAttr(align)))
            : raw(type, pointer, align);
@@ -76,7 +74,7 @@ Value Code::loadVector(Type element, Value pointer, Value mask, int64_t count) {
 }
 void Code::storeVector(Value value, Value pointer, Value mask) {
   value = toStorage(value);
-  unsigned align = bytesOf(getElementTypeOrSelf(value.getType()));
+  unsigned align = storageBytes(getElementTypeOrSelf(value.getType()));
   if (mask)
     LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, b.getI32IntegerAttr(align));
   else
@@ -86,7 +84,7 @@ Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
   int64_t count = lanes;
   if (DenseElementsAttr bits; mask && matchPattern(mask, m_Constant(&bits)))
     count = llvm::count(bits.getValues<bool>(), true);
-  int64_t bytes = bytesOf(storageType(element)), read = (count - 1) * step + 1;
+  int64_t bytes = storageBytes(storageType(element)), read = (count - 1) * step + 1;
   SmallVector<Value> vectors;
   for (int64_t from = 0; from < read; from += lanes)
     vectors.push_back(loadVector(element, at(pointer, from * bytes), firstLanes(read - from)));
@@ -99,9 +97,9 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
   Value places = LLVM::GEPOp::create(b, loc, pointers, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{offsets});
   if (!mask)
     mask = constant(vec(b.getI1Type(), count), b.getBoolAttr(true));
-  return fromStorage(
-      LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)}, bytesOf(type.getElementType())),
-      element);
+  return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)},
+                                                 storageBytes(type.getElementType())),
+                     element);
 }
 
 void Code::prefetch(Value pointer, Cache cache) {

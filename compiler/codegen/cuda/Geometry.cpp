@@ -64,9 +64,9 @@ constexpr WarpGrid
     narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
 
 /// Of a member in a call.
-int64_t mostRowsOf(plan::KernelOp kernel, const Steps &steps) {
+int64_t mostRowsOf(plan::KernelOp kernel) {
   plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
-  std::optional<Size> rows = product(steps.form.rows);
+  std::optional<Size> rows = kernel.rowCount();
   auto mostOf = [&](StringRef symbol) { return program ? program.mostOf(symbol) : std::nullopt; };
   return (rows ? rows->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
 }
@@ -153,7 +153,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
       splits &= numericsProduct(step.contraction) == NumericsProduct::tf32x3; // one chain cannot be cut into slices
       panels = std::max(panels, Contraction(step.contraction).panels());
     }
-  int64_t mostRows = mostRowsOf(kernel, steps);
+  int64_t mostRows = mostRowsOf(kernel);
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture);
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,

@@ -11,10 +11,6 @@ namespace tutti {
 
 namespace {
 
-plan::KernelOp kernelOf(plan::LaunchOp launch) {
-  return SymbolTable::lookupNearestSymbolFrom<plan::KernelOp>(launch, launch.getKernelAttr());
-}
-
 std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architecture &architecture) {
   std::vector<CudaGeometry> geometries = cudaGeometries(kernel, architecture);
   llvm::erase_if(geometries, [](const CudaGeometry &g) { return g.cluster > 1; });
@@ -43,13 +39,13 @@ int64_t workOf(plan::KernelOp kernel) {
 class Together {
 public:
   Together(plan::ProgramOp program, const Architecture &architecture, plan::LaunchOp first)
-      : program(program), architecture(architecture), kernel(kernelOf(first)), threads(threadsOf(kernel, architecture)),
-        words(int64_t(program.getSizes().size())) {
+      : program(program), architecture(architecture), kernel(first.lookupKernel()),
+        threads(threadsOf(kernel, architecture)), words(int64_t(program.getSizes().size())) {
     add(first);
   }
 
   bool takes(plan::LaunchOp launch) {
-    plan::KernelOp other = kernelOf(launch);
+    plan::KernelOp other = launch.lookupKernel();
     plan::LaunchOp first = parts.front();
     // A piece has the lifted launches alone.
     bool atOnce =
@@ -65,7 +61,7 @@ public:
   DeviceLaunch take() {
     SmallVector<std::pair<int64_t, size_t>> order;
     for (auto [i, part] : llvm::enumerate(parts))
-      order.push_back({-workOf(kernelOf(part)), i});
+      order.push_back({-workOf(part.lookupKernel()), i});
     llvm::sort(order);
     return llvm::map_to_vector(order, [&](auto &at) { return parts[at.second]; });
   }
@@ -141,7 +137,7 @@ std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architec
 }
 
 llvm::SmallVector<plan::KernelOp> kernelsOf(ArrayRef<plan::LaunchOp> parts) {
-  return llvm::map_to_vector(parts, kernelOf);
+  return llvm::map_to_vector(parts, [](plan::LaunchOp part) { return part.lookupKernel(); });
 }
 
 std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architecture &architecture) {

@@ -72,7 +72,7 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
     return fail(ExitCode::unsupported, nameOf(proto) + " is of rank " + llvm::Twine(dims.size()));
   std::optional<int64_t> count = countOf(dims);
   int64_t bytes;
-  if (!count || llvm::MulOverflow(*count, int64_t(bytesOf(element)), bytes))
+  if (!count || llvm::MulOverflow(*count, storageBytes(element), bytes))
     return fail(ExitCode::malformed, nameOf(proto) + " has dims that no memory holds");
 
   WeightSource view;

@@ -273,7 +273,7 @@ private:
     auto elements = dyn_cast<ElementsAttr>(value);
     if (!elements || elements.getShapedType() != type)
       return no("its values are not of its type");
-    int64_t bytes = type.getNumElements() * bytesOf(type.getElementType());
+    int64_t bytes = type.getNumElements() * storageBytes(type.getElementType());
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
       AsmResourceBlob *blob = resource.getRawHandle().getBlob();
       if (!blob || int64_t(blob->getData().size()) != bytes)
