@@ -48,6 +48,11 @@ void emitScatter(StepEmitter &emitter, ScatterOp op, mlir::Value row);
 using Elements = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::MutableArrayRef<Point>)>;
 void emitElements(StepEmitter &emitter, mlir::Value value, mlir::Value row, Elements elements);
 
+/// Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M) of `count` vectors, every lane
+/// by itself (Sort.cpp). `exchange` puts vector i and the one `distance` behind it in order.
+void emitExchanges(Code &code, mlir::Value count,
+                   llvm::function_ref<void(mlir::Value i, mlir::Value distance)> exchange);
+
 /// Sorts `count` 64-bit numbers, a multiple of 16, the largest first, in memory for twice as many (Sort.cpp). Where
 /// they are then.
 mlir::Value emitSort(Code &code, mlir::Value memory, int64_t count);

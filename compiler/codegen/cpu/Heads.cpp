@@ -105,28 +105,13 @@ private:
 
   Value sortedAt(Value index) { return code.at(place.scratch, code.mul(index, lanes * storageBytes(floatElement()))); }
 
-  /// All lanes at once through Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M).
   void sortMembers() {
     Type f = floatElement();
-    Value leading = math::CountLeadingZerosOp::create(code.b, code.loc, code.sub(place.count, code.num(1)));
-    Value levels = code.sub(code.num(64), leading); // ceil(log2 count), and 0 for one member
-    auto shift = [&](Value by) -> Value { return arith::ShLIOp::create(code.b, code.loc, code.num(1), by); };
-    code.loop(code.num(0), levels, 1, [&](Value level) {
-      Value p = shift(code.sub(code.sub(levels, code.num(1)), level));
-      code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
-        Value isFirst = code.compare(arith::CmpIPredicate::eq, pass, code.num(0));
-        Value distance = code.select(isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
-        Value wanted = code.select(isFirst, code.num(0), p);
-        code.loop(code.num(0), code.sub(place.count, distance), 1, [&](Value i) {
-          Value bit = arith::AndIOp::create(code.b, code.loc, i, p);
-          code.when(code.compare(arith::CmpIPredicate::eq, bit, wanted), [&] {
-            Value low = sortedAt(i), high = sortedAt(code.add(i, distance));
-            Value a = code.loadVector(f, low, {}), c = code.loadVector(f, high, {});
-            code.storeVector(arith::MinimumFOp::create(code.b, code.loc, a, c), low, {});
-            code.storeVector(arith::MaximumFOp::create(code.b, code.loc, a, c), high, {});
-          });
-        });
-      });
+    emitExchanges(code, place.count, [&](Value i, Value distance) {
+      Value low = sortedAt(i), high = sortedAt(code.add(i, distance));
+      Value a = code.loadVector(f, low, {}), c = code.loadVector(f, high, {});
+      code.storeVector(arith::MinimumFOp::create(code.b, code.loc, a, c), low, {});
+      code.storeVector(arith::MaximumFOp::create(code.b, code.loc, a, c), high, {});
     });
   }
 

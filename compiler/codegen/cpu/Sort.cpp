@@ -12,15 +12,7 @@ namespace tutti {
 
 static Value slot(Code &code, Value base, Value i, int64_t step = 1) { return code.at(base, code.mul(i, 8 * step)); }
 
-/// Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M) of `count` vectors from `base`
-/// on, every lane by itself. Those of a pass are pairs `distance` apart whose first one has bit p as `wanted`.
-static void exchangeAll(Code &code, Value base, Value count) {
-  auto exchange = [&](Value i, Value distance) {
-    Value low = slot(code, base, i, lanes), high = slot(code, base, code.add(i, distance), lanes);
-    Value a = code.loadVector(code.i64(), low, {}), c = code.loadVector(code.i64(), high, {});
-    code.storeVector(arith::MaxSIOp::create(code.b, code.loc, a, c), low, {});
-    code.storeVector(arith::MinSIOp::create(code.b, code.loc, a, c), high, {});
-  };
+void emitExchanges(Code &code, Value count, llvm::function_ref<void(Value i, Value distance)> exchange) {
   auto shift = [&](Value by) -> Value { return arith::ShLIOp::create(code.b, code.loc, code.num(1), by); };
   Value leading = math::CountLeadingZerosOp::create(code.b, code.loc, code.sub(count, code.num(1)));
   Value levels = code.sub(code.num(64), leading); // ceil(log2 count), and 0 for one vector
@@ -29,6 +21,7 @@ static void exchangeAll(Code &code, Value base, Value count) {
     code.loop(code.num(0), code.add(level, 1), 1, [&](Value pass) {
       Value isFirst = code.compare(arith::CmpIPredicate::eq, pass, code.num(0));
       Value distance = code.select(isFirst, p, code.sub(shift(code.sub(levels, pass)), p));
+      // Those of a pass are pairs whose first one has bit p as `wanted`: of every two runs of p, one.
       Value wanted = code.select(isFirst, code.num(0), p), end = code.sub(count, distance), both = code.mul(p, 2);
       Value runs = code.div(code.add(code.sub(end, wanted), code.sub(both, code.num(1))), both);
       code.loop(code.num(0), runs, 1, [&](Value run) {
@@ -36,6 +29,15 @@ static void exchangeAll(Code &code, Value base, Value count) {
         code.loop(from, code.min(code.add(from, p), end), 1, [&](Value i) { exchange(i, distance); });
       });
     });
+  });
+}
+
+static void exchangeAll(Code &code, Value base, Value count) {
+  emitExchanges(code, count, [&](Value i, Value distance) {
+    Value low = slot(code, base, i, lanes), high = slot(code, base, code.add(i, distance), lanes);
+    Value a = code.loadVector(code.i64(), low, {}), c = code.loadVector(code.i64(), high, {});
+    code.storeVector(arith::MaxSIOp::create(code.b, code.loc, a, c), low, {});
+    code.storeVector(arith::MinSIOp::create(code.b, code.loc, a, c), high, {});
   });
 }
 
