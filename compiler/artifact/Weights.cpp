@@ -27,7 +27,7 @@ fb::DType dtypeOf(Type element) {
     return fb::DType::f16;
   if (element.isBF16())
     return fb::DType::bf16;
-  bool isUnsigned = element.isUnsignedInteger();
+  bool isUnsigned = cast<IntegerType>(element).isUnsigned();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:
     return fb::DType::bool_;
@@ -37,9 +37,10 @@ fb::DType dtypeOf(Type element) {
     return isUnsigned ? fb::DType::u16 : fb::DType::i16;
   case 32:
     return isUnsigned ? fb::DType::u32 : fb::DType::i32;
-  default:
+  case 64:
     return isUnsigned ? fb::DType::u64 : fb::DType::i64;
   }
+  llvm_unreachable("every element of a model is listed");
 }
 
 /// For each member the first one with the same bytes.

@@ -78,20 +78,32 @@ std::string KernelText::product(ArrayRef<Size> sizes) {
   return rest.empty() ? sizeText(fixed) : fixed == Size(1) ? rest : sizeText(fixed) + " * " + rest;
 }
 
+static const char *operatorOf(AffineExprKind kind) {
+  switch (kind) {
+  case AffineExprKind::Add:
+    return "+";
+  case AffineExprKind::Mul:
+    return "*";
+  // Indices are not negative here, so division that truncates rounds down.
+  case AffineExprKind::FloorDiv:
+    return "/";
+  case AffineExprKind::Mod:
+    return "%";
+  default:
+    llvm_unreachable("maps of the kernels stage have no other expressions");
+  }
+}
+
 std::string KernelText::text(AffineExpr expr, ArrayRef<std::string> dims) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) // of what lies at 0 the text says less
     return constant.getValue() == 0 ? "0" : numberText(constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  const char *symbol = expr.getKind() == AffineExprKind::Add   ? "+"
-                       : expr.getKind() == AffineExprKind::Mul ? "*"
-                       : expr.getKind() == AffineExprKind::Mod ? "%"
-                                                               : "/";
   std::string right = text(binary.getRHS(), dims);
   if (expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv)
     right = withoutMarks(right);
-  return "(" + text(binary.getLHS(), dims) + " " + symbol + " " + right + ")";
+  return "(" + text(binary.getLHS(), dims) + " " + operatorOf(expr.getKind()) + " " + right + ")";
 }
 std::string KernelText::text(AffineMap map, ArrayRef<std::string> dims) {
   std::string all;

@@ -14,9 +14,15 @@ using llvm::formatv;
 namespace tutti {
 
 std::string cudaType(Type element) {
-  if (auto number = dyn_cast<FloatType>(element))
-    return number.isF64() ? "double" : number.isF16() ? "__half" : number.isBF16() ? "__nv_bfloat16" : "float";
-  bool isUnsigned = element.isUnsignedInteger();
+  if (element.isF32())
+    return "float";
+  if (element.isF64())
+    return "double";
+  if (element.isF16())
+    return "__half";
+  if (element.isBF16())
+    return "__nv_bfloat16";
+  bool isUnsigned = cast<IntegerType>(element).isUnsigned();
   switch (element.getIntOrFloatBitWidth()) {
   case 1:
     return "bool";
@@ -26,9 +32,10 @@ std::string cudaType(Type element) {
     return isUnsigned ? "unsigned short" : "short";
   case 32:
     return isUnsigned ? "unsigned" : "int";
-  default:
+  case 64:
     return isUnsigned ? "unsigned long long" : "long long";
   }
+  llvm_unreachable("every element of a model is listed");
 }
 
 /// `value` as a number of type `type`. Names of several words cannot be called like functions.
