@@ -239,27 +239,29 @@ struct ConcatInParts : OpRewritePattern<ConcatOp> {
 };
 
 struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet simpler(context), maps(context);
+    simpler.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(context);
+    maps.add<PointwiseToMap, LayoutToMap>(context);
+    toSimpler = std::move(simpler);
+    toMaps = std::move(maps);
+    return success();
+  }
+
   void runOnOperation() override {
-    if (failed(checkModel(getOperation())))
-      return signalPassFailure();
-    MLIRContext *context = &getContext();
-    auto rewrite = [&](auto add) {
-      RewritePatternSet patterns(context);
-      add(patterns);
-      return rewriteToTheEnd(getOperation(), std::move(patterns));
-    };
-    if (failed(rewrite([](auto &p) {
-          p.template add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(p.getContext());
-        })))
+    if (failed(checkModel(getOperation())) || failed(rewriteToTheEnd(getOperation(), toSimpler)))
       return signalPassFailure();
     // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
-    IRRewriter rewriter(context);
+    IRRewriter rewriter(&getContext());
     eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), getOperation());
-    if (failed(rewrite([](auto &p) { p.template add<PointwiseToMap, LayoutToMap>(p.getContext()); })))
+    if (failed(rewriteToTheEnd(getOperation(), toMaps)))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       computeEveryResult(function);
   }
+
+private:
+  FrozenRewritePatternSet toSimpler, toMaps;
 
   /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is
   /// copied.

@@ -8,8 +8,8 @@
 namespace tutti {
 
 /// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end.
-inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, mlir::RewritePatternSet patterns) {
-  if (succeeded(mlir::applyPatternsGreedily(root, std::move(patterns))))
+inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns) {
+  if (succeeded(mlir::applyPatternsGreedily(root, patterns)))
     return mlir::success();
   return root->emitError("rewrites undo each other, or take more rounds than they should: a mistake of the compiler");
 }

@@ -17,21 +17,27 @@ namespace tutti {
 namespace {
 
 struct ComposePass : impl::ComposePassBase<ComposePass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    auto frozen = [&](ArrayRef<void (*)(RewritePatternSet &)> families) {
+      RewritePatternSet patterns(context);
+      for (auto add : families)
+        add(patterns);
+      return FrozenRewritePatternSet(std::move(patterns));
+    };
+    moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns});
+    reads = frozen({addMovePatterns, addReadPatterns, addProductPatterns});
+    return success();
+  }
+
   void runOnOperation() override {
     // Moves are one, and where they are best, before others read them.
-    if (failed(checkModel(getOperation())) ||
-        failed(rewrite({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns})) ||
-        failed(rewrite({addMovePatterns, addReadPatterns, addProductPatterns})))
+    if (failed(checkModel(getOperation())) || failed(rewriteToTheEnd(getOperation(), moves)) ||
+        failed(rewriteToTheEnd(getOperation(), reads)))
       signalPassFailure();
   }
 
 private:
-  LogicalResult rewrite(ArrayRef<void (*)(RewritePatternSet &)> families) {
-    RewritePatternSet patterns(&getContext());
-    for (auto add : families)
-      add(patterns);
-    return rewriteToTheEnd(getOperation(), std::move(patterns));
-  }
+  FrozenRewritePatternSet moves, reads;
 };
 
 } // namespace
