@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -16,6 +17,15 @@ namespace tutti {
 
 /// Bytes of an element in memory and in files: booleans take one.
 inline int64_t storageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+
+inline bool isTruth(mlir::Type element) { return element.isInteger(1); }
+
+/// `value` in the range of the integer type: the low bits, sign extended; i1 is 0 or 1.
+int64_t wrapped(uint64_t value, mlir::Type type);
+/// `value` truncated towards zero and brought into the range of the integer type; NaN is 0.
+int64_t saturated(double value, mlir::Type type);
+/// `value` rounded to the nearest number of the float type.
+double nearest(double value, mlir::Type type);
 
 /// A dense row-major tensor. Exactly one of `floats` and `ints` is in use, by the element type: floats for float types,
 /// ints for integers and i1 (0 or 1).
@@ -37,6 +47,14 @@ struct HostTensor {
   int64_t count() const;
   llvm::SmallVector<int64_t> strides() const;
 };
+
+/// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements
+/// of the operands that broadcast to it.
+void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
+                  llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
+/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64
+/// has their order.
+HostTensor inOrder(HostTensor x);
 
 /// What evaluation needs beside the operands.
 struct EvaluateContext {

@@ -5,7 +5,7 @@
 #include "test/numerics/Bounds.h"
 
 #include "compiler/reference/Evaluator.h"
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include "gtest/gtest.h"
 

@@ -3,7 +3,7 @@
 #include "Instances.h"
 
 #include "compiler/Compiler.h"
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"

@@ -2,7 +2,7 @@
 // Errors and their bounds.
 #include "Judge.h"
 
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include <cmath>
 #include <unordered_set>

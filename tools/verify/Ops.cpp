@@ -4,7 +4,7 @@
 #include "Precision.h"
 
 #include "compiler/import/Weights.h"
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 #include "tutti/tutti.hpp"
 
 #include "llvm/Support/FileSystem.h"

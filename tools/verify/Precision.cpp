@@ -2,7 +2,7 @@
 // Rounded operands.
 #include "Precision.h"
 
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include <bit>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Choices that float32 cannot decide.
 #include "Undecided.h"
 
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include <cmath>
 #include <numeric>

@@ -18,7 +18,6 @@ llvm::LogicalResult misfit(std::optional<mlir::Location> location, llvm::StringR
   return mlir::failure();
 }
 
-inline bool isTruth(mlir::Type type) { return type.isInteger(1); }
 /// Integers, i1 too: `i8` has a sign, `ui8` has none, and `si8` we do not write.
 inline bool isInteger(mlir::Type type) { return type.isSignlessInteger() || type.isUnsignedInteger(); }
 /// What arithmetic is done on: floats and integers, but no i1.
@@ -48,23 +47,12 @@ llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes);
 
 /// Calls `visit` with each index of a tensor of this shape, in row-major order.
 void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
-/// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements
-/// of the operands that broadcast to it.
-void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
-                  llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
-/// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64
-/// has their order.
-HostTensor inOrder(HostTensor x);
 /// The shape that these operands broadcast to; they are known to fit.
 llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
 /// The result that takes element `source(i)` of `x` to place i.
 HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
                       llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source);
 
-/// `value` in the range of the integer type: the low bits, sign extended; i1 is 0 or 1.
-int64_t wrapped(uint64_t value, mlir::Type type);
-/// `value` truncated towards zero and brought into the range of the integer type; NaN is 0.
-int64_t saturated(double value, mlir::Type type);
 /// minimum and maximum of IEEE 754-2019, 9.6: a NaN if one of them is, and -0 is below +0.
 double minimum(double a, double b);
 double maximum(double a, double b);
@@ -74,9 +62,6 @@ template <typename T> bool isChosenBefore(T value, T sofar, bool largest) {
   bool isNan = value != value, wasNan = sofar != sofar;
   return isNan || wasNan ? isNan && !wasNan : largest ? value > sofar : value < sofar;
 }
-
-/// `value` rounded to the nearest number of the float type.
-double nearest(double value, mlir::Type type);
 
 } // namespace tutti
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of ops that count: ranges, diagonals, one-hot rows, the distinct elements of a constant.
 #include "compiler/import/onnx/ops/Ops.h"
-#include "dialects/tutti/ops/Family.h"
+#include "dialects/tutti/Tutti.h"
 
 #include <cmath>
 
