@@ -5,6 +5,7 @@
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -211,6 +212,26 @@ void Counter::countElements(double elements, const Reading &one, Value stored) {
     step->l2Bytes += bytesOfBlock(stored);
 }
 
+namespace {
+/// How a phase goes over a row: from end to end so many times, with so many trees of the lanes, and so many integer
+/// instructions for an element's key and place.
+struct RowPhase {
+  double passes, trees, keys;
+};
+} // namespace
+
+/// Of rows of which each lane has so many elements.
+static RowPhase phaseOf(Operation *op, double each) {
+  return llvm::TypeSwitch<Operation *, RowPhase>(op)
+      .Case([](ReduceOp) { return RowPhase{1, 1, 0}; })
+      .Case([](ArgOp) { return RowPhase{1, 1, 7}; })
+      // Shuffles for every sixteen elements.
+      .Case([&](ScanOp) { return RowPhase{1, each, 0}; })
+      // Goes over the row for each that it chooses.
+      .Case([](TopOp top) { return RowPhase{double(top.getCount()), double(top.getCount()), 7}; })
+      .DefaultUnreachable("every phase of a row is listed");
+}
+
 /// The phases of a row give it to half a warp; everything else is computed element by element.
 void Counter::countRows(const Step &of) {
   for (Value value : of.stores) {
@@ -228,10 +249,7 @@ void Counter::countRows(const Step &of) {
     Value x = op->getOperand(0);
     double columns = double(valueOf(RowForm::of(typeOf(x)).columns, sizes)), lanes = rows * 16;
     double rounds = std::ceil(lanes / double(geometry.threads)), each = std::ceil(columns / 16);
-    // A choice of several goes over the row for each of them; a scan shuffles for every sixteen elements.
-    auto top = dyn_cast<TopOp>(op);
-    double passes = top ? double(top.getCount()) : 1, trees = isa<ScanOp>(op) ? each : passes;
-    double keys = isa<ArgOp, TopOp>(op) ? 7 : 0; // integer instructions of an element's key and place
+    auto [passes, trees, keys] = phaseOf(op, each);
     known.clear();
     Reading one = reading(x);
     add(lanes * each * passes, one);
@@ -280,7 +298,7 @@ static double perMember(HeadKind kind, double count) {
   case HeadKind::vote:
     return 2 * count;
   }
-  return 1;
+  llvm_unreachable("every kind of head is listed");
 }
 
 void Counter::countHeads() {
