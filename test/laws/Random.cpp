@@ -78,9 +78,10 @@ void RandomLaw::expectReference(func::FuncOp main, ArrayRef<HostTensor> results,
   };
   auto hook = [&](Operation &op, ArrayRef<HostTensor> operands, const HostTensor &want) -> std::optional<HostTensor> {
     auto place = places.find(op.getResult(0));
-    bool isSum = llvm::any_of(op.getOperands(), [&](Value value) { return unseen.contains(value.getDefiningOp()); });
+    bool isOfUnseen =
+        llvm::any_of(op.getOperands(), [&](Value value) { return unseen.contains(value.getDefiningOp()); });
     if (place == places.end()) {
-      if (!isa<GetOp, ConstantOp>(op) && (isSum || !isa<BroadcastOp>(op)))
+      if (isOfUnseen || !isa<GetOp, ConstantOp, LayoutOpInterface, ConcatOp, GatherOp>(op))
         unseen.insert(&op);
       return std::nullopt;
     }
@@ -88,12 +89,15 @@ void RandomLaw::expectReference(func::FuncOp main, ArrayRef<HostTensor> results,
     llvm::raw_string_ostream(text) << op;
     SCOPED_TRACE("y" + std::to_string(place->second) + " of member " + std::to_string(member) + ": " + text);
     HostTensor got = unstack(results[place->second], member);
-    if (!isSum) {
+    if (!isOfUnseen || !want.isFloat()) {
       expectWithin(&op, got, want, operands);
       return got;
     }
     EXPECT_EQ(got.dims, want.dims);
     double largest = 1, error = 0;
+    for (const HostTensor &operand : operands)
+      for (double value : operand.floats)
+        largest = std::fmax(largest, std::fabs(value));
     for (auto [a, b] : llvm::zip_equal(got.floats, want.floats)) {
       largest = std::fmax(largest, std::fabs(b));
       error = std::fabs(a - b) <= error ? error : std::fabs(a - b); // NaN stays
@@ -109,12 +113,12 @@ void RandomLaw::expectReference(func::FuncOp main, ArrayRef<HostTensor> results,
   EXPECT_TRUE(bool(want)) << llvm::toString(want.takeError());
 }
 
-/// What was called with these rows of 5 has the rows' part of the results.
-static HostTensor rowsOf(const HostTensor &result, Type type, std::pair<int64_t, int64_t> rows) {
+/// The part of a result that a call with these rows has. Where values were broadcast, each of two axes may be of rows.
+static HostTensor rowsOf(HostTensor result, Type type, std::pair<int64_t, int64_t> rows) {
   for (auto [axis, size] : llvm::enumerate(getSizes(cast<RankedTensorType>(type))))
     if (!size.isFixed())
-      return take(result, axis + 1,
-                  llvm::to_vector(llvm::seq(rows.first * size.getFactor(), rows.second * size.getFactor())));
+      result = take(result, axis + 1,
+                    llvm::to_vector(llvm::seq(rows.first * size.getFactor(), rows.second * size.getFactor())));
   return result;
 }
 
@@ -169,7 +173,7 @@ TEST_P(RandomLaw, Holds) {
 }
 
 /// For a device, whose compilers take their time, fewer.
-static testing::internal::ParamGenerator<unsigned> seeds() { return testing::Range(0u, cudaTarget() ? 40u : 200u); }
+static testing::internal::ParamGenerator<unsigned> seeds() { return testing::Range(0u, cudaTarget() ? 40u : 180u); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLaw, seeds(), [](const auto &info) { return std::to_string(info.param); });
 
 } // namespace tutti::laws

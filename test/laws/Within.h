@@ -7,7 +7,8 @@
 
 namespace tutti::laws {
 
-/// Fails the test where `got` is farther from `want`, the op's reference on these operands, than the op's td entry says.
+/// Fails the test where `got` is farther from `want`, the op's reference on these operands, than the op's td entry
+/// says.
 void expectWithin(mlir::Operation *op, const HostTensor &got, const HostTensor &want,
                   llvm::ArrayRef<HostTensor> operands);
 
