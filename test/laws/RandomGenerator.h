@@ -50,7 +50,7 @@ private:
   /// Notes what is off by more than its op's bound if it is no result.
   void noteRough(mlir::Value value);
   void keep(const Node &node);
-  Made slice(const Node &x), transpose(const Node &x), reshape(const Node &x), expand(const Node &x),
+  Made slice(const Node &given), transpose(const Node &x), reshape(const Node &x), expand(const Node &x),
       concat(const Node &x), pad(const Node &x), gather(const Node &x), unary(const Node &x), binary(const Node &x),
       withParameter(const Node &x), choice(const Node &x), reduce(const Node &x), scan(const Node &x),
       product(const Node &x), productOfValues(const Node &x), softmax(const Node &x), norm(const Node &x),

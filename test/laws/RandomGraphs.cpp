@@ -142,7 +142,7 @@ RandomGraph Generator::graph() {
   made.model.members = chance(70) ? 3 : 2;
   made.model.ownInputs = chance(25);
   shared = chance(30);
-  if (chance(40)) // chains of ops with one reader each
+  if (chance(25)) // chains of ops with one reader each
     hidden = 60, newest = 85;
   element = chance(75) ? Type(builder.getF32Type()) : chance(50) ? builder.getI32Type() : builder.getI64Type();
 
@@ -169,7 +169,7 @@ RandomGraph Generator::graph() {
   builder.setInsertionPointToEnd(body);
   for (Value argument : body->getArguments())
     nodes.push_back({argument, isa<FloatType>(element) ? 3. : 7.});
-  int64_t wanted = between(5, chance(75) ? 12 : 30);
+  int64_t wanted = between(5, chance(60) ? 12 : 30);
   for (int64_t tries = 0; tries < 200 && static_cast<int64_t>(results.size()) < wanted; ++tries)
     if (Made node = op())
       keep(*node);

@@ -6,12 +6,17 @@ using namespace mlir;
 
 namespace tutti::laws {
 
-Generator::Made Generator::slice(const Node &x) {
-  int64_t axis = fixedAxis(x, 2);
+/// Often once more of what another was taken of, and of its columns.
+Generator::Made Generator::slice(const Node &given) {
+  Node x = given;
+  if (auto before = x.value.getDefiningOp<SliceOp>(); before && chance(50))
+    x.value = before.getX();
+  int64_t axis =
+      chance(40) && !x.type().isDynamicDim(x.rank() - 1) && x.dims().back() > 1 ? x.rank() - 1 : fixedAxis(x, 2);
   if (axis < 0)
     return std::nullopt;
   int64_t length = x.dims()[axis], step = oneOf<int64_t>({1, 1, 1, 1, 1, 2, 3, -1, -2});
-  int64_t start = step < 0 ? length - 1 - below(length / 2) : chance(60) ? 0 : below(length - 1);
+  int64_t start = step < 0 ? length - 1 - below(length / 2) : chance(75) ? 0 : below(length - 1);
   int64_t room = step < 0 ? start / -step + 1 : (length - 1 - start) / step + 1;
   Node part = take(x, axis, start, between(1, room), step);
   // Of two axes at once, half of the time.
