@@ -341,8 +341,9 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
       return usage("--stop-after " + shown(flags.stop) + ": the stages are model, batched, kernels, planned, binary");
     request.stopAfter = stage->second;
     if (!options.explain.empty() && request.stopAfter != Stage::binary)
-      return usage("--explain says what the kernels became, and --stop-after " + flags.stop +
-                   " ends before there is code; give one of the two");
+      std::fprintf(stderr,
+                   "tutti-compile: note: --explain says what the kernels became, and --stop-after %s ends before\n",
+                   flags.stop.c_str());
   }
   if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
     return usage("no artifact is named: add -o FILE.tutti");
