@@ -73,8 +73,10 @@ struct BoundInput {
 struct ImportOptions {
   std::map<std::string, DimBinding> dims;
   std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
-  /// Known places stay the indices of a gather where a slice would do: members may choose other ones.
-  bool keepsPlaces = false;
+  /// What another member may have another number for stays as it is: known places are the indices of a gather where a
+  /// slice would do, a factor of 1 is a factor, and what is divided by 2 is not multiplied by 1/2. No bit depends on
+  /// it.
+  bool keepsNumbers = false;
 };
 
 /// What a member is made from.

@@ -221,10 +221,11 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   auto ensembles = alignAsImported(context, members, bindings, alignOptions);
   if (ensembles || members.size() < 2 || isMlir(members[0].model))
     return ensembles;
-  // The columns that one member chooses may be evenly apart, which is a slice there, and those of another not.
+  // The columns that one member chooses may be evenly apart, which is a slice there, and those of another not; and one
+  // may scale by 1, or by a power of two.
   std::vector<ImportOptions> keeping(bindings.begin(), bindings.end());
   for (ImportOptions &options : keeping)
-    options.keepsPlaces = true;
+    options.keepsNumbers = true;
   bool mayDiffer = false;
   llvm::Error first = llvm::handleErrors(ensembles.takeError(), [&](std::unique_ptr<CompileError> error) {
     mayDiffer = error->code == ExitCode::unsupported;

@@ -111,8 +111,8 @@ public:
   bool failed() const { return problem.has_value(); }
   /// Elements that may still be computed while importing: a small file must not make us work for long.
   int64_t budget = int64_t(1) << 25;
-  /// Known places stay indices, evenly apart or not: ImportOptions.
-  bool keepsPlaces = false;
+  /// ImportOptions.
+  bool keepsNumbers = false;
   /// Sizes were made one while importing: what was built is void.
   bool restart = false;
 
@@ -149,6 +149,8 @@ private:
   bool isNumber(const Operand &x, double number) const;
   /// Whether a value is 1 + erf(x / sqrt 2).
   bool isGateOf(mlir::Value x, mlir::Value gate) const;
+  /// Whether a number is a parameter, and stays as it is for the members that have others.
+  bool mayDiffer(const Operand &x) const;
   /// x, if a product is x (1 + erf(x / sqrt 2)) / 2; null for any other.
   mlir::Value geluOf(const Operand &a, const Operand &b) const;
   mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);

@@ -81,7 +81,7 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   if (!fits(sizes))
     return Operand();
   // Places that are known and evenly apart are a slice: exporters write either.
-  if (!keepsPlaces && indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
+  if (!keepsNumbers && indices.isConstant() && batch == 0 && (indices.rank() == 1 || indices.constant().count() == 1) &&
       indices.constant().count() <= budget) {
     std::vector<int64_t> own;
     ArrayRef<int64_t> places = numbersOf(indices.constant(), own);

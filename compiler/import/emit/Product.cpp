@@ -74,10 +74,14 @@ static bool isUnchangedBy(const Operand &x, const Operand &y) {
   return sizes && *sizes == x.sizes();
 }
 
+bool Emit::mayDiffer(const Operand &x) const {
+  return keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
+}
+
 Operand Emit::mul(const Operand &a, const Operand &b) {
-  if (isUnchangedBy(a, b))
+  if (isUnchangedBy(a, b) && !mayDiffer(b))
     return a;
-  if (isUnchangedBy(b, a))
+  if (isUnchangedBy(b, a) && !mayDiffer(a))
     return b;
   if (!a || !b)
     return Operand();
@@ -99,11 +103,22 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
   return binary<MulOp>(a, b);
 }
 
+/// Whether x is made with 1 + erf, of which a half may be a GELU's.
+static bool hasGate(const Operand &x) {
+  auto isGate = [](Value value) {
+    auto sum = value.getDefiningOp<AddOp>();
+    return sum && (sum.getLhs().getDefiningOp<ErfOp>() || sum.getRhs().getDefiningOp<ErfOp>());
+  };
+  auto product = x.isValue() ? x.value().getDefiningOp<MulOp>() : MulOp();
+  return x.isValue() && (isGate(x.value()) || (product && (isGate(product.getLhs()) || isGate(product.getRhs()))));
+}
+
 Operand Emit::div(const Operand &a, const Operand &b) {
-  if (isUnchangedBy(a, b))
+  if (isUnchangedBy(a, b) && !mayDiffer(b))
     return a;
   if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
-    if (std::optional<double> number = b.scalar(); number && hasExactInverse(*number)) {
+    if (std::optional<double> number = b.scalar();
+        number && hasExactInverse(*number) && (!mayDiffer(b) || (*number == 2 && hasGate(a)))) {
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }

@@ -324,7 +324,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     scope.values[input->name()] = Operand(constant);
 
   Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
-  emit.keepsPlaces = options.keepsPlaces;
+  emit.keepsNumbers = options.keepsNumbers;
   emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
   SmallVector<std::string> wanted;
   for (const onnx::ValueInfoProto *output : outputs)

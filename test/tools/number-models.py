@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes models that differ in numbers alone, and one whose results are parts of one tensor, as ONNX files made by hand.
+
+    python number-models.py FOLDER
+"""
+import random
+import struct
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from onnxfile import model, node, tensor, value_info  # noqa: E402
+
+folder = Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+
+
+def floats(name: str, dims: tuple, *values: float) -> bytes:
+    return tensor(name, dims, 1, struct.pack(f"<{len(values)}f", *values))
+
+
+def integers(name: str, *values: int) -> bytes:
+    return tensor(name, (len(values),), 7, struct.pack(f"<{len(values)}q", *values))
+
+
+def scaled(member: int, divisor: float, factor: float) -> bytes:
+    """GELU as it is spelled, with a half by division, of x w over a scale and times another."""
+    draw = random.Random(member)
+    weights = [floats("w", (6, 5), *(draw.gauss(0, 1) for _ in range(30))), floats("scale", (), divisor), floats("factor", (1,), factor),
+               floats("root", (), 2 ** 0.5), floats("one", (), 1), floats("two", (), 2)]
+    nodes = [node("MatMul", ["x", "w"], "a"), node("Div", ["a", "scale"], "b"), node("Mul", ["factor", "b"], "c"), node("Div", ["c", "root"], "d"),
+             node("Erf", ["d"], "e"), node("Add", ["e", "one"], "f"), node("Mul", ["c", "f"], "g"), node("Div", ["g", "two"], "y")]
+    return model(nodes, weights, [value_info("x", ["batch", 6])], [value_info("y", ["batch", 5])])
+
+
+for member, (divisor, factor) in enumerate([(1.37, 3), (1, 0.3), (2, 1), (0.25, 0.5)]):
+    (folder / f"{member}.onnx").write_bytes(scaled(member, divisor, factor))
+parts = [node("Slice", ["x", "from", f"to{n}", "last"], f"y{n}") for n in (2, 8, 5)]
+(folder / "parts.onnx").write_bytes(model(parts, [integers("from", 0), integers("last", 2), *(integers(f"to{n}", n) for n in (2, 8, 5))],
+                                          [value_info("x", ["batch", 8, 16])], [value_info(f"y{n}", ["batch", 8, n]) for n in (2, 8, 5)]))
