@@ -87,7 +87,8 @@ private:
   /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Tile after
   /// tile asks for a part of it, a line at each term: faster than that the next cache would not answer, and the
   /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
-  /// processor itself looks ahead: the first tile asks for all that will be needed some pages later.
+  /// processor itself looks ahead: the first tile asks for all that will be needed some pages later. A panel has two
+  /// lines a term, so a small tile behind a single full one asks for the other half; behind more it would ask too far.
   SmallVector<Value> panelSums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
     Value tile = code.div(row, code.num(tileRows));
     Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
@@ -105,7 +106,7 @@ private:
       });
     }
     Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
-    Value second = code.less(row, code.num(2 * tileRows));
+    Value asksForHalf = code.less(row, code.num(panelVectors * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
       code.when(
@@ -114,7 +115,7 @@ private:
             for (const Column &column : columns)
               code.prefetch(code.at(column.right, code.add(code.mul(code.mul(k, column.stride), 4), bytesAhead)));
           },
-          [&] { code.when(second, [&] { askForNext(k); }); });
+          [&] { code.when(asksForHalf, [&] { askForNext(k); }); });
     });
   }
 
