@@ -26,18 +26,19 @@ struct ComposePass : impl::ComposePassBase<ComposePass> {
     };
     moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns});
     reads = frozen({addMovePatterns, addReadPatterns, addProductPatterns});
+    joins = frozen({addAxisPatterns});
     return success();
   }
 
   void runOnOperation() override {
     // Moves are one, and where they are best, before others read them.
     if (failed(checkModel(getOperation())) || failed(rewriteToTheEnd(getOperation(), moves)) ||
-        failed(rewriteToTheEnd(getOperation(), reads)))
+        failed(rewriteToTheEnd(getOperation(), reads)) || failed(rewriteToTheEnd(getOperation(), joins)))
       signalPassFailure();
   }
 
 private:
-  FrozenRewritePatternSet moves, reads;
+  FrozenRewritePatternSet moves, reads, joins;
 };
 
 } // namespace

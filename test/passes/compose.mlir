@@ -451,7 +451,8 @@ func.func @few(%x: tensor<?x6x8x3xf32, ["batch"]>, %y: tensor<?x6x8x24xf32, ["ba
 func.func @pool(%x: tensor<?x8x8x16xf32, ["batch"]>) -> tensor<?x16x4x4xf32, ["batch"]> {
   // CHECK: %[[FIRST:.*]] = tutti.map %arg0, %arg0 {{.*}} -> tensor<?x4x4x16xf32, ["batch"]>
   // CHECK: %[[SECOND:.*]] = tutti.map %[[FIRST]], %arg0 {{.*}} -> tensor<?x4x4x16xf32, ["batch"]>
-  // CHECK: tutti.map %[[SECOND]] {{.*}} -> tensor<?x16x4x4xf32, ["batch"]>
+  // CHECK: %[[JOINED:.*]] = tutti.reshape %[[SECOND]] {{.*}} -> tensor<?x16x16xf32, ["batch"]>
+  // CHECK: tutti.map %[[JOINED]] {{.*}} -> tensor<?x16x16xf32, ["batch"]>
   %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x8x8x16xf32, ["batch"]>
   %1 = tutti.slice %0 from [0, 0, 0, 0] size [-1, 16, 4, 4] step [1, 1, 2, 2] : tensor<?x16x8x8xf32, ["batch"]>
   %2 = tutti.slice %0 from [0, 0, 0, 1] size [-1, 16, 4, 4] step [1, 1, 2, 2] : tensor<?x16x8x8xf32, ["batch"]>
@@ -508,4 +509,32 @@ func.func @weight_on_the_left(%x: tensor<?x20xf32, ["batch"]>) -> tensor<?x9xf32
   // CHECK: return
   %0 = tutti.contract %w, %x "kn,bk->bn" : tensor<20x9xf32>, tensor<?x20xf32, ["batch"]>
   return %0 : tensor<?x9xf32, ["batch"]>
+}
+
+// -----
+
+// Axes that stay neighbours are moved as one: rows of sixteen columns, not of four.
+// CHECK-DAG: #[[JOINED:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+// CHECK-LABEL: func.func @neighbours
+// CHECK-SAME: (%[[X:.*]]: tensor<?x4x4x16xf32, ["batch"]>)
+func.func @neighbours(%x: tensor<?x4x4x16xf32, ["batch"]>) -> tensor<?x16x4x4xf32, ["batch"]> {
+  // CHECK: %[[J:.*]] = tutti.reshape %[[X]] {{.*}} -> tensor<?x16x16xf32, ["batch"]>
+  // CHECK: %[[M:.*]] = tutti.map %[[J]] [#[[JOINED]]]
+  // CHECK: tutti.reshape %[[M]] {{.*}} -> tensor<?x16x4x4xf32, ["batch"]>
+  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x4x4x16xf32, ["batch"]>
+  return %0 : tensor<?x16x4x4xf32, ["batch"]>
+}
+
+// -----
+
+// Not those of which a part is read, nor of a move that another op has in its kernel.
+// CHECK-LABEL: func.func @not_neighbours
+func.func @not_neighbours(%x: tensor<?x4x4x16xf32, ["batch"]>) -> (tensor<?x16x4x3xf32, ["batch"]>, tensor<?x16x4x1xf32, ["batch"]>) {
+  // CHECK-NOT: tutti.reshape
+  // CHECK: return
+  %0 = tutti.slice %x from [0, 0, 0, 0] size [-1, 4, 3, 16] step [1, 1, 1, 1] : tensor<?x4x4x16xf32, ["batch"]>
+  %1 = tutti.transpose %0 [0, 3, 1, 2] : tensor<?x4x3x16xf32, ["batch"]>
+  %2 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x4x4x16xf32, ["batch"]>
+  %3 = tutti.reduce max %2 [3] : tensor<?x16x4x4xf32, ["batch"]>
+  return %1, %3 : tensor<?x16x4x3xf32, ["batch"]>, tensor<?x16x4x1xf32, ["batch"]>
 }

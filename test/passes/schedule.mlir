@@ -71,8 +71,8 @@ func.func @transposed(%x: tensor<?x1024x256xf32, ["batch"]>) -> tensor<?x256x102
 // Where neighbours lie 20 rows apart in the result, a task has the rows between them; three neighbours are all.
 // CHECK-LABEL: func.func @apart
 // CHECK: plan.kernel {{.*}} element {{.*}}schedule<tile = 1080, quantum = 60,
-func.func @apart(%x: tensor<?x20x16x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, ["batch"]> {
-  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x20x16x3xf32, ["batch"]>
+func.func @apart(%x: tensor<?x16x20x3xf32, ["batch"]>) -> tensor<?x3x20x16xf32, ["batch"]> {
+  %0 = tutti.transpose %x [0, 3, 2, 1] : tensor<?x16x20x3xf32, ["batch"]>
   return %0 : tensor<?x3x20x16xf32, ["batch"]>
 }
 
