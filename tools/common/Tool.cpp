@@ -21,9 +21,10 @@ namespace tutti::tool {
 
 int exitOf(const CLI::App &app, const CLI::ParseError &error) {
   std::ostringstream complaint; // with arguments in it, as they are
-  int code = app.exit(error, std::cout, complaint);
-  std::fputs(rt::shownLines(complaint.str()).c_str(), stderr);
-  return code ? kUsage : kOk;
+  if (app.exit(error, std::cout, complaint) == 0)
+    return kOk;
+  std::fprintf(stderr, "%s: error: %s", app.get_name().c_str(), rt::shownLines(complaint.str()).c_str());
+  return kUsage;
 }
 
 std::string versionText() {
