@@ -332,8 +332,19 @@ private:
       llvm::move(own->terms, std::back_inserter(all->terms));
     }
     blocks.grid.push_back(std::move(all));
+    addCluster(blocks, how);
     blocks.grid.push_back(extent(Size(1)));
     blocks.grid.push_back(extent(Size(1)));
+  }
+
+  /// The grid's x, which is there already, is counted in clusters.
+  template <typename Blocks> static void addCluster(Blocks &blocks, const CudaLaunch &how) {
+    if (how.cluster == 1)
+      return;
+    blocks.cluster = {uint32_t(how.cluster), 1, 1};
+    for (auto &term : blocks.grid.back()->terms)
+      term->coef *= how.cluster;
+    blocks.grid.back()->base *= how.cluster;
   }
 
   void multiply(fb::ExtentT &extent, StringRef symbol) {
@@ -356,12 +367,7 @@ private:
     Size members = Size::symbol(over);
     bool fits = *program.mostOf(over) <= mostPlaneMembers;
     blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows.front()));
-    if (how.cluster > 1) {
-      blocks.cluster = {uint32_t(how.cluster), 1, 1};
-      for (auto &term : blocks.grid.back()->terms)
-        term->coef *= how.cluster;
-      blocks.grid.back()->base *= how.cluster;
-    }
+    addCluster(blocks, how);
     blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? members : Size(membersInPlane)));
     blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(members, membersInPlane));
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Axes that stay neighbours while others change places are moved as one.
 //
-// A row is a tensor's last axis: [b, 4, 4, 16] to [b, 16, 4, 4] would be rows of four columns each, where [b, 16, 16] to
-// [b, 16, 16], the same move, has rows of sixteen. Values keep their shapes by views before and behind it.
+// A row is a tensor's last axis: [b, 4, 4, 16] to [b, 16, 4, 4] would be rows of four columns each, where [b, 16, 16]
+// to [b, 16, 16], the same move, has rows of sixteen. Values keep their shapes by views before and behind it.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 
@@ -66,8 +66,7 @@ bool isReadWhole(MapOp move) {
 struct JoinNeighbours : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    std::optional<AffineMap> access =
-        op.isMove() && isReadWhole(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
+    std::optional<AffineMap> access = op.isMove() && isReadWhole(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
     if (!access)
       return failure();
     Value input = op.getInputs()[0];

@@ -192,7 +192,7 @@ const Line *find(const Table &table, const std::string &key) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-constexpr char columns[] = "{0,-9}{1,-10}{2,-9}{3,-7}", restColumns[] = "{0,5} {1,6} {2,7} {3,8} {4,7} {5,5}";
+constexpr char columns[] = "{0,-9}{1,-10}{2,-11}{3,-7}", restColumns[] = "{0,5} {1,6} {2,7} {3,8} {4,7} {5,5}";
 
 Table measured() {
   Table table;
@@ -249,7 +249,7 @@ Table parsed(llvm::StringRef text, std::string &nvrtc) {
     if (line.consume_front("nvrtc "))
       nvrtc = line.str();
     else if (!line.empty() && !line.starts_with("#")) {
-      constexpr size_t keyLength = 35, registersLength = 5;
+      constexpr size_t keyLength = 9 + 10 + 11 + 7, registersLength = 5; // of `columns`
       unsigned registers = 0;
       if (line.size() < keyLength + registersLength + 1 ||
           line.substr(keyLength, registersLength).trim().getAsInteger(10, registers))

@@ -146,13 +146,6 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   Steps steps = Steps::of(kernel);
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return plainGeometries(steps, architecture);
-  bool splits = true;
-  int64_t panels = 1;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      splits &= numericsProduct(step.contraction) == NumericsProduct::tf32x3; // one chain cannot be cut into slices
-      panels = std::max(panels, Contraction(step.contraction).panels());
-    }
   int64_t mostRows = mostRowsOf(kernel);
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture);
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
@@ -163,12 +156,25 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
                 fitting.end());
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty
     fitting.erase(fitting.begin());
-  if (architecture.capability >= 90 && !fitting.empty() && splits)
-    if (auto g = tensorGeometry(steps, {2, 1, 1, 8, int(std::min<int64_t>(8, llvm::bit_floor(uint64_t(panels))))},
-                                architecture);
-        g && g->cluster > 1)
-      fitting.push_back(*g); // for calls that do not: each tile's columns by several blocks
+  if (!fitting.empty())
+    if (auto g = clusterGeometry(kernel, architecture))
+      fitting.push_back(*g);
   return fitting;
+}
+
+std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture) {
+  Steps steps = Steps::of(kernel);
+  int64_t panels = 0;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      if (numericsProduct(step.contraction) != NumericsProduct::tf32x3) // one chain cannot be cut into slices
+        return std::nullopt;
+      panels = std::max(panels, Contraction(step.contraction).panels());
+    }
+  int cluster = int(std::min<int64_t>(mostCluster, llvm::bit_floor(uint64_t(panels))));
+  if (architecture.capability < 90 || cluster < 2)
+    return std::nullopt;
+  return tensorGeometry(steps, {2, 1, 1, 8, cluster}, architecture);
 }
 
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,

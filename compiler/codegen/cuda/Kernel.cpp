@@ -127,6 +127,15 @@ static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
                  numberText(geometry.rows), body.steps);
 }
 
+/// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.
+static std::string clusterBounds(const CudaGeometry &geometry) {
+  return geometry.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.cluster).str() : "";
+}
+/// From a block to its cluster.
+static std::string perCluster(const CudaGeometry &geometry) {
+  return geometry.cluster > 1 ? " / " + std::to_string(geometry.cluster) : "";
+}
+
 static llvm::Expected<std::string> emitAlone(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name,
                                              const CudaGeometry &geometry) {
   llvm::Expected<Body> body = bodyOf(kernel, sizes, geometry, /*isPart=*/false);
@@ -153,10 +162,8 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {15}{0}(const __grid_cons
 )",
                  name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
                  body->functions + body->task, geometry.threads, geometry.residentBlocks, body->totalRows,
-                 geometry.cluster > 1 ? " / " + std::to_string(geometry.cluster) : "", geometry.rows, membersInPlane,
-                 sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry),
-                 // The kernel's own, so that no way to launch it can leave it out.
-                 geometry.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.cluster).str() : "")
+                 perCluster(geometry), geometry.rows, membersInPlane,
+                 sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry), clusterBounds(geometry))
       .str();
 }
 
@@ -214,15 +221,16 @@ struct Launch {{
   int64_t sizes[{6}];
 };
 
-{7}extern "C" __global__ void __launch_bounds__({8}, {9}) {0}(const __grid_constant__ Launch p) {{
+{7}extern "C" __global__ void __launch_bounds__({8}, {9}) {12}{0}(const __grid_constant__ Launch p) {{
   // Of each part: its code, which it is of those that have it, its first argument, rows, rows of a tile, members.
   const TaskTable<{1}> tasks = {{{{
 {10}  }};
-  const TaskPlace task = tasks.find(blockIdx.x);
+  const TaskPlace task = tasks.find(blockIdx.x{13});
 {11}}
 )",
                  name, parts.size(), plan::KernelOp(parts.front()).getFamily(), headers, skeletons, arguments,
-                 sizes.size(), bodies, geometries.front().threads, residentBlocks, table, calls)
+                 sizes.size(), bodies, geometries.front().threads, residentBlocks, table, calls,
+                 clusterBounds(geometries.front()), perCluster(geometries.front()))
       .str();
 }
 

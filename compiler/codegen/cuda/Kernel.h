@@ -43,19 +43,24 @@ struct CudaGeometry {
 
 /// The position in the active set is blockIdx.y + membersInPlane * blockIdx.z, where a grid's y ends at 65535.
 constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
+/// As many blocks as every device with clusters can launch in one.
+constexpr int mostCluster = 8;
 
 /// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
 /// single row does not fit into shared memory.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
+/// From sm_90 on, where products of floats are three: blocks share a tile's columns, for calls that do not fill the
+/// device. None for a kernel whose layers are too narrow.
+std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture);
 /// With the tile and the warps of another kernel's, on tensor cores; none if it does not fit.
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
                                              const CudaGeometry &other);
 
 /// The translation unit of a kernel, its entry called `name`. Its one parameter is a struct of the launch's arguments
 /// as addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile
-/// of rows. Rows are counted in 31 bits. Of several kernels, each with its geometry, all of so many threads and without
-/// clusters: one entry that has the parts' arguments one after the other, and a grid of their tiles times members,
-/// summed up (device/tasks.cuh).
+/// of rows. Rows are counted in 31 bits. Of several kernels, each with its geometry, all of so many threads and with
+/// such clusters: one entry that has the parts' arguments one after the other, and a grid of their tiles times members,
+/// summed up (device/tasks.cuh), blockIdx.x / cluster its task.
 llvm::Expected<std::string> emitCudaKernel(llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<std::string> sizes,
                                            llvm::StringRef name, llvm::ArrayRef<CudaGeometry> geometries);
 

@@ -74,13 +74,13 @@ private:
   DeviceLaunch parts;
   int64_t words, blocks = 0;
 
-  /// Never fewer than there are: a tile has at least a row.
+  /// Never fewer than there are: a tile has at least a row, and a cluster a tile.
   int64_t blocksOf(plan::LaunchOp launch) {
     std::optional<Size> rows = Size::parse(launch.getRows());
     if (launch.getLifted())
       rows = rows->times(Size::symbol(launch.membersSize()));
     std::optional<int64_t> most = rows->at([&](StringRef symbol) { return program.mostOf(symbol); });
-    return std::min<int64_t>(most.value_or(INT32_MAX), INT32_MAX);
+    return std::min<int64_t>(most.value_or(INT32_MAX), INT32_MAX / mostCluster) * mostCluster;
   }
 };
 
@@ -93,6 +93,7 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
     auto isOne = [&](const CudaGeometry &g) { return g.hasWarpsOf(first) && g.bulkCopies == first.bulkCopies; };
     for (const CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       shared.flagOffset = std::max(shared.flagOffset, g.flagOffset);
+      shared.exchangeOffset = std::max(shared.exchangeOffset, g.exchangeOffset);
       shared.ringOffset = std::max(shared.ringOffset, g.ringOffset);
       shared.stageBytes = std::max(shared.stageBytes, g.stageBytes);
       shared.stages = std::max(shared.stages, g.stages);
@@ -110,6 +111,24 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
       g.copyOffset = copies;
     }
   }
+}
+
+/// Where all of them run in clusters: in the largest that all of them can have.
+std::optional<LaunchWay> inClusters(ArrayRef<plan::KernelOp> parts, const Architecture &architecture) {
+  LaunchWay way{0, {}};
+  int cluster = mostCluster;
+  for (plan::KernelOp kernel : parts) {
+    std::optional<CudaGeometry> own = clusterGeometry(kernel, architecture);
+    if (!own)
+      return std::nullopt;
+    cluster = std::min(cluster, own->cluster);
+    way.geometries.push_back(*own);
+  }
+  for (CudaGeometry &geometry : way.geometries)
+    geometry.cluster = cluster; // each block has more of the columns
+  way.rows = way.geometries.front().rows;
+  shareRings(way.geometries);
+  return way;
 }
 
 } // namespace
@@ -166,6 +185,8 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
     shareRings(way.geometries);
     ways.push_back(std::move(way));
   }
+  if (std::optional<LaunchWay> way = inClusters(parts, architecture))
+    ways.push_back(std::move(*way)); // for calls that do not fill the device
   return ways;
 }
 

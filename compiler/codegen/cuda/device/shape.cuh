@@ -30,9 +30,8 @@ struct Tile {
   template <class Math> static constexpr int panelWords = stageK / 16 * Math::words * 32 * 4;
   template <class Math> static constexpr int weightBytes = passPanels * panelWords<Math> * 4;
 
-  /// Of this block among those that share a tile of rows, and that tile's number.
+  /// Of this block among those that share a tile of rows.
   __device__ __forceinline__ static int rank() { return blockIdx.x % blocks; }
-  __device__ __forceinline__ static int tile() { return blockIdx.x / blocks; }
   /// The first panel of this block in a pass.
   __device__ __forceinline__ static int firstPanel(int pass) { return (pass * blocks + rank()) * passPanels; }
 
