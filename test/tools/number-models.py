@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes models that differ in numbers alone, and one whose results are parts of one tensor, as ONNX files made by hand.
+"""Writes models that differ in numbers alone, in a layer of one weight for one, and one whose results are parts of one
+tensor, as ONNX files made by hand.
 
     python number-models.py FOLDER
 """
@@ -35,6 +36,9 @@ def scaled(member: int, divisor: float, factor: float) -> bytes:
 
 for member, (divisor, factor) in enumerate([(1.37, 3), (1, 0.3), (2, 1), (0.25, 0.5)]):
     (folder / f"{member}.onnx").write_bytes(scaled(member, divisor, factor))
+for member, weight in enumerate((1.37, -0.3)):
+    (folder / f"layer{member}.onnx").write_bytes(model([node("MatMul", ["x", "w"], "y")], [floats("w", (1, 1), weight)],
+                                                       [value_info("x", ["batch", 1])], [value_info("y", ["batch", 1])]))
 parts = [node("Slice", ["x", "from", f"to{n}", "last"], f"y{n}") for n in (2, 8, 5)]
 (folder / "parts.onnx").write_bytes(model(parts, [integers("from", 0), integers("last", 2), *(integers(f"to{n}", n) for n in (2, 8, 5))],
                                           [value_info("x", ["batch", 8, 16])], [value_info(f"y{n}", ["batch", 8, n]) for n in (2, 8, 5)]))

@@ -87,7 +87,8 @@ private:
   void visit(GetOp get) {
     auto param = symbols.lookup<ParamOp>(get.getParam());
     Sources &sources = ensemble.weights[get.getParam()];
-    bool scalar = sources[0].count() == 1;
+    // A layer of one term stays a layer: at lower precisions its product is rounded, as in ensembles that differ in it.
+    bool scalar = sources[0].count() == 1 && llvm::none_of(get->getUsers(), llvm::IsaPred<ContractOp>);
     // What no member's file stores as an initializer is part of the graph, not a weight.
     bool weight = llvm::any_of(sources, [](const WeightSource &source) { return !source.name.empty(); });
     bool mayShare = options.shareByContent || !weight;
