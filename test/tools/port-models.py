@@ -30,6 +30,7 @@ for name, file in {
     "input": relu("z", ["y"], kind="Tanh"),
     "output": relu("x", ["w"], kind="Tanh"),
     "alike": relu("z", ["w"]),
+    "renamed": relu("z", ["y"]),
     "integer": relu("x", ["y"], 7),
     "double": relu("x", ["y"], 11),
     "undeclared": relu("x", ["y"], 0),

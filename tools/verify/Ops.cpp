@@ -25,8 +25,7 @@ public:
   }
 
   llvm::Expected<std::vector<OpRow>> run() {
-    Ports ports = portsOf(main);
-    for (auto [argument, name] : llvm::zip_equal(main.getArguments(), ports.inputs))
+    for (auto [argument, name] : llvm::zip_equal(main.getArguments(), request.ports.inputs))
       values[argument] = request.inputs.at(name);
     for (Operation &op : main.getBody().front().without_terminator()) {
       auto exact = evaluateOp(op, false);
@@ -201,9 +200,10 @@ private:
 } // namespace
 
 llvm::Expected<std::vector<OpRow>> compareOps(MLIRContext &context, const OpRequest &request) {
-  auto ensembles = alignBindings(context, request.members, request.import, {request.shareByContent});
+  auto ensembles = alignBindings(context, request.members, request.import, {request.shareByContent, &request.ports});
   if (!ensembles)
     return ensembles.takeError();
+  setSizeRanges(*ensembles->front().module, request.ranges);
   return Comparison(context, request, std::move(ensembles->front())).run();
 }
 

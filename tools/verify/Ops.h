@@ -6,6 +6,7 @@
 #include "Judge.h"
 
 #include "compiler/Compiler.h"
+#include "dialects/tutti/Module.h"
 #include "tutti/tutti.h"
 
 namespace tutti {
@@ -13,6 +14,8 @@ namespace tutti {
 struct OpRequest {
   std::vector<MemberFiles> members; ///< to compare
   ImportOptions import;
+  Ports ports;                   ///< member 0's, whose names the inputs and sizes have
+  std::vector<SizeRange> ranges; ///< of its module
   bool shareByContent = true;
   std::vector<std::string> levels;                 ///< code for a CPU,
   std::vector<const Architecture *> architectures; ///< or for such devices

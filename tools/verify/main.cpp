@@ -167,21 +167,36 @@ std::vector<const Architecture *> architecturesOf(const Artifact &artifact, bool
   return found;
 }
 
-/// Op by op, for the first four of the active members or, when some are out of bounds, the worst.
+/// The number of the member's group, of members that align.
+uint32_t groupOf(const Artifact &artifact, uint32_t member) {
+  const auto *groups = fb::GetRoot(artifact.info().metadata)->groups();
+  uint32_t group = 0;
+  while (group + 1 < groups->size() && !llvm::is_contained(*groups->Get(group)->members(), member))
+    ++group;
+  return group;
+}
+
+/// Op by op, for the first four of the active members or, when some are out of bounds, the worst: of a group, as others
+/// have other ops.
 Failure compareByOps(MLIRContext &context, const Arguments &a, const std::vector<MemberFiles> &files,
                      const ImportOptions &options, const Artifact &artifact, const tutti_session_options_t &session,
-                     const std::vector<Tensor> &inputs, const Ports &ports, Report &report) {
+                     const std::vector<Tensor> &inputs, const Ports &ports, ArrayRef<SizeRange> ranges,
+                     Report &report) {
   std::vector<size_t> positions;
   for (const Row &row : report.rows)
     if (!row.ok() && !row.members.empty() && positions.empty())
       positions.push_back(row.worst());
+  auto groupAt = [&](size_t position) { return groupOf(artifact, report.active[position]); };
   for (size_t position = 0; position < report.active.size() && positions.size() < 4; ++position)
-    if (!llvm::is_contained(positions, position))
+    if (positions.empty() ||
+        (!llvm::is_contained(positions, position) && groupAt(position) == groupAt(positions.front())))
       positions.push_back(position);
   OpRequest request;
   for (size_t position : positions)
     request.members.push_back(files[report.active[position]]);
   request.import = options;
+  request.ports = ports;
+  request.ranges.assign(ranges.begin(), ranges.end());
   request.shareByContent = artifact.info().share != std::string_view("none");
   request.precision = report.precision;
   request.session = session;
@@ -240,6 +255,7 @@ Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files,
   if (!first)
     return failureOf(first.takeError());
   Ports ports = portsOf(*first);
+  SmallVector<SizeRange> ranges = getSizeRanges(*first->module);
   for (std::span side : {artifact.inputs(), artifact.outputs()})
     for (const tutti_port_t &port : side)
       if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
@@ -260,7 +276,7 @@ Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files,
     return failure;
   print(report);
   if (a.ops || !report.ok()) {
-    if (auto failure = compareByOps(context, a, files, import, artifact, options, inputs, ports, report))
+    if (auto failure = compareByOps(context, a, files, import, artifact, options, inputs, ports, ranges, report))
       return failure;
     printOps(report, a.ops);
   }
