@@ -71,10 +71,10 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
 /// The left operand's rows of the tile in an argument or a result.
 static std::string globalRows(KernelText &k, Contraction c) {
   Value left = c.op.getLhs();
-  std::string row = "t.firstRow", view = k.view(left);
+  std::string row = "int64_t(t.firstRow)", view = k.view(left); // rows are counted in 31 bits, elements are not
   if (RowForm::of(typeOf(left)).lifted && !k.isTable(left))
-    row = "t.member * totalRows + " + row;
-  return formatv("t.{0}.slice(({1}) * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
+    row = "(t.member * totalRows + t.firstRow)";
+  return formatv("t.{0}.slice({1} * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
 }
 
 /// The left operand, read by whoever multiplies: of the first of layers that are alike.
