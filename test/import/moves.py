@@ -31,6 +31,13 @@ def add_cases(case, node, rng, i64, f32):
          steps, dense | {"flat": i64(-1, 8), "apart": i64(3, -1, 5)})
     case("rows~apart", 17, [turned, node("MatMul", "t w", "m"), node("Add", "m b", "g"), node("LayerNormalization", "g s", "n"),
                             node("Transpose", "n", perm=[1, 0, 2])], steps, dense)
+    # Behind heads that stand beside the batch.
+    heads = [turned, node("Reshape", "t h", "p"), node("Tanh", "p", "q")]
+    shapes = {"w": dense["w"], "h": i64(3, -1, 4), "flat": i64(-1, 8), "apart": i64(3, -1, 5), "both": i64(3, -1, 8)}
+    case("rows-of-heads~merged", 17, [*heads, node("Reshape", "q flat", "f"), node("MatMul", "f w", "g"), node("Reshape", "g apart", "a"),
+                                      node("Transpose", "a", perm=[1, 0, 2])], steps, shapes)
+    case("rows-of-heads~apart", 17, [*heads, node("Reshape", "q both", "f"), node("MatMul", "f w", "g"), node("Transpose", "g", perm=[1, 0, 2])],
+         steps, shapes)
 
     # Choice by index.
     case("gather-even~gather", 13, [node("Gather", "x i", axis=1)], z, {"i": i64(5, 3, 1)})

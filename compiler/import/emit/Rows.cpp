@@ -17,6 +17,20 @@ struct Mixing {
 };
 } // namespace
 
+/// The sizes with every number of times that one has a symbol on an axis of its own, behind the symbol.
+static Sizes apart(ArrayRef<Size> sizes) {
+  Sizes parts;
+  for (const Size &size : sizes) {
+    Size factor = size.getFactor();
+    std::optional<Size> symbols = factor == Size(0) ? std::nullopt : size.dividedBy(factor);
+    if (size.isFixed() || factor == Size(1) || !symbols)
+      parts.push_back(size);
+    else
+      parts.append({*symbols, factor});
+  }
+  return parts;
+}
+
 /// The reshape that x is, if it mixes.
 static std::optional<Mixing> mixing(const Operand &x) {
   auto reshape = x.isValue() ? x.value().getDefiningOp<ReshapeOp>() : ReshapeOp();
@@ -26,8 +40,21 @@ static std::optional<Mixing> mixing(const Operand &x) {
   std::optional<AxisRuns> run = mixedByReshape(from, to);
   if (!run)
     return std::nullopt;
+  auto behind = [&](const AxisRuns &run) { return to.size() - (run.first[1] + run.count[1]); };
+  // Heads beside a batch, (step, 2*batch, width), become (step, batch, 2*width) before their rows are put together:
+  // that mixes no more than the steps and the batch, and leaves an axis behind them to compute along.
+  Sizes parts = apart(from);
+  if (std::optional<AxisRuns> fewer = mixedByReshape(parts, to); fewer && behind(*fewer) > behind(*run)) {
+    parts.truncate(fewer->first[0] + fewer->count[0]);
+    Sizes between = parts;
+    between.append(to.end() - behind(*fewer), to.end());
+    if (!mixedByReshape(from, between)) {
+      from = parts;
+      run = fewer;
+    }
+  }
   from.truncate(run->first[0] + run->count[0]);
-  size_t tail = to.size() - (run->first[1] + run->count[1]);
+  size_t tail = behind(*run);
   to.pop_back_n(tail);
   return Mixing{reshape.getX(), from, to, tail};
 }
