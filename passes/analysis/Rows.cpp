@@ -60,8 +60,12 @@ bool isOwnElement(AffineMap access, const RowForm &form) {
          (form.columns == Size(1) && zero && zero.getValue() == 0);
 }
 
+AffineMap operandAccess(AffineMap ofMap, AffineMap access) {
+  return compressUnusedSymbols(simplifyAffineMap(ofMap.compose(access)));
+}
+
 AffineMap operandAccess(MapOp map, unsigned operand, AffineMap access) {
-  return compressUnusedSymbols(simplifyAffineMap(map.getAccess(operand).compose(access)));
+  return operandAccess(map.getAccess(operand), access);
 }
 
 void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2> &lengths) {

@@ -37,6 +37,7 @@ bool isOwnElement(mlir::AffineMap access, const RowForm &form);
 
 /// The access of a map's operand in the kernel's index space, given the map's own.
 mlir::AffineMap operandAccess(MapOp map, unsigned operand, mlir::AffineMap access);
+mlir::AffineMap operandAccess(mlir::AffineMap ofMap, mlir::AffineMap access);
 
 /// Adds the lengths of the runs of columns in which an access reads by the number of the run (`column floordiv length`)
 /// or the place in it (`column mod length`), dimension `column` of the access; 1 where it divides anything else.

@@ -10,10 +10,13 @@ using namespace mlir;
 
 namespace tutti {
 
+bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType result) {
+  RowForm form = RowForm::of(result), read = RowForm::of(operand);
+  return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);
+}
+
 bool staysInKernel(MapOp map) {
-  RowForm form = RowForm::of(map.getType()),
-          operand = RowForm::of(cast<RankedTensorType>(map.getInputs()[0].getType()));
-  return operand.sameRows(form) && staysInRow(operandAccess(map, 0, ownRow(form, map.getContext())), operand);
+  return staysInKernel(map.getAccess(0), cast<RankedTensorType>(map.getInputs()[0].getType()), map.getType());
 }
 
 bool isOfContraction(Value x) {

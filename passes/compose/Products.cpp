@@ -126,7 +126,7 @@ private:
       }
       if (lie.order.empty() || (isLifted(map.getType()) && lie.order.front() != 0))
         return std::nullopt;
-      for (lie.inOne = last; !lie.bringTogether(map, sizes);)
+      for (lie.inOne = last; !lie.bringTogether(map, sizes) || !lie.goesTogether(map, sizes);)
         if (lie.inOne-- == 1)
           return std::nullopt;
       SmallVector<unsigned> longer; // axes of one place lie wherever they are
@@ -138,19 +138,34 @@ private:
 
     /// The map's value, as a tensor of a type whose axes lie so.
     Value computed(MapOp map, RankedTensorType type, PatternRewriter &rewriter) const {
-      Sizes sizes = getSizes(type);
-      if (inOne > 1) {
-        Size columns = *product(ArrayRef(sizes).take_back(inOne));
-        sizes.truncate(sizes.size() - inOne);
-        sizes.push_back(columns);
-      }
-      auto now = MapOp::create(rewriter, map.getLoc(), getTensorType(sizes, type.getElementType()), map.getInputs(),
-                               rewriter.getAffineMapArrayAttr(maps));
+      auto now =
+          MapOp::create(rewriter, map.getLoc(), withInOne(type), map.getInputs(), rewriter.getAffineMapArrayAttr(maps));
       rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
       return inOne > 1 ? ReshapeOp::create(rewriter, map.getLoc(), type, now).getResult() : now.getResult();
     }
 
   private:
+    /// The type with the last axes in one.
+    RankedTensorType withInOne(RankedTensorType type) const {
+      Sizes sizes = getSizes(type);
+      Size columns = *product(ArrayRef(sizes).take_back(inOne));
+      sizes.truncate(sizes.size() - inOne);
+      sizes.push_back(columns);
+      return getTensorType(sizes, type.getElementType());
+    }
+
+    /// Whether axes in one stay so: a move that is no part of its source's kernel would be one with the reshape behind
+    /// it again.
+    bool goesTogether(MapOp map, ArrayRef<Size> sizes) const {
+      if (inOne == 1 || !map.isMove())
+        return true;
+      Sizes turned;
+      for (unsigned axis : order)
+        turned.push_back(sizes[axis]);
+      RankedTensorType type = withInOne(getTensorType(turned, map.getType().getElementType()));
+      return staysInKernel(maps.front(), cast<RankedTensorType>(map.getInputs()[0].getType()), type);
+    }
+
     /// Whether an axis is one of those in the last index, or has one place.
     static bool isOfLast(AffineMap access, unsigned axis, ArrayRef<Size> sizes) {
       return sizes[axis] == Size(1) || access.getResults().back().isFunctionOfDim(axis);

@@ -120,6 +120,24 @@ module @products {
     %6 = tutti.contract %4, %5 "bhsk,bhkt->bhst" : tensor<?x2x9x8xf32, ["batch"]>, tensor<?x2x8x9xf32, ["batch"]>
     return %6 : tensor<?x2x9x9xf32, ["batch"]>
   }
+  // Where the layer has other rows than the heads, as of a flat batch, that would be no part of it: heads are moved
+  // as heads.
+  // CHECK-LABEL: func.func @parts_of_flat_rows
+  // CHECK-SAME: (%[[X:.*]]: tensor<27x48xf32>)
+  func.func @parts_of_flat_rows(%x: tensor<27x48xf32>) -> tensor<3x2x9x9xf32> {
+    // CHECK: %[[Q:.*]] = tutti.map %[[X]] {{.*}} -> tensor<3x9x2x8xf32>
+    // CHECK: %[[K:.*]] = tutti.map %[[X]] {{.*}} -> tensor<3x9x2x8xf32>
+    // CHECK: tutti.contract %[[Q]], %[[K]] "bshk,bthk->bhst"
+    %0 = tutti.reshape %x : tensor<27x48xf32> -> tensor<3x9x48xf32>
+    %1 = tutti.slice %0 from [0, 0, 0] size [3, 9, 16] step [1, 1, 1] : tensor<3x9x48xf32>
+    %2 = tutti.slice %0 from [0, 0, 16] size [3, 9, 16] step [1, 1, 1] : tensor<3x9x48xf32>
+    %3 = tutti.reshape %1 : tensor<3x9x16xf32> -> tensor<3x9x2x8xf32>
+    %4 = tutti.reshape %2 : tensor<3x9x16xf32> -> tensor<3x9x2x8xf32>
+    %5 = tutti.transpose %3 [0, 2, 1, 3] : tensor<3x9x2x8xf32>
+    %6 = tutti.transpose %4 [0, 2, 3, 1] : tensor<3x9x2x8xf32>
+    %7 = tutti.contract %5, %6 "bhsk,bhkt->bhst" : tensor<3x2x9x8xf32>, tensor<3x2x8x9xf32>
+    return %7 : tensor<3x2x9x9xf32>
+  }
   // An axis of one place changes nothing: the left operand is computed where it is.
   // CHECK-LABEL: func.func @alone
   func.func @alone(%p: tensor<1x2x9x9xf32>, %v: tensor<1x2x9x8xf32>) -> tensor<1x2x9x8xf32> {
