@@ -232,7 +232,6 @@ TEST_F(TableTest, EveryOpIsImportedOrSaysWhyNot) {
                            "SequenceErase",
                            "SequenceInsert",
                            "SequenceLength",
-                           "SequenceMap",
                            "Shape",
                            "Sigmoid",
                            "Sign",

@@ -166,6 +166,45 @@ TEST_F(WalkTest, LoopsOfAKnownLength) {
   expectFailure(3, {"the_Loop", "'body' is no graph of 3 inputs and 2 outputs"});
 }
 
+TEST_F(WalkTest, MapsOverSequences) {
+  input("x", {4});
+  node("SequenceConstruct", {"x", "x"}, {"s"});
+  node("SequenceConstruct", {"x"}, {"short"});
+  node("SequenceEmpty", {}, {"none"});
+  onnx::NodeProto &map = node("SequenceMap", {"s", "s"}, {"t"});
+  node("ConcatFromSequence", {"t"}, {"y"});
+  onnx::AttributeProto &axis = *graph().mutable_node(4)->add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  output("y");
+  expectFailure(3, {"the_SequenceMap", "attribute 'body' is no graph of 2 inputs and 1 outputs"});
+  onnx::AttributeProto &attribute = *map.add_attribute();
+  attribute.set_name("body");
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto &body = *attribute.mutable_g();
+  body.add_input()->set_name("a");
+  body.add_input()->set_name("b");
+  onnx::NodeProto &inner = *body.add_node();
+  inner.set_op_type("Mul");
+  inner.add_input("a");
+  inner.add_input("b");
+  inner.add_output("c");
+  body.add_output()->set_name("c");
+  EXPECT_EQ(failure().code, 0);
+  inner.set_op_type("GRU"); // reported as ever, once
+  expectFailure(4, {"GRU", "1 node", "the_SequenceMap/0/c"});
+  inner.set_op_type("SequenceConstruct");
+  expectFailure(3, {"the_SequenceMap", "its body gives sequence of 2 tensors of float32"});
+  inner.set_op_type("Mul");
+  map.set_input(1, "short");
+  expectFailure(3, {"the_SequenceMap", "sequences of 2 and 1 tensors"});
+  map.set_input(0, "x");
+  expectFailure(3, {"the_SequenceMap", "input 0 is float32 (4) where a sequence of tensors is due"});
+  map.set_input(0, "none");
+  map.set_input(1, "none");
+  expectFailure(4, {"SequenceMap", "an empty sequence"});
+}
+
 TEST_F(WalkTest, SequencesWhoseStructureIsKnown) {
   input("x", {std::string("N"), 4});
   input("c", {}, 7);

@@ -37,3 +37,17 @@ def add_cases(case, node, rng, i64, f32):
         [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("g", TensorProto.FLOAT, None),
          helper.make_tensor_sequence_value_info("t", TensorProto.FLOAT, None)])
     case("sequence-loop", 18, [node("SequenceEmpty", [], "e"), node("Loop", "n - x e", "h s", body=body), node("ConcatFromSequence", "s", "y", axis=1)], x, {"n": i64(3)[0]})
+    # As torch.column_stack is exported: a branch by the rank, in a map. The body sees the graph's own w, and has a second sequence and a tensor.
+    value, tensor = helper.make_tensor_value_info, TensorProto.FLOAT
+    kept, turned = (helper.make_graph([node(op, "t", "r")], op, [], [value("r", tensor, None)]) for op in ("Identity", "Neg"))
+    each = helper.make_graph(
+        [node("Size", "t", "n"), node("Equal", "n none", "c"), node("If", "c", "r", then_branch=turned, else_branch=kept), node("Mul", "r o", "m"),
+         node("MatMul", "m w", "p"), node("Add", "p a", "q")], "each", [value(n, tensor, None) for n in "toa"], [value(n, tensor, None) for n in "qm"])
+    given, weights = {"x": rng(3, 8), "a": rng(3, 5)}, {"w": rng(4, 5), "four": i64(4)[0], "none": i64(0)[0]}
+    case("sequence-map~map", 18, [node("SplitToSequence", "x four", "s", axis=1), node("Exp", "x", "e"), node("SplitToSequence", "e four", "t", axis=1),
+                                  node("SequenceMap", "s t a", "u v", body=each), node("ConcatFromSequence", "u", axis=1), node("ConcatFromSequence", "v", "z", axis=1)],
+         given, weights, "y z")
+    case("sequence-map~unrolled", 18, [node("Split", "x", "b c", axis=1, num_outputs=2), node("Exp", "x", "e"), node("Split", "e", "f g", axis=1, num_outputs=2),
+                                       node("Mul", "b f", "m"), node("MatMul", "m w", "p"), node("Add", "p a", "q"), node("Mul", "c g", "n"), node("MatMul", "n w", "r"),
+                                       node("Add", "r a", "s"), node("Concat", "q s", axis=1), node("Concat", "m n", "z", axis=1)],
+         given, {"w": weights["w"]}, "y z")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes with graphs in them: branches whose condition is known, and loops whose length is, step by step.
 #include "compiler/import/onnx/Walk.h"
+#include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
@@ -193,13 +194,53 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
   return results;
 }
 
+llvm::Expected<Walk::Results> Walk::sequenceMap(Emit &emit, Scope &scope, Node &n) {
+  const SequenceValue *first = n.sequenceIn(0);
+  if (!first)
+    return Results();
+  size_t count = first->elements.size(), outputs = n.proto.output_size();
+  if (count == 0)
+    emit.unsupported("it runs over an empty sequence");
+  for (size_t i = 1; i < n.inputs(); ++i)
+    if (Operand x = n.eitherIn(i); x.isSequence() && x.sequence().elements.size() != count)
+      emit.malformed("it runs over sequences of " + Twine(count) + " and " + Twine(x.sequence().elements.size()) +
+                     " tensors");
+  for (size_t i = 0; i < outputs && !emit.failed(); ++i)
+    affordSequence(emit, count);
+  Unrolled unrolled;
+  unrolled.shown.resize(outputs);
+  for (size_t step = 0; step < count && !emit.failed(); ++step) {
+    Results given;
+    for (size_t i = 0; i < n.inputs(); ++i) {
+      Operand x = n.eitherIn(i);
+      given.push_back(x.isSequence() ? x.sequence().elements[step] : x);
+    }
+    llvm::Expected<bool> goesOn = runStep(emit, scope, n, step, given, unrolled);
+    if (!goesOn)
+      return goesOn.takeError();
+    if (!*goesOn)
+      return Results();
+  }
+  locate(emit, scope, n.proto);
+  Results results;
+  for (Results &shown : unrolled.shown) {
+    for (const Operand &each : shown)
+      if (!emit.failed() && (each.isSequence() || each.element() != shown.front().element()))
+        emit.malformed("its body gives " + each.str() + ", expected a tensor as the first, " + shown.front().str());
+    results.push_back(emit.failed() ? Operand()
+                                    : Operand(SequenceValue{{shown.begin(), shown.end()}, shown.front().element()}));
+  }
+  return results;
+}
+
 llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto, ArrayRef<Operand> operands) {
   locate(emit, scope, proto);
   Node node(emit, file, proto, scope.opsets.lookup(""), operands);
   StringRef op = proto.op_type();
   llvm::Expected<Results> results = op == "If"     ? branch(emit, scope, node)
                                     : op == "Loop" ? loop(emit, scope, node)
-                                                   : scan(emit, scope, node);
+                                    : op == "Scan" ? scan(emit, scope, node)
+                                                   : sequenceMap(emit, scope, node);
   if (!results)
     return results.takeError();
   if (emit.restart)

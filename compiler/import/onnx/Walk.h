@@ -57,12 +57,15 @@ private:
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
   /// Nodes with graphs in them (Control.cpp).
-  static bool isControl(llvm::StringRef op) { return op == "If" || op == "Loop" || op == "Scan"; }
+  static bool isControl(llvm::StringRef op) {
+    return op == "If" || op == "Loop" || op == "Scan" || op == "SequenceMap";
+  }
   llvm::Error control(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::ArrayRef<Operand> operands);
   using Results = llvm::SmallVector<Operand>;
   llvm::Expected<Results> branch(Emit &emit, Scope &scope, Node &node);
   llvm::Expected<Results> loop(Emit &emit, Scope &scope, Node &node);
   llvm::Expected<Results> scan(Emit &emit, Scope &scope, Node &node);
+  llvm::Expected<Results> sequenceMap(Emit &emit, Scope &scope, Node &node);
   /// What the graph in an attribute gives for these inputs; none when `emit` asks for a restart.
   llvm::Expected<Results> inside(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::StringRef attribute,
                                  const std::string &prefix, llvm::ArrayRef<Operand> given, size_t count);

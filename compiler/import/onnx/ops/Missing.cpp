@@ -14,7 +14,7 @@ constexpr const char *convolution[] = {"Col2Im", "ConvInteger", "ConvTranspose",
 constexpr const char *pooling[] = {"GlobalLpPool", "LpPool", "MaxRoiPool", "MaxUnpool"};
 constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
-constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement", "SequenceMap"};
+constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement"};
 constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
                                    "TfIdfVectorizer"};
 constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder",
@@ -41,8 +41,7 @@ const Group groups[] = {
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
     {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
     {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
-    {"optionals, and graphs that run over sequences, are not supported", "export the model with tensors alone",
-     optionals},
+    {"optionals are not supported", "export the model with tensors alone", optionals},
     {"strings are not supported", "do it before the model, which then takes numbers", strings},
     {"resampling of images is not supported yet", "do it before the model", images},
     {"random numbers are not supported yet", "export the model for inference, or make them an input", random},

@@ -52,6 +52,9 @@ Why whyNot(llvm::StringRef qualified);
 /// The op of the table; null when there is none.
 const OnnxOp *findOp(llvm::StringRef qualified);
 
+/// Takes room for a sequence of `count` tensors (Sequences.cpp); false and a problem where there is none.
+bool affordSequence(Emit &emit, size_t count);
+
 // import<Op>, in the file that Ops.def names.
 #define ONNX_OP(name, since, inputs, outputs) void import##name(Node &node);
 #include "compiler/import/onnx/ops/Ops.def"

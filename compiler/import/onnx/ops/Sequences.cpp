@@ -10,21 +10,20 @@ namespace tutti {
 static constexpr size_t maxLength = 4096;
 static constexpr int64_t elementCost = 16;
 
-/// Whether there is room for a sequence of `count` tensors; a problem where there is none.
-static bool affords(Node &n, size_t count) {
+bool affordSequence(Emit &emit, size_t count) {
   int64_t cost = elementCost * int64_t(std::min(count, maxLength));
-  if (count <= maxLength && cost <= n.emit.budget) {
-    n.emit.budget -= cost;
+  if (count <= maxLength && cost <= emit.budget) {
+    emit.budget -= cost;
     return true;
   }
-  n.emit.unsupported(count > maxLength ? "makes a sequence of more than " + Twine(maxLength) + " tensors"
-                                       : "makes more sequences than there is room for",
-                     "export the model with one tensor in its place");
+  emit.unsupported(count > maxLength ? "makes a sequence of more than " + Twine(maxLength) + " tensors"
+                                     : "makes more sequences than there is room for",
+                   "export the model with one tensor in its place");
   return false;
 }
 
 static void setSequence(Node &n, SequenceValue value) {
-  if (!n.emit.failed() && affords(n, value.elements.size()))
+  if (!n.emit.failed() && affordSequence(n.emit, value.elements.size()))
     n.set(0, Operand(std::move(value)));
 }
 
@@ -86,7 +85,7 @@ void importSequenceInsert(Node &n) {
     return;
   int64_t count = given->elements.size();
   std::optional<int64_t> at = placeIn(n, 2, count, count + 1);
-  if (!at || !affords(n, count))
+  if (!at || !affordSequence(n.emit, count))
     return;
   SequenceValue value = *given;
   value.elements.insert(value.elements.begin() + *at, x);
@@ -100,7 +99,7 @@ void importSequenceErase(Node &n) {
     return;
   int64_t count = given->elements.size();
   std::optional<int64_t> at = placeIn(n, 1, count, count);
-  if (!at || !affords(n, count))
+  if (!at || !affordSequence(n.emit, count))
     return;
   SequenceValue value = *given;
   value.elements.erase(value.elements.begin() + *at);
@@ -134,7 +133,7 @@ static std::optional<SmallVector<int64_t>> partsOf(Node &n, int64_t length) {
     n.emit.malformed("parts of length " + Twine(each));
     return std::nullopt;
   }
-  if (!affords(n, length / each))
+  if (!affordSequence(n.emit, length / each))
     return std::nullopt;
   for (int64_t start = 0; start < length; start += std::min(each, length - start))
     lengths.push_back(std::min(each, length - start));
@@ -150,7 +149,7 @@ void importSplitToSequence(Node &n) {
   if (!axis || !n.emit.isKnown(x, *axis, "splits"))
     return;
   std::optional<SmallVector<int64_t>> lengths = partsOf(n, x.sizes()[*axis].getFixed());
-  if (!lengths || !affords(n, lengths->size()))
+  if (!lengths || !affordSequence(n.emit, lengths->size()))
     return;
   SequenceValue value{{}, x.element()};
   int64_t start = 0;
