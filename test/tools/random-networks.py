@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from npyfile import elements, save  # noqa: E402
-from random_networks import STYLES, Network  # noqa: E402
+from networkmodels import STYLES, Network  # noqa: E402
 
 WORK = 1.2e6  # multiplications of a call, about: seconds
 MOST = {"wide": 30000}  # elements a row of a value
