@@ -74,13 +74,13 @@ private:
   DeviceLaunch parts;
   int64_t words, blocks = 0;
 
-  /// Never fewer than there are: a tile has at least a row, and a cluster a tile.
+  /// Never fewer than there are: a tile has at least a row, that of a cluster, which is up to eight blocks, 32.
   int64_t blocksOf(plan::LaunchOp launch) {
-    std::optional<Size> rows = Size::parse(launch.getRows());
-    if (launch.getLifted())
-      rows = rows->times(Size::symbol(launch.membersSize()));
-    std::optional<int64_t> most = rows->at([&](StringRef symbol) { return program.mostOf(symbol); });
-    return std::min<int64_t>(most.value_or(INT32_MAX), INT32_MAX / mostCluster) * mostCluster;
+    auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
+    auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
+    int64_t rows = most(Size::parse(launch.getRows())->at(mostOf));
+    int64_t members = launch.getLifted() ? most(mostOf(launch.membersSize())) : 1;
+    return most((rows + mostCluster - 1) * members);
   }
 };
 
