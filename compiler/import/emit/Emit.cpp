@@ -88,6 +88,10 @@ Value Emit::value(const Operand &x) {
                 "bind the dimension to one value with --dim");
     return Value();
   }
+  if (x.isRowNumbers()) {
+    dependsOnPlace(x.rowNumbers());
+    return Value();
+  }
   const WeightSource &source = x.constant();
   if (source.count() == 0) {
     unsupported("a tensor without elements");
@@ -219,6 +223,8 @@ Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
   std::optional<Sizes> sizes = broadcastAll(xs);
   if (!sizes)
     return Operand();
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isRowNumbers(); }))
+    return pointwiseOfRows(name, xs, *sizes, element);
   if (std::optional<Operand> result = pointwiseBelowReshape(name, xs, element))
     return *result;
   // Broadcasting is implicit here: operands lose what it would give back, so that all spellings of it look alike.
@@ -252,7 +258,7 @@ Operand Emit::pointwise(StringRef name, ArrayRef<Operand> xs, Type element) {
 Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, bool comparison) {
   if (!a || !b)
     return Operand();
-  if (a.isShape() || b.isShape())
+  if ((a.isShape() || b.isShape()) && !a.isRowNumbers() && !b.isRowNumbers())
     return shapeArithmetic(name, a, b);
   if (a.element() != b.element())
     return malformed("operands of types " + elementName(a.element()) + " and " + elementName(b.element()));

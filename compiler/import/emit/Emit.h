@@ -61,6 +61,8 @@ public:
   Operand top(const Operand &x, int64_t count, bool smallest);
   /// x without the axes named, which have length 1.
   Operand dropAxes(const Operand &x, llvm::ArrayRef<int64_t> axes);
+  /// x without an axis along which it is the same; nothing where that is not known.
+  std::optional<Operand> withoutRepeats(const Operand &x, int64_t axis);
   /// x with axis `from` standing at `to` among the others.
   Operand moveAxis(const Operand &x, int64_t from, int64_t to);
   /// The axes from this one on as one.
@@ -97,6 +99,8 @@ public:
 
   /// Numbers from shapes; a constant when none depends on the call.
   Operand shape(ShapeValue value);
+  /// The problem of what is made of the numbers of rows: it would depend on a row's place in its batch.
+  Operand dependsOnPlace(const RowNumbers &numbers);
   /// A value of the module: a constant becomes `tutti.constant` (integers) or a parameter of its own (floats).
   mlir::Value value(const Operand &x);
 
@@ -125,6 +129,15 @@ private:
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
   Operand reduceShape(ReduceKind kind, const ShapeValue &x, bool keep);
+  // What the primitives make of numbers of rows (RowNumbers.cpp).
+  Operand pointwiseOfRows(llvm::StringRef name, llvm::ArrayRef<Operand> xs, llvm::ArrayRef<Size> sizes,
+                          mlir::Type element);
+  std::optional<bool> compareRows(llvm::StringRef name, const Operand &a, const Operand &b) const;
+  Operand castRows(const RowNumbers &x, mlir::Type element);
+  Operand reshapeRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
+  Operand broadcastRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
+  Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
+  Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);

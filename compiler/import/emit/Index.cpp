@@ -69,6 +69,8 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
       return unsupported("a size chosen by a number that is known at a call only");
     return shape(std::move(value));
   }
+  if (given.isRowNumbers() && batch == 0)
+    return gatherRows(x, given.rowNumbers(), axis);
   Sizes sizes = x.sizes(), chosen = given.sizes();
   Size length = sizes[axis];
   if (!length.isFixed())

@@ -8,6 +8,8 @@ using namespace mlir;
 
 namespace tutti {
 
+Operand::Operand(RowNumbers numbers) : held(std::make_shared<const RowNumbers>(std::move(numbers))) {}
+
 Operand::Operand(SequenceValue sequence) : held(std::make_shared<const SequenceValue>(std::move(sequence))) {}
 
 Sizes Operand::sizes() const {
@@ -15,6 +17,8 @@ Sizes Operand::sizes() const {
     return getSizes(cast<RankedTensorType>(value().getType()));
   if (isConstant())
     return Sizes(constant().dims.begin(), constant().dims.end());
+  if (isRowNumbers())
+    return rowNumbers().sizes;
   Sizes sizes;
   if (isShape() && shape().vector)
     sizes.push_back(Size(shape().elements.size()));
@@ -26,6 +30,8 @@ Type Operand::element() const {
     return cast<RankedTensorType>(value().getType()).getElementType();
   if (isConstant())
     return constant().element;
+  if (isRowNumbers())
+    return rowNumbers().element;
   return isShape() ? shape().element : Type();
 }
 

@@ -19,27 +19,31 @@ struct ShapeValue {
   mlir::Type element;
 };
 
+struct RowNumbers;
 struct SequenceValue;
 
 /// Nothing (an input left out, or the result of a node that failed), a tensor, which is a value of the module, a
-/// constant, or numbers that come from shapes; or a sequence of tensors.
+/// constant, or numbers that come from shapes or say which row is meant; or a sequence of tensors.
 class Operand {
 public:
   Operand() = default;
   Operand(mlir::Value value) : held(value) {}
   Operand(WeightSource source) : held(std::make_shared<const WeightSource>(std::move(source))) {}
   Operand(ShapeValue shape) : held(std::make_shared<const ShapeValue>(std::move(shape))) {}
+  Operand(RowNumbers numbers);
   Operand(SequenceValue sequence);
 
   explicit operator bool() const { return !std::holds_alternative<std::monostate>(held); }
   bool isValue() const { return std::holds_alternative<mlir::Value>(held); }
   bool isConstant() const { return std::holds_alternative<std::shared_ptr<const WeightSource>>(held); }
   bool isShape() const { return std::holds_alternative<std::shared_ptr<const ShapeValue>>(held); }
+  bool isRowNumbers() const { return std::holds_alternative<std::shared_ptr<const RowNumbers>>(held); }
   bool isSequence() const { return std::holds_alternative<std::shared_ptr<const SequenceValue>>(held); }
 
   mlir::Value value() const { return std::get<mlir::Value>(held); }
   const WeightSource &constant() const { return *std::get<std::shared_ptr<const WeightSource>>(held); }
   const ShapeValue &shape() const { return *std::get<std::shared_ptr<const ShapeValue>>(held); }
+  const RowNumbers &rowNumbers() const { return *std::get<std::shared_ptr<const RowNumbers>>(held); }
   const SequenceValue &sequence() const { return *std::get<std::shared_ptr<const SequenceValue>>(held); }
 
   // Of a tensor.
@@ -57,8 +61,20 @@ public:
 
 private:
   std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, std::shared_ptr<const ShapeValue>,
-               std::shared_ptr<const SequenceValue>>
+               std::shared_ptr<const RowNumbers>, std::shared_ptr<const SequenceValue>>
       held;
+};
+
+/// Integers that are made of the numbers 0, 1, ... of the rows along an axis whose length a call decides. A row's
+/// result never depends on its place there, so they are no values: an element of a row that they choose is a row's own,
+/// their shape may be read, and all else is refused once it would be computed.
+struct RowNumbers {
+  Sizes sizes;
+  mlir::Type element;
+  std::optional<int64_t> axis = std::nullopt; ///< along which rows are numbered; nothing: they are followed no further
+  int64_t factor = 1;                         ///< an element is its row's number times this,
+  Operand rest = {};                          ///< and this added, which broadcasts to the sizes; nothing: 0
+  Operand behind = {}; ///< in a tuple, the last axis: what stands behind the row's number; nothing: no tuple
 };
 
 /// Tensors of one element type in an order. How many there are is known while importing, so whoever reads one reads the

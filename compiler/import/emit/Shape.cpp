@@ -145,6 +145,8 @@ Operand Emit::cast(const Operand &x, Type element) {
     value.element = element;
     return Operand(std::move(value));
   }
+  if (x.isRowNumbers())
+    return castRows(x.rowNumbers(), element);
   return op(CastOp::getOperationName(), getTensorType(x.sizes(), element), {x});
 }
 
@@ -181,6 +183,8 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     value.vector = sizes.size() == 1;
     return Operand(std::move(value));
   }
+  if (x.isRowNumbers())
+    return reshapeRows(x.rowNumbers(), sizes);
   if (auto earlier = x.value().getDefiningOp<ReshapeOp>())
     return reshape(Operand(earlier.getX()), sizes);
   return op(ReshapeOp::getOperationName(), getTensorType(sizes, x.element()), {x});
@@ -194,6 +198,8 @@ Operand Emit::broadcast(const Operand &x, ArrayRef<Size> sizes) {
   std::optional<SmallVector<int64_t>> dims = fixed(sizes);
   if (x.isConstant() && dims)
     return Operand(broadcastView(x.constant(), *dims));
+  if (x.isRowNumbers())
+    return broadcastRows(x.rowNumbers(), sizes);
   return op(BroadcastOp::getOperationName(), getTensorType(sizes, x.element()), {x});
 }
 
@@ -241,6 +247,8 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
   }
   if (llvm::is_sorted(moved)) // only axes of length 1 change their place
     return reshape(x, sizes);
+  if (x.isRowNumbers())
+    return RowNumbers{sizes, x.element()};
   if (auto earlier = x.value().getDefiningOp<TransposeOp>()) {
     SmallVector<int64_t> both;
     for (int64_t from : permutation)
@@ -275,6 +283,8 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
       value.elements.push_back(x.shape().elements[starts[0] + i * steps[0]]);
     return shape(std::move(value));
   }
+  if (x.isRowNumbers())
+    return RowNumbers{sizes, x.element()};
   if (x.isConstant())
     return Operand(sliceView(x.constant(), starts, lengths, steps));
   for (const Size &size : sizes)
@@ -352,6 +362,8 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
       return malformed("an axis longer than there are numbers");
   }
   sizes[axis] = Size(length);
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isRowNumbers(); }))
+    return concatRows(xs, axis, sizes);
   return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
 }
 

@@ -348,7 +348,8 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
                                              "ConcatFromSequence");
     Value value = emit.value(*operand);
     if (std::optional<Problem> problem = emit.takeProblem())
-      return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason);
+      return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason +
+                                     (problem->advice.empty() ? "" : "; " + problem->advice));
     // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
     int32_t declared = output->type().tensor_type().elem_type();
     Type element = elementOf(context, declared), computed = operand->element();

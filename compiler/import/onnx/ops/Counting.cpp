@@ -21,11 +21,14 @@ static bool affords(Node &n, int64_t count) {
 
 /// start, start + delta, ... up to the limit, which is not reached, in the type's own arithmetic.
 void importRange(Node &n) {
+  SmallVector<Operand, 3> given{n.in(0), n.in(1), n.in(2)};
+  if (n.emit.failed() || llvm::any_of(given, [](const Operand &x) { return !x; }))
+    return;
+  bool fromZero = given[0].scalar() == std::optional<double>(0) && given[2].scalar() == std::optional<double>(1);
+  if (given[1].isShape() && fromZero && given[0].element() == given[1].element() && !given[1].shape().vector)
+    return n.set(0, RowNumbers{{given[1].shape().elements[0]}, given[1].element(), 0});
   SmallVector<HostTensor, 3> numbers;
-  for (size_t i = 0; i < 3; ++i) {
-    Operand x = n.in(i);
-    if (!x)
-      return;
+  for (auto [i, x] : llvm::enumerate(given)) {
     if (x.isShape()) {
       n.emit.unknownLength("runs along", x.shape().elements[0]);
       return;

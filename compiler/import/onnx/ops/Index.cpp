@@ -116,6 +116,34 @@ static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes
   return lengths;
 }
 
+/// Where tuples of a row's number and places behind it say that each row's own elements are meant.
+struct OwnPlaces {
+  int64_t rows;                 ///< which of the axes that list the tuples is the rows
+  SmallVector<int64_t> lengths; ///< of x's axes that the places go into, those behind its rows
+  Operand places;               ///< as one axis of these; with the rows as first axis, unless they are `forAll`
+  bool forAll;                  ///< the same for all rows
+};
+
+/// Nothing, and a problem, where tuples are anything else that is made of the numbers of rows.
+static std::optional<OwnPlaces> ownPlaces(Node &n, const Operand &x, const RowNumbers &tuples) {
+  Emit &e = n.emit;
+  Sizes sizes = x.sizes();
+  if (!tuples.axis || !tuples.behind) {
+    e.dependsOnPlace(tuples);
+    return std::nullopt;
+  }
+  if (!e.same(sizes[0], tuples.sizes[*tuples.axis])) {
+    misfits(n, 0, sizes[0], tuples.sizes[*tuples.axis]);
+    return std::nullopt;
+  }
+  std::optional<SmallVector<int64_t>> lengths = lengthsOf(n, sizes, 1, tuples.behind.sizes().back());
+  if (!lengths)
+    return std::nullopt;
+  std::optional<Operand> forAll = e.withoutRepeats(tuples.behind, *tuples.axis);
+  Operand places = e.linear(forAll ? *forAll : e.moveAxis(tuples.behind, *tuples.axis, 0), *lengths);
+  return places ? std::optional(OwnPlaces{*tuples.axis, *lengths, places, forAll.has_value()}) : std::nullopt;
+}
+
 /// The last axis of the indices is a tuple of places in x's axes behind the common ones.
 void importGatherND(Node &n) {
   Emit &e = n.emit;
@@ -125,6 +153,13 @@ void importGatherND(Node &n) {
     return;
   if (batch < 0 || batch >= x.rank() || batch >= indices.rank()) {
     e.malformed("attribute 'batch_dims' is " + Twine(batch) + " for " + x.str() + " and indices " + indices.str());
+    return;
+  }
+  if (indices.isRowNumbers() && batch == 0) {
+    if (std::optional<OwnPlaces> own = ownPlaces(n, x, indices.rowNumbers())) {
+      Operand y = e.gather(joined(e, x, 1, own->lengths.size()), own->places, 1, own->forAll ? 0 : 1);
+      n.set(0, e.moveAxis(y, 0, own->rows));
+    }
     return;
   }
   Sizes sizes = x.sizes(), places = indices.sizes();
@@ -211,10 +246,15 @@ void importScatterND(Node &n) {
     return;
   }
   Sizes sizes = x.sizes(), places = indices.sizes(), wanted(ArrayRef(places).drop_back());
-  std::optional<SmallVector<int64_t>> lengths = lengthsOf(n, sizes, 0, places.back());
+  std::optional<OwnPlaces> own;
+  std::optional<SmallVector<int64_t>> lengths;
+  if (!indices.isRowNumbers())
+    lengths = lengthsOf(n, sizes, 0, places.back());
+  else if ((own = ownPlaces(n, x, indices.rowNumbers())))
+    lengths = own->lengths;
   if (!lengths)
     return;
-  int64_t tuple = lengths->size(), listed = wanted.size();
+  int64_t tuple = lengths->size() + own.has_value(), listed = wanted.size();
   wanted.append(sizes.begin() + tuple, sizes.end());
   Sizes given = updates.sizes();
   bool fit = given.size() == wanted.size();
@@ -228,6 +268,14 @@ void importScatterND(Node &n) {
   if (llvm::is_contained(places, Size(0)))
     return n.set(0, x);
   std::optional<Size> slice = product(ArrayRef(sizes).drop_front(tuple));
+  if (own) { // rows of slices
+    if (!slice || !slice->isFixed())
+      return (void)e.unknownLength("puts slices of", sizes.back());
+    Operand y = e.scatter(*kind, e.flattenFrom(x, 1), e.flattenFrom(own->places, own->forAll ? 0 : 1),
+                          e.flattenFrom(e.moveAxis(updates, own->rows, 0), 1), slice->getFixed());
+    n.set(0, y ? e.reshape(y, sizes) : y);
+    return;
+  }
   if (slice && slice->isFixed()) { // one row, of slices
     Operand flat = e.linear(indices, *lengths);
     flat = flat ? joined(e, flat, 0, listed) : flat;

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Numbers of rows. Exporters write x[arange(batch), i], a row's own element, as a choice among all rows. Here the
+// numbers are followed through what such models do with them, so that what they choose is found to be the row's own.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Operand Emit::dependsOnPlace(const RowNumbers &numbers) {
+  const Size *along = llvm::find_if(numbers.sizes, [](const Size &size) { return !size.isFixed(); });
+  std::string symbol = along == numbers.sizes.end() ? "" : along->getSymbols()[0];
+  return unsupported("computes with the numbers of the rows along dimension " + quote(symbol) +
+                         ", and a row's result must not depend on its place there",
+                     "bind it to one value with --dim " + shown(symbol) + "=VALUE");
+}
+
+/// For each axis of `to`, the axis of `from` that it is where a reshape only adds and drops axes of length 1; for those
+/// of length 1 it is -1. Nothing where it does more.
+static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRef<Size> to) {
+  SmallVector<int64_t> result;
+  size_t next = 0;
+  auto skip = [&] {
+    while (next < from.size() && from[next] == Size(1))
+      ++next;
+  };
+  for (const Size &size : to) {
+    skip();
+    if (size != Size(1) && (next == from.size() || from[next] != size))
+      return std::nullopt;
+    result.push_back(size == Size(1) ? -1 : int64_t(next++));
+  }
+  skip();
+  return next == from.size() ? std::optional(result) : std::nullopt;
+}
+
+std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) {
+  Sizes sizes = x.sizes();
+  if (sizes[axis] == Size(1))
+    return dropAxes(x, axis);
+  if (x.isConstant() && x.constant().strides[axis] == 0)
+    return dropAxes(part(x, axis, 0, 1), axis);
+  sizes.erase(sizes.begin() + axis);
+  Operation *by = x.isValue() ? x.value().getDefiningOp() : nullptr;
+  if (auto repeat = dyn_cast_or_null<BroadcastOp>(by)) {
+    auto constant = repeat.getX().getDefiningOp<ConstantOp>();
+    Operand source = constant ? Operand(computedSource(HostTensor::fromAttr(constant.getValue()))) : Operand(repeat.getX());
+    int64_t there = axis - (x.rank() - source.rank());
+    if (there < 0)
+      return broadcast(source, sizes);
+    if (std::optional<Operand> once = withoutRepeats(source, there))
+      return broadcast(*once, sizes);
+  }
+  if (auto view = dyn_cast_or_null<ReshapeOp>(by)) {
+    Operand source(view.getX());
+    if (std::optional<SmallVector<int64_t>> from = keptAxes(source.sizes(), x.sizes()))
+      if (std::optional<Operand> once = withoutRepeats(source, (*from)[axis]))
+        return reshape(*once, sizes);
+  }
+  if (auto join = dyn_cast_or_null<ConcatOp>(by); join && int64_t(join.getAxis()) != axis) {
+    SmallVector<Operand> once;
+    for (Value each : join.getOperands()) {
+      std::optional<Operand> one = withoutRepeats(Operand(each), axis);
+      if (!one)
+        return std::nullopt;
+      once.push_back(*one);
+    }
+    return concat(once, int64_t(join.getAxis()) - (int64_t(join.getAxis()) > axis));
+  }
+  return std::nullopt;
+}
+
+/// What comparing a row's number, which is at least 0 and less than the axis is long, says for every row, if it says one.
+std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Operand &b) const {
+  const RowNumbers &numbers = (a.isRowNumbers() ? a : b).rowNumbers();
+  const Operand &other = a.isRowNumbers() ? b : a;
+  if (!numbers.axis || numbers.rest || numbers.behind || other.isRowNumbers())
+    return std::nullopt;
+  std::optional<double> number = other.scalar();
+  bool above = other.isShape() && other.shape().elements.size() == 1 && numbers.factor == 1 &&
+               other.shape().elements[0] == numbers.sizes[*numbers.axis];
+  bool below = number && *number < 0;
+  if (name == EqualOp::getOperationName() && (above || below))
+    return false;
+  bool orEqual = name == GreaterEqualOp::getOperationName();
+  if (!orEqual && name != GreaterOp::getOperationName())
+    return std::nullopt;
+  // A number of 0 decides where the rows' side is "greater or equal", or is never the smaller one.
+  bool atMost = below || (number && *number == 0 && orEqual == a.isRowNumbers());
+  if (above || atMost)
+    return a.isRowNumbers() == atMost;
+  return std::nullopt;
+}
+
+Operand Emit::pointwiseOfRows(StringRef name, ArrayRef<Operand> xs, ArrayRef<Size> sizes, Type element) {
+  RowNumbers result{Sizes(sizes), element};
+  if (xs.size() != 2)
+    return result;
+  if (std::optional<bool> answer = compareRows(name, xs[0], xs[1]))
+    return broadcast(Operand(scalarSource(element, *answer)), sizes);
+  const Operand &other = xs[xs[0].isRowNumbers() ? 1 : 0];
+  Operand same = broadcast(xs[xs[0].isRowNumbers() ? 0 : 1], sizes);
+  const RowNumbers &numbers = same.rowNumbers();
+  if (!numbers.axis || numbers.behind || other.isRowNumbers() || other.isShape())
+    return result;
+  RowNumbers next = numbers;
+  std::optional<double> times = other.scalar();
+  if (name == AddOp::getOperationName()) {
+    next.rest = next.rest ? add(next.rest, other) : other;
+  } else if (name == MulOp::getOperationName() && times && *times >= 1 &&
+             !llvm::MulOverflow(next.factor, int64_t(*times), next.factor)) {
+    next.rest = next.rest ? mul(next.rest, other) : next.rest;
+  } else {
+    return result;
+  }
+  return next;
+}
+
+Operand Emit::castRows(const RowNumbers &x, Type element) {
+  if (!element.isInteger(64) && !element.isInteger(32))
+    return dependsOnPlace(x);
+  RowNumbers result = x;
+  result.element = element;
+  result.rest = cast(x.rest, element);
+  result.behind = cast(x.behind, element);
+  return result;
+}
+
+Operand Emit::reshapeRows(const RowNumbers &x, ArrayRef<Size> sizes) {
+  RowNumbers result{Sizes(sizes), x.element};
+  std::optional<SmallVector<int64_t>> from = keptAxes(x.sizes, sizes);
+  int64_t last = x.sizes.size() - 1;
+  if (!x.axis || !from || (x.behind && (sizes.empty() || from->back() != last)))
+    return result;
+  result = x;
+  result.sizes = Sizes(sizes);
+  result.axis = llvm::find(*from, *x.axis) - from->begin();
+  if (x.behind) {
+    Sizes tuple(sizes);
+    tuple.back() = x.behind.sizes().back();
+    result.behind = reshape(x.behind, tuple);
+  }
+  if (x.rest) {
+    Sizes before = x.rest.sizes(), after;
+    int64_t absent = x.sizes.size() - before.size();
+    for (int64_t axis : *from)
+      after.push_back(axis < absent ? Size(1) : before[axis - absent]);
+    result.rest = reshape(x.rest, after);
+  }
+  return result;
+}
+
+Operand Emit::broadcastRows(const RowNumbers &x, ArrayRef<Size> sizes) {
+  RowNumbers result{Sizes(sizes), x.element};
+  std::optional<Sizes> both = tutti::broadcast(x.sizes, sizes);
+  if (!both || !llvm::equal(*both, sizes))
+    return malformed("shape " + tutti::str(x.sizes) + " does not broadcast to " + tutti::str(sizes));
+  if (!x.axis || (x.behind && sizes.back() != x.sizes.back()))
+    return result;
+  result = x;
+  result.sizes = Sizes(sizes);
+  *result.axis += sizes.size() - x.sizes.size();
+  if (x.behind) {
+    Sizes tuple(sizes);
+    tuple.back() = x.behind.sizes().back();
+    result.behind = broadcast(x.behind, tuple);
+  }
+  return result;
+}
+
+/// The row's number and places behind it, along the last axis, are a tuple.
+Operand Emit::concatRows(ArrayRef<Operand> xs, int64_t axis, ArrayRef<Size> sizes) {
+  RowNumbers result{Sizes(sizes), xs[0].element()};
+  int64_t last = sizes.size() - 1;
+  if (!xs[0].isRowNumbers() || axis != last || xs[0].sizes()[last] != Size(1))
+    return result;
+  const RowNumbers &first = xs[0].rowNumbers();
+  bool others = llvm::any_of(xs.drop_front(), [](const Operand &x) { return x.isRowNumbers(); });
+  if (!first.axis || first.factor != 1 || first.rest || first.behind || others)
+    return result;
+  result.axis = first.axis;
+  result.behind = concat(xs.drop_front(), axis);
+  return result;
+}
+
+/// Whether indices are known to be at least 0 and less than `length`.
+static bool isWithin(const Operand &x, int64_t length) {
+  if (x.isConstant())
+    return llvm::all_of(toHost(x.constant()).ints, [&](int64_t index) { return index >= 0 && index < length; });
+  for (Value value = x.isValue() ? x.value() : Value(); value;) {
+    Operation *by = value.getDefiningOp();
+    if (auto arg = dyn_cast_or_null<ArgOp>(by)) {
+      Size along = Operand(arg.getX()).sizes()[arg.getAxis()];
+      return along.isFixed() && along.getFixed() <= length;
+    }
+    value = isa_and_nonnull<ReshapeOp, BroadcastOp, CastOp>(by) ? by->getOperand(0) : Value();
+  }
+  return false;
+}
+
+/// Of x, whose axis 0 is all rows behind each other, or each row's places: the row's own, at the places that are added
+/// to where it begins.
+Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis) {
+  if (!numbers.axis || numbers.behind)
+    return dependsOnPlace(numbers);
+  int64_t rows = *numbers.axis;
+  Sizes sizes = x.sizes(), listed = numbers.sizes;
+  Size count = listed[rows];
+  std::optional<Size> all = count.times(Size(numbers.factor));
+  if (!all || !same(sizes[axis], *all))
+    return restart ? Operand() : dependsOnPlace(numbers);
+  if (numbers.factor == 1 && !numbers.rest) {
+    Sizes apart(listed.size(), Size(1));
+    apart[rows] = count;
+    for (Sizes *each : {&apart, &listed}) {
+      each->insert(each->begin(), sizes.begin(), sizes.begin() + axis);
+      each->append(sizes.begin() + axis + 1, sizes.end());
+    }
+    return broadcast(reshape(x, apart), listed);
+  }
+  Operand places = numbers.rest ? numbers.rest : Operand(scalarSource(numbers.element, 0));
+  if (axis != 0 || !isWithin(places, numbers.factor))
+    return dependsOnPlace(numbers);
+  Sizes own = places.sizes();
+  own.insert(own.begin(), listed.size() - own.size(), Size(1));
+  places = reshape(places, own);
+  sizes[0] = Size(numbers.factor);
+  sizes.insert(sizes.begin(), count);
+  listed[rows] = own[rows];
+  places = broadcast(places, listed);
+  if (!places)
+    return Operand();
+  std::optional<Operand> forAll = withoutRepeats(places, rows);
+  Operand y = forAll ? gather(reshape(x, sizes), *forAll, 1) : gather(reshape(x, sizes), moveAxis(places, rows, 0), 1, 1);
+  return moveAxis(y, 0, rows);
+}
+
+} // namespace tutti
