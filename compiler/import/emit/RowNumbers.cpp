@@ -44,7 +44,8 @@ std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) {
   Operation *by = x.isValue() ? x.value().getDefiningOp() : nullptr;
   if (auto repeat = dyn_cast_or_null<BroadcastOp>(by)) {
     auto constant = repeat.getX().getDefiningOp<ConstantOp>();
-    Operand source = constant ? Operand(computedSource(HostTensor::fromAttr(constant.getValue()))) : Operand(repeat.getX());
+    Operand source =
+        constant ? Operand(computedSource(HostTensor::fromAttr(constant.getValue()))) : Operand(repeat.getX());
     int64_t there = axis - (x.rank() - source.rank());
     if (there < 0)
       return broadcast(source, sizes);
@@ -70,7 +71,8 @@ std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) {
   return std::nullopt;
 }
 
-/// What comparing a row's number, which is at least 0 and less than the axis is long, says for every row, if it says one.
+/// What comparing a row's number, which is at least 0 and less than the axis is long, says for every row, if it says
+/// one.
 std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Operand &b) const {
   const RowNumbers &numbers = (a.isRowNumbers() ? a : b).rowNumbers();
   const Operand &other = a.isRowNumbers() ? b : a;
@@ -231,7 +233,8 @@ Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t ax
   if (!places)
     return Operand();
   std::optional<Operand> forAll = withoutRepeats(places, rows);
-  Operand y = forAll ? gather(reshape(x, sizes), *forAll, 1) : gather(reshape(x, sizes), moveAxis(places, rows, 0), 1, 1);
+  Operand y =
+      forAll ? gather(reshape(x, sizes), *forAll, 1) : gather(reshape(x, sizes), moveAxis(places, rows, 0), 1, 1);
   return moveAxis(y, 0, rows);
 }
 

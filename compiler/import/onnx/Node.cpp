@@ -160,6 +160,15 @@ SmallVector<int64_t> Node::axesOf(StringRef attribute, size_t i, int64_t since, 
   return axes.value_or(SmallVector<int64_t>());
 }
 
+bool Node::affords(int64_t count) {
+  if (count <= emit.budget) {
+    emit.budget -= count;
+    return true;
+  }
+  emit.unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
+  return false;
+}
+
 std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
     emit.malformed("axis " + Twine(axis) + " of a tensor of rank " + Twine(rank));

@@ -56,6 +56,8 @@ public:
   /// The attribute before `opset`, input i from then on; `given` tells whether there was either.
   llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
 
+  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
+  bool affords(int64_t count);
   /// An axis of `rank` axes, counted from the end when negative. A problem when there is no such axis.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);

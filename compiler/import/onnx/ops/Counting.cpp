@@ -9,16 +9,6 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Room for `count` elements that are computed while importing; a problem where there is none.
-static bool affords(Node &n, int64_t count) {
-  if (count <= n.emit.budget) {
-    n.emit.budget -= count;
-    return true;
-  }
-  n.emit.unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
-  return false;
-}
-
 /// start, start + delta, ... up to the limit, which is not reached, in the type's own arithmetic.
 void importRange(Node &n) {
   SmallVector<Operand, 3> given{n.in(0), n.in(1), n.in(2)};
@@ -59,7 +49,7 @@ void importRange(Node &n) {
     return;
   }
   auto length = static_cast<int64_t>(std::clamp(count, 0.0, 0x1p62));
-  if (!affords(n, length))
+  if (!n.affords(length))
     return;
   HostTensor result = HostTensor::zeros(element, {length});
   for (int64_t i = 0; i < length; ++i)
@@ -84,7 +74,7 @@ static std::optional<std::pair<int64_t, int64_t>> matrixOf(Node &n, const Operan
       return std::nullopt;
     }
   int64_t rows = sizes[sizes.size() - 2].getFixed(), columns = sizes.back().getFixed(), count;
-  if (llvm::MulOverflow(rows, columns, count) || !affords(n, count))
+  if (llvm::MulOverflow(rows, columns, count) || !n.affords(count))
     return std::nullopt;
   return std::pair(rows, columns);
 }
@@ -189,7 +179,7 @@ void importUnique(Node &n) {
     if (n.emit.failed())
       return;
   }
-  if (!affords(n, x.constant().count()))
+  if (!n.affords(x.constant().count()))
     return;
   HostTensor host = inOrder(toHost(x.constant()));
   int64_t count = host.count();

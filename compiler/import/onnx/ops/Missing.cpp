@@ -24,7 +24,7 @@ constexpr const char *random[] = {"Bernoulli",        "Multinomial",   "RandomNo
 constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul",
                                      "QuantizeLinear"};
 constexpr const char *bits[] = {"BitCast"};
-constexpr const char *signals[] = {"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "MelWeightMatrix", "STFT"};
+constexpr const char *filters[] = {"MelWeightMatrix"};
 constexpr const char *training[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
 constexpr const char *dataDependent[] = {"NonMaxSuppression"};
 constexpr const char *algebra[] = {"Det"};
@@ -47,8 +47,7 @@ const Group groups[] = {
     {"random numbers are not supported yet", "export the model for inference, or make them an input", random},
     {"quantized tensors are not supported yet", "export the model in floats", quantized},
     {"bits read as another type are not supported", "do it before the model", bits},
-    {"transforms of signals are not supported", "do it before the model, or write it as a MatMul with a constant",
-     signals},
+    {"filters of signals are not supported", "make the matrix an initializer", filters},
     {"it is an op of training", "export the model for inference", training},
     {"the size of its output depends on data", "do it after the model", dataDependent},
     {"linear algebra is not supported", "do it after the model", algebra},
