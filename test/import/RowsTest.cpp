@@ -20,6 +20,31 @@ protected:
     node("Gather", {"s", "zero"}, {"n"});
     node("Range", {"zero", "n", "one"}, {"r"});
   }
+  static void setInt(onnx::NodeProto &node, const std::string &name, int64_t value) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(value);
+  }
+  /// Zeros of a shape that no file could hold.
+  void zeros(const std::string &name, std::vector<int64_t> sizes) {
+    ints(name + " sizes", sizes);
+    onnx::AttributeProto &value = *node("ConstantOfShape", {name + " sizes"}, {name}).add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    value.mutable_t()->set_data_type(7);
+    value.mutable_t()->add_dims(1);
+    value.mutable_t()->add_int64_data(0);
+  }
+  /// t: of the row's number and 2.
+  void tuples() {
+    ints("two", {2});
+    node("Unsqueeze", {"n", "first"}, {"rows"});
+    setInt(node("Concat", {"rows", "second"}, {"shape"}), "axis", 0);
+    node("Expand", {"two", "shape"}, {"place"});
+    node("Unsqueeze", {"r", "second"}, {"c"});
+    setInt(node("Concat", {"c", "place"}, {"t"}), "axis", 1);
+  }
   void expectRefused() { expectFailure(4, {"numbers of the rows", "'N'", "its place", "--dim N=VALUE"}); }
   /// Elements of x behind each other, at 4 r + i.
   void chosen(const std::string &i) {
@@ -37,11 +62,7 @@ TEST_F(RowsTest, AreNoResults) {
 
 TEST_F(RowsTest, AreNoNumbersToComputeWith) {
   node("Unsqueeze", {"r", "second"}, {"c"});
-  onnx::NodeProto &cast = node("Cast", {"c"}, {"f"});
-  onnx::AttributeProto &to = *cast.add_attribute();
-  to.set_name("to");
-  to.set_type(onnx::AttributeProto::INT);
-  to.set_i(1);
+  setInt(node("Cast", {"c"}, {"f"}), "to", 1);
   node("Add", {"x", "f"}, {"y"});
   expectFailure(4, {"Cast", "numbers of the rows", "'N'", "its place", "--dim N=VALUE"});
 }
@@ -69,13 +90,98 @@ TEST_F(RowsTest, MayNotChooseNeighbours) {
   expectRefused();
 }
 
+TEST_F(RowsTest, MayNotChooseByPlacesOfANarrowType) {
+  input("z", {std::string("N"), 300});
+  setInt(node("ArgMax", {"z"}, {"a"}), "axis", 1);
+  setInt(node("Cast", {"a"}, {"narrow"}), "to", 3);
+  setInt(node("Cast", {"narrow"}, {"i"}), "to", 7);
+  ints("many", {300}).clear_dims();
+  node("Mul", {"r", "many"}, {"begin"});
+  node("Unsqueeze", {"begin", "second"}, {"c"});
+  node("Add", {"c", "i"}, {"at"});
+  node("Reshape", {"z", "flat"}, {"all"});
+  node("Gather", {"all", "at"}, {"y"});
+  expectRefused();
+}
+
+TEST_F(RowsTest, MayNotChooseByMorePlacesThanAreLookedAt) {
+  zeros("i", {int64_t(1) << 33, 1});
+  chosen("i");
+  expectRefused();
+}
+
+TEST_F(RowsTest, AreNotComparedWhereTheyCouldWrap) {
+  ints("much", {int64_t(1) << 62}).clear_dims();
+  node("Mul", {"r", "much"}, {"wrapped"});
+  node("Less", {"wrapped", "zero"}, {"y"});
+  expectRefused();
+}
+
+TEST_F(RowsTest, BroadcastToNoMoreThanThereAreNumbers) {
+  zeros("columns", {1, 1 << 20});
+  zeros("more", {1 << 24, 1 << 20, 1, 1});
+  node("Unsqueeze", {"r", "second"}, {"c"});
+  node("Add", {"c", "columns"}, {"wide"});
+  node("Add", {"wide", "more"}, {"y"});
+  expectFailure(4, {"a tensor of shape (16777216, 1048576, N, 1048576)"});
+}
+
+TEST_F(RowsTest, OfATableBindNothing) {
+  tensor("table", {5, 4}).mutable_float_data()->Resize(20, 1);
+  node("Gather", {"table", "r"}, {"y"});
+  expectRefused();
+}
+
+TEST_F(RowsTest, OfATableBindNothingInTuples) {
+  tensor("table", {5, 4}).mutable_float_data()->Resize(20, 1);
+  tuples();
+  node("GatherND", {"table", "t"}, {"y"});
+  expectFailure(4, {"axis 0 of x, 5, and of the indices, N, fit only for some sizes"});
+}
+
+TEST_F(RowsTest, InTuplesNeedAxesForThem) {
+  tensor("number", {}).add_float_data(1);
+  tensor("u", {}).add_float_data(1);
+  tuples();
+  node("ScatterND", {"number", "t", "u"}, {"y"});
+  expectFailure(3, {"tuples of 2 indices into 0 axes"});
+}
+
+TEST_F(RowsTest, PutNoSlicesOfAnUnknownLength) {
+  input("z", {std::string("N"), 4, std::string("M"), 5});
+  input("u", {std::string("N"), std::string("M"), 5});
+  tuples();
+  node("ScatterND", {"z", "t", "u"}, {"y"});
+  ImportOptions options;
+  options.dims = {{"N", {1, 8}}, {"M", {2, 4}}};
+  expectFailure(4, {"puts slices of dimension 'M'", "--dim M=VALUE"}, options);
+}
+
+// Whoever looks at a part as often as it is there looks 2^30 times.
+TEST_F(RowsTest, AreBesidePlacesOfManyEqualParts) {
+  ints("place", {2});
+  ints("last", {-1});
+  node("Unsqueeze", {"n", "first"}, {"rows"});
+  setInt(node("Concat", {"rows", "second", "second"}, {"shape"}), "axis", 0);
+  node("Expand", {"place", "shape"}, {"p0"});
+  std::string places = "p0";
+  for (int i = 1; i <= 30; ++i) {
+    std::string twice = "p" + std::to_string(i);
+    setInt(node("Concat", {places, places}, {twice}), "axis", 1);
+    places = twice;
+  }
+  node("Unsqueeze", {"r", "second"}, {"c"});
+  node("Unsqueeze", {"c", "last"}, {"d"});
+  node("Shape", {places}, {"all"});
+  node("Expand", {"d", "all"}, {"e"});
+  setInt(node("Concat", {"e", places}, {"t"}), "axis", 2);
+  node("GatherND", {"x", "t"}, {"y"});
+  EXPECT_EQ(failure().code, 0);
+}
+
 TEST_F(RowsTest, StandFirstInATuple) {
   node("Unsqueeze", {"r", "second"}, {"c"});
-  onnx::NodeProto &join = node("Concat", {"c", "c"}, {"t"});
-  onnx::AttributeProto &axis = *join.add_attribute();
-  axis.set_name("axis");
-  axis.set_type(onnx::AttributeProto::INT);
-  axis.set_i(1);
+  setInt(node("Concat", {"c", "c"}, {"t"}), "axis", 1);
   node("GatherND", {"x", "t"}, {"y"});
   expectRefused();
 }

@@ -137,6 +137,8 @@ private:
   Operand reshapeRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
   Operand broadcastRows(const RowNumbers &x, llvm::ArrayRef<Size> sizes);
   Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
+  /// Whether indices are known to be at least 0 and less than `length`.
+  bool isWithin(const Operand &x, int64_t length);
   Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.

@@ -3,6 +3,8 @@
 // numbers are followed through what such models do with them, so that what they choose is found to be the row's own.
 #include "compiler/import/emit/Emit.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace tutti {
@@ -34,52 +36,72 @@ static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRe
   return next == from.size() ? std::optional(result) : std::nullopt;
 }
 
-std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) {
-  Sizes sizes = x.sizes();
-  if (sizes[axis] == Size(1))
-    return dropAxes(x, axis);
-  if (x.isConstant() && x.constant().strides[axis] == 0)
-    return dropAxes(part(x, axis, 0, 1), axis);
-  sizes.erase(sizes.begin() + axis);
-  Operation *by = x.isValue() ? x.value().getDefiningOp() : nullptr;
-  if (auto repeat = dyn_cast_or_null<BroadcastOp>(by)) {
-    auto constant = repeat.getX().getDefiningOp<ConstantOp>();
-    Operand source =
-        constant ? Operand(computedSource(HostTensor::fromAttr(constant.getValue()))) : Operand(repeat.getX());
-    int64_t there = axis - (x.rank() - source.rank());
-    if (there < 0)
-      return broadcast(source, sizes);
-    if (std::optional<Operand> once = withoutRepeats(source, there))
-      return broadcast(*once, sizes);
+namespace {
+/// Looks for what is the same along an axis. A value may be part of another more than once, and is looked at once.
+struct Repeats {
+  Emit &emit;
+  std::map<std::pair<const void *, int64_t>, std::optional<Operand>> found = {};
+
+  std::optional<Operand> drop(const Operand &x, int64_t axis) {
+    if (x.sizes()[axis] == Size(1))
+      return emit.dropAxes(x, axis);
+    if (x.isConstant() && x.constant().strides[axis] == 0)
+      return emit.dropAxes(emit.part(x, axis, 0, 1), axis);
+    if (!x.isValue() || !x.value().getDefiningOp())
+      return std::nullopt;
+    std::pair<const void *, int64_t> key(x.value().getAsOpaquePointer(), axis);
+    auto [known, fresh] = found.try_emplace(key);
+    return fresh ? found[key] = behind(x, x.value().getDefiningOp(), axis) : known->second;
   }
-  if (auto view = dyn_cast_or_null<ReshapeOp>(by)) {
-    Operand source(view.getX());
-    if (std::optional<SmallVector<int64_t>> from = keptAxes(source.sizes(), x.sizes()))
-      if (std::optional<Operand> once = withoutRepeats(source, (*from)[axis]))
-        return reshape(*once, sizes);
-  }
-  if (auto join = dyn_cast_or_null<ConcatOp>(by); join && int64_t(join.getAxis()) != axis) {
-    SmallVector<Operand> once;
-    for (Value each : join.getOperands()) {
-      std::optional<Operand> one = withoutRepeats(Operand(each), axis);
-      if (!one)
-        return std::nullopt;
-      once.push_back(*one);
+
+private:
+  std::optional<Operand> behind(const Operand &x, Operation *by, int64_t axis) {
+    Sizes sizes = x.sizes();
+    sizes.erase(sizes.begin() + axis);
+    if (auto repeat = dyn_cast<BroadcastOp>(by)) {
+      auto constant = repeat.getX().getDefiningOp<ConstantOp>();
+      Operand source(repeat.getX());
+      if (constant)
+        source = Operand(computedSource(HostTensor::fromAttr(constant.getValue())));
+      int64_t there = axis - (x.rank() - source.rank());
+      if (there < 0)
+        return emit.broadcast(source, sizes);
+      if (std::optional<Operand> once = drop(source, there))
+        return emit.broadcast(*once, sizes);
     }
-    return concat(once, int64_t(join.getAxis()) - (int64_t(join.getAxis()) > axis));
+    if (auto view = dyn_cast<ReshapeOp>(by)) {
+      Operand source(view.getX());
+      if (std::optional<SmallVector<int64_t>> from = keptAxes(source.sizes(), x.sizes()))
+        if (std::optional<Operand> once = drop(source, (*from)[axis]))
+          return emit.reshape(*once, sizes);
+    }
+    if (auto join = dyn_cast<ConcatOp>(by); join && int64_t(join.getAxis()) != axis) {
+      SmallVector<Operand> once;
+      for (Value each : join.getOperands()) {
+        std::optional<Operand> one = drop(Operand(each), axis);
+        if (!one)
+          return std::nullopt;
+        once.push_back(*one);
+      }
+      return emit.concat(once, int64_t(join.getAxis()) - (int64_t(join.getAxis()) > axis));
+    }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+};
+} // namespace
+
+std::optional<Operand> Emit::withoutRepeats(const Operand &x, int64_t axis) { return Repeats{*this}.drop(x, axis); }
 
 /// What comparing a row's number, which is at least 0 and less than the axis is long, says for every row, if it says
 /// one.
 std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Operand &b) const {
   const RowNumbers &numbers = (a.isRowNumbers() ? a : b).rowNumbers();
   const Operand &other = a.isRowNumbers() ? b : a;
-  if (!numbers.axis || numbers.rest || numbers.behind || other.isRowNumbers())
+  // A multiple of a number could wrap.
+  if (!numbers.axis || numbers.factor != 1 || numbers.rest || numbers.behind || other.isRowNumbers())
     return std::nullopt;
   std::optional<double> number = other.scalar();
-  bool above = other.isShape() && other.shape().elements.size() == 1 && numbers.factor == 1 &&
+  bool above = other.isShape() && other.shape().elements.size() == 1 &&
                other.shape().elements[0] == numbers.sizes[*numbers.axis];
   bool below = number && *number < 0;
   if (name == EqualOp::getOperationName() && (above || below))
@@ -102,6 +124,8 @@ Operand Emit::pointwiseOfRows(StringRef name, ArrayRef<Operand> xs, ArrayRef<Siz
     return broadcast(Operand(scalarSource(element, *answer)), sizes);
   const Operand &other = xs[xs[0].isRowNumbers() ? 1 : 0];
   Operand same = broadcast(xs[xs[0].isRowNumbers() ? 0 : 1], sizes);
+  if (!same)
+    return Operand();
   const RowNumbers &numbers = same.rowNumbers();
   if (!numbers.axis || numbers.behind || other.isRowNumbers() || other.isShape())
     return result;
@@ -109,7 +133,7 @@ Operand Emit::pointwiseOfRows(StringRef name, ArrayRef<Operand> xs, ArrayRef<Siz
   std::optional<double> times = other.scalar();
   if (name == AddOp::getOperationName()) {
     next.rest = next.rest ? add(next.rest, other) : other;
-  } else if (name == MulOp::getOperationName() && times && *times >= 1 &&
+  } else if (name == MulOp::getOperationName() && times && *times >= 1 && *times < 0x1p53 &&
              !llvm::MulOverflow(next.factor, int64_t(*times), next.factor)) {
     next.rest = next.rest ? mul(next.rest, other) : next.rest;
   } else {
@@ -185,17 +209,23 @@ Operand Emit::concatRows(ArrayRef<Operand> xs, int64_t axis, ArrayRef<Size> size
   return result;
 }
 
-/// Whether indices are known to be at least 0 and less than `length`.
-static bool isWithin(const Operand &x, int64_t length) {
-  if (x.isConstant())
+bool Emit::isWithin(const Operand &x, int64_t length) {
+  if (x.isConstant()) {
+    if (x.constant().count() > budget)
+      return false;
+    budget -= x.constant().count();
     return llvm::all_of(toHost(x.constant()).ints, [&](int64_t index) { return index >= 0 && index < length; });
+  }
   for (Value value = x.isValue() ? x.value() : Value(); value;) {
     Operation *by = value.getDefiningOp();
     if (auto arg = dyn_cast_or_null<ArgOp>(by)) {
       Size along = Operand(arg.getX()).sizes()[arg.getAxis()];
       return along.isFixed() && along.getFixed() <= length;
     }
-    value = isa_and_nonnull<ReshapeOp, BroadcastOp, CastOp>(by) ? by->getOperand(0) : Value();
+    // In a narrower type, or as a float, a place may become another.
+    auto cast = dyn_cast_or_null<CastOp>(by);
+    bool keeps = cast && (Operand(value).element().isInteger(32) || Operand(value).element().isInteger(64));
+    value = keeps || isa_and_nonnull<ReshapeOp, BroadcastOp>(by) ? by->getOperand(0) : Value();
   }
   return false;
 }
@@ -209,7 +239,8 @@ Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t ax
   Sizes sizes = x.sizes(), listed = numbers.sizes;
   Size count = listed[rows];
   std::optional<Size> all = count.times(Size(numbers.factor));
-  if (!all || !same(sizes[axis], *all))
+  // Of a table, rows at the front may be meant: that binds no dimension to its length.
+  if (!all || sizes[axis].isFixed() || !same(sizes[axis], *all))
     return restart ? Operand() : dependsOnPlace(numbers);
   if (numbers.factor == 1 && !numbers.rest) {
     Sizes apart(listed.size(), Size(1));

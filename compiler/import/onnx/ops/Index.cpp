@@ -99,13 +99,19 @@ void importGatherElements(Node &n) {
   n.set(0, y ? e.reshape(y, chosen) : y);
 }
 
+/// Whether tuples of so many indices go into the axes from `first` on; a problem where they do not.
+static bool areTuples(Node &n, const Sizes &sizes, int64_t first, const Size &count) {
+  if (count.isFixed() && count.getFixed() >= 1 && count.getFixed() <= int64_t(sizes.size()) - first)
+    return true;
+  n.emit.malformed("tuples of " + count.str() + " indices into " + Twine(sizes.size() - first) + " axes");
+  return false;
+}
+
 /// The lengths of `count` axes from `first` on that tuples of indices go into; nothing when one is not fixed.
 static std::optional<SmallVector<int64_t>> lengthsOf(Node &n, const Sizes &sizes, int64_t first, const Size &count) {
   SmallVector<int64_t> lengths;
-  if (!count.isFixed() || count.getFixed() < 1 || count.getFixed() > int64_t(sizes.size()) - first) {
-    n.emit.malformed("tuples of " + count.str() + " indices into " + Twine(sizes.size() - first) + " axes");
+  if (!areTuples(n, sizes, first, count))
     return std::nullopt;
-  }
   for (const Size &size : ArrayRef(sizes).slice(first, count.getFixed())) {
     if (!size.isFixed()) {
       n.emit.unknownLength("places elements along", size);
@@ -132,7 +138,10 @@ static std::optional<OwnPlaces> ownPlaces(Node &n, const Operand &x, const RowNu
     e.dependsOnPlace(tuples);
     return std::nullopt;
   }
-  if (!e.same(sizes[0], tuples.sizes[*tuples.axis])) {
+  if (!areTuples(n, sizes, 0, tuples.sizes.back()))
+    return std::nullopt;
+  // A table may be longer than there are rows: that binds no dimension to its length.
+  if (sizes[0].isFixed() || !e.same(sizes[0], tuples.sizes[*tuples.axis])) {
     misfits(n, 0, sizes[0], tuples.sizes[*tuples.axis]);
     return std::nullopt;
   }
@@ -267,10 +276,12 @@ void importScatterND(Node &n) {
   }
   if (llvm::is_contained(places, Size(0)))
     return n.set(0, x);
-  std::optional<Size> slice = product(ArrayRef(sizes).drop_front(tuple));
+  ArrayRef<Size> sliced = ArrayRef(sizes).drop_front(tuple);
+  std::optional<Size> slice = product(sliced);
   if (own) { // rows of slices
-    if (!slice || !slice->isFixed())
-      return (void)e.unknownLength("puts slices of", sizes.back());
+    if (const Size *open = llvm::find_if(sliced, [](const Size &size) { return !size.isFixed(); });
+        open != sliced.end())
+      return (void)e.unknownLength("puts slices of", *open);
     Operand y = e.scatter(*kind, e.flattenFrom(x, 1), e.flattenFrom(own->places, own->forAll ? 0 : 1),
                           e.flattenFrom(e.moveAxis(updates, own->rows, 0), 1), slice->getFixed());
     n.set(0, y ? e.reshape(y, sizes) : y);
