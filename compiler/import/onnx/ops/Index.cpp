@@ -282,6 +282,8 @@ void importScatterND(Node &n) {
     if (const Size *open = llvm::find_if(sliced, [](const Size &size) { return !size.isFixed(); });
         open != sliced.end())
       return (void)e.unknownLength("puts slices of", *open);
+    if (!slice)
+      return (void)e.malformed("more elements than there are numbers");
     Operand y = e.scatter(*kind, e.flattenFrom(x, 1), e.flattenFrom(own->places, own->forAll ? 0 : 1),
                           e.flattenFrom(e.moveAxis(updates, own->rows, 0), 1), slice->getFixed());
     n.set(0, y ? e.reshape(y, sizes) : y);
