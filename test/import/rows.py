@@ -32,6 +32,13 @@ def add_cases(case, node, rng, i64, f32):
                                 node("Reshape", "x flat", "all"), node("Gather", "all at")],
          tokens, numbers | {"length": np.array(6, np.int64), "flat": i64(-1, 4)})
     case("own-token~batch", 17, [score, found, node("Unsqueeze", "a last", "t"), node("GatherND", "x t", batch_dims=1)], tokens, numbers)
+    # Places that are known to stay in the row: those of its largest elements, and a caller's that are clipped.
+    begin = [*count, node("Unsqueeze", "r one", "c"), node("Mul", "c width", "f")]
+    flat = [node("Reshape", "x last", "all"), node("Gather", "all at")]
+    width = numbers | {"width": i64(8)}
+    case("own-largest", 17, [*begin, node("TopK", "x three", "v t", axis=1), node("Add", "f t", "at"), *flat], x, width | {"three": i64(3)})
+    case("own-clipped", 17, [*begin, node("Clip", "i low high", "k"), node("Sub", "k step", "b"), node("Add", "b f", "at"), *flat],
+         x | {"i": i64(0, 8, 1, -3, 99)}, width | {"low": np.array(1, np.int64), "high": np.array(8, np.int64)})
     # Two places behind the row's number; the rows stand behind another axis of the tuples.
     case("own-pair", 17, [*count, node("Unsqueeze", "n first", "n1"), node("Concat", "three n1 one", "wide", axis=0),
                           node("Concat", "three n1 two", "wider", axis=0), node("Unsqueeze", "r last", "r1"), node("Unsqueeze", "r1 first", "r2"),

@@ -209,25 +209,74 @@ Operand Emit::concatRows(ArrayRef<Operand> xs, int64_t axis, ArrayRef<Size> size
   return result;
 }
 
-bool Emit::isWithin(const Operand &x, int64_t length) {
+namespace {
+/// The least and the largest that integers can be.
+struct Bounds {
+  int64_t least, most;
+};
+} // namespace
+
+/// Of a sum or difference, or of the smaller or larger of two; nothing where 64 bits do not hold it.
+static std::optional<Bounds> combine(Operation *by, const Bounds &a, const Bounds &b) {
+  if (isa<MaxOp>(by))
+    return Bounds{std::max(a.least, b.least), std::max(a.most, b.most)};
+  if (isa<MinOp>(by))
+    return Bounds{std::min(a.least, b.least), std::min(a.most, b.most)};
+  Bounds result;
+  bool over = isa<AddOp>(by)
+                  ? llvm::AddOverflow(a.least, b.least, result.least) || llvm::AddOverflow(a.most, b.most, result.most)
+                  : llvm::SubOverflow(a.least, b.most, result.least) || llvm::SubOverflow(a.most, b.least, result.most);
+  return over ? std::nullopt : std::optional(result);
+}
+
+/// What is known of signed integers of 32 or 64 bits, through at most `depth` ops; nothing of any others. What is
+/// looked at is taken out of the budget.
+static std::optional<Bounds> boundsOf(const Operand &x, int64_t &budget, int64_t depth = 8) {
+  unsigned bits = x.element().isSignlessInteger(32) ? 32 : x.element().isSignlessInteger(64) ? 64 : 0;
+  if (!bits)
+    return std::nullopt;
+  Bounds all{llvm::minIntN(bits), llvm::maxIntN(bits)};
+  auto held = [&](const std::optional<Bounds> &bounds) {
+    return bounds && bounds->least >= all.least && bounds->most <= all.most ? *bounds : all;
+  };
+  if (depth == 0)
+    return all;
   if (x.isConstant()) {
     if (x.constant().count() > budget)
-      return false;
+      return all;
     budget -= x.constant().count();
-    return llvm::all_of(toHost(x.constant()).ints, [&](int64_t index) { return index >= 0 && index < length; });
+    HostTensor host = toHost(x.constant());
+    auto [least, most] = std::minmax_element(host.ints.begin(), host.ints.end());
+    return least == host.ints.end() ? all : held(Bounds{*least, *most});
   }
-  for (Value value = x.isValue() ? x.value() : Value(); value;) {
-    Operation *by = value.getDefiningOp();
-    if (auto arg = dyn_cast_or_null<ArgOp>(by)) {
-      Size along = Operand(arg.getX()).sizes()[arg.getAxis()];
-      return along.isFixed() && along.getFixed() <= length;
-    }
-    // In a narrower type, or as a float, a place may become another.
-    auto cast = dyn_cast_or_null<CastOp>(by);
-    bool keeps = cast && (Operand(value).element().isInteger(32) || Operand(value).element().isInteger(64));
-    value = keeps || isa_and_nonnull<ReshapeOp, BroadcastOp>(by) ? by->getOperand(0) : Value();
+  Operation *by = x.isValue() ? x.value().getDefiningOp() : nullptr;
+  if (!by)
+    return all;
+  // Where a row's largest or smallest elements are: along an axis, or the last one.
+  if (isa<ArgOp, TopOp>(by)) {
+    Sizes sizes = Operand(by->getOperand(0)).sizes();
+    auto arg = dyn_cast<ArgOp>(by);
+    const Size &along = arg ? sizes[arg.getAxis()] : sizes.back();
+    return along.isFixed() ? held(Bounds{0, along.getFixed() - 1}) : all;
   }
-  return false;
+  if (auto constant = dyn_cast<ConstantOp>(by)) {
+    if (constant.getType().getNumElements() > budget)
+      return all;
+    return boundsOf(Operand(computedSource(HostTensor::fromAttr(constant.getValue()))), budget, depth);
+  }
+  if (isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp, GatherOp, CastOp>(by))
+    return held(boundsOf(Operand(by->getOperand(0)), budget, depth - 1));
+  if (isa<AddOp, SubOp, MinOp, MaxOp>(by)) {
+    std::optional<Bounds> a = boundsOf(Operand(by->getOperand(0)), budget, depth - 1),
+                          b = boundsOf(Operand(by->getOperand(1)), budget, depth - 1);
+    return held(a && b ? combine(by, *a, *b) : std::nullopt);
+  }
+  return all;
+}
+
+bool Emit::isWithin(const Operand &x, int64_t length) {
+  std::optional<Bounds> bounds = boundsOf(x, budget);
+  return bounds && bounds->least >= 0 && bounds->most < length;
 }
 
 /// Of x, whose axis 0 is all rows behind each other, or each row's places: the row's own, at the places that are added
@@ -252,8 +301,16 @@ Operand Emit::gatherRows(const Operand &x, const RowNumbers &numbers, int64_t ax
     return broadcast(reshape(x, apart), listed);
   }
   Operand places = numbers.rest ? numbers.rest : Operand(scalarSource(numbers.element, 0));
-  if (axis != 0 || !isWithin(places, numbers.factor))
+  bool within = isWithin(places, numbers.factor);
+  if (axis != 0 || (!within && numbers.factor == 1))
     return dependsOnPlace(numbers);
+  if (!within)
+    return unsupported("chooses among all rows along dimension " + quote(count.getSymbols()[0]) +
+                           " at indices that are " + "not known to stay in their row's " + Twine(numbers.factor) +
+                           " places",
+                       "bring them into 0 to " + Twine(numbers.factor - 1) + " with Clip, export the choice as " +
+                           "GatherND (torch.onnx.export with dynamo=True does), or bind the dimension to one value " +
+                           "with --dim " + shown(count.getSymbols()[0]) + "=VALUE");
   Sizes own = places.sizes();
   own.insert(own.begin(), listed.size() - own.size(), Size(1));
   places = reshape(places, own);
