@@ -21,6 +21,7 @@ Ports portsOf(func::FuncOp main) {
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     ports.outputs.push_back(main.getResultAttrOfType<StringAttr>(i, "tutti.name").str());
   ports.all = ports.inputs;
+  ports.ranges = getSizeRanges(main->getParentOfType<ModuleOp>());
   return ports;
 }
 

@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_IMPORT_PORTS_H
 
 #include "compiler/import/Model.h"
+#include "dialects/tutti/Module.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -15,7 +16,8 @@ namespace tutti {
 struct Ports {
   std::vector<std::string> inputs, outputs;
   std::vector<mlir::RankedTensorType> types;
-  std::vector<std::string> all; ///< inputs with those that are bound to constants
+  std::vector<std::string> all;        ///< inputs with those that are bound to constants
+  llvm::SmallVector<SizeRange> ranges; ///< of the symbols in the types
 };
 
 /// The ports of an imported module, of which no input is bound.

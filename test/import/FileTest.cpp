@@ -199,6 +199,41 @@ TEST_F(FileTest, SymbolThatMeetsANumber) {
   EXPECT_EQ(failure({{{"K", {1, 9}}}}).code, 4);
 }
 
+// A number that an exporter wrote down where the batch was: one of its sizes does.
+TEST_F(FileTest, JoinsOfSomeSizes) {
+  input("x", {std::string("N"), 4});
+  output("y");
+  for (int64_t i = 0, rows = 3; i < rows * 2; ++i)
+    (i ? *graph().mutable_initializer(0) : tensor("w", {rows, 2})).add_float_data(float(i));
+  onnx::AttributeProto &axis = *node("Concat", {"x", "w"}, {"y"}).add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::INT);
+  axis.set_i(1);
+  EXPECT_EQ(types(), "(tensor<3x4xf32>) -> tensor<3x6xf32>");
+  expectFailure(4, {"Concat", "(N, 4) and (3, 2)", "only for some sizes of a call", "--dim"}, {{{"N", {1, 8}}}});
+  EXPECT_EQ(types({{{"N", {3, 3}}}}), "(tensor<3x4xf32>) -> tensor<3x6xf32>");
+  graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(5);
+  expectFailure(3, {"Concat", "do not join along axis 1"});
+}
+
+// A squeeze that names no axes takes none whose sizes are above 1.
+TEST_F(FileTest, SqueezesOfWhateverIsOne) {
+  input("x", {std::string("N"), 1, 4});
+  output("y");
+  node("Squeeze", {"x"}, {"y"});
+  expectFailure(4, {"Squeeze", "'N'", "name the axes", "--dim N=2..HIGH"});
+  expectFailure(4, {"--dim N=2..HIGH"}, {{{"N", {1, 8}}}});
+  EXPECT_EQ(types({{{"N", {1, 1}}}}), "(tensor<1x1x4xf32>) -> tensor<4xf32>");
+  ImportOptions options{{{"N", {2, 8}}}};
+  EXPECT_EQ(types(options), "(tensor<?x1x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  // It is the first member's name that is bound.
+  std::string first = save("first.onnx");
+  graph().clear_input();
+  input("x", {std::string("rows"), 1, 4});
+  llvm::Expected<Ensemble> ensemble = align(context, {first, save("other.onnx")}, options, {});
+  EXPECT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
+}
+
 TEST_F(FileTest, SymbolsAreParallel) {
   input("x", {std::string("N"), 4});
   ints("axes", {0});

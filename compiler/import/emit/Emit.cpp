@@ -39,6 +39,13 @@ bool Emit::same(const Size &a, const Size &b) {
   return false;
 }
 
+bool Emit::isAboveOne(const Size &size) const {
+  return size.getFactor() > 1 || llvm::any_of(size.getSymbols(), [&](StringRef name) {
+           const SizeRange *range = llvm::find_if(ranges, [&](const SizeRange &each) { return each.symbol == name; });
+           return range != ranges.end() && range->least > 1;
+         });
+}
+
 NamedAttribute Emit::numbers(StringRef name, ArrayRef<int64_t> values) {
   return {StringAttr::get(&context, name), DenseI64ArrayAttr::get(&context, values)};
 }

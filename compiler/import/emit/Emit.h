@@ -7,6 +7,7 @@
 #include "compiler/Error.h"
 #include "compiler/import/Dims.h"
 #include "compiler/import/emit/Operand.h"
+#include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 
 namespace tutti {
@@ -107,6 +108,9 @@ public:
   /// Two sizes that the op at hand demands to be one; true when they are. May ask for a restart.
   bool same(const Size &a, const Size &b);
 
+  /// Whether a size is more than 1 at every call.
+  bool isAboveOne(const Size &size) const;
+
   Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
   /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
   Operand unknownLength(const llvm::Twine &does, const Size &length);
@@ -117,6 +121,8 @@ public:
   int64_t budget = int64_t(1) << 25;
   /// ImportOptions.
   bool keepsNumbers = false;
+  /// What a call may give the symbols of sizes.
+  llvm::SmallVector<SizeRange> ranges;
   /// Sizes were made one while importing: what was built is void.
   bool restart = false;
 

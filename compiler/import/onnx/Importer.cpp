@@ -325,6 +325,11 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
   Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
   emit.keepsNumbers = options.keepsNumbers;
+  SmallVector<SizeRange> ranges;
+  if (!ports)
+    for (auto &[name, bound] : dims.ranges())
+      ranges.push_back({name, bound.lo, bound.hi});
+  emit.ranges = ports ? ports->ranges : ranges;
   emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
   SmallVector<std::string> wanted;
   for (const onnx::ValueInfoProto *output : outputs)
@@ -381,10 +386,6 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
   MemberModel model;
   model.weights = declareParams(*module, main, emit);
-  SmallVector<SizeRange> ranges;
-  if (!ports)
-    for (auto &[name, bound] : dims.ranges())
-      ranges.push_back({name, bound.lo, bound.hi});
   setSizeRanges(*module, ranges);
   setMembers(*module, 1);
   model.module = std::move(module);

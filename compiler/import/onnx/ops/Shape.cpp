@@ -102,10 +102,11 @@ void importSqueeze(Node &n) {
     return;
   if (!given)
     for (auto [i, size] : llvm::enumerate(before)) {
-      if (!size.isFixed()) {
+      if (!size.isFixed() && !n.emit.isAboveOne(size)) {
+        std::string symbol = shown(size.getSymbols()[0]);
         n.emit.unsupported("squeezes whatever axis has length 1, and dimension " + quote(size.str()) +
                                " is known at a call only",
-                           "name the axes");
+                           "name the axes, or give the dimension sizes above 1 with --dim " + symbol + "=2..HIGH");
         return;
       }
       if (size == Size(1))
