@@ -48,7 +48,11 @@ public:
   /// A number, of the element type of `like`.
   Operand scalar(double value, const Operand &like);
 
-  // Sums.
+  // Sums. All products spell their axes alike, so that members align.
+  /// Of the batch axes, in order. Rows are s, or b where they are the only axis.
+  static constexpr llvm::StringLiteral batchLabels = "bhacdefgijlmopqruvwxyz";
+  /// Of so many axes of rows, the batch and the rows; nothing where they are too many.
+  static std::optional<std::string> rowLabels(size_t axes);
   Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec);
 
   // Along axes, none negative.

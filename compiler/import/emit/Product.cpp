@@ -157,6 +157,14 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
   return binary<PowOp>(a, cast(b, a.element()));
 }
 
+std::optional<std::string> Emit::rowLabels(size_t axes) {
+  if (axes > batchLabels.size())
+    return std::nullopt;
+  if (axes < 2)
+    return std::string(axes, 'b');
+  return batchLabels.take_front(axes - 1).str() + "s";
+}
+
 Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   if (!a || !b)
     return Operand();

@@ -107,10 +107,9 @@ std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operan
     return std::nullopt;
   size_t front = mixed->after.size(), rows = mixed->before.size();
   std::string joined = labels.lhs.substr(0, front), rest = labels.lhs.substr(front);
-  // As the import of a product of so many axes calls them.
-  std::string names = std::string("bhacdefgijlmopqruvwxyz").substr(0, rows - (rows > 1)) + (rows > 1 ? "s" : "");
+  std::string names = rowLabels(rows).value_or("");
   auto meets = [](StringRef text, StringRef other) { return text.find_first_of(other) != StringRef::npos; };
-  if (rows == 0 || rows > 20 || !StringRef(labels.result).starts_with(joined) || meets(labels.rhs, joined) ||
+  if (names.empty() || !StringRef(labels.result).starts_with(joined) || meets(labels.rhs, joined) ||
       meets(names, rest) || meets(names, labels.rhs))
     return std::nullopt;
   std::string behind = labels.result.substr(front);

@@ -12,7 +12,7 @@ void importMatMul(Node &n) {
   Operand a = n.in(0), b = n.in(1);
   if (!a || !b)
     return;
-  static constexpr StringRef batchLabels = "bhacdefgijlmopqruvwxyz";
+  constexpr StringRef batchLabels = Emit::batchLabels;
   Sizes left = a.sizes(), right = b.sizes();
   int64_t batches = std::max<int64_t>({int64_t(left.size()) - 2, int64_t(right.size()) - 2, 0});
   if (left.empty() || right.empty()) {

@@ -256,13 +256,12 @@ private:
     Sizes flat(ArrayRef(outer).take_front(rows.size())), wide = flat;
     flat.push_back(*k);
     llvm::append_range(wide, ArrayRef(inner).drop_front(summed.size()));
-    static constexpr StringRef letters = "bhacdefgijlmopqruvwxyz";
-    if (rows.size() > letters.size()) {
+    std::optional<std::string> names = Emit::rowLabels(rows.size());
+    if (!names) {
       e.unsupported("tensors of rank " + Twine(rows.size() + 1));
       return {};
     }
-    std::string names = rows.size() == 1 ? "b" : letters.take_front(rows.size() - 1).str() + "s";
-    Operand y = e.contract(e.reshape(x, flat), e.reshape(w, {*k, *m}), names + "k,kn->" + names + "n");
+    Operand y = e.contract(e.reshape(x, flat), e.reshape(w, {*k, *m}), *names + "k,kn->" + *names + "n");
     return {e.reshape(y, wide), both};
   }
   void malformedSizes(int label, const Size &p, const Size &q) {

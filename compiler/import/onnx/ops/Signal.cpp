@@ -67,11 +67,10 @@ static Operand transformed(Emit &e, const Operand &given, const Transform &t, co
   int64_t rank = given.rank();
   bool fewer = given.sizes()[rank - 2] != Size(t.taken);
   Operand x = e.flattenFrom(fewer ? e.part(given, rank - 2, 0, t.taken) : given, rank - 2);
-  static constexpr StringRef labels = "bhacdefgijlmopqruvwxyz";
-  if (rank - 2 > int64_t(labels.size()))
+  std::optional<std::string> rows = Emit::rowLabels(rank - 2);
+  if (!rows)
     return e.unsupported("a signal of rank " + Twine(rank));
-  std::string rows = rank == 2 ? "" : rank == 3 ? "b" : labels.take_front(rank - 3).str() + "s";
-  Operand y = e.contract(x, matrix, rows + "k,kn->" + rows + "n");
+  Operand y = e.contract(x, matrix, *rows + "k,kn->" + *rows + "n");
   if (!y)
     return y;
   Sizes sizes = y.sizes();
