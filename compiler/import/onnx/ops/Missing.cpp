@@ -17,8 +17,7 @@ constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "
 constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement"};
 constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
                                    "TfIdfVectorizer"};
-constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder",
-                                  "Resize",     "RoiAlign",      "Upsample"};
+constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder", "RoiAlign"};
 constexpr const char *random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul",
