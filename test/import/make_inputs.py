@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 import classical
 import einsums
 import moves
+import recurrent
 import resizes
 import rows
 import sequences
@@ -381,7 +382,7 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
-for more in (classical, einsums, moves, resizes, rows, sequences, signals, windows):
+for more in (classical, einsums, moves, recurrent, resizes, rows, sequences, signals, windows):
     more.add_cases(case, node, rng, i64, f32)
 
 

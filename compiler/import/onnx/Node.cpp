@@ -80,9 +80,10 @@ std::optional<SmallVector<double>> Node::floatsAttr(StringRef name) {
   return SmallVector<double>(found->floats().begin(), found->floats().end());
 }
 
-size_t Node::countStrings(StringRef name) {
+SmallVector<std::string> Node::stringsAttr(StringRef name) {
   const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::STRINGS);
-  return found ? found->strings_size() : 0;
+  return found ? SmallVector<std::string>(found->strings().begin(), found->strings().end())
+               : SmallVector<std::string>();
 }
 
 Operand Node::tensorAttr(StringRef name) {

@@ -44,8 +44,8 @@ public:
   Operand tensorAttr(llvm::StringRef name);
   /// The element type that an attribute gives by ONNX' number; a problem where it is none that we hold.
   mlir::Type elementAttr(llvm::StringRef name, mlir::Type otherwise);
-  /// How many strings an attribute holds.
-  size_t countStrings(llvm::StringRef name);
+  /// Empty where there is none.
+  llvm::SmallVector<std::string> stringsAttr(llvm::StringRef name);
 
   /// Input i as numbers known now. A problem when it is computed.
   std::optional<llvm::SmallVector<int64_t>> intsIn(size_t i);

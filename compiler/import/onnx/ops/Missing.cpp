@@ -12,7 +12,6 @@ struct Group {
 
 constexpr const char *convolution[] = {"Col2Im", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv"};
 constexpr const char *pooling[] = {"GlobalLpPool", "LpPool", "MaxRoiPool", "MaxUnpool"};
-constexpr const char *recurrent[] = {"GRU", "LSTM", "RNN"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
 constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement"};
 constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
@@ -38,7 +37,6 @@ const Group groups[] = {
      convolution},
     {"pooling of this kind is not supported yet",
      "write it with Reshape and a reduction where the windows do not overlap", pooling},
-    {"recurrent ops are not supported yet", "unroll the steps when exporting: their MatMuls compile", recurrent},
     {"it is not supported as one op yet", "export the model with its products and moves spelled out", attention},
     {"optionals are not supported", "export the model with tensors alone", optionals},
     {"strings are not supported", "do it before the model, which then takes numbers", strings},

@@ -48,7 +48,7 @@ static bool expectPerFeature(Node &n, StringRef attribute, size_t given, int64_t
 
 static bool refuseStrings(Node &n, ArrayRef<StringRef> attributes, const Twine &advice) {
   for (StringRef attribute : attributes)
-    if (n.countStrings(attribute) > 0) {
+    if (!n.stringsAttr(attribute).empty()) {
       n.emit.unsupported("attribute " + quote(attribute) + ": strings are not supported", advice);
       return true;
     }
