@@ -142,7 +142,7 @@ private:
 /// Which values are stored. Any other is computed wherever it is read.
 class Stores {
 public:
-  Stores(Block &body, const RowForm &form, const Registers &registers, const TargetTraits &target)
+  Stores(Block &body, const RowForm &form, Registers &registers, const TargetTraits &target)
       : form(form), registers(registers), target(target) {
     for (Operation &op : body.without_terminator())
       if (mustStore(&op))
@@ -166,7 +166,7 @@ public:
 
 private:
   const RowForm &form;
-  const Registers &registers;
+  Registers &registers;
   const TargetTraits &target;
   llvm::SetVector<Value> stored;
   llvm::DenseMap<Value, int64_t> work; ///< what workOf has found, of values that are computed where they are read
@@ -191,7 +191,8 @@ private:
     bool isShared = !value.use_empty() && !value.hasOneUse();
     auto map = dyn_cast<MapOp>(op);
     auto concat = dyn_cast<ConcatOp>(op);
-    return (map && (isShared || isReadAlongRow(map)) && isExpensive(map)) || (isShared && workOf(op) > mostRepeated) ||
+    return (map && (isShared || isReadAlongRow(map)) && isExpensive(map)) ||
+           (map && isShared && isReadLater(map) && readsStored(map, 2)) || (isShared && workOf(op) > mostRepeated) ||
            workOf(op) > mostAtOnce || (concat && concat.getInputs().size() > mostSelected);
   }
 
@@ -214,6 +215,31 @@ private:
     }
     // Registers end with their step.
     return registers.contains(value) && registers.find(user->getResult(0)) != registers.find(value);
+  }
+
+  /// Whether a reader waits for a contraction that the map does not: the memory of a recurrent network. All that it is
+  /// made of would have to wait with it.
+  bool isReadLater(MapOp map) const {
+    unsigned ready = registers.readyAfter(map.getResult());
+    return llvm::any_of(map->getUsers(), [&](Operation *user) {
+      return user->getNumResults() == 1 && registers.readyAfter(user->getResult(0)) > ready;
+    });
+  }
+
+  /// Whether an op reads so many stored values, or so many are read by what is computed where it is read.
+  bool readsStored(Operation *op, size_t count) const {
+    llvm::SmallSetVector<Value, 8> reads;
+    for (Value operand : op->getOperands())
+      reads.insert(operand);
+    size_t found = 0;
+    for (size_t i = 0; i < reads.size() && found < count; ++i) {
+      if (stored.contains(reads[i]) || registers.contains(reads[i]))
+        ++found;
+      else if (Operation *inner = reads[i].getDefiningOp())
+        for (Value operand : inner->getOperands())
+          reads.insert(operand);
+    }
+    return found >= count;
   }
 
   /// Whether one number of a row is read at each of its columns, which would compute it again.

@@ -164,7 +164,7 @@ private:
     case Need::rowPointer:
       return rowPointer(need.value);
     case Need::basePointer:
-      return basePointer(need.value);
+      return need.offset ? code.at(basePointer(need.value), need.offset) : basePointer(need.value);
     case Need::member:
       return position;
     case Need::firstRow:

@@ -25,13 +25,12 @@ void StepEmitter::finish() {
   function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), {}));
 }
 
-Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol) {
-  auto key = std::make_tuple(int(kind), value.getAsOpaquePointer(), symbol.str());
-  auto [it, fresh] = given.try_emplace(key);
+Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol, int64_t offset) {
+  auto [it, fresh] = given.try_emplace({int(kind), value.getAsOpaquePointer(), symbol.str(), offset});
   if (fresh) {
     bool number = kind == Need::member || kind == Need::firstRow || kind == Need::rows || kind == Need::size;
     it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.loc);
-    needs.push_back({kind, value, symbol.str()});
+    needs.push_back({kind, value, symbol.str(), offset});
   }
   return it->second;
 }
@@ -189,13 +188,33 @@ SmallVector<std::pair<unsigned, Size>> StepEmitter::stridesOf(Value value) {
   return strides;
 }
 
+/// The step of a recurrent network along an axis before the last is the caller's to know: all its steps are one
+/// function then.
+static constexpr size_t mostOffsets = 4;
+
 StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) {
-  Address address{need(Need::basePointer, value), {}, /*ownRows=*/false};
-  for (auto [axis, stride] : stridesOf(value))
+  Address address{{}, {}, /*ownRows=*/false};
+  int64_t offset = 0, last = access.getNumResults() - 1;
+  for (auto [axis, stride] : stridesOf(value)) {
+    AffineExpr index = access.getResult(axis);
+    auto known = dyn_cast<AffineConstantExpr>(index);
+    if (stride.isFixed() && known && axis != last) {
+      offset += known.getValue() * stride.getFixed();
+      index = getAffineConstantExpr(0, access.getContext());
+    }
     if (stride.isFixed())
-      address.terms.push_back({access.getResult(axis), {}, stride.getFixed()});
+      address.terms.push_back({index, {}, stride.getFixed()});
     else
-      address.terms.push_back({access.getResult(axis), sizeOf(stride), std::nullopt});
+      address.terms.push_back({index, sizeOf(stride), std::nullopt});
+  }
+  offset *= storageBytes(elementOf(value));
+  llvm::SmallSetVector<int64_t, mostOffsets> &before = offsets[value];
+  bool isGiven = before.size() < mostOffsets || before.contains(offset);
+  if (isGiven)
+    before.insert(offset);
+  address.base = need(Need::basePointer, value, {}, isGiven ? offset : 0);
+  if (!isGiven)
+    address.base = code.at(address.base, offset);
   return address;
 }
 

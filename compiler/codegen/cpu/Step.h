@@ -27,6 +27,7 @@ struct Need {
   } kind;
   mlir::Value value;
   std::string symbol;
+  int64_t offset = 0; ///< added to a base pointer, in bytes
 };
 
 /// A place of the kernel's index space: one row, and one column or 16 from `column` on.
@@ -107,7 +108,7 @@ public:
   void finish();
 
   /// An argument of the function, the same one for the same need.
-  mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {});
+  mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {}, int64_t offset = 0);
   /// Of this tile; and a size of the call.
   mlir::Value rows() { return need(Need::rows); }
   mlir::Value sizeOf(const Size &size);
@@ -180,7 +181,8 @@ private:
   mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
   bool varies(mlir::AffineMap access, Point &point);
 
-  std::map<std::tuple<int, void *, std::string>, mlir::Value> given;
+  std::map<std::tuple<int, void *, std::string, int64_t>, mlir::Value> given;
+  llvm::DenseMap<mlir::Value, llvm::SmallSetVector<int64_t, 4>> offsets; ///< at which a value's pointers are given
   llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::optional<Scattered>>
       scattered; ///< by columns, too
 };

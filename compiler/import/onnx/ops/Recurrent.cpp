@@ -106,14 +106,16 @@ static State stepGRU(const Cell &cell, const Operand &x, const State &before) {
 /// i, o, f = f(x + h R + p c), c' = f c + i g(xc + h Rc), where o sees c'; h' = o h(c')
 static State stepLSTM(const Cell &cell, const Operand &x, const State &before) {
   Emit &e = cell.e;
-  Operand all = before.h ? e.add(x, cell.product(before.h, cell.weights)) : x;
+  Operand all = before.h ? e.add(x, cell.product(before.h, cell.weights)) : x, open;
+  if (!cell.peepholes) // three gates at once
+    open = cell.apply(0, cell.gate(all, 0, 3));
   auto gate = [&](int64_t k, const Operand &memory, int64_t peephole) {
+    if (!cell.peepholes)
+      return cell.gate(open, k);
     Operand sum = cell.gate(all, k);
-    bool sees = memory && cell.peepholes;
-    return cell.apply(0, sees ? e.add(sum, e.mul(memory, cell.gate(cell.peepholes, peephole))) : sum);
+    return cell.apply(0, memory ? e.add(sum, e.mul(memory, cell.gate(cell.peepholes, peephole))) : sum);
   };
-  Operand input = gate(0, before.c, 0), candidate = cell.apply(1, cell.gate(all, 3));
-  Operand c = e.mul(input, candidate);
+  Operand input = gate(0, before.c, 0), c = e.mul(input, cell.apply(1, cell.gate(all, 3)));
   if (before.c) {
     Operand forget = cell.joined ? e.sub(e.scalar(1, input), input) : gate(2, before.c, 2);
     c = e.add(e.mul(forget, before.c), c);
