@@ -265,6 +265,30 @@ Operand Emit::transpose(const Operand &x, ArrayRef<int64_t> permutation) {
             {numbers("permutation", permutation)});
 }
 
+namespace {
+/// What was joined, and where it begins.
+struct JoinedPart {
+  Value value;
+  int64_t begin;
+};
+} // namespace
+
+/// The part that a slice along the axis of a concat lies in, if it is one.
+static std::optional<JoinedPart> partOf(ConcatOp joined, ArrayRef<int64_t> starts, ArrayRef<int64_t> lengths,
+                                        ArrayRef<int64_t> steps) {
+  int64_t axis = joined.getAxis(), begin = 0;
+  if (lengths[axis] < 1)
+    return std::nullopt;
+  int64_t last = starts[axis] + (lengths[axis] - 1) * steps[axis];
+  for (Value value : joined.getInputs()) {
+    int64_t end = begin + cast<RankedTensorType>(value.getType()).getDimSize(axis);
+    if (begin <= std::min(starts[axis], last) && std::max(starts[axis], last) < end)
+      return JoinedPart{value, begin};
+    begin = end;
+  }
+  return std::nullopt;
+}
+
 Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> lengths, ArrayRef<int64_t> steps) {
   if (!x)
     return Operand();
@@ -290,6 +314,12 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
   for (const Size &size : sizes)
     if (size == Size(0))
       return unsupported("a slice without elements");
+  if (auto joined = x.isValue() ? x.value().getDefiningOp<ConcatOp>() : ConcatOp())
+    if (std::optional<JoinedPart> part = partOf(joined, starts, lengths, steps)) {
+      SmallVector<int64_t> inside(starts);
+      inside[joined.getAxis()] -= part->begin;
+      return slice(Operand(part->value), inside, lengths, steps);
+    }
   return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
             {numbers("starts", starts), numbers("sizes", lengths), numbers("steps", steps)});
 }
