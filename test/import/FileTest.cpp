@@ -234,6 +234,35 @@ TEST_F(FileTest, SqueezesOfWhateverIsOne) {
   EXPECT_TRUE(bool(ensemble)) << llvm::toString(ensemble.takeError());
 }
 
+// tf2onnx ends a slice that goes to the end at 10^9; whatever no size exceeds is such an end.
+TEST_F(FileTest, SlicesToTheEndOfAnySize) {
+  input("x", {std::string("N"), 4});
+  ints("starts", {0, 0});
+  ints("ends", {1000000000, 1000000000});
+  ints("axes", {0, 1});
+  ints("steps", {1, 2});
+  node("Slice", {"x", "starts", "ends", "axes", "steps"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x2xf32, [\"N\"]>");
+  graph().mutable_initializer(1)->set_int64_data(0, 8);
+  EXPECT_EQ(types({{{"N", {1, 8}}}}), "(tensor<?x4xf32, [\"N\"]>) -> tensor<?x2xf32, [\"N\"]>");
+  expectFailure(4, {"Slice", "'N'", "--dim N="}, {{{"N", {1, 9}}}});
+}
+
+// TensorFlow spells the shape to which two tensors broadcast as the larger of their sizes.
+TEST_F(FileTest, LargerOfTwoSizesIsBoth) {
+  input("x", {std::string("N"), 4});
+  input("z", {std::string("M"), 4});
+  node("Shape", {"x"}, {"s"});
+  node("Shape", {"z"}, {"t"});
+  node("Max", {"s", "t"}, {"m"});
+  node("Expand", {"x", "m"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  graph().mutable_node(2)->set_op_type("Min");
+  expectFailure(4, {"Min", "'min' of sizes N and M"}, {{{"N", {1, 8}}, {"M", {1, 8}}}});
+}
+
 TEST_F(FileTest, SymbolsAreParallel) {
   input("x", {std::string("N"), 4});
   ints("axes", {0});

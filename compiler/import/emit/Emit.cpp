@@ -39,11 +39,24 @@ bool Emit::same(const Size &a, const Size &b) {
   return false;
 }
 
+/// The range of a symbol; null where none is known.
+static const SizeRange *rangeOf(ArrayRef<SizeRange> ranges, StringRef symbol) {
+  const SizeRange *range = llvm::find_if(ranges, [&](const SizeRange &each) { return each.symbol == symbol; });
+  return range == ranges.end() ? nullptr : range;
+}
+
 bool Emit::isAboveOne(const Size &size) const {
   return size.getFactor() > 1 || llvm::any_of(size.getSymbols(), [&](StringRef name) {
-           const SizeRange *range = llvm::find_if(ranges, [&](const SizeRange &each) { return each.symbol == name; });
-           return range != ranges.end() && range->least > 1;
+           const SizeRange *range = rangeOf(ranges, name);
+           return range && range->least > 1;
          });
+}
+
+std::optional<int64_t> Emit::mostOf(const Size &size) const {
+  return size.at([&](StringRef name) {
+    const SizeRange *range = rangeOf(ranges, name);
+    return range ? std::optional(range->most) : std::nullopt;
+  });
 }
 
 NamedAttribute Emit::numbers(StringRef name, ArrayRef<int64_t> values) {

@@ -114,6 +114,8 @@ public:
 
   /// Whether a size is more than 1 at every call.
   bool isAboveOne(const Size &size) const;
+  /// The most that a size is at any call; nothing where a symbol of it has no range.
+  std::optional<int64_t> mostOf(const Size &size) const;
 
   Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
   /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.

@@ -125,6 +125,9 @@ Operand Emit::shapeArithmetic(StringRef name, const Operand &a, const Operand &b
       number = compute(name, p, q);
     else if (std::optional<bool> answer = equal(p, q))
       number = Size(*answer);
+    // Exporters spell a broadcast of two shapes so, which are one there.
+    if (!number && name == MaxOp::getOperationName() && !p.isFixed() && !q.isFixed() && same(p, q))
+      number = p;
     if (!number)
       return unsupported(quote(name.drop_front(StringRef("tutti.").size())) + " of sizes " + p.str() + " and " +
                              q.str() + ", which is no product of sizes",

@@ -262,7 +262,9 @@ void importSlice(Node &n) {
       return;
     }
     if (!size.isFixed()) {
-      if (start == 0 && end >= INT32_MAX && step == 1)
+      // For "to its end" exporters write the largest number of a type, or just a large one.
+      int64_t most = std::min<int64_t>(n.emit.mostOf(size).value_or(INT32_MAX), INT32_MAX);
+      if (start == 0 && end >= most && step == 1)
         continue;
       n.emit.unknownLength("slices", size);
       return;
