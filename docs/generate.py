@@ -329,18 +329,19 @@ def onnx_page() -> str:
     """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
     table = (ONNX / "Ops.def").read_text()
     plain, ml = ({name: int(since) for name, since in re.findall(rf"^{macro}\((\w+), (\d+),", table, re.M)} for macro in ("ONNX_(?:SEQUENCE_)?OP", "ONNX_ML_OP"))
-    known = plain | ml
+    runtime = {f"com.microsoft::{name}": 1 for name in re.findall(r"^ONNX_RUNTIME_OP\((\w+),", table, re.M)}
+    known = plain | ml | runtime
     oldest, newest, newest_ml = re.search(r"oldestOpset = (\d+), newestOpset = (\d+), newestMlOpset = (\d+)", (ONNX / "Ops.h").read_text()).groups()
     lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",
-             f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(plain)} of them, and {len(ml)} of the domain `ai.onnx.ml` in its opsets 1 to {newest_ml}; where an op is newer than",
-             f"opset {oldest}, the opset that brought it stands behind its name. Each becomes ops of the",
+             f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(plain)} of them, and {len(ml)} of the domain `ai.onnx.ml` in its opsets 1 to {newest_ml}, and {len(runtime)} of",
+             f"those that ONNX Runtime's optimizer writes (`com.microsoft`); where an op is newer than opset {oldest}, the opset that brought it stands behind its name. Each becomes ops of the",
              "[tutti dialect](ops.md), by rules that see one member alone. Beside them: functions of the model, put in where they are used, the branch of an `If` whose condition is",
              "known, and the steps of a `Loop` or a `Scan` of a known length (at most 4096), or of a `SequenceMap`. Sequences of tensors are taken apart when the model is compiled: how many tensors they have and",
              "at which position one is read has to be known, and none is an input or an output of the model. An attribute or a form that is not taken is said when the model is compiled, together with all others: [errors.md](../errors.md#4-not-supported).", ""]
     left = set(known)
     for file in sorted(ONNX.glob("*.cpp")):
         text = file.read_text()
-        own = sorted(n for n in left if re.search(rf"\bimport{n}\b|\b[A-Z_]+\({n}[,)]", text))
+        own = sorted(n for n in left if re.search(rf"\bimport{n.replace('com.microsoft::', 'Runtime')}\b|\b[A-Z_]+\({n}[,)]", text))
         left -= set(own)
         if own and file.stem != "Ops":
             purpose = re.sub(r"(,| and) of ", r"\1 ", text.splitlines()[1].removeprefix("// Import of "))

@@ -13,30 +13,34 @@ TEST_F(TableTest, MoreInputsOrOutputsThanAnOpHas) {
   for (const char *name : {
 #define ONNX_OP(name, since, inputs, outputs) #name,
 #define ONNX_ML_OP(name, since, inputs, outputs) "ai.onnx.ml::" #name,
+#define ONNX_RUNTIME_OP(name, inputs, outputs) "com.microsoft::" #name,
 #include "compiler/import/onnx/ops/Ops.def"
        }) {
     const OnnxOp &op = *findOp(name);
     auto [domain, plain] = llvm::StringRef(name).rsplit("::");
-    bool isMl = domain == mlDomain;
-    const std::string type = isMl ? plain.str() : name;
-    for (int64_t opset : {op.since, std::max<int64_t>(op.since, isMl ? 3 : 12), isMl ? newestMlOpset : newestOpset})
+    if (plain.empty())
+      std::swap(domain, plain);
+    bool isOther = !domain.empty();
+    const std::string type = plain.str();
+    int64_t newest = newestOpsetOf(domain);
+    for (int64_t opset : {op.since, std::clamp<int64_t>(isOther ? 3 : 12, op.since, newest), newest})
       for (bool inputs : {true, false}) {
         int64_t most = (inputs ? op.inputs : op.outputs).at(opset);
         if (most > few)
           continue;
         model.Clear();
-        model.add_opset_import()->set_version(isMl ? 18 : opset);
-        if (isMl) {
-          onnx::OperatorSetIdProto &ml = *model.add_opset_import();
-          ml.set_domain(mlDomain.str());
-          ml.set_version(opset);
+        model.add_opset_import()->set_version(isOther ? 18 : opset);
+        if (isOther) {
+          onnx::OperatorSetIdProto &other = *model.add_opset_import();
+          other.set_domain(domain.str());
+          other.set_version(opset);
         }
         input("x", {4});
         std::vector<std::string> names(size_t(most + 1), inputs ? "x" : "");
         if (!inputs)
           names[0] = "y"; // the others have no name, and count as well
         node(type, inputs ? names : std::vector<std::string>{"x"}, inputs ? std::vector<std::string>{"y"} : names)
-            .set_domain(isMl ? mlDomain.str() : "");
+            .set_domain(domain.str());
         output("y");
         bool first = inputs || op.inputs.at(opset) > 0;
         expectFailure(3, {"'the_" + type + "'", type,

@@ -19,6 +19,7 @@ import moves
 import recurrent
 import resizes
 import rows
+import runtime
 import sequences
 import signals
 import windows
@@ -382,7 +383,7 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
-for more in (classical, einsums, moves, recurrent, resizes, rows, sequences, signals, windows):
+for more in (classical, einsums, moves, recurrent, resizes, rows, runtime, sequences, signals, windows):
     more.add_cases(case, node, rng, i64, f32)
 
 
@@ -417,7 +418,9 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
         nodes, name, [value_info(key, value, batch) for key, value in inputs.items()],
         [helper.make_value_info(key, onnx.TypeProto()) for key in outputs], tensors)
     opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("own", 1)] if functions else [])
-    if any(n.domain for n in nodes) and not functions:
+    if any(n.domain == "com.microsoft" for n in nodes):
+        opsets.append(helper.make_opsetid("com.microsoft", 1))
+    if any(n.domain == "ai.onnx.ml" for n in nodes) and not functions:
         opsets.append(helper.make_opsetid("ai.onnx.ml", 4 if any(a.name == "keys_tensor" for n in nodes for a in n.attribute) else 3))
     model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=8 if opset < 21 else 10)
     for output in list(model.graph.output):
@@ -428,7 +431,7 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
     for output in outputs:
         value = known.get(output)
         if value is None or not value.type.tensor_type.elem_type:
-            # Shape inference knows little of ai.onnx.ml.
+            # Shape inference knows little of other domains.
             kind = TensorProto.INT64 if output == "label" or name.endswith("-integers") and nodes[-1].op_type in ("Imputer", "Binarizer") else TensorProto.FLOAT
             value = helper.make_tensor_value_info(output, kind, None)
         model.graph.output.append(value)

@@ -204,8 +204,8 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     report(scope, proto, operands, reason, advice);
     return llvm::Error::success();
   }
-  if (!domain.empty() && opset > newestMlOpset) {
-    report(scope, proto, operands, "opsets 1 to " + std::to_string(newestMlOpset) + " of its domain are supported",
+  if (int64_t newest = newestOpsetOf(domain); !domain.empty() && opset > newest) {
+    report(scope, proto, operands, "opsets 1 to " + std::to_string(newest) + " of its domain are supported",
            "export the model for one of those");
     return llvm::Error::success();
   }

@@ -89,7 +89,14 @@ void importShrink(Node &n) {
   n.set(0, e.cast(y, given.element()));
 }
 
-/// none: tutti.gelu; tanh: y = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
+Operand geluByTanh(Emit &e, const Operand &x) {
+  Operand cube = e.mul(e.mul(x, x), x);
+  Operand sum = e.add(x, e.mul(cube, e.scalar(0.044715, x)));
+  Operand inner = e.unary<TanhOp>(e.mul(sum, e.scalar(0.7978845608028654, x)));
+  return e.mul(e.mul(x, e.add(inner, e.scalar(1, x))), e.scalar(0.5, x));
+}
+
+/// none: tutti.gelu
 void importGelu(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -100,18 +107,13 @@ void importGelu(Node &n) {
     e.malformed("attribute 'approximate' is " + quote(approximate));
     return;
   }
-  Operand cube = e.mul(e.mul(x, x), x);
-  Operand sum = e.add(x, e.mul(cube, e.scalar(0.044715, x)));
-  Operand inner = e.unary<TanhOp>(e.mul(sum, e.scalar(0.7978845608028654, x)));
-  n.set(0, e.mul(e.mul(x, e.add(inner, e.scalar(1, x))), e.scalar(0.5, x)));
+  n.set(0, geluByTanh(e, x));
 }
 
-/// y = x sigmoid(alpha x)
-void importSwish(Node &n) {
-  Operand x = n.in(0);
-  double alpha = n.floatAttr("alpha", 1);
-  Operand inner = alpha == 1 ? x : n.emit.mul(x, n.emit.scalar(alpha, x));
-  n.set(0, n.emit.mul(x, n.emit.unary<SigmoidOp>(inner)));
+Operand swish(Emit &e, const Operand &x, double alpha) {
+  Operand inner = alpha == 1 ? x : e.mul(x, e.scalar(alpha, x));
+  return e.mul(x, e.unary<SigmoidOp>(inner));
 }
+void importSwish(Node &n) { n.set(0, swish(n.emit, n.in(0), n.floatAttr("alpha", 1))); }
 
 } // namespace tutti

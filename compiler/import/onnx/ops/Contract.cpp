@@ -6,35 +6,27 @@ using namespace mlir;
 
 namespace tutti {
 
-/// NumPy's matmul. Row label b for one row axis, s (and batch labels b, h, ...) for more; k is summed over.
-void importMatMul(Node &n) {
-  Emit &e = n.emit;
-  Operand a = n.in(0), b = n.in(1);
+/// Row label b for one row axis, s (and batch labels b, h, ...) for more; k is summed over.
+Operand multiplyMatrices(Emit &e, const Operand &a, const Operand &b) {
   if (!a || !b)
-    return;
+    return Operand();
   constexpr StringRef batchLabels = Emit::batchLabels;
   Sizes left = a.sizes(), right = b.sizes();
   int64_t batches = std::max<int64_t>({int64_t(left.size()) - 2, int64_t(right.size()) - 2, 0});
-  if (left.empty() || right.empty()) {
-    e.malformed("a scalar operand");
-    return;
-  }
-  if (batches > int64_t(batchLabels.size())) {
-    e.unsupported("tensors of rank " + Twine(std::max(left.size(), right.size())));
-    return;
-  }
+  if (left.empty() || right.empty())
+    return e.malformed("a scalar operand");
+  if (batches > int64_t(batchLabels.size()))
+    return e.unsupported("tensors of rank " + Twine(std::max(left.size(), right.size())));
   // A matrix of weights times columns of their own is rows times that matrix, transposed.
   if (a.isConstant() && b.isValue() && left.size() == 2 && right.size() >= 2 && right.back() == Size(1)) {
     std::string rows = (batchLabels.take_front(right.size() - 2)).str();
     Operand x = e.reshape(b, Sizes(ArrayRef(right).drop_back()));
     Operand y = e.contract(x, e.transpose(a, {1, 0}), rows + "k,kn->" + rows + "n");
-    if (y) {
-      Sizes column = y.sizes();
-      column.push_back(Size(1));
-      y = e.reshape(y, column);
-    }
-    n.set(0, y);
-    return;
+    if (!y)
+      return y;
+    Sizes column = y.sizes();
+    column.push_back(Size(1));
+    return e.reshape(y, column);
   }
   // Batch axes align at their ends; one of length 1 against a longer one is left out of its operand.
   std::string lhs, rhs, result;
@@ -66,8 +58,9 @@ void importMatMul(Node &n) {
   rhs += 'k';
   if (right.size() >= 2)
     result += column, rhs += column;
-  n.set(0, e.contract(e.dropAxes(a, dropLeft), e.dropAxes(b, dropRight), lhs + "," + rhs + "->" + result));
+  return e.contract(e.dropAxes(a, dropLeft), e.dropAxes(b, dropRight), lhs + "," + rhs + "->" + result);
 }
+void importMatMul(Node &n) { n.set(0, multiplyMatrices(n.emit, n.in(0), n.in(1))); }
 
 /// y = alpha a b + beta c, a and b transposed where asked.
 void importGemm(Node &n) {

@@ -12,6 +12,7 @@ static constexpr int64_t any = std::numeric_limits<int64_t>::max();
 static constexpr OnnxOp ops[] = {
 #define ONNX_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name},
 #define ONNX_ML_OP(name, since, inputs, outputs) {"ai.onnx.ml::" #name, since, inputs, outputs, import##name},
+#define ONNX_RUNTIME_OP(name, inputs, outputs) {"com.microsoft::" #name, 1, inputs, outputs, importRuntime##name},
 #define ONNX_SEQUENCE_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name, true},
 #include "compiler/import/onnx/ops/Ops.def"
 };

@@ -11,6 +11,11 @@ namespace tutti {
 /// ai.onnx.ml, from 1 on.
 constexpr int64_t oldestOpset = 7, newestOpset = 28, newestMlOpset = 5;
 constexpr llvm::StringLiteral mlDomain = "ai.onnx.ml";
+/// ONNX Runtime's own ops, of opset 1.
+constexpr llvm::StringLiteral runtimeDomain = "com.microsoft";
+constexpr int64_t newestOpsetOf(llvm::StringRef domain) {
+  return domain.empty() ? newestOpset : domain == mlDomain ? newestMlOpset : 1;
+}
 
 /// How many inputs or outputs an op has at most: a number, and others from later opsets on.
 struct Most {
@@ -55,8 +60,17 @@ const OnnxOp *findOp(llvm::StringRef qualified);
 /// Takes room for a sequence of `count` tensors (Sequences.cpp); false and a problem where there is none.
 bool affordSequence(Emit &emit, size_t count);
 
-// import<Op>, in the file that Ops.def names.
+// What ops of several domains are made of.
+/// NumPy's matmul.
+Operand multiplyMatrices(Emit &emit, const Operand &a, const Operand &b);
+/// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
+Operand geluByTanh(Emit &emit, const Operand &x);
+/// x sigmoid(alpha x)
+Operand swish(Emit &emit, const Operand &x, double alpha);
+
+// import<Op>, in the file that Ops.def names; importRuntime<Op> of ONNX Runtime's domain.
 #define ONNX_OP(name, since, inputs, outputs) void import##name(Node &node);
+#define ONNX_RUNTIME_OP(name, inputs, outputs) void importRuntime##name(Node &node);
 #include "compiler/import/onnx/ops/Ops.def"
 
 } // namespace tutti
