@@ -263,6 +263,25 @@ TEST_F(FileTest, LargerOfTwoSizesIsBoth) {
   expectFailure(4, {"Min", "'min' of sizes N and M"}, {{{"N", {1, 8}}, {"M", {1, 8}}}});
 }
 
+// Batches that go through a network together: as many rows of each, whatever their sizes are called.
+TEST_F(FileTest, JoinedBatchesAreAlike) {
+  input("x", {std::string("N"), 4});
+  input("z", {std::string("M"), 4});
+  auto alongRows = [](onnx::NodeProto &node) {
+    onnx::AttributeProto &axis = *node.add_attribute();
+    axis.set_name("axis");
+    axis.set_type(onnx::AttributeProto::INT);
+    axis.set_i(0);
+  };
+  alongRows(node("Concat", {"x", "z"}, {"j"}));
+  alongRows(node("Split", {"j"}, {"a", "b"}));
+  node("Sub", {"a", "b"}, {"y"});
+  output("y");
+  EXPECT_EQ(types(), "(tensor<?x4xf32, [\"N\"]>, tensor<?x4xf32, [\"N\"]>) -> tensor<?x4xf32, [\"N\"]>");
+  graph().mutable_node(1)->add_output("c");
+  expectFailure(4, {"Split", "'2*N'"});
+}
+
 TEST_F(FileTest, SymbolsAreParallel) {
   input("x", {std::string("N"), 4});
   ints("axes", {0});

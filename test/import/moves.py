@@ -6,6 +6,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def add_cases(case, node, rng, i64, f32):
+    pair, v = {"x": rng(3, 8), "z": rng(3, 8, seed=9)}, rng(8, 5, seed=2)
+    case("joined-batches", 13, [node("Concat", "x z", "j", axis=0), node("MatMul", "j v", "m"), node("Split", "m", "a b", axis=0), node("Mul", "a b")], pair, {"v": v})
+    case("joined-rows", 13, [node("Concat", "x z x", "j", axis=0), node("Tanh", "j")], pair)
     x, z, image = {"x": rng(3, 8)}, {"x": rng(2, 6, 4)}, {"x": rng(2, 8, 2, 3)}
     same = dict(batch=False)
 

@@ -382,6 +382,23 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
     return shape(std::move(all));
   }
   Sizes sizes = xs[0].sizes();
+  // Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
+  if (std::optional<Size> all = sizes[axis].times(Size(int64_t(xs.size()))); all && !sizes[axis].isFixed()) {
+    bool alike = llvm::all_of(xs, [&](const Operand &x) {
+      return x.sizes()[axis] == sizes[axis] || (!x.sizes()[axis].isFixed() && same(x.sizes()[axis], sizes[axis]));
+    });
+    if (restart)
+      return Operand();
+    if (alike) {
+      Operand joined = stack(xs, axis);
+      if (!joined)
+        return joined;
+      Sizes flat = joined.sizes();
+      flat.erase(flat.begin() + axis);
+      flat[axis] = *all;
+      return reshape(joined, flat);
+    }
+  }
   int64_t length = 0;
   for (const Operand &x : xs) {
     Sizes mine = x.sizes();

@@ -13,9 +13,7 @@ void importRuntimeGelu(Node &n) { n.set(0, n.emit.unary<GeluOp>(n.in(0))); }
 void importRuntimeBiasGelu(Node &n) { n.set(0, n.emit.unary<GeluOp>(n.emit.add(n.in(0), n.in(1)))); }
 
 /// GELU by tanh, of x + bias where there is one.
-void importRuntimeFastGelu(Node &n) {
-  n.set(0, geluByTanh(n.emit, n.has(1) ? n.emit.add(n.in(0), n.in(1)) : n.in(0)));
-}
+void importRuntimeFastGelu(Node &n) { n.set(0, geluByTanh(n.emit, n.has(1) ? n.emit.add(n.in(0), n.in(1)) : n.in(0))); }
 
 /// y = x sigmoid(alpha x)
 void importRuntimeQuickGelu(Node &n) { n.set(0, swish(n.emit, n.in(0), n.floatAttr("alpha", 1.702f))); }
@@ -54,9 +52,9 @@ void importRuntimeFusedGemm(Node &n) {
       attribute.set_f(float(value));
     }
   const OnnxOp *op = findOp(activation);
-  bool known = llvm::is_contained({"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign",
-                                   "Tanh", "ThresholdedRelu"},
-                                  StringRef(activation));
+  bool known = llvm::is_contained(
+      {"Elu", "HardSigmoid", "LeakyRelu", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"},
+      StringRef(activation));
   importGemm(n);
   if (!known)
     e.unsupported("attribute 'activation' is " + quote(activation),
@@ -102,9 +100,7 @@ static void setNorm(Node &n, const Operand &x, ArrayRef<size_t> parameters, void
   n.set(0, inner.outputsSet()[0]);
 }
 
-void importRuntimeSkipLayerNormalization(Node &n) {
-  setNorm(n, sumOfSkips(n, 4), {2, 3}, importLayerNormalization);
-}
+void importRuntimeSkipLayerNormalization(Node &n) { setNorm(n, sumOfSkips(n, 4), {2, 3}, importLayerNormalization); }
 void importRuntimeSkipSimplifiedLayerNormalization(Node &n) {
   setNorm(n, sumOfSkips(n, 3), {2}, importRMSNormalization);
 }
@@ -119,7 +115,8 @@ void importRuntimeCDist(Node &n) {
   std::string metric = n.stringAttr("metric", "sqeuclidean");
   if (!a || !b)
     return;
-  if (a.rank() != 2 || b.rank() != 2 || a.sizes()[1] != b.sizes()[1] || (metric != "euclidean" && metric != "sqeuclidean"))
+  if (a.rank() != 2 || b.rank() != 2 || a.sizes()[1] != b.sizes()[1] ||
+      (metric != "euclidean" && metric != "sqeuclidean"))
     return (void)e.malformed("rows " + a.str() + " and " + b.str() + ", metric " + quote(metric));
   Sizes left = a.sizes(), right = b.sizes();
   Operand d = e.sub(e.reshape(a, {left[0], Size(1), left[1]}), e.reshape(b, {Size(1), right[0], right[1]}));

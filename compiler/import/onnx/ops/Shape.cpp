@@ -156,6 +156,23 @@ void importConcat(Node &n) {
     n.set(0, n.emit.concat(xs, *axis));
 }
 
+/// Batches that were joined, as so many of the same size.
+static void splitBatches(Node &n, const Operand &x, int64_t axis, int64_t parts) {
+  Sizes sizes = x.sizes(), apart = sizes;
+  std::optional<Size> each =
+      parts > 1 && parts == n.proto.output_size() ? sizes[axis].dividedBy(Size(parts)) : std::nullopt;
+  if (!each) {
+    n.emit.unknownLength("splits", sizes[axis]);
+    return;
+  }
+  apart[axis] = *each;
+  apart.insert(apart.begin() + axis, Size(parts));
+  Operand all = n.emit.reshape(x, apart);
+  for (int64_t i = 0; i < parts; ++i)
+    if (n.wants(i))
+      n.set(i, n.emit.dropAxes(n.emit.part(all, axis, i, 1), {axis}));
+}
+
 /// Lengths are an attribute before opset 13, an input from then on; without them the parts are equal, from opset 18 on
 /// with a smaller last one.
 void importSplit(Node &n) {
@@ -174,7 +191,7 @@ void importSplit(Node &n) {
     return;
   }
   if (!size.isFixed()) {
-    n.emit.unknownLength("splits", size);
+    splitBatches(n, x, *axis, given ? 0 : parts);
     return;
   }
   int64_t length = size.getFixed();
