@@ -61,6 +61,8 @@ uint32_t tutti_dtype_bits(tutti_dtype_t dtype) { return bitsOf(tutti::fb::DType(
 
 static tutti_status_t openArtifact(const char *path, const void *data, size_t bytes, tutti_artifact_t **artifact,
                                    tutti_error_t *error) {
+  if (artifact)
+    *artifact = nullptr;
   if (!artifact || (!path && !data))
     return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no place for its handle");
   tutti_status_t status = TUTTI_OK;
@@ -99,6 +101,16 @@ tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t 
   return unwrap(artifact)->weights.swap(member, weights, count, error);
 }
 
+/// Of options, if there are any: those of the first version had all fields before `context`.
+static tutti_status_t checkSize(const tutti_session_options_t *options, tutti_error_t *error) {
+  constexpr size_t least = offsetof(tutti_session_options_t, context);
+  return !options || options->struct_size >= least
+             ? TUTTI_OK
+             : fail(error, TUTTI_INVALID_ARGUMENT,
+                    "the options' struct_size is %zu, expected at least %zu: start with TUTTI_SESSION_OPTIONS_INIT",
+                    options->struct_size, least);
+}
+
 static tutti_session_options_t complete(const tutti_session_options_t *options) {
   tutti_session_options_t all = TUTTI_SESSION_OPTIONS_INIT;
   if (options)
@@ -113,8 +125,10 @@ tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_se
 
 tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const tutti_tensor_t *inputs, size_t count,
                                              tutti_session_options_t *options, tutti_error_t *error) {
-  if (!artifact || !options || options->struct_size < offsetof(tutti_session_options_t, context))
-    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no options that name a device");
+  if (!artifact || !options)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no options to write the choice to");
+  if (auto status = checkSize(options, error))
+    return status;
   if (count && !inputs)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no inputs were given, expected %zu", count);
   tutti_session_options_t all = complete(options);
@@ -128,9 +142,13 @@ tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const t
 
 tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                     tutti_session_t **session, tutti_error_t *error) {
+  if (session)
+    *session = nullptr;
   if (!artifact || !session)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given, or no place for the session's handle");
-  tutti_status_t status = TUTTI_OK;
+  tutti_status_t status = checkSize(options, error);
+  if (status)
+    return status;
   *session = reinterpret_cast<tutti_session_t *>(Session::create(*unwrap(artifact), complete(options), status, error));
   return status;
 }

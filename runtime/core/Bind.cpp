@@ -14,35 +14,47 @@ PortState *Session::find(const char *name, const char *head, bool input, tutti_s
       found = &call.ports[i];
       ++matches;
     }
-  const char *kind = input ? "input" : "output";
   if (!found)
-    status = fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'%s%.80s%s", kind, name ? name : "",
-                  head ? " with the head '" : "", head ? head : "", head ? "'" : "");
+    status = notFound(name, head, input);
   else if (matches > 1)
     status = fail(&call.error, TUTTI_INVALID_ARGUMENT, "output '%.200s' has %u heads; say which, for example '%.80s'",
                   name, matches, found->info->head);
   return matches == 1 ? found : nullptr;
 }
 
+/// Says which ports, or which heads of the output named, there are.
+tutti_status_t Session::notFound(const char *name, const char *head, bool input) {
+  Line<500> names, heads;
+  const char *before = nullptr; // heads of an output follow each other
+  for (const PortState &port : call.ports) {
+    if (port.input != input)
+      continue;
+    if (!before || std::strcmp(before, port.info->name) != 0)
+      names.append("%s'%.60s'", before ? ", " : "", port.info->name);
+    if (name && std::strcmp(name, port.info->name) == 0)
+      heads.append("%s'%.60s'", heads.used ? ", " : "", port.info->head);
+    before = port.info->name;
+  }
+  if (heads.used)
+    return fail(&call.error, TUTTI_NOT_FOUND, "output '%.200s' has no head '%.80s'; its heads are %s", name, head,
+                heads.text);
+  return fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'; the program has %s", input ? "input" : "output",
+              name ? name : "", names.used ? names.text : "none");
+}
+
 tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, uint32_t rank) {
-  char expected[512];
-  size_t used = size_t(std::snprintf(expected, sizeof(expected), "["));
-  auto append = [&](const char *format, auto... values) {
-    if (used < sizeof(expected))
-      used += size_t(std::snprintf(expected + used, sizeof(expected) - used, format, values...));
-  };
+  Line<512> expected;
   for (int32_t d = 0; d < port.info->rank; ++d) {
     const tutti_dim_t &dim = port.info->dims[d];
-    append("%s", d ? ", " : "");
+    const char *glue = d ? ", " : "";
     if (*dim.symbol)
-      append("%.60s in %lld..%lld", dim.symbol, (long long)dim.lo, (long long)dim.hi);
+      expected.append("%s%.60s in %lld..%lld", glue, dim.symbol, (long long)dim.lo, (long long)dim.hi);
     else
-      append("%lld", (long long)dim.lo);
+      expected.append("%s%lld", glue, (long long)dim.lo);
   }
-  append("%s", "]");
   const char *axis = port.info->per_member ? " (the member axis, as long as the active set, comes first)" : "";
-  return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims %s%s, given %s", port.input ? "input" : "output",
-              port.info->name, expected, axis, DimsText(given, rank).text);
+  return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims [%s]%s, given %s",
+              port.input ? "input" : "output", port.info->name, expected.text, axis, DimsText(given, rank).text);
 }
 
 /// What can be said of a tensor before the sizes of the call are known.

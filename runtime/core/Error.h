@@ -5,6 +5,7 @@
 #include "Text.h"
 #include "tutti/tutti.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +31,19 @@ namespace tutti::rt {
   }
   return status;
 }
+
+/// Text of bounded length: what is too long is cut.
+template <size_t N> struct Line {
+  char text[N] = "";
+  size_t used = 0;
+  [[gnu::format(printf, 2, 3)]] void append(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    int n = std::vsnprintf(text + used, N - used, format, args);
+    va_end(args);
+    used = std::min(used + size_t(std::max(n, 0)), N - 1);
+  }
+};
 
 /// An enumerator that a caller gave: C lets it be any number, C++ does not even let us look.
 template <typename Enum> uint32_t rawOf(const Enum &value) {

@@ -63,6 +63,9 @@ tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutt
   denseBytes(slot.type()->dtype(), dims, rank, bytes);
   if (bytes && !tensor.data)
     return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' has no data", tensor.name);
+  if (rawOf(tensor.memory) != TUTTI_MEMORY_HOST)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' lies in memory of kind %u, expected the host's",
+                tensor.name, rawOf(tensor.memory));
   if (tensor.strides && bitsOf(slot.type()->dtype()) % 8)
     return fail(error, TUTTI_UNSUPPORTED, "weight '%.200s' has elements below a byte and strides", tensor.name);
   return TUTTI_OK;

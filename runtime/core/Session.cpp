@@ -50,10 +50,15 @@ tutti_status_t Session::setDimension(const char *name, int64_t value) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
-  for (uint32_t i = 1; name && i < call.sizes.size(); ++i) {
+  Line<500> known;
+  for (uint32_t i = 1; i < call.sizes.size(); ++i) {
     const fb::Size &size = *call.program->sizes()->Get(i);
-    if (size.kind() == fb::SizeKind::active || view(size.name()) != name)
+    if (size.kind() == fb::SizeKind::active)
       continue;
+    if (!name || view(size.name()) != name) {
+      known.append("%s'%.60s'", known.used ? ", " : "", text(size.name()));
+      continue;
+    }
     if (value != 0 && (value < size.lo() || value > size.hi()))
       return fail(&call.error, TUTTI_INVALID_ARGUMENT, "dimension '%.200s' is %lld, expected %lld to %lld", name,
                   (long long)value, (long long)size.lo(), (long long)size.hi());
@@ -61,7 +66,8 @@ tutti_status_t Session::setDimension(const char *name, int64_t value) {
     dirty = Dirty::everything;
     return TUTTI_OK;
   }
-  return fail(&call.error, TUTTI_NOT_FOUND, "there is no dimension '%.200s'", name ? name : "");
+  return fail(&call.error, TUTTI_NOT_FOUND, "there is no dimension '%.200s'; the program has %s", name ? name : "",
+              known.used ? known.text : "none");
 }
 
 /// Finds the value of every size, and with them the dims of every port.

@@ -57,6 +57,7 @@ private:
 
   tutti_status_t build(const tutti_session_options_t &options, tutti_error_t *error);
   PortState *find(const char *name, const char *head, bool input, tutti_status_t &status);
+  tutti_status_t notFound(const char *name, const char *head, bool input);
   tutti_status_t checkGiven(const PortState &port, const tutti_tensor_t &tensor);
   tutti_status_t shapeError(const PortState &port, const int64_t *given, uint32_t rank);
   tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed);

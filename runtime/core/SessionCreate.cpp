@@ -54,19 +54,6 @@ bool takes(const tutti_program_t &program, const tutti_tensor_t *inputs, size_t 
   return true;
 }
 
-/// Text of bounded length.
-template <size_t N> struct Line {
-  char text[N] = "";
-  size_t used = 0;
-  [[gnu::format(printf, 2, 3)]] void append(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    int n = std::vsnprintf(text + used, N - used, format, args);
-    va_end(args);
-    used = std::min(used + size_t(std::max(n, 0)), N - 1);
-  }
-};
-
 /// Whether inputs decide between the artifact's programs.
 bool differInDimensions(const tutti_info_t &info) {
   for (uint32_t p = 1; p < info.num_programs; ++p)

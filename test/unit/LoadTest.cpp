@@ -53,6 +53,13 @@ TEST(Load, fromAPathAndFromMemory) {
 
 TEST(Load, whatIsNoFile) {
   EXPECT_EQ(tutti::Artifact::open("/nowhere/at/all.tutti").error().status(), TUTTI_NOT_FOUND);
+  // What cleans up after a failure finds handles that it may give back.
+  auto *artifact = reinterpret_cast<tutti_artifact_t *>(1);
+  EXPECT_EQ(tutti_artifact_open(nullptr, &artifact, nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(artifact, nullptr);
+  auto *session = reinterpret_cast<tutti_session_t *>(1);
+  EXPECT_EQ(tutti_session_create(nullptr, nullptr, &session, nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(session, nullptr);
   EXPECT_EQ(tutti::Artifact::open("/tmp").error().exitCode(), 2);
   EXPECT_EQ(tutti::Artifact::open("/dev/null").error().exitCode(), 2);
 }

@@ -88,6 +88,9 @@ TEST(Swap, refusesWhatDoesNotFitAndChangesNothing) {
   EXPECT_EQ(shared.status(), TUTTI_SHARED_WEIGHT);
   EXPECT_NE(shared.message().find("--share=none"), std::string::npos);
   EXPECT_EQ(artifact->swapWeights(3, {&weight, 1}).status(), TUTTI_NOT_FOUND);
+  weight.memory = TUTTI_MEMORY_DEVICE;
+  EXPECT_EQ(artifact->swapWeights(0, {&weight, 1}).status(), TUTTI_INVALID_ARGUMENT) << "it is read by the host";
+  weight.memory = TUTTI_MEMORY_HOST;
   tutti_tensor_t both[] = {weight, bias};
   EXPECT_EQ(artifact->swapWeights(0, both).status(), TUTTI_SHARED_WEIGHT);
   tutti_tensor_t twice[] = {weight, weight};

@@ -11,7 +11,8 @@
  *   - Pointers that are passed in are read during the call only, but for the data of bound tensors and of an artifact
  *     opened from memory, which have to stay valid as the comments say.
  *   - An artifact may be used by any number of threads at once. A session is used by one thread at a time; different
- *     sessions of one artifact may run at the same time on different threads.
+ *     sessions of one artifact may run at the same time on different threads. Every function of a session that can fail
+ *     can return TUTTI_BUSY, TUTTI_FORKED and TUTTI_DEVICE_LOST beside the errors that its comment lists.
  */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
@@ -222,7 +223,7 @@ TUTTI_API uint32_t tutti_dtype_bits(tutti_dtype_t dtype);
 
 /** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset
  * and size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is
- * open. On success *artifact is a new handle, to be closed. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED,
+ * open. On success *artifact is a new handle, to be closed; on failure NULL. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED,
  * TUTTI_DIGEST_MISMATCH, TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
  */
 TUTTI_API tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error);
@@ -247,7 +248,8 @@ TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *a
  * (see tutti_info_t::weights); strides are free. All are replaced together: a call of tutti_session_run that is under
  * way sees the old weights, a later one the new, none a mixture. The data is copied. On failure nothing has changed.
  * Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with --share=none), TUTTI_SHAPE_MISMATCH,
- * TUTTI_DTYPE_MISMATCH, TUTTI_OUT_OF_MEMORY. */
+ * TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in the host's memory),
+ * TUTTI_OUT_OF_MEMORY. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
 
@@ -287,9 +289,9 @@ TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifac
 
 /** Makes a session with all the memory that its runs need, for the largest sizes. All members are active. `options` may
  * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them;
- * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed.
- * Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_UNSUPPORTED,
- * TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
+ * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed; on
+ * failure NULL. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
+ * TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 
