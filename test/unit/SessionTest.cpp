@@ -137,7 +137,7 @@ TEST(Session, writesIntoTheCallersMemory) {
   ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", mean, dims));
   ASSERT_FALSE(f.session.run());
   EXPECT_EQ(mean, answerOf(x, {0, 1, 2}).mean);
-  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", other, dims));
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", other, {3, kN}));
   ASSERT_FALSE(f.session.run());
   EXPECT_EQ(other, mean);
   // Another batch no longer fits the bound output.
@@ -155,7 +155,9 @@ TEST(Session, namesWhatDoesNotFit) {
   std::span<const float> data(x);
   auto message = [](const Error &error) { return error.message(); };
   EXPECT_EQ(f.session.run().status(), TUTTI_NOT_BOUND);
-  EXPECT_EQ(f.session.bindInput<float>("z", data.first(kK), {1, kK}).status(), TUTTI_NOT_FOUND);
+  Error input = f.session.bindInput<float>("z", data.first(kK), {1, kK});
+  EXPECT_EQ(input.status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(message(input), "there is no input 'z'; the program has 'x'");
   EXPECT_EQ(f.session.bindInput<double>("x", wide, {1, kK}).status(), TUTTI_DTYPE_MISMATCH);
   Error rank = f.session.bindInput<float>("x", data.first(kK), {kK});
   EXPECT_EQ(rank.status(), TUTTI_SHAPE_MISMATCH);
@@ -164,7 +166,12 @@ TEST(Session, namesWhatDoesNotFit) {
   EXPECT_EQ(f.session.bindInput<float>("x", data.first(7), {1, 7}).status(), TUTTI_SHAPE_MISMATCH);
   EXPECT_EQ(f.session.output("y").error().status(), TUTTI_INVALID_ARGUMENT) << "two heads";
   EXPECT_EQ(f.session.output("y", "max").error().status(), TUTTI_NOT_FOUND);
-  EXPECT_EQ(f.session.setDimension("rows", 1).status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(message(f.session.output("y", "max").error()),
+            "output 'y' has no head 'max'; its heads are 'members', 'mean'");
+  EXPECT_EQ(message(f.session.output("x", "mean").error()), "there is no output 'x'; the program has 'y'");
+  Error dimension = f.session.setDimension("rows", 1);
+  EXPECT_EQ(dimension.status(), TUTTI_NOT_FOUND);
+  EXPECT_EQ(message(dimension), "there is no dimension 'rows'; the program has 'batch'");
   EXPECT_EQ(f.session.setDimension("batch", 65).status(), TUTTI_INVALID_ARGUMENT);
 }
 
@@ -214,6 +221,7 @@ TEST(Session, refusesOddOptions) {
   EXPECT_EQ(status([](Options &o) { o.threads = 0; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o.program = 1; }), TUTTI_NOT_FOUND);
   EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(status([](Options &o) { o = {}; }), TUTTI_INVALID_ARGUMENT) << "of no size: not even its threads are read";
   EXPECT_EQ(status([](Options &o) { o.target = "x86-64-v3"; }), TUTTI_OK);
   EXPECT_EQ(status([](Options &o) { o.verify_weights = true; }), TUTTI_OK);
 }

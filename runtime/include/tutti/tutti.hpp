@@ -213,6 +213,11 @@ public:
     return check(tutti_session_bind_input(handle, &tensor));
   }
   template <typename T>
+  Error bindOutput(const std::string &name, const std::string &head, std::span<T> data,
+                   std::initializer_list<int64_t> dims) {
+    return bindOutput(name, head, data, std::span<const int64_t>(dims.begin(), dims.size()));
+  }
+  template <typename T>
   Error bindOutput(const std::string &name, const std::string &head, std::span<T> data, std::span<const int64_t> dims) {
     if (auto error = fits(name, data.size(), dims))
       return error;
