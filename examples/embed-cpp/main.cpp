@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs an artifact from C++: the whole ensemble, then its first member alone.
+#include <algorithm>
 #include <cstdio>
 #include <tutti/tutti.hpp>
 
@@ -33,17 +34,17 @@ int main(int argc, char **argv) {
   std::vector<uint32_t> active(everyone);
   for (uint32_t m = 0; m < everyone; ++m)
     active[m] = m;
+  std::vector<std::vector<float>> inputs; // of both runs: what is bound stays alive
   for (auto members : {std::span(active), std::span(active).first(1)}) {
     if (auto error = session->setActive(members))
       return fail(error);
-    std::vector<std::vector<float>> inputs; // one row each, all 0.5
     for (const tutti_port_t &port : artifact->inputs()) {
       std::vector<int64_t> dims;
       size_t size = 1;
       for (int32_t d = 0; d < port.rank; ++d)
         size *= size_t(dims.emplace_back(port.per_member && d == 0 ? int64_t(members.size()) : port.dims[d].lo));
-      inputs.emplace_back(size, 0.5f);
-      if (auto error = session->bindInput<float>(port.name, std::span<const float>(inputs.back()), dims))
+      inputs.emplace_back(size, 0.5f); // the smallest batch; the elements stay where they are
+      if (auto error = session->bindInput<float>(port.name, inputs.back(), dims))
         return fail(error);
     }
     if (auto error = session->run())

@@ -25,7 +25,7 @@ for example in embed-c embed-cpp; do
   lines=$(cat main.c* | wc -l)
   [ "$lines" -lt 60 ] || { echo "$example has $lines lines, expected under 60"; exit 1; }
   if command -v make >/dev/null; then
-    make CC="${CC:-cc}" CXX="${CXX:-c++}"
+    make CC="${CC:-cc}" CXX="${CXX:-c++}" CFLAGS="-Wall -Werror" CXXFLAGS="-Wall -Werror" # flags as packagers give them
   else # what the Makefile would do
     case $example in embed-c) compiler="${CC:-cc} -std=c99" ;; *) compiler="${CXX:-c++} -std=c++20" ;; esac
     $compiler main.c* -o "$example" $(pkg-config --cflags --libs tutti)
@@ -37,6 +37,7 @@ for example in embed-c embed-cpp; do
     grep -q "$members members" output.txt || { echo "$program printed:"; cat output.txt; exit 1; }
     grep -q 'mean' output.txt || { echo "$program printed no mean:"; cat output.txt; exit 1; }
   done
-  if "./$example" /nowhere.tutti 2> output.txt; then echo "$example took a file that is not there"; exit 1; fi
+  code=0; "./$example" /nowhere.tutti 2> output.txt || code=$?
+  [ "$code" = 2 ] || { echo "$example exits with $code for a file that is not there, expected 2"; exit 1; }
   grep -q "no such file" output.txt
 done
