@@ -187,7 +187,8 @@ private:
   llvm::Error dump(const llvm::Twine &file, const std::string &text) {
     if (request.dumpFolder.empty())
       return llvm::Error::success();
-    if (std::error_code code = llvm::sys::fs::create_directories(request.dumpFolder))
+    if (std::error_code code = llvm::sys::fs::create_directories(request.dumpFolder, /*IgnoreExisting=*/true,
+                                                                 llvm::sys::fs::all_all)) // less the umask, as mkdir
       return fail(ExitCode::resource, "cannot create " + quote(request.dumpFolder) + ": " + code.message());
     llvm::SmallString<128> path(request.dumpFolder);
     llvm::sys::path::append(path, file);

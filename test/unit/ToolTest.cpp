@@ -196,6 +196,7 @@ TEST_F(Tools, benchMeasuresEveryBinding) {
       << "a device is written to, not replaced";
   EXPECT_NE(out.find("median_us"), std::string::npos);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim rows=1"), 2);
+  EXPECT_NE(err.find("there is no dimension 'rows'; the artifact has 'batch'"), std::string::npos) << err;
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=65"), 2);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --dim batch=x"), 2);
   EXPECT_EQ(tool("tutti-bench", "a.tutti --seconds 0.02 --json /nowhere/b.json"), 6);

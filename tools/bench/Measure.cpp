@@ -101,9 +101,13 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
     sizes.push_back(value);
     m.sizes.emplace_back(dimension.name, value);
   }
+  std::string known;
+  for (const auto &[name, value] : m.sizes)
+    known += (known.empty() ? "" : ", ") + quote(name);
   for (const auto &[name, value] : setup.binding)
     if (std::none_of(m.sizes.begin(), m.sizes.end(), [&](const auto &size) { return size.first == name; }))
-      return {kUsage, "there is no dimension " + quote(name) + " that a call decides"};
+      return {kUsage,
+              "there is no dimension " + quote(name) + "; the artifact has " + (known.empty() ? "none" : known)};
   return {};
 }
 

@@ -5,7 +5,10 @@
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
+#include "llvm/Support/CommandLine.h"
+
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "tutti " TUTTI_VERSION "\n"; });
   mlir::DialectRegistry registry;
   tutti::insertDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -10,7 +10,10 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/Support/CommandLine.h"
+
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) { os << "tutti " TUTTI_VERSION "\n"; });
   mlir::DialectRegistry registry;
   tutti::insertDialects(registry);
   tutti::registerTuttiPasses();

@@ -334,8 +334,9 @@ private:
           sources.push_back(std::move(*read));
         }
       } else {
-        return fail(ExitCode::usage, placeOf(param.getLoc()) + ": tutti.param @" + param.getSymName() +
-                                         " has no values: write them beside it, or give --weights");
+        return fail(ExitCode::usage,
+                    placeOf(param.getLoc()) + ": tutti.param @" + param.getSymName() +
+                        " has no values: write them beside it, as --stop-after model does, or give --weights");
       }
       for (WeightSource &each : sources) {
         each.name = name;
