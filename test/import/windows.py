@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cases of make_inputs.py about windows of images, with products and reductions that say the same; and about arithmetic on sizes."""
+import numpy as np
 
 
 def add_cases(case, node, rng, i64, f32):
@@ -34,6 +35,28 @@ def add_cases(case, node, rng, i64, f32):
         case(f"pool-all-{reduce.lower()}~op", 13, [node(f"Global{name}Pool", "x")], image)
         case(f"pool-all-{reduce.lower()}~reduce", 13, [node(f"Reduce{reduce}", "x", axes=[2, 3])], image)
     case("pool-all-of-a-line", 13, [node("GlobalAveragePool", "x")], line)
+
+    # Windows that overlap, leave the image or have gaps.
+    w3, depth = rng(5, 3, 3, 3, seed=13), rng(3, 1, 3, 3, seed=14)
+    case("windows-overlapping", 13, [node("Conv", "x w b")], image, {"w": w3, "b": b})
+    case("windows-padded", 22, [node("Conv", "x w b", pads=[1, 1, 1, 1], strides=[2, 1])], image, {"w": w3, "b": b})
+    case("windows-padded-unevenly", 11, [node("Conv", "x w", pads=[2, 0, 1, 1])], image, {"w": w3})
+    case("windows-causal", 13, [node("Conv", "x w b", pads=[4, 0], dilations=[2])], line, {"w": rng(5, 3, 3, seed=15), "b": b})
+    for where in ("UPPER", "LOWER"):
+        case(f"windows-same-{where.lower()}", 13, [node("Conv", "x w", auto_pad=f"SAME_{where}", strides=[2, 2])], image, {"w": rng(5, 3, 4, 2, seed=16)})
+    case("windows-valid", 13, [node("Conv", "x w", auto_pad="VALID")], image, {"w": w3})
+    case("windows-of-each-channel", 13, [node("Conv", "x w", pads=[1, 1, 1, 1], group=3)], image, {"w": depth})
+    case("windows-overlapping-groups", 13, [node("Conv", "x w", pads=[1, 0, 0, 1], group=2)], {"x": rng(2, 4, 6, 5)}, {"w": rng(6, 2, 2, 2, seed=17)})
+    case("windows-padded-whole", 13, [node("Conv", "x w b", pads=[1, 1])], {"x": rng(2, 3, 4)}, {"w": rng(5, 3, 6, seed=18), "b": b})
+    case("windows-of-a-volume", 13, [node("Conv", "x w", pads=[1, 0, 1, 0, 1, 0])], {"x": rng(2, 2, 3, 4, 3)}, {"w": rng(3, 2, 2, 3, 2, seed=19)})
+    case("windows-twice", 13, [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("MaxPool", "r", "m", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+                               node("Conv", "m v", pads=[1, 1, 1, 1])], image, {"w": w3, "b": b, "v": rng(4, 5, 3, 3, seed=20)})
+    case("windows-nan-outside", 13, [node("Div", "x zero", "d"), node("Conv", "d w", pads=[1, 1])], {"x": np.zeros((2, 1, 4), np.float32)}, {"zero": f32(0), "w": rng(2, 1, 3, seed=21)})
+    case("pool-max-padded", 12, [node("MaxPool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], dilations=[1, 1])], image)
+    case("pool-max-gaps", 12, [node("MaxPool", "x", kernel_shape=[3, 2], dilations=[2, 2], ceil_mode=1, strides=[2, 1])], image)
+    case("pool-average-padded", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])], image)
+    case("pool-average-padding-counts", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1, ceil_mode=1)], image)
+    case("pool-average-long", 19, [node("AveragePool", "x", kernel_shape=[40], strides=[3])], {"x": rng(2, 3, 80)})
 
     # What TensorFlow's einsum becomes.
     case("sizes-product", 13, [node("Shape", "x", "s"), node("Gather", "s p", "g"), node("ReduceProd", "g", "n"), node("Concat", "n last", "t", axis=0), node("Reshape", "x t")],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of convolutions whose windows do not overlap (patches, single pixels, the whole image), and of pooling.
+// Import of convolutions and of pooling, as products and reductions of windows: parts of the image where these lie
+// apart in it (patches, single pixels, the whole image), else gathered.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
@@ -14,8 +15,16 @@ static constexpr int64_t mostTaken = 32;
 namespace {
 /// The windows along an axis of the image.
 struct Windows {
+  int64_t size; ///< the image's
   int64_t length, stride, count;
+  int64_t gap = 1;                ///< from one element of a window to the next
+  int64_t before = 0, behind = 0; ///< elements of padding that belong to the image
   bool overlap() const { return count > 1 && stride < length; }
+  bool leavesImage() const { return before > 0 || (count - 1) * stride + (length - 1) * gap - before >= size; }
+  /// Whether the image can be split into them.
+  bool lieApart() const { return !overlap() && !leavesImage() && (gap == 1 || length == 1); }
+  /// Where an element of a window is in the image; it may be outside.
+  int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
 };
 
 /// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.
@@ -24,14 +33,6 @@ struct Split {
   SmallVector<int64_t> across, inside; ///< axes that tell windows apart, and that go through one
 };
 } // namespace
-
-static Operand unsupportedWindows(Node &n, const Twine &which) {
-  bool convolves = n.proto.op_type() == "Conv";
-  return n.emit.unsupported((convolves ? "convolutions " : "pooling ") + which +
-                                (convolves ? " are not supported yet" : " is not supported yet"),
-                            convolves ? "a dense network of the same function can be compiled"
-                                      : "write it with Slice and a reduction");
-}
 
 /// An attribute with a number for each axis of the image.
 static std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size_t count, int64_t otherwise) {
@@ -67,35 +68,43 @@ static std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, 
     if (!e.isKnown(x, i + 2, "moves windows along"))
       return std::nullopt;
     int64_t size = x.sizes()[i + 2].getFixed(), length = (*lengths)[i], stride = (*strides)[i];
-    if (size > maxLength)
+    if (size < 1 || size > maxLength)
       return nothing(e.unsupported("an image of " + Twine(size) + " elements along axis " + Twine(i + 2)));
-    if (length < 1 || stride < 1 || (*gaps)[i] < 1 || (!kernel.empty() && length != kernel[i]))
+    int64_t gap = length == 1 ? 1 : (*gaps)[i], before = (*pads)[i], behind = (*pads)[i + axes];
+    constexpr int64_t most = maxLength;
+    if (length < 1 || stride < 1 || gap < 1 || before < 0 || behind < 0 || (!kernel.empty() && length != kernel[i]))
       return nothing(e.malformed("windows of length " + Twine(length) + " at steps of " + Twine(stride) +
-                                 " along axis " + Twine(i + 2)));
-    if (length > size || (*pads)[i] != 0 || (*pads)[i + axes] != 0)
-      return nothing(unsupportedWindows(n, "with padding"));
-    if ((*gaps)[i] != 1 && length != 1)
-      return nothing(unsupportedWindows(n, "with dilations"));
-    int64_t count = (size - length) / stride + 1, covered = (count - 1) * stride + length;
-    bool isSame = padding == "SAME_UPPER" || padding == "SAME_LOWER";
-    if ((isSame && (size - 1) / stride * stride + length > size) ||
-        (roundsUp && covered < size && count * stride < size))
-      return nothing(unsupportedWindows(n, "with padding"));
-    all.push_back({length, stride, count});
+                                 " along axis " + Twine(i + 2) + ", with padding of " + Twine(before) + " and " +
+                                 Twine(behind)));
+    if (length > most || stride > most || gap > most || before > most || behind > most)
+      return nothing(e.unsupported("windows, steps, gaps or padding of more than " + Twine(most) + " elements"));
+    int64_t reach = (length - 1) * gap + 1;
+    if (padding == "VALID")
+      before = behind = 0;
+    if (padding == "SAME_UPPER" || padding == "SAME_LOWER") {
+      int64_t missing = std::max<int64_t>((size - 1) / stride * stride + reach - size, 0);
+      before = padding == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
+      behind = missing - before;
+    }
+    int64_t room = size + before + behind - reach;
+    if (room < 0)
+      return nothing(e.malformed("windows of " + Twine(reach) + " elements along axis " + Twine(i + 2) + " of " +
+                                 Twine(size) + " with padding of " + Twine(before) + " and " + Twine(behind)));
+    int64_t count = room / stride + 1;
+    // One more that begins in the image or before it.
+    if (roundsUp && room % stride != 0 && count * stride < size + before)
+      ++count;
+    all.push_back({size, length, stride, count, gap, before, behind});
   }
   return all;
 }
 
-/// Only windows that do not overlap can be split; else nothing, and a problem.
+/// Nothing behind a problem.
 static std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows> windows) {
   Emit &e = n.emit;
   Split split{x, {}, {}};
   for (auto [i, along] : llvm::enumerate(windows)) {
-    auto [length, stride, count] = along;
-    if (along.overlap()) {
-      unsupportedWindows(n, "whose windows overlap (" + Twine(length) + " elements at steps of " + Twine(stride) + ")");
-      return std::nullopt;
-    }
+    int64_t length = along.length, stride = along.stride, count = along.count;
     // What is between one window and the next goes.
     SmallVector<int64_t> places;
     for (int64_t j = 0; stride > length && length > 1 && j < count * length; ++j)
@@ -120,7 +129,120 @@ static std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows>
   return split;
 }
 
-/// Each window, with all channels, is a row that the weights multiply.
+/// Of each window in turn its elements' places in the image, in row-major order; -1 for those outside. Nothing, and a
+/// problem, where they are too many.
+static std::optional<SmallVector<int64_t>> placesOf(Node &n, ArrayRef<Windows> windows) {
+  int64_t count = 1;
+  for (const Windows &along : windows)
+    if (llvm::MulOverflow(count, along.count, count) || llvm::MulOverflow(count, along.length, count))
+      count = INT64_MAX;
+  if (!n.affords(count))
+    return std::nullopt;
+  // Windows first, then elements: of an axis after the other, so that the last goes fastest.
+  SmallVector<SmallVector<int64_t>> ofWindow = {{}}, ofElement = {{}};
+  auto product = [](SmallVector<SmallVector<int64_t>> &tuples, int64_t count) {
+    SmallVector<SmallVector<int64_t>> longer;
+    for (const SmallVector<int64_t> &tuple : tuples)
+      for (int64_t i = 0; i < count; ++i)
+        longer.emplace_back(tuple).push_back(i);
+    tuples = std::move(longer);
+  };
+  for (const Windows &along : windows) {
+    product(ofWindow, along.count);
+    product(ofElement, along.length);
+  }
+  SmallVector<int64_t> all;
+  for (const SmallVector<int64_t> &window : ofWindow)
+    for (const SmallVector<int64_t> &element : ofElement) {
+      int64_t place = 0;
+      for (auto [i, along] : llvm::enumerate(windows)) {
+        int64_t at = along.place(window[i], element[i]);
+        place = place < 0 || at < 0 || at >= along.size ? -1 : place * along.size + at;
+      }
+      all.push_back(place);
+    }
+  return all;
+}
+
+/// x with its channels last and the image as one axis, of which the elements at `places` are taken: (rows, windows,
+/// elements, channels). What is outside is 0.
+static Operand gathered(Node &n, const Operand &x, int64_t windows, ArrayRef<int64_t> places) {
+  Emit &e = n.emit;
+  Sizes sizes = x.sizes();
+  Size image = *product(ArrayRef<Size>(sizes).drop_front(2));
+  SmallVector<int64_t> inside;
+  HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), {windows, int64_t(places.size()) / windows, 1});
+  for (auto [i, place] : llvm::enumerate(places)) {
+    inside.push_back(std::max<int64_t>(place, 0));
+    mask.ints[i] = place >= 0;
+  }
+  Operand y = e.reshape(e.moveAxis(x, 1, x.rank() - 1), {sizes[0], image, sizes[1]});
+  y = e.gather(y, e.list(inside), 1);
+  if (y)
+    y = e.reshape(y, {sizes[0], Size(windows), Size(mask.dims[1]), sizes[1]});
+  return y && llvm::is_contained(places, -1) ? e.select(Operand(computedSource(mask)), y, e.scalar(0, y)) : y;
+}
+
+/// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
+static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
+                                 int64_t groups) {
+  Emit &e = n.emit;
+  std::optional<SmallVector<int64_t>> places = placesOf(n, windows);
+  Operand rows = places ? gathered(n, x, count, *places) : Operand();
+  if (!rows)
+    return rows;
+  Sizes of = w.sizes();
+  Size batch = rows.sizes()[0], made = of[0], taken = of[1], elements = rows.sizes()[2], channels = rows.sizes()[3];
+  Size each(groups ? made.getFixed() / groups : 0), terms = *elements.times(taken);
+  Operand weights = e.reshape(w, {Size(groups), each, taken, elements});
+  if (taken == Size(1) && each == Size(1)) { // each channel is summed by itself
+    Operand factors = e.reshape(e.transpose(weights, {3, 0, 1, 2}), {elements, channels});
+    return e.reduce(ReduceKind::sum, e.mul(rows, factors), {2}, false);
+  }
+  weights = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {Size(groups), terms, each});
+  if (groups == 1)
+    return e.contract(e.reshape(rows, {batch, Size(count), terms}), e.reshape(weights, {terms, each}), "bsk,kn->bsn");
+  rows = e.transpose(e.reshape(rows, {batch, Size(count), elements, Size(groups), taken}), {0, 1, 3, 2, 4});
+  rows = e.reshape(rows, {batch, Size(count), Size(groups), terms});
+  Operand y = e.contract(rows, weights, "bsgk,gkn->bsgn");
+  return y ? e.reshape(y, {batch, Size(count), made}) : y;
+}
+
+/// The same of an image that can be split into windows; of a single one as (rows, channels).
+static Operand productOfSplit(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
+                              int64_t groups) {
+  Emit &e = n.emit;
+  std::optional<Split> split = splitOf(n, x, windows);
+  if (!split)
+    return Operand();
+  SmallVector<int64_t> order = {0};
+  llvm::append_range(order, split->across);
+  order.push_back(1);
+  llvm::append_range(order, split->inside);
+  Sizes of = w.sizes();
+  Size made = of[0], terms = *product(ArrayRef<Size>(of).drop_front(1));
+  bool isOne = count == 1;
+  Sizes rows = {x.sizes()[0]};
+  if (!isOne)
+    rows.push_back(Size(count));
+  Sizes together = rows; // of all groups' channels
+  together.push_back(made);
+  Operand weight;
+  if (groups == 1) {
+    weight = e.transpose(e.reshape(w, {made, terms}), {1, 0});
+  } else {
+    rows.push_back(Size(groups));
+    weight = e.transpose(e.reshape(w, {Size(groups), Size(made.getFixed() / groups), terms}), {0, 2, 1});
+  }
+  rows.push_back(terms);
+  Operand patches = e.reshape(e.transpose(split->image, order), rows);
+  Operand y = e.contract(patches, weight,
+                         groups == 1 ? isOne ? "bk,kn->bn" : "bsk,kn->bsn"
+                         : isOne     ? "bgk,gkn->bgn"
+                                     : "bsgk,gkn->bsgn");
+  return y && groups != 1 ? e.reshape(y, together) : y;
+}
+
 void importConv(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
@@ -130,7 +252,7 @@ void importConv(Node &n) {
   SmallVector<int64_t> kernel;
   for (const Size &size : w.sizes()) {
     if (!size.isFixed()) {
-      unsupportedWindows(n, "with weights of shape " + str(w.sizes()));
+      e.unsupported("weights of shape " + str(w.sizes()), "make them an initializer");
       return;
     }
     kernel.push_back(size.getFixed());
@@ -148,18 +270,14 @@ void importConv(Node &n) {
     return;
   }
   std::optional<SmallVector<Windows>> windows = windowsOf(n, x, ArrayRef(kernel).drop_front(2));
-  std::optional<Split> split = windows ? splitOf(n, x, *windows) : std::nullopt;
-  if (!split)
+  if (!windows)
     return;
-  SmallVector<int64_t> order = {0};
-  llvm::append_range(order, split->across);
-  order.push_back(1);
-  llvm::append_range(order, split->inside);
   Sizes counts;
   for (const Windows &along : *windows)
     counts.push_back(Size(along.count));
-  std::optional<Size> places = product(counts), terms = product(ArrayRef<Size>(w.sizes()).drop_front(1));
-  if (!places || !terms) {
+  std::optional<Size> places = product(counts), terms = product(ArrayRef<Size>(w.sizes()).drop_front(1)),
+                      image = product(ArrayRef<Size>(x.sizes()).drop_front(1));
+  if (!places || !terms || !image) {
     e.malformed("more elements than there are numbers");
     return;
   }
@@ -167,32 +285,14 @@ void importConv(Node &n) {
     e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
     return;
   }
-  bool isOne = *places == Size(1);
-  Sizes rows = {x.sizes()[0]}, sizes = {x.sizes()[0], Size(kernel[0])};
-  if (!isOne)
-    rows.push_back(*places);
-  Sizes together = rows; // of all groups' channels
-  together.push_back(Size(kernel[0]));
-  llvm::append_range(sizes, counts);
-  Operand weight;
-  if (groups == 1) {
-    weight = e.transpose(e.reshape(w, {Size(kernel[0]), *terms}), {1, 0});
-  } else {
-    rows.push_back(Size(groups));
-    weight = e.transpose(e.reshape(w, {Size(groups), Size(kernel[0] / groups), *terms}), {0, 2, 1});
-  }
-  rows.push_back(*terms);
-  Operand patches = e.reshape(e.transpose(split->image, order), rows);
-  Operand y = e.contract(patches, weight,
-                         groups == 1 ? isOne ? "bk,kn->bn" : "bsk,kn->bsn"
-                         : isOne     ? "bgk,gkn->bgn"
-                                     : "bsgk,gkn->bsgn");
-  if (y && groups != 1)
-    y = e.reshape(y, together);
-  if (bias)
+  bool lieApart = llvm::all_of(*windows, [](const Windows &along) { return along.lieApart(); });
+  Operand y = (lieApart ? productOfSplit : productOfGathered)(n, x, w, *windows, places->getFixed(), groups);
+  if (y && bias)
     y = e.add(y, bias);
-  if (!isOne)
+  if (y && y.rank() == 3)
     y = e.moveAxis(y, 2, 1);
+  Sizes sizes = {x.sizes()[0], Size(kernel[0])};
+  llvm::append_range(sizes, counts);
   n.set(0, y ? e.reshape(y, sizes) : y);
 }
 
@@ -204,9 +304,73 @@ static Operand elementOf(Emit &e, Operand x, ArrayRef<Windows> windows, ArrayRef
   return x;
 }
 
+/// How many elements of the windows a mean is of: with those of the padding, or without.
+static HostTensor countsOf(Node &n, ArrayRef<Windows> windows, ArrayRef<int64_t> places, Type element,
+                           bool countsPadding) {
+  int64_t count = 1, each = 1;
+  for (const Windows &along : windows)
+    count *= along.count, each *= along.length;
+  HostTensor counts = HostTensor::zeros(element, {count, 1});
+  for (int64_t i = 0; i < count; ++i) {
+    if (!countsPadding) {
+      counts.floats[i] = double(each - llvm::count(places.slice(i * each, each), -1));
+      continue;
+    }
+    // A window that begins in the image may end behind its padding.
+    int64_t rest = i, padded = 1;
+    for (const Windows &along : llvm::reverse(windows)) {
+      int64_t first = rest % along.count * along.stride - along.before, elements = 0;
+      for (int64_t j = 0; j < along.length; ++j)
+        elements += first + j * along.gap < along.size + along.behind;
+      padded *= elements;
+      rest /= along.count;
+    }
+    counts.floats[i] = double(padded);
+  }
+  return counts;
+}
+
+/// The same of windows that are gathered.
+static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef<Windows> windows, bool countsPadding) {
+  Emit &e = n.emit;
+  Sizes sizes = {x.sizes()[0], x.sizes()[1]};
+  int64_t count = 1;
+  for (const Windows &along : windows) {
+    sizes.push_back(Size(along.count));
+    count = std::min<int64_t>(count * along.count, int64_t(1) << 40);
+  }
+  std::optional<SmallVector<int64_t>> places =
+      product(ArrayRef<Size>(x.sizes()).drop_front(1)) ? placesOf(n, windows) : std::nullopt;
+  if (!places)
+    return e.malformed("more elements than there are numbers");
+  HostTensor counts = countsOf(n, windows, *places, Float32Type::get(&e.context), countsPadding);
+  int64_t each = int64_t(places->size()) / count;
+  if (kind == ReduceKind::max) // what is outside is as large as what is inside
+    for (int64_t i = 0; i < count; ++i) {
+      MutableArrayRef<int64_t> window(places->data() + i * each, each);
+      auto inside = llvm::find_if(window, [](int64_t place) { return place >= 0; });
+      if (inside == window.end())
+        return e.malformed("a window outside of the image");
+      llvm::replace(window, int64_t(-1), *inside);
+    }
+  Operand taken = gathered(n, x, count, *places), y;
+  if (kind == ReduceKind::max) {
+    y = e.reduce(kind, taken, {2}, false);
+  } else {
+    if (taken && taken.element().getIntOrFloatBitWidth() < 32)
+      taken = e.cast(taken, counts.element);
+    if (taken)
+      counts.element = taken.element();
+    y = e.reduce(ReduceKind::sum, taken, {2}, false);
+    y = y ? e.cast(e.div(y, Operand(computedSource(counts))), x.element()) : y;
+  }
+  y = e.moveAxis(y, 2, 1);
+  return y ? e.reshape(y, sizes) : y;
+}
+
 /// The largest, or the mean, of each window. The few elements of a small one are combined one after the other, so that
 /// windows lie side by side in vectors; axes of large ones are reduced.
-static void pool(Node &n, ReduceKind kind) {
+static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Emit &e = n.emit;
   Operand x = n.in(0);
   if (!x)
@@ -222,9 +386,15 @@ static void pool(Node &n, ReduceKind kind) {
   std::optional<SmallVector<Windows>> windows = windowsOf(n, x, {});
   if (!windows)
     return;
+  bool inImage = llvm::none_of(*windows, [](const Windows &along) { return along.leavesImage() || along.gap != 1; }),
+       overlap = llvm::any_of(*windows, [](const Windows &along) { return along.overlap(); });
   int64_t taken = 1;
   for (const Windows &along : *windows)
     taken = std::min<int64_t>(taken * std::min(along.length, 2 * mostTaken), 2 * mostTaken);
+  if (!inImage || (taken > mostTaken && overlap)) {
+    n.set(0, poolGathered(n, kind, x, *windows, countsPadding));
+    return;
+  }
   if (taken > mostTaken) {
     if (std::optional<Split> split = splitOf(n, x, *windows))
       n.set(0, e.reduce(kind, split->image, split->inside, false));
@@ -247,10 +417,7 @@ static void pool(Node &n, ReduceKind kind) {
   n.set(0, y);
 }
 
-void importAveragePool(Node &n) {
-  n.intAttr("count_include_pad", 0);
-  pool(n, ReduceKind::mean);
-}
+void importAveragePool(Node &n) { pool(n, ReduceKind::mean, n.intAttr("count_include_pad", 0) != 0); }
 
 void importMaxPool(Node &n) {
   n.intAttr("storage_order", 0);
