@@ -252,7 +252,8 @@ void importConv(Node &n) {
   SmallVector<int64_t> kernel;
   for (const Size &size : w.sizes()) {
     if (!size.isFixed()) {
-      e.unsupported("weights of shape " + str(w.sizes()), "make them an initializer");
+      e.unsupported("convolutions with weights of shape " + str(w.sizes()) + " are not supported yet",
+                    "make them an initializer");
       return;
     }
     kernel.push_back(size.getFixed());
