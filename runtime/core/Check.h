@@ -29,6 +29,16 @@ bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &b
 uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
 /// Whether all members use one stored copy.
 inline bool isShared(const fb::Slot &slot) { return !slot.per_member() || slot.stride() == 0; }
+/// The dims of the slot's tensor as the model file has it, at most TUTTI_MAX_RANK; the rank.
+inline uint32_t rawDims(const fb::Slot &slot, int64_t *dims) {
+  uint32_t rank = count(slot.raw_dims());
+  for (uint32_t i = 0; i < rank; ++i)
+    dims[i] = slot.raw_dims()->Get(i);
+  if (!rank) // an empty vector may be left out: a scalar's
+    for (; rank < count(slot.type()->dims()); ++rank)
+      dims[rank] = slot.type()->dims()->Get(rank)->base();
+  return rank;
+}
 /// The sets that launches run over: the active set, and of several groups the members of each that are in it.
 inline uint32_t numSets(const fb::Program &program) { return std::max(program.sets(), 1u); }
 /// The set whose members a per-member slot has copies of.

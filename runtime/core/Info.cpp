@@ -30,7 +30,7 @@ bool Info::reserve(const fb::Root &root) {
   return members.allocate(count(root.members())) && programs.allocate(count(root.programs())) &&
          ports.allocate(numPorts) && dims.allocate(numDims) && dimensions.allocate(numDimensions) &&
          targets.allocate(numTargets) && symbols.allocate(numSymbols * kSymbolBytes) && weights.allocate(numWeights) &&
-         rawDims.allocate(numRaw);
+         weightDims.allocate(numRaw);
 }
 
 /// "batch", or for anything more the formula: "2*batch+1".
@@ -104,13 +104,8 @@ bool Info::addWeights(const fb::Root &root) {
       continue;
     }
     byName[at] = uint32_t(usedWeights + 1);
-    int64_t *raw = rawDims.data() + usedRaw;
-    uint32_t rank = count(slot.raw_dims());
-    for (uint32_t d = 0; d < rank; ++d)
-      raw[d] = slot.raw_dims()->Get(d);
-    if (!rank) // an empty vector may be left out: a scalar's
-      for (; rank < count(slot.type()->dims()); ++rank)
-        raw[rank] = slot.type()->dims()->Get(rank)->base();
+    int64_t *raw = weightDims.data() + usedRaw;
+    uint32_t rank = rawDims(slot, raw);
     usedRaw += rank;
     weights[usedWeights++] = {
         text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw, slot.raw_bytes(), isShared(slot),

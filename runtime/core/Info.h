@@ -26,7 +26,7 @@ private:
   Array<tutti_member_t> members;
   Array<tutti_program_t> programs;
   Array<tutti_weight_t> weights;
-  Array<int64_t> rawDims;
+  Array<int64_t> weightDims;
   Array<tutti_port_t> ports;
   Array<tutti_dim_t> dims;
   Array<tutti_dimension_t> dimensions;

@@ -21,17 +21,6 @@ struct View {
   int64_t dims[TUTTI_MAX_RANK], strides[TUTTI_MAX_RANK];
 };
 
-/// The slot's tensor as the model file has it; the rank.
-uint32_t rawDims(const fb::Slot &slot, int64_t *dims) {
-  uint32_t rank = count(slot.raw_dims());
-  for (uint32_t i = 0; i < rank; ++i)
-    dims[i] = slot.raw_dims()->Get(i);
-  if (!rank) // an empty vector may be left out: a scalar's
-    for (; rank < count(slot.type()->dims()); ++rank)
-      dims[rank] = slot.type()->dims()->Get(rank)->base();
-  return rank;
-}
-
 void copyDense(char *&out, const View &in, uint32_t axis, const char *from, int64_t element) {
   int64_t n = in.dims[axis], stride = in.strides[axis];
   if (axis + 1 < in.rank) {

@@ -225,9 +225,8 @@ Json kernelOf(const fb::Root &root, uint32_t k) {
 
 Json slotOf(const fb::Slot &slot, uint32_t members) {
   uint32_t copies = rt::copiesOf(slot, members);
-  Json dims = Json::array();
-  for (uint32_t d = 0; d < rt::count(slot.type()->dims()); ++d)
-    dims.push_back(slot.type()->dims()->Get(d)->base());
+  int64_t raw[TUTTI_MAX_RANK]; // as whoever swaps the weight gives them
+  std::vector<int64_t> dims(raw, raw + rt::rawDims(slot, raw));
   return {{"name", rt::text(slot.name())},
           {"dtype", rt::nameOf(slot.type()->dtype())},
           {"dims", dims},
@@ -346,9 +345,9 @@ void print(const Artifact &artifact, const Json &all) {
   std::printf("artifact   format %u, %s, made by %s, --share=%s\n", info.format, bytesText(info.file_bytes).c_str(),
               *info.compiler ? shown(info.compiler).c_str() : "an unnamed compiler",
               *info.share ? shown(info.share).c_str() : "content");
-  std::printf("targets    ");
+  std::printf("targets  ");
   for (const Json &target : all["targets"])
-    std::printf("%s (%s of code)  ", text(target["name"]).c_str(),
+    std::printf("  %s (%s of code)", text(target["name"]).c_str(),
                 bytesText(target["code_bytes"].get<uint64_t>()).c_str());
   uint32_t groups = rt::count(fb::GetRoot(info.metadata)->groups());
   std::printf("\nmembers    %u\n", info.num_members);
