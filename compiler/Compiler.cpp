@@ -12,8 +12,8 @@
 #include "compiler/import/Ports.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"
+#include "dialects/Dialects.h"
 #include "dialects/tutti/Module.h"
-#include "dialects/tutti/Tutti.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
@@ -25,8 +25,8 @@ using namespace mlir;
 namespace tutti {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<TuttiDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, ub::UBDialect>();
+  insertDialects(registry);
+  registry.insert<scf::SCFDialect, LLVM::LLVMDialect, ub::UBDialect>(); // of codegen
 }
 
 namespace {

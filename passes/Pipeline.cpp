@@ -43,15 +43,13 @@ void addPasses(OpPassManager &passes, Stage stage) {
 }
 
 void registerStagePipelines() {
-  static std::vector<std::pair<std::string, std::string>> flags; // the registry keeps what they refer to
   for (auto [name, stage] : stages()) {
     OpPassManager any;
     addPasses(any, stage);
     if (any.empty())
       continue;
-    flags.emplace_back(("tutti-to-" + name).str(),
-                       ("what leads to the stage `" + name + "` from the one before").str());
-    PassPipelineRegistration<>(flags.back().first, flags.back().second,
+    PassPipelineRegistration<>(("tutti-to-" + name).str(),
+                               ("what leads to the stage `" + name + "` from the one before").str(),
                                [stage](OpPassManager &passes) { addPasses(passes, stage); });
   }
 }

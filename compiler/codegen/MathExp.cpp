@@ -6,7 +6,9 @@ using namespace mlir;
 
 namespace tutti {
 
-Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
+/// p * 2^round(y) for y from below the exponent of the smallest denormal to the one that overflows: rounded once, also
+/// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
+static Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f) {
   Expr half = fma(y, perUnit / 2, f.magic() + f.bias());
   Expr rest = ((biased.bits() - half.bits()) << f.mantissa()).asFloat();
   return p * powerOfTwo(half, f) * rest;

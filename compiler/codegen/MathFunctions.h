@@ -33,9 +33,6 @@ struct Format {
 
 /// 2^k, for the k + bias (k a normal exponent) that lies in the low mantissa bits of `biased`.
 inline Expr powerOfTwo(Expr biased, Format f) { return (biased.bits() << f.mantissa()).asFloat(); }
-/// p * 2^round(y) for y from below the exponent of the smallest denormal to the one that overflows: rounded once, also
-/// to a denormal. `biased` is y + magic + 2 * bias. Two factors, as no one float holds all of 2^y.
-Expr scale(Expr p, Expr y, double perUnit, Expr biased, Format f);
 
 /// e^x as p 2^n: n an integer, p between 0.7 and 1.42. `biased` is n + shift, where shift is magic + an even number.
 struct Power {

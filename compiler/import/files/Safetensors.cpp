@@ -157,7 +157,8 @@ private:
 
 } // namespace
 
-std::string typeName(int32_t dataType) {
+/// "float32": what users call an ONNX data type.
+static std::string typeName(int32_t dataType) {
   for (const Type &type : types)
     if (type.dataType == dataType)
       return type.ours.str();

@@ -31,9 +31,6 @@ public:
   std::shared_ptr<MappedFile> mapped;
 };
 
-/// "float32": what users call an ONNX data type.
-std::string typeName(int32_t dataType);
-
 } // namespace tutti
 
 #endif

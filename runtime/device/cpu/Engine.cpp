@@ -59,7 +59,9 @@ tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tu
   });
 }
 
-int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
+/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps
+/// `threads` threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
+static int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
   int64_t quantum = launch.row_quantum(), most = launch.row_tile_max() / quantum * quantum;
   most = std::min<int64_t>(most, std::max<int64_t>((rows + quantum - 1) / quantum * quantum, quantum));
   // Real launches have tens of candidates; a limit keeps odd ones from costing time.

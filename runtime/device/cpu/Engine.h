@@ -14,10 +14,6 @@ namespace tutti::rt {
 using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
                           char *scratch);
 
-/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps
-/// `threads` threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
-int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads);
-
 class CpuEngine final : public Engine {
 public:
   explicit CpuEngine(Call &call) : call(call) {}
