@@ -45,6 +45,7 @@ private:
   llvm::Error bindInput(const onnx::ValueInfoProto &input, const std::string &name, const BoundInput &bound);
   llvm::Error checkWeights();
   llvm::Expected<std::optional<MemberModel>> attempt();
+  llvm::Error findResults(Emit &emit, Scope &scope, SmallVectorImpl<Value> &results);
   llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
   llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
   llvm::Error wrong(const llvm::Twine &what) { return fail(ExitCode::malformed, quote(path) + ": " + what); }
@@ -302,6 +303,34 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   return types;
 }
 
+/// The values of the outputs, but for those whose ops are not supported, which the walk has noted.
+llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Value> &results) {
+  for (const onnx::ValueInfoProto *output : outputs) {
+    llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output " + quote(output->name()));
+    if (!operand)
+      return operand.takeError();
+    if (!*operand)
+      continue; // reported
+    if (operand->isSequence())
+      return fail(ExitCode::unsupported, quote(path) + ": output " + quote(output->name()) + " is a " + operand->str() +
+                                             ", expected a tensor: make each of them an output, or join them with "
+                                             "ConcatFromSequence");
+    Value value = emit.value(*operand);
+    if (std::optional<Problem> problem = emit.takeProblem())
+      return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason +
+                                     (problem->advice.empty() ? "" : "; " + problem->advice));
+    // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
+    int32_t declared = output->type().tensor_type().elem_type();
+    Type element = elementOf(context, declared), computed = operand->element();
+    if (declared && element != computed)
+      return wrong("output " + quote(output->name()) + " is declared " +
+                   (element ? elementName(element) : dataTypeName(declared)) + ", but the graph computes " +
+                   elementName(computed));
+    results.push_back(value);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   walk.begin();
   Scope scope{opsets, nullptr, "", {}, initializers, {}};
@@ -340,31 +369,8 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
     return std::nullopt;
 
   SmallVector<Value> results;
-  SmallVector<Type> resultTypes;
-  for (const onnx::ValueInfoProto *output : outputs) {
-    llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output " + quote(output->name()));
-    if (!operand)
-      return operand.takeError();
-    if (!*operand)
-      continue; // reported
-    if (operand->isSequence())
-      return fail(ExitCode::unsupported, quote(path) + ": output " + quote(output->name()) + " is a " + operand->str() +
-                                             ", expected a tensor: make each of them an output, or join them with "
-                                             "ConcatFromSequence");
-    Value value = emit.value(*operand);
-    if (std::optional<Problem> problem = emit.takeProblem())
-      return fail(problem->code, quote(path) + ": output " + quote(output->name()) + ": " + problem->reason +
-                                     (problem->advice.empty() ? "" : "; " + problem->advice));
-    // Shapes that graphs declare are as often wrong as right, and nothing reads them; types are what a caller goes by.
-    int32_t declared = output->type().tensor_type().elem_type();
-    Type element = elementOf(context, declared), computed = operand->element();
-    if (declared && element != computed)
-      return wrong("output " + quote(output->name()) + " is declared " +
-                   (element ? elementName(element) : dataTypeName(declared)) + ", but the graph computes " +
-                   elementName(computed));
-    results.push_back(value);
-    resultTypes.push_back(value.getType());
-  }
+  if (llvm::Error error = findResults(emit, scope, results))
+    return std::move(error);
   llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
   if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
     // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
@@ -379,7 +385,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
 
   OpBuilder end = OpBuilder::atBlockEnd(block);
   func::ReturnOp::create(end, location, results);
-  main.setFunctionType(builder.getFunctionType(argumentTypes, resultTypes));
+  main.setFunctionType(builder.getFunctionType(argumentTypes, ValueRange(results).getTypes()));
   for (auto [i, output] : llvm::enumerate(outputs))
     main.setResultAttr(i, "tutti.name", builder.getStringAttr(output->name()));
   normalize(main, emit);
