@@ -129,7 +129,9 @@ struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
       else
         operands.map(operand, scalarConstant(rewriter, op.getLoc(), operand));
     Operation *now = rewriter.clone(*op, operands);
-    now->getResult(0).setType(getTensorType(getSizes(typeOf(reshape.getX())), result.getElementType()));
+    rewriter.modifyOpInPlace(now, [&] {
+      now->getResult(0).setType(getTensorType(getSizes(typeOf(reshape.getX())), result.getElementType()));
+    });
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, now->getResult(0));
     return success();
   }
@@ -197,7 +199,7 @@ struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
     }
     Operation *now = rewriter.clone(*op, operands);
     Value result = now->getResult(0);
-    result.setType(getTensorType(getSizes(whole), chooses ? to : in));
+    rewriter.modifyOpInPlace(now, [&] { result.setType(getTensorType(getSizes(whole), chooses ? to : in)); });
     if (turns && (!chooses || votes))
       result = turned(rewriter, loc, result);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, to));

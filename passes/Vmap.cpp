@@ -58,6 +58,7 @@ struct VmapPass : impl::VmapPassBase<VmapPass> {
     ModuleOp module = getOperation();
     if (failed(checkModel(module)))
       return signalPassFailure();
+    states.clear(); // a pass may run on another module, whose functions may lie where gone ones lay
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
       if (failed(resolve(function)))
         return signalPassFailure();
