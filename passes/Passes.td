@@ -59,7 +59,7 @@ def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
   let summary = "writes on each contraction and reduction what decides its bits";
   let description = [{
     A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
-    the machine. docs/numerics.md has the rules.
+    the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes.
   }];
 }
 
@@ -67,7 +67,8 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
   let summary = "puts every computing op into a plan.kernel";
   let description = [{
     Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, and what a
-    task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged.
+    task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
+    then made of views, parts and joins of groups, and plan.dispatch.
   }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }
@@ -76,7 +77,7 @@ def SchedulePass : Pass<"tutti-schedule", "::mlir::ModuleOp"> {
   let summary = "chooses each kernel's row tile and scratch memory";
   let description = [{
     `tile` is the most rows of a task, a multiple of `quantum`; `overhead` is what a task costs beside its rows, in rows; `scratch` is a
-    worker's memory in bytes. They decide speed and no bit.
+    worker's memory in bytes. They decide speed and no bit. It needs the kernels of tutti-fuse, and each has a schedule then.
   }];
 }
 
@@ -84,7 +85,8 @@ def PlanPass : Pass<"tutti-plan", "::mlir::ModuleOp"> {
   let summary = "gives every tensor its memory and every dispatch its launch";
   let description = [{
     Intermediate tensors lie in one arena, each at the lowest offset that is free while it lives. Dispatches that need nothing of each
-    other are one plan.parallel, as early as they can run.
+    other are one plan.parallel, as early as they can run. It needs every kernel's schedule; functions and tensors outside of kernels are
+    gone then, and a plan.program of buffers and launches is there.
   }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }

@@ -56,6 +56,7 @@ def Plan_PortAttr : AttrDef<Plan_Dialect, "Port"> {
 def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a run of memory that launches read and write";
+  let description = [{The value of a plan.buffer, which says where it lies, how long it is and what tensor it holds.}];
 }
 
 // In formats `` stands before an enum, which brings its own space.
@@ -94,6 +95,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
 
 def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a kernel applied to whole tensors, before memory is planned";
+  let description = [{Inputs and results have the types of the kernel's arguments and of what it yields.}];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)";

@@ -36,6 +36,7 @@ def Tutti_ConstantOp : Tutti_Op<"constant", [ConstantLike, AllTypesMatch<["value
   let lifts = "Never: it is the same for all members.";
   let examples = ["%y = tutti.constant dense<[1.0, 2.0]> : tensor<2xf32>"];
   let summary = "a small constant whose elements stand in the IR";
+  let description = [{What a graph spells out, and what was folded. Weights are parameters, which name bytes of a file.}];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$value attr-dict";
@@ -77,6 +78,7 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
   let lifts = "A broadcast.";
   let examples = ["%y = tutti.replicate %x : tensor<3xf32> -> tensor<?x3xf32, [\"active\"]>"];
   let summary = "a shared value given the member axis: the same for every member";
+  let description = [{The result has x's type with one axis more, the member axis in front.}];
   let arguments = (ins Tutti_Tensor:$x);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";

@@ -41,6 +41,7 @@ def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock
 
 def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends the body of a map or a kernel";
+  let description = [{Of a map with the element, a scalar; of a kernel with its results.}];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
   let hasVerifier = 1;

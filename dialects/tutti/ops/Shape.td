@@ -16,6 +16,7 @@ def Tutti_ReshapeOp : Tutti_Layout<"reshape"> {
     "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x24xf32, [\"batch\"]>",
     "%y = tutti.reshape %x : tensor<?x4x6xf32, [\"batch\"]> -> tensor<?x6xf32, [\"4*batch\"]>"];
   let summary = "the same elements in row-major order under another shape";
+  let description = [{The products of the sizes are equal, symbols and all.}];
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
@@ -26,6 +27,7 @@ def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
   let lifts = "The same op; the operand gets axes of length 1 behind the member axis up to the result's rank.";
   let examples = ["%y = tutti.broadcast %x : tensor<4x1xf32> -> tensor<2x4x3xf32>"];
   let summary = "axes of length 1, and missing leading axes, repeated to the result's shape";
+  let description = [{As NumPy broadcasts: counted from the last axis, a size of x is the result's or 1.}];
   let arguments = (ins Tutti_Tensor:$x);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
@@ -36,6 +38,7 @@ def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<Inf
   let lifts = "The same op: the member axis stays in front, the others are one further.";
   let examples = ["%y = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, [\"batch\"]>"];
   let summary = "axis i of the result is axis permutation[i] of x";
+  let description = [{`permutation` has each axis of x once.}];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let assemblyFormat = "$x $permutation attr-dict `:` type($x)";
   let hasFolder = 1;
@@ -60,6 +63,10 @@ def Tutti_ConcatOp : Tutti_Op<"concat", [
   let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
   let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x5xf32, [\"batch\"]>"];
   let summary = "operands one after the other along an axis";
+  let description = [{
+    The operands, of which there is at least one, have one element type and equal sizes but along `axis`, where the result's size is
+    the sum of theirs.
+  }];
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs Tutti_Tensor:$result);
   let assemblyFormat = "$inputs `axis` $axis attr-dict `:` type($inputs)";
