@@ -364,7 +364,7 @@ int main(int argc, char **argv) {
   Arguments a;
   app.add_option("FILE", a.artifact, "the artifact, as tutti-compile made it")->required();
   app.add_option("MODEL", a.models,
-                 "the ONNX files that it was compiled from, in their order; @FILE reads names, one a line")
+                 "the model files that it was compiled from, in their order; @FILE reads names, one a line")
       ->required()
       ->expected(1, -1);
   app.add_option("--weights", a.weights, "the safetensors files, if it was compiled from such; @FILE reads names")

@@ -223,8 +223,9 @@ TUTTI_API uint32_t tutti_dtype_bits(tutti_dtype_t dtype);
 
 /** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset
  * and size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is
- * open. On success *artifact is a new handle, to be closed; on failure NULL. Errors: TUTTI_NOT_FOUND, TUTTI_TRUNCATED,
- * TUTTI_DIGEST_MISMATCH, TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
+ * open. On success *artifact is a new handle, to be closed; on failure NULL. Errors: TUTTI_NOT_FOUND,
+ * TUTTI_INVALID_ARGUMENT (no regular file; memory that is misaligned), TUTTI_TRUNCATED, TUTTI_DIGEST_MISMATCH,
+ * TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
  */
 TUTTI_API tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error);
 
