@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of convolutions and of pooling, as products and reductions of windows: parts of the image where these lie
-// apart in it (patches, single pixels, the whole image), else gathered.
+// Import of convolutions and of pooling, as products and reductions of windows, split from the image or gathered.
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
@@ -129,49 +128,51 @@ static std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows>
   return split;
 }
 
-/// Of each window in turn its elements' places in the image, in row-major order; -1 for those outside. Nothing, and a
-/// problem, where they are too many.
-static std::optional<SmallVector<int64_t>> placesOf(Node &n, ArrayRef<Windows> windows) {
-  int64_t count = 1;
-  for (const Windows &along : windows)
-    if (llvm::MulOverflow(count, along.count, count) || llvm::MulOverflow(count, along.length, count))
-      count = INT64_MAX;
-  if (!n.affords(count))
-    return std::nullopt;
-  // Windows first, then elements: of an axis after the other, so that the last goes fastest.
-  SmallVector<SmallVector<int64_t>> ofWindow = {{}}, ofElement = {{}};
-  auto product = [](SmallVector<SmallVector<int64_t>> &tuples, int64_t count) {
-    SmallVector<SmallVector<int64_t>> longer;
-    for (const SmallVector<int64_t> &tuple : tuples)
-      for (int64_t i = 0; i < count; ++i)
-        longer.emplace_back(tuple).push_back(i);
-    tuples = std::move(longer);
-  };
+/// How many windows there are, and elements in each.
+struct Counts {
+  int64_t windows = 1, elements = 1;
+};
+
+/// Nothing, and a problem, where they are too many to be gathered.
+static std::optional<Counts> countsOf(Node &n, ArrayRef<Windows> windows) {
+  Counts counts;
+  int64_t all = 1;
+  bool overflows = false;
   for (const Windows &along : windows) {
-    product(ofWindow, along.count);
-    product(ofElement, along.length);
+    overflows |= llvm::MulOverflow(all, along.count, all) || llvm::MulOverflow(all, along.length, all);
+    counts.windows *= overflows ? 1 : along.count;
+    counts.elements *= overflows ? 1 : along.length;
   }
+  return n.affords(overflows ? INT64_MAX : all) ? std::optional(counts) : std::nullopt;
+}
+
+/// Of each window in turn its elements' places in the image, in row-major order; -1 for those outside.
+static SmallVector<int64_t> placesOf(const Counts &counts, ArrayRef<Windows> windows) {
   SmallVector<int64_t> all;
-  for (const SmallVector<int64_t> &window : ofWindow)
-    for (const SmallVector<int64_t> &element : ofElement) {
-      int64_t place = 0;
-      for (auto [i, along] : llvm::enumerate(windows)) {
-        int64_t at = along.place(window[i], element[i]);
-        place = place < 0 || at < 0 || at >= along.size ? -1 : place * along.size + at;
+  all.reserve(counts.windows * counts.elements);
+  for (int64_t i = 0; i < counts.windows; ++i)
+    for (int64_t j = 0; j < counts.elements; ++j) {
+      int64_t window = i, element = j, place = 0, stride = 1;
+      bool inside = true;
+      for (const Windows &along : llvm::reverse(windows)) {
+        int64_t at = along.place(window % along.count, element % along.length);
+        inside &= at >= 0 && at < along.size;
+        place += at * stride;
+        stride *= along.size, window /= along.count, element /= along.length;
       }
-      all.push_back(place);
+      all.push_back(inside ? place : -1);
     }
   return all;
 }
 
 /// x with its channels last and the image as one axis, of which the elements at `places` are taken: (rows, windows,
 /// elements, channels). What is outside is 0.
-static Operand gathered(Node &n, const Operand &x, int64_t windows, ArrayRef<int64_t> places) {
+static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
   Emit &e = n.emit;
   Sizes sizes = x.sizes();
   Size image = *product(ArrayRef<Size>(sizes).drop_front(2));
   SmallVector<int64_t> inside;
-  HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), {windows, int64_t(places.size()) / windows, 1});
+  HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), {counts.windows, counts.elements, 1});
   for (auto [i, place] : llvm::enumerate(places)) {
     inside.push_back(std::max<int64_t>(place, 0));
     mask.ints[i] = place >= 0;
@@ -179,7 +180,7 @@ static Operand gathered(Node &n, const Operand &x, int64_t windows, ArrayRef<int
   Operand y = e.reshape(e.moveAxis(x, 1, x.rank() - 1), {sizes[0], image, sizes[1]});
   y = e.gather(y, e.list(inside), 1);
   if (y)
-    y = e.reshape(y, {sizes[0], Size(windows), Size(mask.dims[1]), sizes[1]});
+    y = e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]});
   return y && llvm::is_contained(places, -1) ? e.select(Operand(computedSource(mask)), y, e.scalar(0, y)) : y;
 }
 
@@ -187,8 +188,8 @@ static Operand gathered(Node &n, const Operand &x, int64_t windows, ArrayRef<int
 static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
                                  int64_t groups) {
   Emit &e = n.emit;
-  std::optional<SmallVector<int64_t>> places = placesOf(n, windows);
-  Operand rows = places ? gathered(n, x, count, *places) : Operand();
+  std::optional<Counts> counts = countsOf(n, windows);
+  Operand rows = counts ? gathered(n, x, *counts, placesOf(*counts, windows)) : Operand();
   if (!rows)
     return rows;
   Sizes of = w.sizes();
@@ -305,66 +306,59 @@ static Operand elementOf(Emit &e, Operand x, ArrayRef<Windows> windows, ArrayRef
   return x;
 }
 
-/// How many elements of the windows a mean is of: with those of the padding, or without.
-static HostTensor countsOf(Node &n, ArrayRef<Windows> windows, ArrayRef<int64_t> places, Type element,
-                           bool countsPadding) {
-  int64_t count = 1, each = 1;
-  for (const Windows &along : windows)
-    count *= along.count, each *= along.length;
-  HostTensor counts = HostTensor::zeros(element, {count, 1});
-  for (int64_t i = 0; i < count; ++i) {
+/// How many elements of each window its mean is of: with those of the padding, or without.
+static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, ArrayRef<int64_t> places, Type element,
+                             bool countsPadding) {
+  HostTensor dividers = HostTensor::zeros(element, {counts.windows, 1});
+  for (int64_t i = 0; i < counts.windows; ++i) {
     if (!countsPadding) {
-      counts.floats[i] = double(each - llvm::count(places.slice(i * each, each), -1));
+      ArrayRef<int64_t> window = places.slice(i * counts.elements, counts.elements);
+      dividers.floats[i] = double(counts.elements - llvm::count(window, -1));
       continue;
     }
     // A window that begins in the image may end behind its padding.
     int64_t rest = i, padded = 1;
     for (const Windows &along : llvm::reverse(windows)) {
-      int64_t first = rest % along.count * along.stride - along.before, elements = 0;
+      int64_t elements = 0;
       for (int64_t j = 0; j < along.length; ++j)
-        elements += first + j * along.gap < along.size + along.behind;
+        elements += along.place(rest % along.count, j) < along.size + along.behind;
       padded *= elements;
       rest /= along.count;
     }
-    counts.floats[i] = double(padded);
+    dividers.floats[i] = double(padded);
   }
-  return counts;
+  return dividers;
 }
 
 /// The same of windows that are gathered.
 static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef<Windows> windows, bool countsPadding) {
   Emit &e = n.emit;
-  Sizes sizes = {x.sizes()[0], x.sizes()[1]};
-  int64_t count = 1;
-  for (const Windows &along : windows) {
-    sizes.push_back(Size(along.count));
-    count = std::min<int64_t>(count * along.count, int64_t(1) << 40);
-  }
-  std::optional<SmallVector<int64_t>> places =
-      product(ArrayRef<Size>(x.sizes()).drop_front(1)) ? placesOf(n, windows) : std::nullopt;
-  if (!places)
+  std::optional<Counts> counts = countsOf(n, windows);
+  if (!counts)
+    return Operand();
+  if (!product(ArrayRef<Size>(x.sizes()).drop_front(1)))
     return e.malformed("more elements than there are numbers");
-  HostTensor counts = countsOf(n, windows, *places, Float32Type::get(&e.context), countsPadding);
-  int64_t each = int64_t(places->size()) / count;
-  if (kind == ReduceKind::max) // what is outside is as large as what is inside
-    for (int64_t i = 0; i < count; ++i) {
-      MutableArrayRef<int64_t> window(places->data() + i * each, each);
-      auto inside = llvm::find_if(window, [](int64_t place) { return place >= 0; });
-      if (inside == window.end())
-        return e.malformed("a window outside of the image");
-      llvm::replace(window, int64_t(-1), *inside);
-    }
-  Operand taken = gathered(n, x, count, *places), y;
-  if (kind == ReduceKind::max) {
-    y = e.reduce(kind, taken, {2}, false);
-  } else {
-    if (taken && taken.element().getIntOrFloatBitWidth() < 32)
-      taken = e.cast(taken, counts.element);
-    if (taken)
-      counts.element = taken.element();
-    y = e.reduce(ReduceKind::sum, taken, {2}, false);
-    y = y ? e.cast(e.div(y, Operand(computedSource(counts))), x.element()) : y;
+  SmallVector<int64_t> places = placesOf(*counts, windows);
+  for (int64_t i = 0; kind == ReduceKind::max && i < counts->windows; ++i) { // what is outside is like what is inside
+    MutableArrayRef<int64_t> window(places.data() + i * counts->elements, counts->elements);
+    auto inside = llvm::find_if(window, [](int64_t place) { return place >= 0; });
+    if (inside == window.end())
+      return e.malformed("a window outside of the image");
+    llvm::replace(window, int64_t(-1), *inside);
   }
+  Operand taken = gathered(n, x, *counts, places), y;
+  if (taken && kind == ReduceKind::mean) {
+    if (taken.element().getIntOrFloatBitWidth() < 32)
+      taken = e.cast(taken, Float32Type::get(&e.context));
+    HostTensor dividers = dividersOf(*counts, windows, places, taken.element(), countsPadding);
+    y = e.div(e.reduce(ReduceKind::sum, taken, {2}, false), Operand(computedSource(dividers)));
+    y = y ? e.cast(y, x.element()) : y;
+  } else {
+    y = e.reduce(kind, taken, {2}, false);
+  }
+  Sizes sizes = {x.sizes()[0], x.sizes()[1]};
+  for (const Windows &along : windows)
+    sizes.push_back(Size(along.count));
   y = e.moveAxis(y, 2, 1);
   return y ? e.reshape(y, sizes) : y;
 }
