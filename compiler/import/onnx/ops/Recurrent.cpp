@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Steps of one node. Each is a product and a few functions.
-static constexpr int64_t maxSteps = 4096;
+/// Steps of one node; and what one, a product and a few functions, takes of the budget.
+static constexpr int64_t maxSteps = 4096, stepCost = 2048;
 
 namespace {
 struct Activation {
@@ -253,6 +253,11 @@ bool Recurrent::read() {
     e.unsupported("it has more than " + Twine(maxSteps) + " steps");
     return false;
   }
+  if (steps * directions * stepCost > e.budget) {
+    e.unsupported("with it the model has more steps than there is room for");
+    return false;
+  }
+  e.budget -= steps * directions * stepCost;
   w = in(1, "weights", {Size(directions), Size(gates * width), x.sizes()[2]});
   r = in(2, "weights of the state", {Size(directions), Size(gates * width), Size(width)});
   b = in(3, "bias", {Size(directions), Size(2 * gates * width)});
