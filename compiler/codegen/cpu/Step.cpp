@@ -188,8 +188,9 @@ SmallVector<std::pair<unsigned, Size>> StepEmitter::stridesOf(Value value) {
   return strides;
 }
 
-/// The step of a recurrent network along an axis before the last is the caller's to know: all its steps are one
-/// function then.
+/// Places before the last axis that are known, such as a recurrent network's step, are the caller's to know: its steps
+/// are one function then. So many of a value have a pointer of their own; a function of more would have arguments
+/// without end.
 static constexpr size_t mostOffsets = 4;
 
 StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) {

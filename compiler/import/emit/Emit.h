@@ -109,7 +109,7 @@ public:
   /// A value of the module: a constant becomes `tutti.constant` (integers) or a parameter of its own (floats).
   mlir::Value value(const Operand &x);
 
-  /// Two sizes that the op at hand demands to be one; true when they are. May ask for a restart.
+  /// Two sizes that the op at hand demands, or is taken, to be one; true when they are. May ask for a restart.
   bool same(const Size &a, const Size &b);
 
   /// Whether a size is more than 1 at every call.
