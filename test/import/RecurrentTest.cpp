@@ -66,6 +66,15 @@ TEST_F(RecurrentTest, Steps) {
   expectFailure(4, {"the_GRU", "goes step by step along dimension 'T'", "--dim T=VALUE"}, options);
 }
 
+TEST_F(RecurrentTest, StepsOfAllNodes) {
+  shapeOf(0).mutable_dim(0)->set_dim_value(4096);
+  for (int i = 0; i < 4; ++i) {
+    node("GRU", {"x", "w", "r"}, {"y" + std::to_string(i)});
+    output("y" + std::to_string(i));
+  }
+  expectFailure(4, {"GRU", "with it the model has more steps than there is room for"});
+}
+
 TEST_F(RecurrentTest, Attributes) {
   onnx::AttributeProto &direction = attribute("direction", onnx::AttributeProto::STRING);
   direction.set_s("up");
