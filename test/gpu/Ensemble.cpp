@@ -2,6 +2,7 @@
 // Inputs, runs, and comparisons of tensors by rows and members.
 #include "Ensemble.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -209,14 +210,25 @@ testing::AssertionResult sameBits(const Values &a, const Values &b) {
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult near(const Values &a, const Values &b, double tolerance) {
+/// The mean square of its elements.
+static double meanSquare(const Values::Port &port) {
+  double sum = 0;
+  for (size_t at = 0; at < port.data.size(); at += sizeof(float)) {
+    float x;
+    std::memcpy(&x, &port.data[at], sizeof(float));
+    sum += double(x) * double(x);
+  }
+  return sum / std::max<size_t>(1, port.data.size() / sizeof(float));
+}
+
+testing::AssertionResult near(const Values &a, const Values &b, const Values &usual, double tolerance) {
   if (auto result = sameShape(a, b); !result)
     return result;
   for (size_t i = 0; i < a.ports.size(); ++i) {
     const Values::Port &x = a.ports[i], &y = b.ports[i];
     if (x.dtype != TUTTI_F32) // choices; other precisions may choose otherwise
       continue;
-    double apart = 0, norm = 0;
+    double apart = 0, norm = 0, least = meanSquare(usual.ports[i]) * double(x.data.size() / sizeof(float));
     for (size_t at = 0; at < x.data.size(); at += sizeof(float)) {
       float p, q;
       std::memcpy(&p, &x.data[at], sizeof(float));
@@ -224,6 +236,7 @@ testing::AssertionResult near(const Values &a, const Values &b, double tolerance
       apart += double(p - q) * double(p - q);
       norm += double(q) * double(q);
     }
+    norm = std::max(norm, least);
     if (!(std::sqrt(apart) <= tolerance * std::sqrt(norm)))
       return testing::AssertionFailure() << x.name << " " << x.head << ": " << std::sqrt(apart / norm)
                                          << " apart, at most " << tolerance << " expected";

@@ -83,7 +83,9 @@ Values membersOf(const Values &values, const std::vector<uint32_t> &members);
 Values withoutHeads(const Values &values);
 
 testing::AssertionResult sameBits(const Values &a, const Values &b);
-testing::AssertionResult near(const Values &a, const Values &b, double tolerance);
+/// By the 2-norm of each tensor, which counts as no less than that of as many elements of `usual` (the same of many
+/// rows): a single number may be close to 0 by chance.
+testing::AssertionResult near(const Values &a, const Values &b, const Values &usual, double tolerance);
 
 /// A test for each property of each case.
 void registerCases(const std::vector<Case> &cases);
