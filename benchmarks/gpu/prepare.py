@@ -9,7 +9,7 @@ from pathlib import Path
 
 import ours
 from gpu.workloads import MAX_ROWS, needed
-from networks import NETWORKS
+from networks import NETWORKS, count
 
 MANIFEST = "manifest.json"
 BARE_MEMBERS = 2          # different files behind an artifact whose weights are filled in later
@@ -40,6 +40,7 @@ def compile_one(build: Path, folder: Path, need, targets: str, bare: bool, tiny:
     so it holds two members' weights whatever E is, and every member is given its own where it runs."""
     from models import write_members
     network = NETWORKS[need.network]
+    bare = bare and not any(count(network, m).shared for m in range(len(network.emits))) # those cannot be replaced a member
     paths = write_members(need.network, min(need.members, BARE_MEMBERS) if bare else need.members, folder / "onnx")
     members = [paths[m % len(paths)] for m in range(need.members)]
     flags = ["--target", targets]
