@@ -243,7 +243,7 @@ void Counter::countFragments(Contraction c, Share own) {
   // next; copies in bulk bring a panel, by the first warp, and rows come by cp.async of all threads, which follow
   // the stages until no more rows come.
   double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
-  double streamed = streams ? stages / std::ceil(double(c.K) / (32 * geometry.slices)) * rows * double(c.K) * 4 : 0;
+  double streamed = streams ? stages / std::ceil(double(c.K) / double(geometry.stageK())) * rows * double(c.K) * 4 : 0;
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
   step->inFlight = double(geometry.stages - 1) * (weights + streamed) / stages;

@@ -13,9 +13,9 @@ namespace tutti::rt {
 static_assert(std::endian::native == std::endian::little, "artifacts are little endian and used in place");
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
-/// 2: panels of four and eight columns (Layout.h). Files of format 1 are refused.
-inline constexpr uint32_t kFormatVersion = 2;
-inline constexpr uint32_t kOldestFormat = 2;
+/// 3: the words of fragments in another order (Layout.h). Files of older formats are refused.
+inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kOldestFormat = 3;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;
 /// Segments start at, and the code region is padded to, multiples of this.

@@ -92,9 +92,10 @@ constexpr int64_t elementsOfWord(Layout layout) {
   return layout == Layout::fragmentsBf16 || layout == Layout::fragmentsF16 ? 2 : 1;
 }
 
-/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][I][32][tiles] words with I = 4 / elementsOfWord:
-/// what lane 4 g + t of a warp reads of each 16 rows for its mma. Word (group, i, 4 g + t, j) is of column col + tiles
-/// g + j and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
+/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][tiles / P][32][P][I] words with I = 4 /
+/// elementsOfWord and P = tiles at once, as many as are four words of a lane: what lane 4 g + t of a warp reads of each
+/// 16 rows for its mma, those of an instruction side by side. Word (group, b, 4 g + t, j, i) is of column col + tiles g
+/// + b P + j and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
 struct FragmentPanel {
   int64_t col;    ///< first column
   int64_t tiles;  ///< 4, 2 or 1
@@ -103,6 +104,7 @@ struct FragmentPanel {
   static constexpr int64_t kGroup = 16, kTile = 8, kLanes = 32;
   static constexpr int64_t groups(int64_t K) { return (K + kGroup - 1) / kGroup; }
   static constexpr int64_t wordsOfLane(Layout layout) { return 4 / elementsOfWord(layout); }
+  constexpr int64_t tilesAtOnce(Layout layout) const { return std::min(tiles, elementsOfWord(layout)); }
 };
 
 /// Calls fn(panel) for each panel in storage order: panels of four tiles of 8 columns while there are four, then of
@@ -216,10 +218,13 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
             words[w][n] = toBf16(group[2 * w][n]) | uint32_t(toBf16(group[2 * w + 1][n])) << 16;
           else
             words[w][n] = toF16(group[2 * w][n]) | uint32_t(toF16(group[2 * w + 1][n])) << 16;
-      for (int64_t i = 0; i < I; ++i)
-        for (int64_t n = 0; n < width; n += panel.tiles)
-          for (int64_t t = 0; t < 4; ++t, out += panel.tiles)
-            std::copy_n(&words[I * t + i][n], panel.tiles, out);
+      int64_t atOnce = panel.tilesAtOnce(layout);
+      for (int64_t first = 0; first < panel.tiles; first += atOnce)
+        for (int64_t n = first; n < width; n += panel.tiles)
+          for (int64_t t = 0; t < 4; ++t)
+            for (int64_t j = 0; j < atOnce; ++j)
+              for (int64_t i = 0; i < I; ++i)
+                *out++ = words[I * t + i][n + j];
     }
   });
 }

@@ -19,7 +19,7 @@ struct Shape {
 struct Way {
   int rowTiles, warpRows, warpColumns, slices, depth;
   std::string ring;
-  int warpPanels = 1;
+  int warpPanels = 1, pairs = 1;
 };
 
 std::string number(int64_t value) { return std::to_string(value); }
@@ -39,7 +39,7 @@ struct Params {
 extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__ Params p) {
   using T = Tile<)" +
          number(w.rowTiles) + ", " + number(w.warpRows) + ", " + number(w.warpColumns) + ", " + number(w.slices) +
-         ", 1, " + number(w.warpPanels) + R"(>;
+         ", 1, " + number(w.warpPanels) + ", " + number(w.pairs) + R"(>;
   using P = Product<)" +
          s.math + ", " + K + ", " + N + R"(>;
   const int64_t total = p.sizes[0], first = int64_t(blockIdx.x) * T::rows;
@@ -63,6 +63,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
                            : "4, ") +
          R"(decltype(layerOf)> ring(1, rows, layerOf);
   const Layer layer = layerOf(0);
+  L::Share share;
   L::Sums sums;
   clear<L>(sums);
   Place place;
@@ -71,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
     if (stage < 0)
       continue;
     if (place.from == 0)
-      beginPass<L>(layer, place.pass, rows, sums);
-    multiply<L>(layer, place, stage, rows, sums);
+      beginPass<L>(layer, place.pass, rows, share);
+    multiply<L>(layer, place, stage, share, sums);
     if (place.nextInPass<T>(layer))
       continue;
     storeSums<L>(sums, layer, place.pass, rows, [](int) { return 0; }, [&](int row, int column, const auto &sums, const auto &) {
@@ -89,8 +90,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const __grid_constant__
 
 unsigned sharedBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
-  int stage = w.warpColumns * w.warpPanels * 32 * w.slices * 32 * wordBytes +
-              16 * w.rowTiles * w.warpRows * (32 * w.slices + 16) * 4;
+  int stageK = 32 * w.slices * w.pairs;
+  int stage = w.warpColumns * w.warpPanels * stageK * 32 * wordBytes + 16 * w.rowTiles * w.warpRows * (stageK + 16) * 4;
   return 128 + w.depth * stage + (w.slices > 1 ? 256 * w.rowTiles * 64 : 0);
 }
 
@@ -141,9 +142,10 @@ protected:
   }
 };
 
-const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},  {1, 1, 2, 1, 2, "Async"}, {2, 2, 2, 1, 3, "Async"},
-                    {1, 1, 4, 1, 2, "Async"}, {1, 2, 1, 4, 2, "Async"}, {2, 1, 1, 4, 2, "Bulk"},
-                    {2, 2, 2, 1, 2, "Bulk"},  {1, 2, 1, 4, 3, "Bulk"}};
+const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},       {1, 1, 2, 1, 2, "Async"}, {2, 2, 2, 1, 3, "Async"},
+                    {1, 1, 4, 1, 2, "Async"},      {1, 2, 1, 4, 2, "Async"}, {2, 1, 1, 4, 2, "Bulk"},
+                    {2, 2, 2, 1, 2, "Bulk"},       {1, 2, 1, 4, 3, "Bulk"},  {1, 2, 2, 1, 3, "Bulk", 1, 2},
+                    {2, 1, 2, 1, 2, "Async", 1, 2}};
 
 } // namespace
 
@@ -162,8 +164,10 @@ TEST_P(Tensor, EveryWayGivesTheSameBits) {
 }
 
 TEST_P(Tensor, ProductsOfFewerBits) {
-  const Way way{2, 2, 2, 1, 3, "Async"},
-      others[] = {{1, 1, 4, 1, 2, "Bulk"}, {1, 2, 2, 1, 2, "Bulk", 2}, {2, 1, 1, 1, 3, "Async", 3}};
+  const Way way{2, 2, 2, 1, 3, "Async"}, others[] = {{1, 1, 4, 1, 6, "Bulk"},
+                                                     {1, 2, 2, 1, 2, "Bulk", 2},
+                                                     {2, 1, 1, 1, 3, "Async", 3},
+                                                     {1, 2, 2, 1, 4, "Bulk", 2, 2}};
   for (auto [math, bound] : {std::pair("Tf32", 5500.0), {"Bf16", 44000.0}, {"F16", 5500.0}}) {
     Shape s{math, 100, 76, 37};
     std::vector<float> y = compute(s, way);

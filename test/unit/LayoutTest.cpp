@@ -112,7 +112,9 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
           for (int64_t i = 0; i < k; ++i)
             for (int64_t j = panel.col; j < std::min(next, n); ++j) {
               int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles, t = i % 16 / 4;
-              int64_t word = ((i / 16 * (4 / each) + i % 4 / each) * 32 + 4 * g + t) * panel.tiles + tile;
+              int64_t lanes = 4 / each, atOnce = std::min(panel.tiles, each);
+              int64_t word = i / 16 * panel.tiles * 32 * lanes + tile / atOnce * 32 * atOnce * lanes +
+                             ((4 * g + t) * atOnce + tile % atOnce) * lanes + i % 4 / each;
               float value = rows[i * n + j];
               uint32_t bits = layout == Layout::fragmentsF32   ? std::bit_cast<uint32_t>(value)
                               : layout == Layout::fragmentsF16 ? toF16(value)

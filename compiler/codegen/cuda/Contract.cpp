@@ -54,7 +54,7 @@ int64_t Contraction::panels() const {
 }
 
 int64_t Contraction::stages(const CudaGeometry &g) const {
-  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, 32 * g.slices);
+  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, g.stageK());
 }
 
 int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
@@ -237,13 +237,13 @@ static std::string stageLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   if (!others.front().empty())
     first = formatv(" {{ // the ring is not full yet\n      if (stage == -1) {{\n{0}      }\n      continue;\n    }\n",
                     indented(indented(indented(others.front() + meet.str()))));
-  std::string all = formatv("  Layer layer;\n  Contractions::Sums sums;\n"
+  std::string all = formatv("  Layer layer;\n  Contractions::Share share;\n  Contractions::Sums sums;\n"
                             "  clear<Contractions>(sums);\n  Place place;\n"
                             "#pragma unroll 1\n  while (place.layer < {0}) {{\n"
                             "    const int n = place.layer, stage = ring.next();\n    if (stage < 0){1}{2}"
                             "    if (place.from == 0) {{\n      layer = layerOf(n);\n"
-                            "      beginPass<Contractions>(layer, place.pass, t.rows, sums);\n    }\n"
-                            "    multiply<Contractions>(layer, place, stage, t.rows, sums);\n"
+                            "      beginPass<Contractions>(layer, place.pass, t.rows, share);\n    }\n"
+                            "    multiply<Contractions>(layer, place, stage, share, sums);\n"
                             "    if (place.nextInPass<BlockTile>(layer))\n      continue;\n{3}"
                             "    clear<Contractions>(sums);\n"
                             "    if (place.nextPass<BlockTile>(layer))\n      continue;\n",

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t flagBytes = 16;     ///< of the heads
 constexpr int64_t barrierBytes = 128; ///< of the ring
 constexpr int64_t blockThreads = 256;
+constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
 
 /// Rows of activations, copied rows if there are any and room for them, the flag, the ring.
 CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
@@ -71,8 +72,44 @@ int64_t mostRowsOf(plan::KernelOp kernel) {
   return (rows ? rows->at(mostOf) : std::nullopt).value_or(std::numeric_limits<int64_t>::max());
 }
 
+/// The longest sum on tensor cores.
+int64_t mostTermsOf(const Steps &steps) {
+  int64_t most = 0;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores())
+      most = std::max(most, Contraction(step.contraction).K);
+  return most;
+}
+
+/// What the ring takes of shared memory: as deep as it is of use, if `pairs` of a stage are 32 k a slice.
+void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
+  g.pairs = pairs;
+  g.bulkCopies = architecture.capability >= 90;
+  g.stageBytes = 0;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      Contraction c(step.contraction);
+      int64_t rowBytes = (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
+      int64_t bytes = g.warpColumns * g.warpPanels * g.stageK() * 32 * c.wordBytes() +
+                      (c.streamsRows(steps) ? g.rows * rowBytes : 0);
+      g.stageBytes = std::max(g.stageBytes, bytes);
+      g.bulkCopies &= !c.streamsRows(steps) || c.K % 4 == 0; // in units of 16 bytes
+    }
+  // Two blocks side by side hide each other's waits; a block alone takes what there is.
+  int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
+  auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
+  g.residentBlocks = 2;
+  g.stages = stagesIn(half);
+  if (g.rowTiles > 1 || g.stages < 3) {
+    g.stages = stagesIn(architecture.sharedPerBlock);
+    g.residentBlocks = 1;
+  }
+  g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
+}
+
+/// `pairs` of a stage, or what is best.
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,
-                                           bool copies = true) {
+                                           std::optional<int> pairs, bool copies = true) {
   CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows, copies);
   g.rowTiles = grid.rowTiles;
   g.warpRows = grid.rows;
@@ -85,33 +122,21 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.exchangeOffset = g.ringOffset - barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
   }
-  int stageK = 32 * grid.slices;
-  g.bulkCopies = architecture.capability >= 90;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      Contraction c(step.contraction);
-      int64_t rowBytes = (stageK + 16) * 4; // rowPitch of device/layer.cuh
-      int64_t bytes =
-          grid.columns * grid.panels * stageK * 32 * c.wordBytes() + (c.streamsRows(steps) ? g.rows * rowBytes : 0);
-      g.stageBytes = std::max(g.stageBytes, bytes);
-      g.bulkCopies &= !c.streamsRows(steps) || c.K % 4 == 0; // in units of 16 bytes
-    }
-  // Two blocks side by side hide each other's waits; a block alone takes what there is.
-  int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
-  auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(4, (bytes - g.ringOffset) / g.stageBytes); };
-  g.stages = stagesIn(half);
-  if (grid.rowTiles > 1 || g.stages < 3) {
-    g.stages = stagesIn(architecture.sharedPerBlock);
-    g.residentBlocks = 1;
+  addRing(g, steps, pairs.value_or(1), architecture);
+  // What follows each stage costs as much as a group of products: a block that is alone has longer stages if three fit.
+  if (CudaGeometry longer = g; !pairs && g.slices == 1 && g.residentBlocks == 1 && mostTermsOf(steps) > g.stageK()) {
+    addRing(longer, steps, 2, architecture);
+    if (longer.stages >= 3)
+      g = longer;
   }
   if (g.stages < 2)
-    return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, /*copies=*/false) : std::nullopt;
-  g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
+    return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, pairs, /*copies=*/false) : std::nullopt;
   return g;
 }
 
 /// On tensor cores, without clusters: all grids of warps whose tiles fit.
-std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture) {
+std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture,
+                                           std::optional<int> stagePairs = std::nullopt) {
   bool pairs = llvm::all_of(steps.steps, [](const Step &step) {
     return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
            Contraction(step.contraction).wordBytes() == 2;
@@ -130,12 +155,12 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
   for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids)) {
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
-    if (auto g = tensorGeometry(steps, grid, architecture))
+    if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
       fitting.push_back(*g);
   }
   for (WarpGrid grid : narrowGrids)
     if (fitting.empty())
-      if (auto g = tensorGeometry(steps, grid, architecture))
+      if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
         fitting.push_back(*g);
   return fitting;
 }
@@ -174,7 +199,7 @@ std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Archite
   int cluster = int(std::min<int64_t>(mostCluster, llvm::bit_floor(uint64_t(panels))));
   if (architecture.capability < 90 || cluster < 2)
     return std::nullopt;
-  return tensorGeometry(steps, {2, 1, 1, 8, cluster}, architecture);
+  return tensorGeometry(steps, {2, 1, 1, 8, cluster}, architecture, 1);
 }
 
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
@@ -182,7 +207,7 @@ std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Archit
   Steps steps = Steps::of(kernel);
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return std::nullopt;
-  for (const CudaGeometry &g : tensorGeometries(steps, architecture))
+  for (const CudaGeometry &g : tensorGeometries(steps, architecture, other.pairs))
     if (g.hasWarpsOf(other))
       return g;
   return std::nullopt;

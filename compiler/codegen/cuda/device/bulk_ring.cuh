@@ -9,8 +9,11 @@
 
 namespace tutti {
 
-/// By bulk copies: the first warp asks for whole panels as soon as all warps have left a stage; the others only wait for
-/// what they need. Two barriers a stage lie before the ring: `full` counts bytes, `empty` warps.
+/// By bulk copies: each of the first warps asks for one panel of a stage; all only wait for what they need. Two barriers a stage
+/// lie before the ring: `full` counts bytes and who asked for them, `empty` warps.
+///
+/// A stage is filled a turn after it was left, where there are three or more: whoever fills it does not wait for the
+/// slowest warp then.
 ///
 /// Of the first `streams` layers there are some whose rows come, too. A stage has little of each, and a copy in bulk
 /// takes its turn whoever asks for it, so all threads bring them by cp.async, each its part, and `full` counts threads
@@ -20,12 +23,14 @@ public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
   __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), barriers(shared<uint64_t>(offset - barrierBytes, 2 * depth)), layers(layers), rows(rows) {
+      : layerOf(layerOf), barriers(shared<uint64_t>(offset - barrierBytes, 2 * depth)),
+        asked(asks() ? layers : streams), rows(rows) {
+    static_assert(Tile::passPanels <= Tile::threads / 32 && 2 * depth * 8 <= barrierBytes, "a panel a warp at most");
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(&barriers[i], streams ? 1 + blockDim.x : 1);
-        mbarrierInit(&barriers[depth + i], blockDim.x / 32);
+        mbarrierInit(&barriers[i], Tile::passPanels + (streams ? Tile::threads : 0));
+        mbarrierInit(&barriers[depth + i], Tile::threads / 32);
       }
       mbarrierInitFence();
     }
@@ -33,58 +38,72 @@ public:
   }
   /// As AsyncRing's.
   __device__ __forceinline__ int next() {
-    if (freed >= 0) {
+    if (left >= 0) {
       __syncwarp(); // all its lanes have left the stage before
       if (threadIdx.x % 32 == 0) {
-        mbarrierArrive(&barriers[depth + freed]);
+        mbarrierArrive(&barriers[depth + left]);
       }
     }
-    if (ahead.layer < (threadIdx.x < 32 ? layers : streams))
-      begin(freed >= 0 ? freed : depth - 1 - missing);
+    if (ahead.layer < asked)
+      begin();
     if (missing > 0)
       return -missing--;
-    int stage = slot;
-    mbarrierWait(&barriers[stage], round);
-    freed = stage;
-    slot = stage + 1 == depth ? 0 : stage + 1;
-    round ^= slot == 0;
-    return offset + stage * stageBytes;
+    mbarrierWait(&barriers[taken], takenRound);
+    left = taken;
+    taken = after(taken);
+    takenRound ^= taken == 0;
+    return offset + left * stageBytes;
   }
 
 private:
-  /// All lanes of the first warp: each asks for a panel. All threads, where rows come.
-  __device__ __forceinline__ void begin(int filled) {
-    const Layer layer = layerOf(ahead.layer);
-    const Stages<Math, Tile> stages(layer, ahead.pass);
-    constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
-    static_assert(Tile::passPanels <= 32, "a lane has one panel at most");
-    int at = offset + filled * stageBytes, from = ahead.from, columns = streams ? stages.columns(from) : 0;
-    if (freed >= 0 && (threadIdx.x < 32 || columns > 0)) {
-      mbarrierWait(&barriers[depth + filled], filled < slot ? round : round ^ 1);
+  __device__ __forceinline__ static bool asks() { return int(threadIdx.x) / 32 < Tile::passPanels; }
+  __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
+  /// By warps that ask for a panel; by all, where rows come.
+  __device__ __forceinline__ void begin() {
+    int lane = threadIdx.x % 32, panel = threadIdx.x / 32;
+    if (ahead.from == 0) {
+      layer = layerOf(ahead.layer);
+      stages = Stages<Math, Tile>(layer, ahead.pass);
+      if (asks() && panel < stages.panels) {
+        weights = stages.panel(panel);
+        words = stages.panelWords(panel);
+      } else {
+        words = 0;
+      }
     }
-    if (threadIdx.x < 32) {
-      int lane = threadIdx.x;
-      // Others' bytes may land before thread 0 expects them: until its arrival the phase cannot end.
-      if (lane == 0)
-        mbarrierExpect(&barriers[filled], stages.bytes(from));
-      if (streams && columns == 0 && lane == 0)
-        mbarrierArriveTimes(&barriers[filled], blockDim.x);
-      if (lane < stages.panels)
-        bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[lane * panelWords], stages.panel(lane, from, 0),
-                 stages.panelWords(lane, from) * 4, &barriers[filled]);
+    constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
+    int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0;
+    if (asks() || columns > 0) {
+      mbarrierWait(&barriers[depth + filled], filledRound); // of the first round: over from the start
+    }
+    if (asks() && lane == 0) {
+      int bytes = stages.groups(from) * words * 4;
+      mbarrierExpect(&barriers[filled], bytes);
+      if (bytes)
+        bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[panel * panelWords], &weights[from / 16 * words], bytes,
+                 &barriers[filled]);
+      if (streams && columns == 0 && panel == 0)
+        mbarrierArriveTimes(&barriers[filled], Tile::threads);
     }
     if (streams && columns > 0) {
       copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows, from,
                         columns);
       copyAsyncArrive(&barriers[filled]); // of the next phase, as this thread has seen the end of the last one
     }
+    filled = after(filled);
+    filledRound ^= filled == 0;
     if (!ahead.nextInPass<Tile>(layer))
       ahead.nextPass<Tile>(layer);
   }
   const LayerOf &layerOf;
   Shared<uint64_t> barriers;
-  int layers, rows, missing = depth - 1, slot = 0, freed = -1, round = 0;
+  int asked, rows; ///< layers of which this warp brings something
+  int missing = depth > 2 ? depth - 2 : 1, filled = 0, filledRound = 1, taken = 0, takenRound = 0, left = -1;
   Place ahead; ///< whose stage is copied next
+  Layer layer;
+  Stages<Math, Tile> stages;
+  Global<const uint32_t> weights = {uint64_t(0), 0}; ///< of the panel that this warp asks for
+  int words = 0;                                     ///< of 16 k; 0: there is none
 };
 
 } // namespace tutti

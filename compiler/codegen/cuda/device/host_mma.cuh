@@ -15,10 +15,7 @@ inline uint32_t toTf32(float value) {
 }
 
 #define TUTTI_MMA(name, type)                                                                                          \
-  inline void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],                                      \
-                   bool wanted = true TUTTI_AND_WHERE) {                                                               \
-    if (!wanted)                                                                                                       \
-      return;                                                                                                          \
+  inline void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2] TUTTI_AND_WHERE) {                    \
     MmaOperand operand = {d, a, b, MmaType::type, TUTTI_CAPABILITY};                                                   \
     emulator().warp(0xffffffff, &operand, emulator().multiply, false, #name, where);                                   \
   }

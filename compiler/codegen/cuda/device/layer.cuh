@@ -65,61 +65,74 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   using Tile = Tile_;
   static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
 
-  /// What a warp has of a pass: sums of own tiles of 16 rows, its panels' one after the other; or of slices, single
-  /// tiles.
+  /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
+  struct Share {
+    int tiles[Tile::warpPanels];                      ///< of each panel; 0: this warp has nothing to do
+    int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
+  };
+  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, single tiles.
   static constexpr int own = Tile::slices == 1 ? 4 : 1,
                        pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
+  static_assert(Tile::slices == 1 || Tile::pairs == 1, "slices' sums are of 32 k each");
   static_assert(Tile::warpPanels == 1 || !Math::chunked, "chunks of several panels would need too many registers");
   struct Sums {
     float of[Tile::warpPanels][pieces][own][4];
-    int tiles[Tile::warpPanels]; ///< of each panel; 0: this warp has nothing to do
   };
 
-  /// The elements k to k + 3 of the rows `upper` and `lower`, k a multiple of four, as a fragment; those past K are 0.
-  /// What is streamed lies from byte `stage` on, and begins with the element `from`.
-  __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int upper,
-                                                             int lower, int k) {
+  __device__ __forceinline__ static bool inStages(const Layer &layer) {
+    return lefts == streamed || (lefts & streamed && layer.left == streamed);
+  }
+  /// Elements from one row to the next.
+  __device__ __forceinline__ static int strideOf(const Layer &layer) {
+    return inStages(layer) ? rowPitch(Tile::stageK) : layer.stride;
+  }
+  /// Four neighbours of the rows `upper` and `lower`, as Share has them, as a fragment: `in` elements into a stage that
+  /// begins with the element `from`. What is streamed lies from byte `stage` on. Those from K on are 0.
+  __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in, int upper,
+                                                             int lower) {
+    int group = from + in + Tile::slice() * 32, k = group + int(threadIdx.x) % 4 * 4;
+    bool whole = unit == 16 || group + 16 <= layer.K;
     if constexpr (lefts & halves)
       if (lefts == halves || layer.left == halves) {
         const Shared<unsigned short> rows = shared<unsigned short>(layer.at, Tile::rows * layer.stride);
-        return Math::left(pairs(rows, layer, upper, k), pairs(rows, layer, lower, k));
+        return Math::left(pairs(rows, layer, upper + from + in, k, whole), pairs(rows, layer, lower + from + in, k, whole));
       }
     if constexpr (lefts & inGlobal)
       if (lefts == inGlobal || layer.left == inGlobal)
-        return Math::left(four(layer.rows, layer, upper * layer.stride, k, layer.stride % 4 == 0),
-                          four(layer.rows, layer, lower * layer.stride, k, layer.stride % 4 == 0));
-    bool inStage = !(lefts & floats) || (lefts & streamed && layer.left == streamed);
-    int at = inStage ? stage : layer.at, stride = inStage ? rowPitch(Tile::stageK) : layer.stride,
-        skipped = inStage ? from : 0;
-    const Shared<float> rows = shared<float>(at, Tile::rows * stride);
-    return Math::left(four(rows, layer, upper * stride - skipped, k, true),
-                      four(rows, layer, lower * stride - skipped, k, true));
+        return Math::left(four(layer.rows, layer, upper + from + in, k, whole, layer.stride % 4 == 0),
+                          four(layer.rows, layer, lower + from + in, k, whole, layer.stride % 4 == 0));
+    int at = inStages(layer) ? stage : layer.at, first = inStages(layer) ? in : from + in;
+    const Shared<float> rows = shared<float>(at, Tile::rows * strideOf(layer));
+    return Math::left(four(rows, layer, upper + first, k, whole, true), four(rows, layer, lower + first, k, whole, true));
   }
 
 private:
+  // Elements from `at` on, k and its neighbours. `whole`: no lane's group of 16 has one past K.
   template <class View>
-  __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int row, int k, bool aligned) {
-    if ((unit >= 4 || aligned) && (unit == 16 || k + 4 <= layer.K))
-      return rows.load4(row + k);
+  __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int at, int k, bool whole,
+                                                bool aligned) {
+    if ((unit >= 4 || aligned) && (whole || k + 4 <= layer.K))
+      return rows.load4(at);
     float4 v = make_float4(0, 0, 0, 0);
     if constexpr (unit >= 4)
       return v;
     if (k < layer.K)
-      v.x = rows[row + k];
+      v.x = rows[at];
     if (k + 1 < layer.K)
-      v.y = rows[row + k + 1];
+      v.y = rows[at + 1];
     if (k + 2 < layer.K)
-      v.z = rows[row + k + 2];
+      v.z = rows[at + 2];
     if (k + 3 < layer.K)
-      v.w = rows[row + k + 3];
+      v.w = rows[at + 3];
     return v;
   }
-  __device__ __forceinline__ static uint2 pairs(const Shared<unsigned short> &rows, const Layer &layer, int row,
-                                                int k) {
-    int at = row * layer.stride + k;
-    if (unit == 16 || k + 4 <= layer.K)
-      return rows.template load<uint2>(at);
+  /// Words one by one: an instruction's operand has those of the other row between them, and a register that was loaded
+  /// with its neighbour would have to be moved for each product.
+  __device__ __forceinline__ static uint2 pairs(const Shared<unsigned short> &rows, const Layer &layer, int at, int k,
+                                                bool whole) {
+    if (whole || k + 4 <= layer.K)
+      return make_uint2(rows.template loadAlone<uint32_t>(at), rows.template loadAlone<uint32_t>(at + 2));
     uint2 v = make_uint2(0, 0);
     if constexpr (unit >= 4)
       return v;

@@ -23,16 +23,12 @@ __device__ __forceinline__ uint32_t toTf32(float value) {
   return bits;
 }
 
-// `wanted`, the same for all lanes: a product that is not leaves d as it is, by a predicate.
 #define TUTTI_MMA(name, shape, type)                                                                                   \
-  __device__ __forceinline__ void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2],                  \
-                                       bool wanted = true) {                                                           \
-    asm volatile("{.reg .pred wanted;\n"                                                                               \
-                 "setp.ne.b32 wanted, %10, 0;\n"                                                                       \
-                 "@wanted mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                               \
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};}"                                              \
+  __device__ __forceinline__ void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {                \
+    asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                               \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                      \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(int(wanted)));                \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                  \
   }
 /// d += a b of 16x8 and 8x8 elements.
 TUTTI_MMA(mmaTf32, "m16n8k8", "tf32")

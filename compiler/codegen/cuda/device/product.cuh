@@ -36,9 +36,8 @@ struct Bfloat16Words {
   __device__ __forceinline__ static float rounded(float x) { return __bfloat162float(__float2bfloat16_rn(x)); }
 #if TUTTI_CAPABILITY >= 80
   __device__ __forceinline__ static uint32_t pair(float low, float high) { return packBfloat16(low, high); }
-  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2],
-                                             bool wanted) {
-    mmaBf16(sum, left, right, wanted);
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
+    mmaBf16(sum, left, right);
   }
 #endif
 };
@@ -51,9 +50,8 @@ struct HalfWords {
   __device__ __forceinline__ static float rounded(float x) { return __half2float(__float2half_rn(x)); }
 #if TUTTI_CAPABILITY >= 80
   __device__ __forceinline__ static uint32_t pair(float low, float high) { return packHalf(low, high); }
-  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2],
-                                             bool wanted) {
-    mmaF16(sum, left, right, wanted);
+  __device__ __forceinline__ static void mma(float (&sum)[4], const uint32_t (&left)[4], const uint32_t (&right)[2]) {
+    mmaF16(sum, left, right);
   }
 #endif
 };
@@ -102,9 +100,9 @@ struct Tf32x3 : Float32Words {
     return r;
   }
   /// low * high, high * low, high * high, each of both eights.
-  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
+  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r) {
     int eight = step % 2, kind = step / 2;
-    mmaTf32(sum, l.word[kind == 0 ? 2 + eight : eight], r.word[kind == 1 ? 2 + eight : eight], wanted);
+    mmaTf32(sum, l.word[kind == 0 ? 2 + eight : eight], r.word[kind == 1 ? 2 + eight : eight]);
   }
 };
 
@@ -124,8 +122,8 @@ struct Tf32 : Tf32Words {
     return {{{roundTf32(__uint_as_float(word[0])), roundTf32(__uint_as_float(word[1]))},
              {roundTf32(__uint_as_float(word[2])), roundTf32(__uint_as_float(word[3]))}}};
   }
-  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
-    mmaTf32(sum, l.word[step], r.word[step], wanted);
+  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r) {
+    mmaTf32(sum, l.word[step], r.word[step]);
   }
 };
 
@@ -143,8 +141,8 @@ template <class Words> struct Pairs : Words {
     return {{Words::pair(g.x, g.y), Words::pair(g8.x, g8.y), Words::pair(g.z, g.w), Words::pair(g8.z, g8.w)}};
   }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[2]) { return {{word[0], word[1]}}; }
-  __device__ __forceinline__ static void multiply(int, float (&sum)[4], const Left &l, const Right &r, bool wanted) {
-    Words::mma(sum, l.word, r.word, wanted);
+  __device__ __forceinline__ static void multiply(int, float (&sum)[4], const Left &l, const Right &r) {
+    Words::mma(sum, l.word, r.word);
   }
 };
 using Bf16 = Pairs<Bfloat16Words>;

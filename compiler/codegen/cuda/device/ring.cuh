@@ -23,26 +23,28 @@ public:
   __device__ __forceinline__ Stages(const Layer &layer, int pass)
       : panels(panelsOf(layer.tiles) - Tile::firstPanel(pass)), K(layer.K),
         tiles(layer.tiles - firstTileOf(layer.tiles, Tile::firstPanel(pass))),
-        begin(firstTileOf(layer.tiles, Tile::firstPanel(pass)) * tileWords()), weights(layer.weights), rows(layer.input),
+        begin(firstTileOf(layer.tiles, Tile::firstPanel(pass)) * groupWords * groupsOf(layer.K)), weights(layer.weights), rows(layer.input),
         streams(layer.left == streamed) {
     if (panels > Tile::passPanels)
       panels = Tile::passPanels;
   }
 
-  // Of the stage whose first k is `from`.
-  /// Its words of panel i from `word` on, and how many there are.
-  __device__ __forceinline__ auto panel(int i, int from, int word) const {
-    return &weights[begin + firstTileOf(tiles, i) * tileWords() + from / 16 * groupWords * tilesOf(tiles, i) + word];
+  /// Panel i of the pass, all its k, and its words of 16 k.
+  __device__ __forceinline__ Global<const uint32_t> panel(int i) const {
+    int all = groupsOf(K), words = panelWords(i);
+    return weights.slice(begin + firstTileOf(tiles, i) * groupWords * all, words * all);
   }
-  __device__ __forceinline__ int panelWords(int i, int from) const { return words(from) * tilesOf(tiles, i); }
+  __device__ __forceinline__ int panelWords(int i) const { return groupWords * tilesOf(tiles, i); }
+  // Of the stage whose first k is `from`.
+  /// How many 16 k it has.
+  __device__ __forceinline__ int groups(int from) const {
+    int left = groupsOf(K - from);
+    return left < Tile::stageK / 16 ? left : Tile::stageK / 16;
+  }
   /// Its elements of row i, and how many there are.
   __device__ __forceinline__ auto row(int i, int from) const { return &rows[i * K + from]; }
   __device__ __forceinline__ int columns(int from) const {
     return !streams ? 0 : K - from < Tile::stageK ? K - from : Tile::stageK;
-  }
-  /// Of all its panels.
-  __device__ __forceinline__ int bytes(int from) const {
-    return panels > 0 ? words(from) * (firstTileOf(tiles, panels - 1) + tilesOf(tiles, panels - 1)) * 4 : 0;
   }
 
 private:
@@ -51,21 +53,23 @@ private:
   Global<const float> rows = {uint64_t(0), 0};
   bool streams = false;
 
-  __device__ __forceinline__ int tileWords() const { return (K + 15) / 16 * groupWords; }
-  __device__ __forceinline__ int words(int from) const {
-    int left = (K - from + 15) / 16;
-    return (left < Tile::stageK / 16 ? left : Tile::stageK / 16) * groupWords;
-  }
+  __device__ __forceinline__ static int groupsOf(int k) { return unsigned(k + 15) / 16; }
 };
 
-/// The `columns` elements from `from` on of each row, by cp.async: each thread its part, `unit` floats at a time.
+/// The `columns` elements from `from` on of each row, by cp.async: each thread its part, `unit` floats at a time, of every
+/// so many rows.
 template <class Tile, int unit, class Math>
 __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const Shared<float> &to, int rows, int from,
                                          int columns) {
-#pragma unroll 1
-  for (int i = threadIdx.x * unit; i < (columns ? rows * Tile::stageK : 0); i += blockDim.x * unit) {
-    int row = i / Tile::stageK, column = i % Tile::stageK;
-    if (column < columns)
+  constexpr int units = Tile::stageK / unit, atOnce = Tile::threads / units;
+  static_assert(Tile::threads % units == 0, "a thread has the same columns of all its rows");
+  int column = threadIdx.x % units * unit;
+  if (column >= columns)
+    return;
+#pragma unroll 4
+  for (int i = 0; i < (Tile::rows + atOnce - 1) / atOnce; ++i) {
+    int row = int(threadIdx.x) / units + i * atOnce;
+    if (row < rows)
       __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
   }
 }
@@ -106,9 +110,9 @@ private:
       const Shared<uint32_t> to = shared<uint32_t>(filled, Tile::passPanels * units * 4);
 #pragma unroll 1
       for (int unit = threadIdx.x; unit < stages.panels * units; unit += blockDim.x) {
-        int panel = unit / units, word = unit % units * 4;
-        if (word < stages.panelWords(panel, from))
-          __pipeline_memcpy_async(&to[unit * 4], stages.panel(panel, from, word), 16);
+        int panel = unit / units, word = unit % units * 4, words = stages.panelWords(panel);
+        if (word < stages.groups(from) * words)
+          __pipeline_memcpy_async(&to[unit * 4], &stages.panel(panel)[from / 16 * words + word], 16);
       }
       const Shared<float> beside =
           shared<float>(filled + Tile::template weightBytes<Math>, columns ? Tile::rows * pitch : 0);

@@ -18,13 +18,13 @@ __device__ constexpr int firstTileOf(int tiles, int panel) {
 }
 
 /// The warps of a block are a grid of warpRows x warpColumns x slices. A warp has 16 rowTiles rows, warpPanels panels
-/// of columns, and of each stage's 32 slices k 32: so a narrow product keeps all warps busy. `blocks` form a cluster
-/// that shares the panels.
-template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1>
+/// of columns, and of each stage's 32 slices pairs k 32 pairs, pairs of groups: so a narrow product keeps all warps busy.
+/// `blocks` form a cluster that shares the panels.
+template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1>
 struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
-                       blocks = blocks_, warpPanels = warpPanels_;
-  static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices;
+                       blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_;
+  static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs, threads = 32 * warpRows * warpColumns * slices;
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
   /// Of a stage of the ring: words that a panel may take, and bytes of all panels; rows lie behind them.
   template <class Math> static constexpr int panelWords = stageK / 16 * Math::words * 32 * 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
-// Weights, and rows that are not in shared memory, come through a ring of stages of 32 k; sums stay in registers.
+// Weights, and rows that are not in shared memory, come through a ring of stages of 32 k or 64; sums stay in registers.
 //
 // The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32
 // columns, and the block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile
@@ -17,25 +17,34 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of a panel of `tiles` tiles, from `at` on. Where a kernel has panels of several widths, the
-/// words of tiles that a panel lacks are those of its last one.
+/// A lane's words of 16 k, the stage's `group`, of each tile of a panel of `tiles`. A tile that the panel lacks has the words of
+/// another: its products are thrown away, which costs less than to ask for each whether it is wanted.
 template <int widths, int words, int most>
-__device__ __forceinline__ void loadWords(uint32_t (&word)[words][most], const Shared<uint32_t> &from, int at, int tiles) {
-  int lane = int(threadIdx.x) % 32;
-  if constexpr (widths >= 4)
-    if (widths == 4 || tiles == 4) {
+__device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int group, int tiles) {
+  constexpr int atOnce = most < 4 / words ? most : 4 / words;
+  int lane = int(threadIdx.x) % 32, at = group * words * 32 * tiles;
+  if constexpr (widths % 2 && atOnce == 2)
+    if (tiles == 1) { // two words, not four
+      uint2 v = from.load2(at + lane * 2);
 #pragma unroll
-      for (int i = 0; i < words; ++i) {
-        uint4 v = from.load4(at + (i * 32 + lane) * 4);
-        word[i][0] = v.x, word[i][1] = v.y, word[i][2] = v.z, word[i][3] = v.w;
-      }
+      for (int j = 0; j < most; ++j)
+        word[j][0] = v.x, word[j][1] = v.y;
       return;
     }
 #pragma unroll
-  for (int i = 0; i < words; ++i)
+  for (int j = 0; j < most; j += atOnce) {
+    int mine = widths == most || j < tiles ? j : 0;
+    if constexpr (atOnce * words == 4) {
+      uint4 v = from.load4(at + mine * words * 32 + lane * 4);
+      const uint32_t four[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-    for (int j = 0; j < most; ++j)
-      word[i][j] = from[at + (i * 32 + lane) * tiles + (j > 0 && tiles == 2)];
+      for (int i = 0; i < 4; ++i)
+        word[j + i / words][i % words] = four[i];
+    } else {
+      uint2 v = from.load2(at + lane * 2);
+      word[j][0] = v.x, word[j][1] = v.y;
+    }
+  }
 }
 
 template <int rowTiles, int tiles>
@@ -93,13 +102,20 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
   }
 }
 
-/// What this warp has to do of a pass.
-template <class L> __device__ __forceinline__ void beginPass(const Layer &layer, int pass, int rows, typename L::Sums &sums) {
+/// What this warp has to do of a pass. Rows past the last are the last once more.
+template <class L> __device__ __forceinline__ void beginPass(const Layer &layer, int pass, int rows, typename L::Share &share) {
   using Tile = typename L::Tile;
 #pragma unroll
   for (int i = 0; i < Tile::warpPanels; ++i) {
     int panel = Tile::firstPanel(pass) + Tile::column() + i * Tile::warpColumns;
-    sums.tiles[i] = panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? tilesOf(layer.tiles, panel) : 0;
+    share.tiles[i] = panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? tilesOf(layer.tiles, panel) : 0;
+  }
+  int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + lane % 4 * 4;
+#pragma unroll
+  for (int m = 0; m < Tile::rowTiles; ++m) {
+    int upper = Tile::firstRow() + m * 16 + lane / 4, lower = upper + 8;
+    share.upper[m] = (upper < rows ? upper : rows - 1) * stride + begin;
+    share.lower[m] = (lower < rows ? lower : rows - 1) * stride + begin;
   }
 }
 
@@ -113,70 +129,64 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
 /// sums += the k of a stage: a layer's rows [rows, K] times this block's panels of its weight. All threads of the block
 /// come here.
 template <class L>
-__device__ __forceinline__ void multiply(const Layer &layer, const Place &place, int stage, int rows, typename L::Sums &sums) {
+__device__ __forceinline__ void multiply(const Layer &layer, const Place &place, int stage, const typename L::Share &share,
+                                         typename L::Sums &sums) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
   constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1,
-                groupWords = Math::words * 32, panelWords = Tile::template panelWords<Math>;
-  int lane = threadIdx.x % 32, first = Tile::firstRow(), begin = place.from + Tile::slice() * 32;
-  if (sums.tiles[0] == 0) // and no other panel, and no slice
+                panelWords = Tile::template panelWords<Math>;
+  if (share.tiles[0] == 0) // and no other panel, and no slice
     return;
+#pragma unroll 1
+  for (int first = 0; first < 32 * Tile::pairs; first += 32) {
+    if (Tile::pairs > 1 && place.from + first >= layer.K)
+      break;
   float pair[rowTiles][4][4]; // of chunks: their sums are added first
   if (Math::chunked)
     fill(pair, -0.0f);
-#pragma unroll 1
+  // One chain of many tiles has enough to do between a group's loads; the others need the next group's beside them.
+#pragma unroll(Math::chunked || rowTiles * Tile::warpPanels <= 2 ? 2 : 1)
   for (int group = 0; group < 2; ++group) {
-    int k = begin + group * 16;
-    if (k >= layer.K)
+    if (place.from + Tile::slice() * 32 + first + group * 16 >= layer.K)
       break;
-    // Rows past the last are the last once more.
     typename Math::Left left[rowTiles];
 #pragma unroll
-    for (int m = 0; m < rowTiles; ++m) {
-      int row = first + m * 16 + lane / 4, upper = row < rows ? row : rows - 1,
-          lower = row + 8 < rows ? row + 8 : rows - 1;
-      left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, upper, lower, k + lane % 4 * 4);
-    }
+    for (int m = 0; m < rowTiles; ++m)
+      left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, first + group * 16, share.upper[m], share.lower[m]);
     float sum[rowTiles][4][4];
     if (Math::chunked)
       fill(sum, 0.0f);
 #pragma unroll
     for (int i = 0; i < Tile::warpPanels; ++i) {
-      int tiles = sums.tiles[i];
+      int tiles = share.tiles[i];
       if (tiles == 0)
         continue;
       const Shared<uint32_t> words =
           shared<uint32_t>(stage + (Tile::column() + i * Tile::warpColumns) * panelWords * 4, panelWords);
-      uint32_t word[Math::words][most];
-      loadWords<L::widths>(word, words, (Tile::slice() * 2 + group) * groupWords * tiles, tiles);
+      uint32_t word[most][Math::words];
+      loadWords<L::widths>(word, words, Tile::slice() * 2 + first / 16 + group, tiles);
       typename Math::Right right[most];
 #pragma unroll
-      for (int j = 0; j < most; ++j) {
-        uint32_t own[Math::words];
-#pragma unroll
-        for (int w = 0; w < Math::words; ++w)
-          own[w] = word[w][j];
-        if (L::widths == most || j == 0 || j < tiles)
-          right[j] = Math::right(own);
-      }
+      for (int j = 0; j < most; ++j)
+        right[j] = Math::right(word[j]);
 #pragma unroll
       for (int step = 0; step < Math::steps; ++step)
 #pragma unroll
         for (int j = 0; j < most; ++j)
 #pragma unroll
           for (int m = 0; m < rowTiles; ++m)
-            Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j],
-                           L::widths == most || j == 0 || j < tiles);
+            Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j]);
     }
     if constexpr (Math::chunked)
       addTo(pair, sum);
   }
   int slices = Tile::slices < (layer.K - place.from + 31) / 32 ? Tile::slices : (layer.K - place.from + 31) / 32;
   if constexpr (Tile::slices > 1)
-    addSlices<Tile, L::exchange>(sums.of[0], pair, sums.tiles[0], slices,
+    addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0], slices,
                                  place.from + Tile::stageK < layer.K || place.pass + 1 < layer.template passes<Tile>());
   else if constexpr (Math::chunked)
     addTo(sums.of[0], pair);
+  }
 }
 
 /// store(row, column, sums, columns(column) and so on) for the sums of a pass. One piece of code is for all layers,
@@ -264,6 +274,8 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
     int panel = inside / 32 < wide ? inside / 32 : P::tiles % 4 >= 2 && inside / 8 >= wide * 4 + 2 ? wide + 1 : wide;
     int tiles = tilesOf(P::tiles, panel), begin = firstTileOf(P::tiles, panel), place = inside - begin * 8,
         g = place / tiles, j = place % tiles;
+    int atOnce = tiles < Math::parts ? tiles : Math::parts, // tiles whose words a lane has side by side
+        first = begin * P::groups * P::groupWords + j / atOnce * atOnce * Math::words * 32 + j % atOnce * Math::words;
     float total[rowsAtOnce];
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
@@ -278,8 +290,8 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
         float sum[rowsAtOnce] = {};
 #pragma unroll 4
         for (int k = start; k < start + chunk && k < P::K; ++k) {
-          int word = (k / 16 * Math::words + k % 4 / Math::parts) * 32 + g * 4 + k % 16 / 4;
-          float w = Math::weight(weights[begin * P::groups * P::groupWords + word * tiles + j], k % Math::parts);
+          int word = k / 16 * P::groupWords * tiles + (g * 4 + k % 16 / 4) * atOnce * Math::words + k % 4 / Math::parts;
+          float w = Math::weight(weights[first + word], k % Math::parts);
 #pragma unroll
           for (int i = 0; i < rowsAtOnce; ++i)
             sum[i] = __fmaf_rn(Math::rounded(left.at(row + i < rows ? row + i : rows - 1, k)), w, sum[i]);
