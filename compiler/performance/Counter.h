@@ -85,9 +85,9 @@ private:
 
   // Contractions, in Products.cpp.
   struct Share {
-    double panels = 0, tiles = 0; ///< of a block
-    double visits = 0;            ///< of warps that read its rows: one for all panels that a warp has in a pass
-    double uneven = 1;            ///< the busiest of the processor's four parts has so many times its share
+    double panels = 0, tiles = 0, made = 0; ///< of a block: panels, their tiles, and those multiplied
+    double visits = 0; ///< of warps that read its rows: one for all panels that a warp has in a pass
+    double uneven = 1; ///< the busiest of the processor's four parts has so many times its share
   };
   Share shareOf(Contraction c);
   void countContraction(const Step &of);

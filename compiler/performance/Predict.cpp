@@ -58,7 +58,8 @@ struct Way {
       // So many bytes are on their way, and each takes a latency.
       double inFlight = step.inFlight > 0 ? step.inFlight : work.inFlight;
       if (inFlight > 0)
-        stream = step.l2Bytes * (work.warm ? device.l2Latency : device.dramLatency) / inFlight;
+        stream = (step.inFlight > 0 ? step.ringBytes : step.l2Bytes) *
+                 (work.warm ? device.l2Latency : device.dramLatency) / inFlight;
       busy += most;
       alone += std::max({most, chain, stream});
       later += std::max({most, chain, stream * seldom});

@@ -35,8 +35,9 @@ struct StepWork {
   double moves = 0; ///< loads and stores of a word
   double sharedBytes =
       0; ///< over the path to shared memory and L1: 128 a warp's access, also where its lanes read one word
-  double l2Bytes = 0;  ///< between the processor and the L2 cache
-  double inFlight = 0; ///< of these, that can have been asked for and not be there; 0: the kernel's
+  double l2Bytes = 0;   ///< between the processor and the L2 cache
+  double ringBytes = 0; ///< of these, by the ring
+  double inFlight = 0;  ///< of these, that can have been asked for and not be there; 0: there is no ring, the kernel's
   Chain chain = {};
 };
 

@@ -52,18 +52,26 @@ Counter::Share Counter::shareOf(Contraction c) {
   std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
   int64_t passPanels = g.warpColumns * g.warpPanels, count = int64_t(panels.size());
   int warpRows = int(std::min<double>(g.warpRows, std::ceil(rows / (16 * g.rowTiles))));
+  // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
+  int64_t widest = 1;
+  for (const Step &other : steps.steps)
+    if (other.contraction && Contraction(other.contraction).onTensorCores())
+      widest = std::max(
+          widest,
+          std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(Contraction(other.contraction).N, 8)))));
   double parts[4] = {}, all = 0;
   for (int64_t from = 0; from < count; from += passPanels * g.cluster)
     for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
       double tiles = double(panels[from + i].tiles);
       share.panels += 1;
       share.tiles += tiles;
+      share.made += double(widest);
       share.visits += i < g.warpColumns;
       // device/shape.cuh: the warps that have this panel, one of each row and slice; warp w is on part w % 4.
       for (int row = 0; row < warpRows; ++row)
         for (int slice = 0; slice < g.slices; ++slice) {
           int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
-          parts[((row * g.warpColumns + column) * g.slices + slice) % 4] += tiles, all += tiles;
+          parts[((row * g.warpColumns + column) * g.slices + slice) % 4] += 1, all += 1;
         }
     }
   share.uneven = *std::max_element(parts, parts + 4) * 4 / all;
@@ -228,11 +236,11 @@ void Counter::countFragments(Contraction c, Share own) {
 
   // Each row of warps reads all weights, and each warp that has panels all of its rows.
   double visits = warpRows * groups * 32; // lanes, in a group of 16 k
-  step->products += warpRows * 16 * m * groups * 16 * own.tiles * 8;
+  step->products += warpRows * 16 * m * groups * 16 * own.made * 8;
   step->uneven = own.uneven;
-  step->moves += visits * (own.visits * 2 * m + own.panels * words);
-  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow ? 8 : 16) + own.tiles * words * 4);
-  double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.tiles * 4;
+  step->moves += visits * (own.visits * (left.narrow ? 4 : 2) * m + own.made * words / 4);
+  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow ? 8 : 16) + own.made * words * 4);
+  double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.made * 4;
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
   step->integer += visits * (own.visits * 2 * m + own.panels * words); // addresses
@@ -240,13 +248,16 @@ void Counter::countFragments(Contraction c, Share own) {
     step->fp32 += visits * 4 * m * own.panels * 4 * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
-  // next; copies in bulk bring a panel, by the first warp, and rows come by cp.async of all threads, which follow
-  // the stages until no more rows come.
+  // next; copies in bulk bring a panel, each by a warp of its own, and rows come by cp.async of all threads, which
+  // follow the stages until no more rows come. (Instructions as NVRTC 13 prints them for sm_90: 40 of each warp, 75 to
+  // ask for a panel, 35 for rows.)
   double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
   double streamed = streams ? stages / std::ceil(double(c.K) / double(geometry.stageK())) * rows * double(c.K) * 4 : 0;
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
-  step->inFlight = double(geometry.stages - 1) * (weights + streamed) / stages;
+  step->ringBytes = weights + streamed;
+  step->inFlight = double(geometry.bulkCopies && geometry.stages > 2 ? geometry.stages - 2 : geometry.stages - 1) *
+                   (weights + streamed) / stages;
   if (geometry.bulkCopies) {
     bool here = false, rowsCome = false;
     for (const Step &other : steps.steps) {
@@ -254,7 +265,10 @@ void Counter::countFragments(Contraction c, Share own) {
       rowsCome |= here && other.contraction && Contraction(other.contraction).streamsRows(steps);
     }
     step->moves += streamed / 16;
-    step->integer += stages * (32 * 70 + double(geometry.threads) * (rowsCome ? 50 : 20)) + streamed / 16 * 10;
+    double asking = 32.0 * geometry.warpColumns * geometry.warpPanels;
+    double turns = stages * (asking * 75 + double(geometry.threads) * (rowsCome ? 75 : 40));
+    step->integer += turns / 2; // the others are multiplications and moves, which IMAD does beside fma, and branches
+    step->fp32 += turns / 2;
     step->chain.shared += stages * (streams ? 2 : 1);
   } else {
     double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);

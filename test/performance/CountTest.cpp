@@ -108,8 +108,8 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(work.blocks, 3);
   ASSERT_EQ(work.steps.size(), 2u);
   EXPECT_EQ(work.steps[0].product, Product::tf32x3);
-  EXPECT_EQ(work.steps[0].products, 16.0 * 32 * 48);
-  EXPECT_EQ(work.steps[1].products, 16.0 * 48 * 16);
+  EXPECT_EQ(work.steps[0].products, 16.0 * 32 * 64); // a panel of two tiles makes four, as the other one
+  EXPECT_EQ(work.steps[1].products, 16.0 * 48 * 32);
   // Weights go from the L2 cache to shared memory once; rows of the first layer come with them.
   EXPECT_EQ(work.steps[0].l2Bytes, 32 * 48 * 4 + 5 * inputs * 4 + hidden * 4);
   EXPECT_EQ(work.steps[1].l2Bytes, 48 * 16 * 4 + 5 * outputs * 4);
@@ -117,7 +117,7 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(work.steps[0].chain.barriers, 1);
   EXPECT_EQ(work.steps[1].chain.barriers, 0); // the heads' follows
   EXPECT_EQ(work.steps[1].chain.shared, 2 * 2);
-  EXPECT_EQ(work.steps[1].inFlight, double(geometry.stages - 1) * 48 * 16 * 4 / 2); // of its two stages
+  EXPECT_EQ(work.steps[1].inFlight, double(geometry.stages - 2) * 48 * 16 * 4 / 2); // of its two stages
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.steps[0].chain.barriers, 1); // the next layer's first stage is waited for anyway
   EXPECT_EQ(work.steps[1].chain.barriers, 2);
@@ -149,7 +149,7 @@ TEST_F(Count, BlocksOfAClusterShareTheColumns) {
   KernelWork alone = countKernel(k, one, sizes), shared = countKernel(k, two, sizes);
   EXPECT_EQ(shared.blocks, 2 * alone.blocks);
   EXPECT_EQ(shared.dramBytes, alone.dramBytes);
-  EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 48);
+  EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 64);
   EXPECT_EQ(shared.steps[0].products, 16.0 * 32 * 32); // of the first block
   EXPECT_EQ(shared.steps[0].l2Bytes, 32 * 32 * 4 + 16 * inputs * 4 + hidden * 4);
   EXPECT_EQ(shared.steps[0].chain.clusterBarriers, 1);

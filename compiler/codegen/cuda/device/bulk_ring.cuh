@@ -82,8 +82,9 @@ private:
       if (bytes)
         bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[panel * panelWords], &weights[from / 16 * words], bytes,
                  &barriers[filled]);
-      if (streams && columns == 0 && panel == 0)
+      if (streams && columns == 0 && panel == 0) {
         mbarrierArriveTimes(&barriers[filled], Tile::threads);
+      }
     }
     if (streams && columns > 0) {
       copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows, from,
