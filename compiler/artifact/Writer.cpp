@@ -38,9 +38,18 @@ public:
       unlink(temporary.c_str());
   }
   llvm::Error create() {
-    int flags = temporary == path ? 0 : O_CREAT | O_TRUNC;
-    descriptor = open(temporary.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
-    return descriptor < 0 ? failure() : llvm::Error::success();
+    // A file of the temporary name is somebody else's, and so is what a link of that name leads to.
+    constexpr int mostNames = 100;
+    std::string first = temporary;
+    for (int i = 1; descriptor < 0; ++i) {
+      int flags = first == path ? 0 : O_CREAT | O_EXCL;
+      descriptor = open(temporary.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
+      if (descriptor < 0 && (errno != EEXIST || flags == 0 || i == mostNames))
+        return failure();
+      if (descriptor < 0)
+        temporary = first + "-" + std::to_string(i);
+    }
+    return llvm::Error::success();
   }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
     const char *from = static_cast<const char *>(data);

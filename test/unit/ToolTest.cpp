@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tools as a shell meets them: outputs, exit codes, and nothing left behind by what fails.
+#include "common/Tool.h"
 #include "ArtifactBuilder.h"
 #include "common/Npy.h"
 
@@ -137,6 +138,33 @@ TEST_F(Tools, runLeavesNothingOnAFullDisk) {
   EXPECT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o", "ulimit -f 1; trap '' XFSZ;"), 6) << err;
   EXPECT_NE(err.find("cannot write 'o/y"), std::string::npos) << err;
   EXPECT_FALSE(fs::exists(folder / "o"));
+}
+
+TEST_F(Tools, severalFilesAreReplacedTogetherOrNotAtAll) {
+  auto textOf = [&](const char *name) {
+    std::ifstream in(path(name));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  auto filesNow = [&] { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); };
+  std::ofstream(path("old")) << "before";
+  auto files = filesNow();
+  {
+    OutputFiles out;
+    for (const char *name : {"old", "new", "folder"})
+      ASSERT_FALSE(out.write(path(name), {"after"}));
+    fs::create_directory(path("folder")); // which no file replaces
+    EXPECT_TRUE(out.commit());
+  }
+  EXPECT_EQ(textOf("old"), "before");
+  EXPECT_FALSE(fs::exists(path("new")));
+  fs::remove(path("folder"));
+  EXPECT_EQ(filesNow(), files);
+  OutputFiles out;
+  for (const char *name : {"old", "new"})
+    ASSERT_FALSE(out.write(path(name), {"after"}));
+  EXPECT_FALSE(out.commit());
+  EXPECT_EQ(textOf("old") + textOf("new"), "afterafter");
+  EXPECT_EQ(filesNow(), files + 1);
 }
 
 TEST_F(Tools, inspectSpeaksJson) {

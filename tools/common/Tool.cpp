@@ -351,13 +351,30 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
 }
 
 Failure OutputFiles::commit() {
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (rename(entries[i].temporary.c_str(), entries[i].path.c_str()) != 0) {
-      Failure failure(kResource, "cannot write " + quote(entries[i].path) + ": " + std::strerror(errno));
-      for (size_t done = 0; done < i; ++done)
+  // Each file that is replaced keeps another name until all are in their places, to come back if one cannot be.
+  auto formerOf = [](const Entry &entry) { return entry.temporary + "-former"; };
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry &entry = entries[i];
+    entry.replaces = link(entry.path.c_str(), formerOf(entry).c_str()) == 0;
+    // A file system may have no second names: then the file is gone for a moment.
+    struct stat info;
+    if (!entry.replaces && errno != ENOENT && lstat(entry.path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      entry.replaces = rename(entry.path.c_str(), formerOf(entry).c_str()) == 0;
+    if (rename(entry.temporary.c_str(), entry.path.c_str()) == 0)
+      continue;
+    Failure failure(kResource, "cannot write " + quote(entry.path) + ": " + std::strerror(errno));
+    for (size_t done = 0; done <= i; ++done)
+      if (entries[done].replaces)
+        rename(formerOf(entries[done]).c_str(), entries[done].path.c_str());
+      else if (done < i)
         unlink(entries[done].path.c_str());
-      return failure;
-    }
+    for (const Entry &each : entries) // where both names are one file's, a rename leaves both
+      unlink(formerOf(each).c_str());
+    return failure;
+  }
+  for (const Entry &entry : entries)
+    if (entry.replaces)
+      unlink(formerOf(entry).c_str());
   entries.clear();
   folders.clear();
   return {};

@@ -105,7 +105,8 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
 std::string dimsText(const tutti_port_t &port);
 
 /// Files that appear all together or not at all: each is written under a temporary name beside its own and renamed by
-/// commit(). What was not committed is removed, and so is the folder if this made it.
+/// commit(), which puts back what it has replaced if one of them cannot be. What was not committed is removed, and so
+/// is the folder if this made it.
 class OutputFiles {
 public:
   OutputFiles() = default;
@@ -122,6 +123,7 @@ public:
 private:
   struct Entry {
     std::string temporary, path;
+    bool replaces = false; ///< a file that is kept until commit() has ended
   };
   std::vector<Entry> entries;
   std::vector<std::string> folders; ///< that this made, outermost first
