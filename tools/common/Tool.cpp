@@ -355,21 +355,23 @@ Failure OutputFiles::commit() {
   auto formerOf = [](const Entry &entry) { return entry.temporary + "-former"; };
   for (size_t i = 0; i < entries.size(); ++i) {
     Entry &entry = entries[i];
-    entry.replaces = link(entry.path.c_str(), formerOf(entry).c_str()) == 0;
-    // A file system may have no second names: then the file is gone for a moment.
+    std::string former = formerOf(entry);
     struct stat info;
-    if (!entry.replaces && errno != ENOENT && lstat(entry.path.c_str(), &info) == 0 && S_ISREG(info.st_mode))
-      entry.replaces = rename(entry.path.c_str(), formerOf(entry).c_str()) == 0;
-    if (rename(entry.temporary.c_str(), entry.path.c_str()) == 0)
+    bool isThere = lstat(entry.path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    // A file system may have no second names, or not for this file: then it is gone for a moment.
+    entry.replaces = isThere && (link(entry.path.c_str(), former.c_str()) == 0 ||
+                                 (errno != EEXIST && rename(entry.path.c_str(), former.c_str()) == 0));
+    if (entry.replaces == isThere && rename(entry.temporary.c_str(), entry.path.c_str()) == 0)
       continue;
     Failure failure(kResource, "cannot write " + quote(entry.path) + ": " + std::strerror(errno));
-    for (size_t done = 0; done <= i; ++done)
-      if (entries[done].replaces)
-        rename(formerOf(entries[done]).c_str(), entries[done].path.c_str());
-      else if (done < i)
-        unlink(entries[done].path.c_str());
-    for (const Entry &each : entries) // where both names are one file's, a rename leaves both
-      unlink(formerOf(each).c_str());
+    for (size_t done = 0; done <= i; ++done) {
+      const Entry &each = entries[done];
+      if (!each.replaces && done < i)
+        unlink(each.path.c_str());
+      // Of two names of one file both stay; a file that cannot come back keeps the other name.
+      if (each.replaces && rename(formerOf(each).c_str(), each.path.c_str()) == 0)
+        unlink(formerOf(each).c_str());
+    }
     return failure;
   }
   for (const Entry &entry : entries)

@@ -23,8 +23,8 @@ public:
   __device__ __forceinline__ Stages(const Layer &layer, int pass)
       : panels(panelsOf(layer.tiles) - Tile::firstPanel(pass)), K(layer.K),
         tiles(layer.tiles - firstTileOf(layer.tiles, Tile::firstPanel(pass))),
-        begin(firstTileOf(layer.tiles, Tile::firstPanel(pass)) * groupWords * groupsOf(layer.K)), weights(layer.weights), rows(layer.input),
-        streams(layer.left == streamed) {
+        begin(firstTileOf(layer.tiles, Tile::firstPanel(pass)) * groupWords * groupsOf(layer.K)), weights(layer.weights),
+        rows(layer.input), streams(layer.left == streamed) {
     if (panels > Tile::passPanels)
       panels = Tile::passPanels;
   }

@@ -141,51 +141,52 @@ __device__ __forceinline__ void multiply(const Layer &layer, const Place &place,
   for (int first = 0; first < 32 * Tile::pairs; first += 32) {
     if (Tile::pairs > 1 && place.from + first >= layer.K)
       break;
-  float pair[rowTiles][4][4]; // of chunks: their sums are added first
-  if (Math::chunked)
-    fill(pair, -0.0f);
-  // One chain of many tiles has enough to do between a group's loads; the others need the next group's beside them.
-#pragma unroll(Math::chunked || rowTiles * Tile::warpPanels <= 2 ? 2 : 1)
-  for (int group = 0; group < 2; ++group) {
-    if (place.from + Tile::slice() * 32 + first + group * 16 >= layer.K)
-      break;
-    typename Math::Left left[rowTiles];
-#pragma unroll
-    for (int m = 0; m < rowTiles; ++m)
-      left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, first + group * 16, share.upper[m], share.lower[m]);
-    float sum[rowTiles][4][4];
+    float pair[rowTiles][4][4]; // of chunks: their sums are added first
     if (Math::chunked)
-      fill(sum, 0.0f);
+      fill(pair, -0.0f);
+    // One chain of many tiles has enough to do between a group's loads; the others need the next group's beside them.
+#pragma unroll(Math::chunked || rowTiles * Tile::warpPanels <= 2 ? 2 : 1)
+    for (int group = 0; group < 2; ++group) {
+      if (place.from + Tile::slice() * 32 + first + group * 16 >= layer.K)
+        break;
+      typename Math::Left left[rowTiles];
 #pragma unroll
-    for (int i = 0; i < Tile::warpPanels; ++i) {
-      int tiles = share.tiles[i];
-      if (tiles == 0)
-        continue;
-      const Shared<uint32_t> words =
-          shared<uint32_t>(stage + (Tile::column() + i * Tile::warpColumns) * panelWords * 4, panelWords);
-      uint32_t word[most][Math::words];
-      loadWords<L::widths>(word, words, Tile::slice() * 2 + first / 16 + group, tiles);
-      typename Math::Right right[most];
+      for (int m = 0; m < rowTiles; ++m)
+        left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, first + group * 16, share.upper[m],
+                          share.lower[m]);
+      float sum[rowTiles][4][4];
+      if (Math::chunked)
+        fill(sum, 0.0f);
 #pragma unroll
-      for (int j = 0; j < most; ++j)
-        right[j] = Math::right(word[j]);
-#pragma unroll
-      for (int step = 0; step < Math::steps; ++step)
+      for (int i = 0; i < Tile::warpPanels; ++i) {
+        int tiles = share.tiles[i];
+        if (tiles == 0)
+          continue;
+        const Shared<uint32_t> words =
+            shared<uint32_t>(stage + (Tile::column() + i * Tile::warpColumns) * panelWords * 4, panelWords);
+        uint32_t word[most][Math::words];
+        loadWords<L::widths>(word, words, Tile::slice() * 2 + first / 16 + group, tiles);
+        typename Math::Right right[most];
 #pragma unroll
         for (int j = 0; j < most; ++j)
+          right[j] = Math::right(word[j]);
 #pragma unroll
-          for (int m = 0; m < rowTiles; ++m)
-            Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j]);
+        for (int step = 0; step < Math::steps; ++step)
+#pragma unroll
+          for (int j = 0; j < most; ++j)
+#pragma unroll
+            for (int m = 0; m < rowTiles; ++m)
+              Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j]);
+      }
+      if constexpr (Math::chunked)
+        addTo(pair, sum);
     }
-    if constexpr (Math::chunked)
-      addTo(pair, sum);
-  }
-  int slices = Tile::slices < (layer.K - place.from + 31) / 32 ? Tile::slices : (layer.K - place.from + 31) / 32;
-  if constexpr (Tile::slices > 1)
-    addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0], slices,
-                                 place.from + Tile::stageK < layer.K || place.pass + 1 < layer.template passes<Tile>());
-  else if constexpr (Math::chunked)
-    addTo(sums.of[0], pair);
+    int slices = Tile::slices < (layer.K - place.from + 31) / 32 ? Tile::slices : (layer.K - place.from + 31) / 32;
+    if constexpr (Tile::slices > 1)
+      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0], slices,
+                                   place.from + Tile::stageK < layer.K || place.pass + 1 < layer.template passes<Tile>());
+    else if constexpr (Math::chunked)
+      addTo(sums.of[0], pair);
   }
 }
 
