@@ -90,7 +90,10 @@ void Counter::countContraction(const Step &of) {
   if (fragments) {
     Share share = shareOf(c);
     countFragments(c, share);
+    // A warp's sums are done before it makes anything of them.
+    begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", what follows");
     countEnd(of, std::min(double(c.N), share.tiles * 8));
+    step->uneven = 1;
     return;
   }
   touch(c.op.getRhs());
@@ -230,52 +233,59 @@ void Counter::countFragments(Contraction c, Share own) {
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
-  if (left.narrow) // they are in shared memory as fragments want them
+  bool streams = c.streamsRows(steps, geometry), chunks = step->product == Product::tf32x3,
+       copied = geometry.copyOffset >= 0 && c.copiesRows(steps), halves = left.narrow || copied;
+  if (halves) // they are in shared memory as fragments want them
     each.left = {};
-  bool streams = c.streamsRows(steps), chunks = step->product == Product::tf32x3;
+  if (copied) { // device/rows.cuh: eight loads of four elements at a time by each thread
+    double elements = rows * double(c.K), threads = double(geometry.threads);
+    step->moves += elements / 2;
+    step->integer += elements * 3;
+    step->sharedBytes += elements * 2;
+    step->l2Bytes += elements * 4;
+    step->chain.l2 += std::ceil(elements / (threads * 32));
+    step->chain.barriers += 1;
+  }
 
   // Each row of warps reads all weights, and each warp that has panels all of its rows.
   double visits = warpRows * groups * 32; // lanes, in a group of 16 k
   step->products += warpRows * 16 * m * groups * 16 * own.made * 8;
   step->uneven = own.uneven;
-  step->moves += visits * (own.visits * (left.narrow ? 4 : 2) * m + own.made * words / 4);
-  step->sharedBytes += visits * (own.visits * 2 * m * (left.narrow ? 8 : 16) + own.made * words * 4);
+  step->moves += visits * (own.visits * (halves ? 1 : words == 2 ? 4 : 2) * m + own.made * words / 4);
+  step->sharedBytes += visits * (own.visits * 2 * m * (halves ? 8 : 16) + own.made * words * 4);
   double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.made * 4;
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
-  step->integer += visits * (own.visits * 2 * m + own.panels * words); // addresses
+  step->integer += visits * (own.visits + own.panels * words / 2); // addresses
   if (chunks) // a group is added up by itself, and then the pair of groups
     step->fp32 += visits * 4 * m * own.panels * 4 * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
-  // next; copies in bulk bring a panel, each by a warp of its own, and rows come by cp.async of all threads, which
-  // follow the stages until no more rows come. (Instructions as NVRTC 13 prints them for sm_90: 40 of each warp, 75 to
-  // ask for a panel, 35 for rows.)
+  // next. Copies in bulk are asked for by one warp, rows by cp.async of all threads, or of a producer. (Instructions as
+  // NVRTC 13 prints them for sm_90: of each warp 40 a stage and 120 a pass, of one warp 60 to ask for a stage.)
+  double passes = stages / std::ceil(double(c.K) / double(geometry.stageK())), warps = double(geometry.threads) / 32;
   double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
-  double streamed = streams ? stages / std::ceil(double(c.K) / double(geometry.stageK())) * rows * double(c.K) * 4 : 0;
+  double streamed = streams ? passes * rows * double(c.K) * 4 : 0;
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
   step->ringBytes = weights + streamed;
-  step->inFlight = double(geometry.bulkCopies && geometry.stages > 2 ? geometry.stages - 2 : geometry.stages - 1) *
-                   (weights + streamed) / stages;
+  step->inFlight = double(geometry.hasProducer ? geometry.stages : geometry.stages - 1) * (weights + streamed) / stages;
+  double turns = 32 * (passes * warps * 120 + stages * warps * 40);
   if (geometry.bulkCopies) {
-    bool here = false, rowsCome = false;
-    for (const Step &other : steps.steps) {
-      here |= other.contraction == c.op;
-      rowsCome |= here && other.contraction && Contraction(other.contraction).streamsRows(steps);
-    }
     step->moves += streamed / 16;
-    double asking = 32.0 * geometry.warpColumns * geometry.warpPanels;
-    double turns = stages * (asking * 75 + double(geometry.threads) * (rowsCome ? 75 : 40));
-    step->integer += turns / 2; // the others are multiplications and moves, which IMAD does beside fma, and branches
-    step->fp32 += turns / 2;
-    step->chain.shared += stages * (streams ? 2 : 1);
+    turns += 32 * stages * (60 + (streams ? 30 * warps : 0));
   } else {
     double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);
     step->moves += copies;
-    step->integer += copies * 10 + stages * double(geometry.threads) * 34;
+    turns += copies * 10 + stages * double(geometry.threads) * 34;
     step->chain.barriers += stages;
   }
+  step->integer += turns / 2; // the others are multiplications and moves, which IMAD does beside fma, and branches
+  step->fp32 += turns / 2;
+  // A warp does these one after the other: some 25 that wait for each other to leave a stage and take the next, 80 before
+  // a pass.
+  step->chain.fp32 += stages * 25 + passes * 80;
+  step->chain.shared += stages; // the stage's barrier
 
   // A stage: all wait for it, read fragments, convert them, multiply; the chunk's sum is added.
   double products = 2 * (chunks ? 6 : step->product == Product::tf32 ? 2 : 1);
@@ -321,8 +331,10 @@ void Counter::countEnd(const Step &of, double columns) {
     add(elements, one);
     step->integer += elements * 4 / each; // row, column and bounds
     step->moves += elements * copies / each;
-    if (fragments && geometry.slices == 1) // the second half of some sums goes where the first was, and so on
-      step->moves += elements / 2 * std::log2(4 * geometry.rowTiles * geometry.warpPanels);
+    if (fragments && geometry.slices == 1) // the next run's sums go where the first were, the next four rows', the next panel's
+      step->moves += elements * (1 + (geometry.rowTiles > 2) + (geometry.warpPanels - 1));
+    if (fragments) // a run has its bounds, and its columns are read, before anything is made of it
+      step->chain.fp32 += 2 * geometry.warpPanels * 25;
     step->sharedBytes += elements * (place.narrow ? 2 : 4) * copies;
     step->sharedBytes += elements * 4 * one.moves;
     if (place.kind == Place::result)

@@ -28,14 +28,14 @@ KernelWork Counter::count() {
   rowsInAll = product(steps.form.rows);
   rows = std::min<double>(double(geometry.rows), rowsInAll);
   work.name = kernel.getSymName().str();
-  work.threads = int(geometry.threads);
+  work.threads = int(geometry.blockThreads());
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
   work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
   // As many as leave room for the blocks that the text's launch bounds ask for.
   work.registers =
       int(std::min<int64_t>(Architecture::registersPerThread,
-                            Architecture::registersPerBlock / (geometry.residentBlocks * geometry.threads)));
+                            Architecture::registersPerBlock / (geometry.residentBlocks * geometry.blockThreads())));
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);

@@ -13,9 +13,9 @@ namespace tutti::rt {
 static_assert(std::endian::native == std::endian::little, "artifacts are little endian and used in place");
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
-/// 3: the words of fragments in another order (Layout.h). Files of older formats are refused.
-inline constexpr uint32_t kFormatVersion = 3;
-inline constexpr uint32_t kOldestFormat = 3;
+/// 4: the panels of fragments side by side (Layout.h). Files of older formats are refused.
+inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kOldestFormat = 4;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;
 /// Segments start at, and the code region is padded to, multiples of this.

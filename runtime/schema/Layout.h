@@ -92,37 +92,41 @@ constexpr int64_t elementsOfWord(Layout layout) {
   return layout == Layout::fragmentsBf16 || layout == Layout::fragmentsF16 ? 2 : 1;
 }
 
-/// 8 `tiles` columns of a matrix in fragments, [K / 16 rounded up][tiles / P][32][P][I] words with I = 4 /
-/// elementsOfWord and P = tiles at once, as many as are four words of a lane: what lane 4 g + t of a warp reads of each
-/// 16 rows for its mma, those of an instruction side by side. Word (group, b, 4 g + t, j, i) is of column col + tiles g
-/// + b P + j and of the row(s) from 16 group + 4 t + i elementsOfWord on. What is beyond K and N is zero.
+/// 8 `tiles` columns of a matrix in fragments. Of each 16 rows a panel has [tiles / P][32][P][I] words with I = 4 /
+/// elementsOfWord and P = tiles at once, as many as are four words of a lane: what lane 4 g + t of a warp reads for its
+/// mma, those of an instruction side by side. Word (b, 4 g + t, j, i) of a group of 16 rows is of column col + tiles g
+/// + b P + j and of the row 16 group + 4 t + i, or of 16-bit elements of the rows 16 group + 8 i + 2 t and the next. What is
+/// beyond K and N is zero.
+///
+/// Panels of up to 256 columns, a band, lie side by side: of each group the first panel, the second and so on, then the
+/// next group. So what a block multiplies at a time, some groups of a band, is one run of words.
 struct FragmentPanel {
   int64_t col;    ///< first column
   int64_t tiles;  ///< 4, 2 or 1
   int64_t offset; ///< first word, a multiple of 64
+  int64_t stride; ///< words from one group to the next
 
-  static constexpr int64_t kGroup = 16, kTile = 8, kLanes = 32;
+  static constexpr int64_t kGroup = 16, kTile = 8, kLanes = 32, kBandTiles = 32;
   static constexpr int64_t groups(int64_t K) { return (K + kGroup - 1) / kGroup; }
   static constexpr int64_t wordsOfLane(Layout layout) { return 4 / elementsOfWord(layout); }
   constexpr int64_t tilesAtOnce(Layout layout) const { return std::min(tiles, elementsOfWord(layout)); }
 };
 
-/// Calls fn(panel) for each panel in storage order: panels of four tiles of 8 columns while there are four, then of
-/// two, then of one; returns the words of all.
+/// Calls fn(panel) for each panel by columns: panels of four tiles of 8 columns while there are four, then of two, then
+/// of one; returns the words of all.
 template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t K, int64_t N, Fn &&fn) {
   using P = FragmentPanel;
-  int64_t offset = 0;
-  for (int64_t left = (N + P::kTile - 1) / P::kTile, col = 0; left > 0;) {
-    P panel{col, left >= 4 ? 4 : left >= 2 ? 2 : 1, offset};
+  int64_t all = (N + P::kTile - 1) / P::kTile, groups = P::groups(K), words = P::wordsOfLane(layout) * P::kLanes;
+  for (int64_t tile = 0; tile < all;) {
+    int64_t band = tile / P::kBandTiles * P::kBandTiles, ofBand = std::min(P::kBandTiles, all - band), left = all - tile;
+    P panel{tile * P::kTile, left >= 4 ? 4 : left >= 2 ? 2 : 1, (band * groups + tile - band) * words, ofBand * words};
     fn(panel);
-    offset += P::groups(K) * P::wordsOfLane(layout) * P::kLanes * panel.tiles;
-    col += P::kTile * panel.tiles;
-    left -= panel.tiles;
+    tile += panel.tiles;
   }
-  return offset;
+  return all * groups * words;
 }
 
-/// The panels of fragments in storage order.
+/// The panels of fragments by columns.
 inline std::vector<FragmentPanel> planFragments(Layout layout, int64_t K, int64_t N) {
   std::vector<FragmentPanel> panels;
   forEachFragment(layout, K, N, [&](const FragmentPanel &panel) { panels.push_back(panel); });
@@ -194,7 +198,6 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
   using P = FragmentPanel;
   constexpr int64_t I = P::wordsOfLane(layout), kColumns = 4 * P::kTile;
   forEachFragment(layout, K, N, [&](const P &panel) {
-    uint32_t *out = dst + panel.offset;
     int64_t width = P::kTile * panel.tiles, cols = std::min(N - panel.col, width);
     for (int64_t k0 = 0; k0 < K; k0 += P::kGroup) {
       // 16 rows are one cache line of a column: both a row-major and a column-major source are read line by line.
@@ -219,12 +222,13 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
           else
             words[w][n] = toF16(group[2 * w][n]) | uint32_t(toF16(group[2 * w + 1][n])) << 16;
       int64_t atOnce = panel.tilesAtOnce(layout);
+      uint32_t *out = dst + panel.offset + k0 / P::kGroup * panel.stride;
       for (int64_t first = 0; first < panel.tiles; first += atOnce)
         for (int64_t n = first; n < width; n += panel.tiles)
           for (int64_t t = 0; t < 4; ++t)
             for (int64_t j = 0; j < atOnce; ++j)
               for (int64_t i = 0; i < I; ++i)
-                *out++ = words[I * t + i][n + j];
+                *out++ = words[I == 4 ? 4 * t + i : 4 * i + t][n + j];
     }
   });
 }

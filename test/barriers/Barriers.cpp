@@ -49,6 +49,19 @@ func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> (tensor<?x5xf32, ["batch"]> 
 )";
 const std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> chainWeights = {
     {"w0", {72, 104}}, {"w1", {104, 40}}, {"w2", {40, 5}}};
+/// Layers of which each needs the rows of the one before and nothing else.
+const char layers[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<72x104xf32>
+  %w1 = tutti.get @w1 : tensor<104x104xf32>
+  %w2 = tutti.get @w2 : tensor<104x40xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x104xf32>
+  %1 = tutti.relu %0 : tensor<?x104xf32, ["batch"]>
+  %2 = tutti.contract %1, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x104xf32>
+  %3 = tutti.contract %2, %w2 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x40xf32>
+  return %3 : tensor<?x40xf32, ["batch"]>
+}
+)";
 /// More panels than a cluster has blocks: it makes a second pass.
 const char passes[] = R"(
 func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x168xf32, ["batch"]> {
@@ -134,6 +147,7 @@ const Shape shapes[] = {
     {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
     {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
+    {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 133},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
     {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},
@@ -202,7 +216,7 @@ struct Site {
 
 std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
-      R"(\b(__syncthreads|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
+      R"(\b(__syncthreads|taskSync|rowsSync|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
       R"(clusterWait)\()");
   std::vector<Site> sites;

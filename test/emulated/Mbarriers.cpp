@@ -47,12 +47,23 @@ void Launcher::arrive(Mbarrier &mbarrier, Where where) {
   --mbarrier.pending;
 }
 
-void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
+bool Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
   switch (operation) {
   case MbarrierOperation::init:
-    return initMbarrier(checkShared(at, 8, 8, where), value, where);
+    initMbarrier(checkShared(at, 8, 8, where), value, where);
+    return true;
   case MbarrierOperation::wait:
-    return wait(findMbarrier(at, "a wait", where), value, where);
+    wait(findMbarrier(at, "a wait", where), value, where);
+    return true;
+  case MbarrierOperation::test: {
+    Mbarrier &mbarrier = findMbarrier(at, "a test", where);
+    checkParity(value, where);
+    bool over = int64_t(mbarrier.phase & 1) != value;
+    if (over)
+      here().clocks.acquire(own(), mbarrier.over);
+    yield();
+    return over;
+  }
   case MbarrierOperation::arrive:
   case MbarrierOperation::expect: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
@@ -65,7 +76,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     mbarrier.bytes += value;
     here().clocks.release(own(), mbarrier.arrived);
     settle(mbarrier, where);
-    return yield();
+    break;
   }
   case MbarrierOperation::arriveTimes: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
@@ -73,7 +84,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
       arrive(mbarrier, where);
     here().clocks.release(own(), mbarrier.arrived);
     settle(mbarrier, where);
-    return yield();
+    break;
   }
   case MbarrierOperation::copyArrive: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
@@ -81,15 +92,21 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     ++mbarrier.pending; // until the copies have come
     mbarrier.copyArrivals.push_back({own(), threads[running].numCopies});
     settle(mbarrier, where);
-    return yield();
+    break;
   }
   }
+  yield();
+  return true;
 }
 
-void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
+void Launcher::checkParity(int64_t parity, Where where) {
   if (parity != 0 && parity != 1)
     failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait for a phase of parity " + std::to_string(parity) + ": expected 0 or 1",
              where);
+}
+
+void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
+  checkParity(parity, where);
   bool waited = false;
   // Like the instruction, which looks again and again, a thread may miss a phase: it looks when it is woken, and by
   // then the next one may have ended as well.

@@ -96,7 +96,7 @@ TEST(Layout, roundsAsIeeeSays) {
 TEST(Layout, fragmentsAreWhatLanesRead) {
   for (Layout layout : {Layout::fragmentsF32, Layout::fragmentsBf16, Layout::fragmentsF16})
     for (int64_t k : {1, 2, 5, 16, 31, 33, 64})
-      for (int64_t n : {1, 8, 9, 16, 17, 24, 27, 28, 32, 45, 59, 75, 128}) {
+      for (int64_t n : {1, 8, 9, 16, 17, 24, 27, 28, 32, 45, 59, 75, 128, 256, 257, 300, 520}) {
         std::vector<float> rows(k * n), columns(k * n);
         for (int64_t i = 0; i < k; ++i)
           for (int64_t j = 0; j < n; ++j)
@@ -111,10 +111,10 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
           next += 8 * panel.tiles;
           for (int64_t i = 0; i < k; ++i)
             for (int64_t j = panel.col; j < std::min(next, n); ++j) {
-              int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles, t = i % 16 / 4;
+              int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles, t = each == 1 ? i % 16 / 4 : i % 8 / 2;
               int64_t lanes = 4 / each, atOnce = std::min(panel.tiles, each);
-              int64_t word = i / 16 * panel.tiles * 32 * lanes + tile / atOnce * 32 * atOnce * lanes +
-                             ((4 * g + t) * atOnce + tile % atOnce) * lanes + i % 4 / each;
+              int64_t word = i / 16 * panel.stride + tile / atOnce * 32 * atOnce * lanes +
+                             ((4 * g + t) * atOnce + tile % atOnce) * lanes + (each == 1 ? i % 4 : i % 16 / 8);
               float value = rows[i * n + j];
               uint32_t bits = layout == Layout::fragmentsF32   ? std::bit_cast<uint32_t>(value)
                               : layout == Layout::fragmentsF16 ? toF16(value)

@@ -17,7 +17,7 @@ using namespace mlir;
 namespace tutti {
 
 CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
-  CudaLaunch launch{{}, parts.front().threads, 0, parts.front().cluster};
+  CudaLaunch launch{{}, parts.front().blockThreads(), 0, parts.front().cluster};
   for (const CudaGeometry &geometry : parts) {
     launch.rows.push_back(geometry.rows);
     launch.sharedBytes = std::max(launch.sharedBytes, geometry.sharedBytes);

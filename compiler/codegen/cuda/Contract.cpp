@@ -6,6 +6,7 @@
 
 #include "Layout.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -35,13 +36,28 @@ StringRef Contraction::math() const {
   llvm_unreachable("fma is not on tensor cores");
 }
 
-bool Contraction::streamsRows(const Steps &steps) {
-  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument;
+bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
+  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
+         !(geometry.copyOffset >= 0 && copiesRows(steps));
 }
 
 bool Contraction::copiesRows(const Steps &steps) {
-  return isPanels(op) && !onTensorCores() && K % 4 != 0 && K <= 64 &&
-         steps.places.find(op.getLhs())->second.kind != Place::scratch;
+  if (!isPanels(op))
+    return false;
+  if (!onTensorCores())
+    return K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
+  // Of a single input, as there is one place for copies.
+  return wordBytes() == 2 && steps.places.find(op.getLhs())->second.kind == Place::argument &&
+         llvm::all_of(steps.steps, [&](const Step &step) {
+           if (!step.contraction || !isPanels(step.contraction))
+             return true;
+           Value rows = ContractOp(step.contraction).getLhs();
+           return rows == op.getLhs() || steps.places.find(rows)->second.kind != Place::argument;
+         });
+}
+
+int64_t Contraction::copiedStride() const {
+  return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4);
 }
 
 int64_t Contraction::wordBytes() const {
@@ -85,10 +101,8 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
     std::vector<std::string> views;
     for (Contraction layer : layers)
       views.push_back("t." + k.view(layer.op.getLhs()));
-    return formatv("  const {0}<Shared<{1}>> left{{{2}, {3}};\n", place.narrow ? "NarrowRows" : "Rows",
-                   !place.narrow                           ? "float"
-                   : place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16"
-                                                           : "__half",
+    return formatv("  const {0}> left{{{1}, {2}};\n",
+                   place.narrow ? "NarrowRows<Shared<" + narrowElement(place) + ">" : "Rows<Shared<float>",
                    chosenOf(0, views), numberText(place.stride));
   }
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
@@ -134,16 +148,19 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
-  int64_t widths = 0, unit = 16, rowUnit = 4, streaming = 0; // layers until the last whose rows come through the ring
+  int64_t widths = 0, unit = 16, rowUnit = 4;
+  bool streams = false;
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
-    bool streams = c.streamsRows(k.steps);
-    llvm::StringRef left = streams                       ? "streamed"
+    bool comes = c.streamsRows(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps);
+    llvm::StringRef left = comes                         ? "streamed"
                            : place.kind == Place::result ? "inGlobal"
-                           : place.narrow                ? "halves"
+                           : place.narrow || copied      ? "halves"
                                                          : "floats";
     std::string rows =
-        streams || place.kind == Place::result
+        copied
+            ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
+        : comes || place.kind == Place::result
             ? globalRows(k, c)
             : formatv("{0}, {1}, {2}", left, numberText(place.offset * g.rows), numberText(place.stride)).str();
     inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
@@ -152,18 +169,31 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
     unit = std::min<int64_t>(unit, c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
-    if (streams)
-      streaming = int64_t(inNumbers.size());
-    if (streams && c.K % 4)
+    streams |= comes;
+    if (comes && c.K % 4)
       rowUnit = 1;
   }
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&](int n) {{\n{5}  };\n"
-                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}decltype(layerOf)> ring({11}, t.rows, layerOf);\n",
+                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}, decltype(layerOf)> ring({11}, t.rows, layerOf);\n{12}",
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit,
                  g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 std::to_string(g.bulkCopies ? streaming : rowUnit) + ", ", layers.size());
+                 g.bulkCopies ? formatv("{0}, {1}", streams, g.hasProducer).str() : std::to_string(rowUnit),
+                 layers.size(),
+                 g.bulkCopies && g.hasProducer ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+}
+
+/// The rows of an input as 16-bit floats, where the geometry has room for them.
+static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
+  for (Contraction c : layers)
+    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
+      return formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
+                     numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                     numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
+                     globalRows(k, c))
+          .str();
+  return "";
 }
 
 bool usesTensorCores(const Steps &steps) {
@@ -199,8 +229,9 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
     weights.push_back("t." + k.view(layers.back().op.getRhs()));
   }
   Contraction c = layers.front();
+  EndingText ending = endingText(0, endings, k.geometry.rows, "");
   std::string text = leftOperand(k, layers) + formatv("  const auto weights = {0};\n", chosenOf(0, weights)).str() +
-                     endingText(0, endings);
+                     ending.columns + ending.store;
   text += c.onTensorCores()
               ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math(),
                         c.K, c.N)
@@ -213,46 +244,108 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
-/// One loop goes through the stages of all contractions on tensor cores: what multiplies is one piece of code. So is
+/// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave none, N is 0.
+static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
+  std::string all;
+  size_t most = 0;
+  for (const Ending &e : endings)
+    most = std::max(most, e.targets.size());
+  for (size_t j = 0; j < most; ++j) {
+    std::vector<Ending::Target> targets;
+    std::vector<std::string> columns, strides;
+    const Ending::Target *any = nullptr;
+    auto needsZeros = [&](const Ending &e) { return j < e.targets.size() && e.targets[j].isNarrow && e.N % 16 != 0; };
+    for (const Ending &e : endings)
+      if (needsZeros(e))
+        any = &e.targets[j];
+    if (!any)
+      continue;
+    for (const Ending &e : endings) {
+      targets.push_back(needsZeros(e) ? e.targets[j] : *any);
+      columns.push_back(numberText(needsZeros(e) ? e.N : 0));
+      strides.push_back(numberText(targets.back().stride));
+    }
+    all += formatv("    zeroBeyondOwn<BlockTile>({0}, {1}, {2});\n", chosenView(0, targets, rows), chosenOf(0, columns),
+                   chosenOf(0, strides))
+               .str();
+  }
+  return all;
+}
+
+/// What the first of these layers stores in shared memory lies where no other rows of anything before do: in memory of its own, or in
+/// that of a value whose rows are as long. So it may be stored while other rows are still multiplied.
+static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
+  llvm::DenseSet<Value> later;
+  for (const Ending &ending : endings)
+    for (const Ending::Target &target : ending.targets)
+      later.insert(target.value);
+  auto bytesOf = [&](Value value, const Place &place) {
+    return place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
+  };
+  return llvm::all_of(endings.front().targets, [&](const Ending::Target &target) {
+    return target.offset < 0 || llvm::all_of(k.steps.places, [&](const auto &entry) {
+             const auto &[value, place] = entry;
+             if (place.kind != Place::scratch || later.contains(value))
+               return true;
+             int64_t from = place.offset, to = from + bytesOf(value, place);
+             int64_t own = target.offset / k.geometry.rows, end = own + bytesOf(target.value, k.steps.places.find(target.value)->second);
+             return to <= own || end <= from || (from == own && to == end);
+           });
+  });
+}
+
+/// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of code. So is
 /// what follows the sums of layers that are alike. Other steps come before the first stage, while the ring is filled,
 /// or after a layer.
-static std::string stageLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<std::string> others, StringRef meet) {
-  std::string stores;
+  std::string columns, stores;
   for (size_t i = 0; i < layers.size();) {
     size_t end = i + 1;
     while (end < layers.size() &&
            llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
       ++end;
-    std::string text = endingText(i, endings.slice(i, end - i)) +
-                       "  storeSums<Contractions>(sums, layer, place.pass, t.rows, columns, store);\n";
-    if (i > 0 || end < layers.size())
+    EndingText ending = endingText(i, endings.slice(i, end - i), k.geometry.rows,
+                                   "  storeSums<Contractions>(sums, layer, pass, ahead, store);\n");
+    ending.columns += "  const auto ahead = readAhead<Contractions>(layer, pass, columns);\n";
+    std::string text = ending.store;
+    bool all = i == 0 && end == layers.size();
+    (all ? columns : text).insert(0, ending.columns);
+    if (!all)
       text = formatv("  {0}{1}{{\n{2}  }\n", i ? "else " : "",
                      end < layers.size() ? formatv("if (n < {0}) ", end).str() : "", indented(text))
                  .str();
     stores += text;
     i = end;
   }
-  std::string first = "      continue; // the ring is not full yet\n";
-  if (!others.front().empty())
-    first = formatv(" {{ // the ring is not full yet\n      if (stage == -1) {{\n{0}      }\n      continue;\n    }\n",
-                    indented(indented(indented(others.front() + meet.str()))));
-  std::string all = formatv("  Layer layer;\n  Contractions::Share share;\n  Contractions::Sums sums;\n"
-                            "  clear<Contractions>(sums);\n  Place place;\n"
-                            "#pragma unroll 1\n  while (place.layer < {0}) {{\n"
-                            "    const int n = place.layer, stage = ring.next();\n    if (stage < 0){1}{2}"
-                            "    if (place.from == 0) {{\n      layer = layerOf(n);\n"
-                            "      beginPass<Contractions>(layer, place.pass, t.rows, share);\n    }\n"
-                            "    multiply<Contractions>(layer, place, stage, share, sums);\n"
-                            "    if (place.nextInPass<BlockTile>(layer))\n      continue;\n{3}"
-                            "    clear<Contractions>(sums);\n"
-                            "    if (place.nextPass<BlockTile>(layer))\n      continue;\n",
-                            layers.size(), others.front().empty() ? "\n" : "", first, indented(stores));
+  std::string all = others.front();
+  if (!all.empty())
+    all += meet;
+  all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
+                 "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
+                 "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
+                 "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
+                 "{1}      multiply<Contractions>(layer, pass, ring, share, sums);\n{2}    }\n",
+                 layers.size(), columns.empty() ? "" : indented(indented(columns)), indented(indented(stores)));
+  all += zeroText(endings, k.geometry.rows);
   for (size_t i = 0; i < layers.size(); ++i)
     if (!others[i + 1].empty())
       all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1]))).str();
-  if (layers.size() > 1 && !meet.empty())
-    all += formatv("    if (n < {0}) {{\n    {1}    }\n", layers.size() - 1, meet).str();
+  // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
+  // make activations.
+  std::vector<std::string> meets;
+  for (size_t i = 0; i + 1 < layers.size() && !meet.empty(); ++i)
+    meets.push_back(k.geometry.warpRows > 1 && k.geometry.cluster == 1 && others[i + 1].empty() &&
+                            leavesOtherRows(k, endings.drop_front(i + 1))
+                        ? "  rowsSync<BlockTile>();\n"
+                        : meet.str());
+  for (size_t i = 0; i < meets.size();) {
+    size_t end = i + 1;
+    while (end < meets.size() && meets[end] == meets[i])
+      ++end;
+    all += formatv("    {0}if (n < {1}) {{\n    {2}    }\n", i ? "else " : "", end, meets[i]).str();
+    i = end;
+  }
   return all + "  }\n";
 }
 
@@ -262,7 +355,7 @@ std::string emitSteps(KernelText &k) {
   std::vector<Contraction> layers;
   std::vector<Ending> endings;
   std::vector<std::string> others(1);
-  std::string meet = g.cluster > 1 ? "  clusterSync();\n" : "  __syncthreads();\n";
+  std::string meet = g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n";
   auto isOfRing = [&](const Step &step) {
     return step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores();
   };
@@ -282,12 +375,13 @@ std::string emitSteps(KernelText &k) {
   }
   if (layers.empty())
     return others.front();
-  std::string all = emitRing(k, layers);
+  std::string all = emitRing(k, layers) + "  ring.fill();\n";
   if (llvm::any_of(endings, [](const Ending &e) { return StringRef(e.stores).contains("giveAll"); }))
     all += "  clusterSync(); // all blocks are there to be given activations\n";
+  others.front() += copyText(k, layers);
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
   std::string between = g.bulkCopies || g.cluster > 1 ? meet : "";
-  return all + stageLoop(k, layers, endings, others, between);
+  return all + layerLoop(k, layers, endings, others, between);
 }
 
 } // namespace tutti

@@ -91,23 +91,32 @@ Ending::Ending(KernelText &k, const Step &step)
     makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
                      number, readsRow ? own : "", lines)
                  .str();
-    // Rows of an output are aligned if they are multiples of 16 bytes.
+    // Rows of an output are aligned if they are multiples of 16 bytes. Past the last row of a tile there is nothing but scratch.
     const Place &where = k.steps.places.find(stored)->second;
     bool inScratch = where.kind == Place::scratch,
-         aligned = inScratch ? where.stride % 16 == 0 : typeOf(stored).getShape().back() % 4 == 0;
+         aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
     toMemory |= !inScratch;
     std::string function = cluster && tensor && inScratch
                                ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
                                : formatv("storeNeighbours<{0}>", aligned).str();
     stores += formatv("    {0}{1}(@{2}, {3}, {4}, [&](int i) {{ return make{2}(row, sums.column(column, i), "
                       "sums.sum[i], of[i]); });\n",
-                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      " : "", function, number,
+                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
+                      : tensor && k.geometry.warpRows && (!inScratch || readsRow) ? "if (row < t.rows)\n      "
+                                                                                  : "",
+                      function, number,
                       inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer),
-                      tensor && k.geometry.slices == 1 && N % 32 == 0 ? "whole(sums)" : "sums")
+                      "sums")
                   .str();
-    targets.push_back({"t." + k.view(stored),
-                       llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(),
-                       inScratch ? where.stride : 0});
+    Target target{stored, "t." + k.view(stored),
+                  llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(), ""};
+    if (inScratch) {
+      target.element = where.narrow ? narrowElement(where) : k.elementOf(stored);
+      target.offset = where.offset * k.geometry.rows;
+      target.stride = where.stride;
+      target.isNarrow = where.narrow.has_value();
+    }
+    targets.push_back(target);
   }
   if (toMemory)
     stores = place + stores;
@@ -119,6 +128,19 @@ std::string chosenOf(size_t first, ArrayRef<std::string> values) {
     if (ArrayRef(values).drop_front(i) != ArrayRef(std::vector<std::string>(values.size() - i, values[i])))
       all += formatv("n == {0} ? {1} : ", first + i, values[i]).str();
   return all + values.back();
+}
+
+std::string chosenView(size_t first, ArrayRef<Ending::Target> targets, int64_t rows) {
+  std::vector<std::string> views, offsets, counts;
+  for (const Ending::Target &target : targets) {
+    views.push_back(target.view);
+    offsets.push_back(numberText(target.offset));
+    counts.push_back(numberText(target.stride * rows));
+  }
+  std::string view = chosenOf(first, views);
+  if (view == views.front() || targets.front().offset < 0)
+    return view;
+  return formatv("shared<{0}>({1}, {2})", targets.front().element, chosenOf(first, offsets), chosenOf(first, counts));
 }
 
 static void replaceAll(std::string &text, const std::string &name, const std::string &by) {
@@ -153,10 +175,11 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
       same &= !read.view.empty() && read.index == any.index && (has || e.N <= longest.N);
     }
     std::string from = chosenOf(first, views), value = chosenOf(first, texts);
-    if (same && from != views.front())
-      before += formatv("  const Global<const {0}> from{1} = {2};\n", type, i, from).str();
+    bool named = same && (from != views.front() || llvm::StringRef(from).ends_with("()"));
+    if (named)
+      before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
     if (same)
-      value = from == views.front() ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
+      value = !named ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
     fields += formatv(" {0} c{1};", type, i).str();
     values += (i ? ", " : "") + value;
   }
@@ -166,53 +189,55 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
       .str();
 }
 
-std::string endingText(size_t first, ArrayRef<Ending> endings) {
-  std::string before, makes, stores;
-  unsigned targets = 0;
+EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, StringRef call) {
+  EndingText text;
   for (size_t i = 0; i < endings.size();) {
     size_t end = i + 1;
     while (end < endings.size() && endings[end].isLike(endings[i]))
       ++end;
     const Ending &one = endings[i];
     ArrayRef<Ending> alike = endings.slice(i, end - i);
-    std::string store = one.stores;
-    for (size_t j = 0; j < one.targets.size(); ++j, ++targets) {
-      std::vector<std::string> views, strides;
+    std::string chosen, store = one.stores;
+    for (size_t j = 0; j < one.targets.size(); ++j) {
+      std::vector<Ending::Target> all;
+      std::vector<std::string> strides;
       for (const Ending &e : alike) {
-        views.push_back(e.targets[j].view);
+        all.push_back(e.targets[j]);
         strides.push_back(numberText(e.targets[j].stride));
       }
-      std::string view = chosenOf(first + i, views), stride = chosenOf(first + i, strides);
-      if (view != views.front()) {
-        before += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, targets, view).str();
-        view = "to" + std::to_string(targets);
+      std::string view = chosenView(first + i, all, rows), stride = chosenOf(first + i, strides);
+      if (view != one.targets[j].view) {
+        chosen += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, j, view).str();
+        view = "to" + std::to_string(j);
       }
       if (stride != strides.front()) {
-        before += formatv("  const int stride{0} = {1};\n", targets, stride).str();
-        stride = "stride" + std::to_string(targets);
+        chosen += formatv("  const int stride{0} = {1};\n", j, stride).str();
+        stride = "stride" + std::to_string(j);
       }
       replaceAll(store, "@" + std::to_string(j) + ",", view + ",");
       replaceAll(store, "#" + std::to_string(j) + " ", stride + " ");
     }
-    if (alike.size() == endings.size()) {
-      makes = one.makes;
-      stores = store;
-    } else {
-      stores +=
-          formatv("    {0}{1}{{ // {2}{3} x {4}\n{5}{6}    }\n", i ? "else " : "",
-                  end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "", numberText(one.K),
-                  alike.size() > 1 ? ", ..." : "", numberText(one.N), indented(indented(one.makes)), indented(store))
-              .str();
-    }
+    std::string own =
+        formatv("{0}{1}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{2}  };\n{3}",
+                chosen, one.makes, store, call)
+            .str();
+    // Not chosen between by each element: a branch would part what waits together.
+    text.store += alike.size() == endings.size()
+                      ? own
+                      : formatv("  {0}{1}{{ // {2}{3} x {4}\n{5}  }\n", i ? "else " : "",
+                                end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "",
+                                numberText(one.K), alike.size() > 1 ? ", ..." : "", numberText(one.N), indented(own))
+                            .str();
     i = end;
   }
-  std::string columns = columnsText(first, endings, before);
-  return formatv(
-             "{0}{1}{2}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{3}  };\n",
-             before, columns, makes, stores)
-      .str();
+  std::string before, columns = columnsText(first, endings, before);
+  text.columns = before + columns;
+  return text;
 }
 
-std::string emitEnding(KernelText &k, const Step &step) { return endingText(0, Ending(k, step)); }
+std::string emitEnding(KernelText &k, const Step &step) {
+  EndingText text = endingText(0, Ending(k, step), k.geometry.rows, "");
+  return text.columns + text.store;
+}
 
 } // namespace tutti

@@ -19,8 +19,10 @@ struct Ending {
   std::vector<Read> values;
   std::vector<std::string> types; ///< of the values
   struct Target {
-    std::string view, type;
-    int64_t stride; ///< in shared memory
+    mlir::Value value;
+    std::string view, type, element;
+    int64_t offset = -1, stride = 0; ///< in shared memory: bytes before it, and elements from row to row
+    bool isNarrow = false;           ///< of 16 bits
   };
   std::vector<Target> targets;
 
@@ -38,11 +40,19 @@ struct Ending {
   }
 };
 
-/// One `columns` and `store` for layers first, first + 1 and so on: where they differ the text asks for n, the layer.
-std::string endingText(size_t first, llvm::ArrayRef<Ending> endings);
+/// What follows the sums of layers first, first + 1 and so on of a tile of `rows`: one `columns` for all, where they differ asking for n,
+/// the layer; and for those that are alike a `store` each, with `call` behind it.
+struct EndingText {
+  std::string columns, store;
+};
+EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 
 /// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
 std::string chosenOf(size_t first, llvm::ArrayRef<std::string> values);
+
+/// The view that layers `first`, `first` + 1 and so on store to: in shared memory by its place, as what is known of a view is not of one
+/// that is chosen.
+std::string chosenView(size_t first, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
 /// The text, two spaces further in.
 std::string indented(llvm::StringRef text);

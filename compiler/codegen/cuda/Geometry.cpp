@@ -25,10 +25,10 @@ CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
   int64_t copied = 0;
   for (const Step &step : steps.steps)
     if (copies && step.contraction && Contraction(step.contraction).copiesRows(steps))
-      copied = std::max<int64_t>(copied, llvm::alignTo(Contraction(step.contraction).K, 4));
+      copied = std::max(copied, Contraction(step.contraction).copiedBytes());
   if (copied) {
     g.copyOffset = g.flagOffset;
-    g.flagOffset += rows * copied * 4;
+    g.flagOffset += rows * copied;
   }
   g.sharedBytes = g.flagOffset + flagBytes;
   g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + barrierBytes;
@@ -60,7 +60,7 @@ struct WarpGrid {
 // two panels of columns.
 constexpr WarpGrid
     splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
-    pairGrids[] = {{4, 2, 4, 1, 1, 2}, {4, 1, 8, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
+    pairGrids[] = {{4, 2, 4, 1, 1, 2}, {2, 2, 4, 1, 1, 2}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
     // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
     narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
 
@@ -81,20 +81,34 @@ int64_t mostTermsOf(const Steps &steps) {
   return most;
 }
 
+/// All products on tensor cores are of 16 bits.
+bool onlyPairs(const Steps &steps) {
+  return llvm::all_of(steps.steps, [](const Step &step) {
+    return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
+           Contraction(step.contraction).wordBytes() == 2;
+  });
+}
+
 /// What the ring takes of shared memory: as deep as it is of use, if `pairs` of a stage are 32 k a slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
   g.bulkCopies = architecture.capability >= 90;
-  g.stageBytes = 0;
+  g.passTiles = 0;
+  int64_t wordBytes = 0, rowBytes = 0;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
-      int64_t rowBytes = (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
-      int64_t bytes = g.warpColumns * g.warpPanels * g.stageK() * 32 * c.wordBytes() +
-                      (c.streamsRows(steps) ? g.rows * rowBytes : 0);
-      g.stageBytes = std::max(g.stageBytes, bytes);
-      g.bulkCopies &= !c.streamsRows(steps) || c.K % 4 == 0; // in units of 16 bytes
+      int64_t most = g.warpColumns * g.warpPanels * 4;
+      g.passTiles = std::max<int64_t>(g.passTiles, std::min<int64_t>(most, llvm::divideCeil(c.N, 8)));
+      wordBytes = std::max(wordBytes, c.wordBytes());
+      if (c.streamsRows(steps, g)) {
+        rowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
+        g.bulkCopies &= c.K % 4 == 0;              // in units of 16 bytes
+      }
     }
+  g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + rowBytes;
+  // A ninth warp leaves the others a third less registers. And all threads of a cluster come to its barriers.
+  g.hasProducer = g.bulkCopies && g.cluster == 1 && onlyPairs(steps) && g.rowTiles * g.warpPanels <= 4;
   // Two blocks side by side hide each other's waits; a block alone takes what there is.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
   auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
@@ -123,13 +137,13 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
   }
   addRing(g, steps, pairs.value_or(1), architecture);
-  // What follows each stage costs as much as a group of products: a block that is alone has longer stages if three fit.
-  if (CudaGeometry longer = g; !pairs && g.slices == 1 && g.residentBlocks == 1 && mostTermsOf(steps) > g.stageK()) {
+  // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
+  if (CudaGeometry longer = g; !pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {
     addRing(longer, steps, 2, architecture);
-    if (longer.stages >= 3)
+    if (longer.stages >= 3 && longer.residentBlocks == g.residentBlocks)
       g = longer;
   }
-  if (g.stages < 2)
+  if (g.stages < (g.copyOffset >= 0 ? 3 : 2))
     return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, pairs, /*copies=*/false) : std::nullopt;
   return g;
 }
@@ -137,10 +151,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
 /// On tensor cores, without clusters: all grids of warps whose tiles fit.
 std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture,
                                            std::optional<int> stagePairs = std::nullopt) {
-  bool pairs = llvm::all_of(steps.steps, [](const Step &step) {
-    return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
-           Contraction(step.contraction).wordBytes() == 2;
-  });
+  bool pairs = onlyPairs(steps);
   // Steps between layers, or more layers than these, need registers that a second panel has, even one that no layer is
   // wide enough for.
   constexpr size_t mostBesidePairs = 8;

@@ -86,9 +86,10 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
-  std::string tile = geometry.warpRows ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}>;\n\n",
+  std::string tile = geometry.warpRows ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}>;\n\n",
                                                  geometry.rowTiles, geometry.warpRows, geometry.warpColumns,
-                                                 geometry.slices, geometry.cluster, geometry.warpPanels, geometry.pairs)
+                                                 geometry.slices, geometry.cluster, geometry.warpPanels, geometry.pairs,
+                                                 geometry.passTiles)
                                              .str()
                                        : "";
   std::string task = formatv(R"(
@@ -120,11 +121,12 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 #include "tutti/tile.cuh"
 )";
 
-/// Of a block that has its tile and member: the rest of its way.
+/// Of a block that has its tile and member: the rest of its way. A producer may have nothing to bring to this part.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  return formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
+  return formatv("{2}  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
                  "  const Task t(p, member, int(firstRow), rows);\n{1}",
-                 numberText(geometry.rows), body.steps);
+                 numberText(geometry.rows), body.steps,
+                 geometry.hasProducer && !geometry.bulkCopies ? "  if (int(threadIdx.x) >= taskThreads())\n    return;\n" : "");
 }
 
 /// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.
@@ -161,7 +163,7 @@ extern "C" __global__ void __launch_bounds__({7}, {8}) {15}{0}(const __grid_cons
 {14}}
 )",
                  name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
-                 body->functions + body->task, geometry.threads, geometry.residentBlocks, body->totalRows,
+                 body->functions + body->task, geometry.blockThreads(), geometry.residentBlocks, body->totalRows,
                  perCluster(geometry), geometry.rows, membersInPlane,
                  sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry), clusterBounds(geometry))
       .str();
@@ -229,7 +231,7 @@ struct Launch {{
 {11}}
 )",
                  name, parts.size(), plan::KernelOp(parts.front()).getFamily(), headers, skeletons, arguments,
-                 sizes.size(), bodies, geometries.front().threads, residentBlocks, table, calls,
+                 sizes.size(), bodies, geometries.front().blockThreads(), residentBlocks, table, calls,
                  clusterBounds(geometries.front()), perCluster(geometries.front()))
       .str();
 }

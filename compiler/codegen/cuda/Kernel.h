@@ -16,25 +16,28 @@ namespace tutti {
 /// How a kernel is launched: blocks of `threads`, one a member (if lifted) and tile of `rows` rows, with `sharedBytes`
 /// of dynamic shared memory.
 struct CudaGeometry {
-  int64_t rows, threads, sharedBytes = 0;
+  int64_t rows, threads, sharedBytes = 0; ///< threads without a producer's
   int residentBlocks = 2; ///< on a multiprocessor, that the registers of a thread leave room for
 
   /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns x
   /// slices, each with 16 rowTiles rows and warpPanels panels, of which a stage has 32 pairs k a slice. No warps:
   /// weights are read from memory by whoever multiplies.
   int rowTiles = 0, warpRows = 0, warpColumns = 0, slices = 1, warpPanels = 1, pairs = 1;
-  int cluster = 1; ///< blocks that share a tile's columns
+  int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
+  int cluster = 1;   ///< blocks that share a tile's columns
   /// The ring of weights in shared memory.
   int64_t stages = 0, stageBytes = 0, ringOffset = 0;
   bool bulkCopies = false;    ///< and mbarriers, instead of cp.async
+  bool hasProducer = false;   ///< a warp beside `threads` that fills the ring
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
-  int64_t copyOffset = -1;    ///< where rows are copied to that lie badly for fma, or -1: they are not
+  int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
+  int64_t blockThreads() const { return threads + (hasProducer ? 32 : 0); }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }
   bool operator==(const CudaGeometry &) const = default;
-  /// The same tile, shared by warps in the same way.
+  /// The same tile, shared by warps in the same way; passTiles may differ.
   bool hasWarpsOf(const CudaGeometry &other) const {
     auto shape = [](const CudaGeometry &g) {
       return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.slices, g.warpPanels, g.pairs,

@@ -41,9 +41,10 @@ std::string KernelText::parameters(unsigned rank) {
 unsigned KernelText::argumentCount() {
   return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
-bool KernelText::isRingWeight(Value value) {
+bool KernelText::isLookedUp(Value value) {
   ContractOp contraction = geometry.warpRows ? readerOfWeight(value) : ContractOp();
-  return contraction && Contraction(contraction).onTensorCores();
+  bool hasManyWarps = geometry.warpRows && geometry.threads > 256;
+  return (contraction && Contraction(contraction).onTensorCores()) || (hasManyWarps && isTable(value));
 }
 
 // Sizes and indices as text.
@@ -120,7 +121,7 @@ std::string KernelText::view(Value value) {
     broken = "a value that no step stores is read from memory";
   else if (!members.contains(numbers.lookup(value)))
     defineView(value, place->second);
-  return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
+  return "m" + std::to_string(numbers.lookup(value)) + (isLookedUp(value) ? "()" : "");
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
@@ -133,6 +134,10 @@ std::string KernelText::at(Value value, const std::string &index) {
   return "at" + std::to_string(number) + "(" + index + ")";
 }
 
+std::string narrowElement(const Place &place) {
+  return place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
+}
+
 void KernelText::defineView(Value value, const Place &place) {
   RankedTensorType type = typeOf(value);
   Sizes sizes = getSizes(type);
@@ -143,7 +148,7 @@ void KernelText::defineView(Value value, const Place &place) {
   std::string number = std::to_string(own);
   if (place.kind == Place::scratch) {
     if (place.narrow)
-      element = place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
+      element = narrowElement(place);
     members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
     initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element,
                                 numberText(place.offset * geometry.rows), numberText(place.stride * geometry.rows))
@@ -174,14 +179,17 @@ void KernelText::defineView(Value value, const Place &place) {
                               : numberText(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
-  if (isRingWeight(value)) {
-    members[own] = ""; // only the ring reads it, and looks up its place for each stage
+  if (isLookedUp(value)) {
+    members[own] = "";
     methods[own] = formatv("  __device__ __forceinline__ Global<const {0}> {1}() const {{ return {{{2}, {3}}; }\n",
                            element, name, address, count);
-    return;
+    if (readerOfWeight(value))
+      return; // only the ring reads it
+    name += "()";
+  } else {
+    members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
+    initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
   }
-  members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
-  initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
   std::string linear;
   for (unsigned i = 0; i < sizes.size(); ++i) {
     std::string dim = "i" + std::to_string(i + table);
@@ -249,9 +257,8 @@ std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::str
 std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
   bool once = geometry.cluster > 1 && place.kind == Place::result;
-  std::string element = !place.narrow ? "" : place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
   return formatv("{0}t.{1}[{2}] = {3};\n", once ? "if (BlockTile::rank() == 0) " : "", view(value),
-                 placeOf(value, dims), element.empty() ? data : "stored<" + element + ">(" + data + ")");
+                 placeOf(value, dims), place.narrow ? "stored<" + narrowElement(place) + ">(" + data + ")" : data);
 }
 
 } // namespace tutti

@@ -79,7 +79,7 @@ static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines
   std::string update = each(op.getUpdates(), "from");
   return formatv(R"(  forElements(t.rows, int({0}), [&](int row, int column) {{
 {1}    {2}  });
-  __syncthreads();
+  taskSync();
   forElements(t.rows, {6}, [&](int row, int s) {{
 {1}    for (int j = 0; j < {3}; ++j) {{
       const int from = j * {6} + s, column = inRange({4}, {7}) * {6} + s;
@@ -91,6 +91,16 @@ static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines
                  k.store(y, combined.empty() ? update : formatv("{0}({1}, {2})", combined, met, update).str(), dims),
                  numberText(width), k.sizeText(*kept.dividedBy(Size(width))))
       .str();
+}
+
+/// 16-bit rows end with a whole group of 16.
+static std::string zeroText(KernelText &k, Value value) {
+  const Place &place = k.steps.places.find(value)->second;
+  int64_t columns = place.narrow ? RowForm::of(typeOf(value)).columns.getFixed() : 0;
+  return columns % 16 == 0 ? std::string()
+                           : formatv("  zeroBeyond(t.{0}, t.rows, {1}, {2});\n", k.view(value), numberText(columns),
+                                     numberText(place.stride))
+                                 .str();
 }
 
 std::string emitRows(KernelText &k, const Step &step) {
@@ -112,6 +122,7 @@ std::string emitRows(KernelText &k, const Step &step) {
         all += choice(k, op, top.getCount(), false, lines, dims);
       else
         k.broken = "no text for the phase " + op->getName().getStringRef().str();
+      all += zeroText(k, value);
       continue;
     }
     Size columns = RowForm::of(typeOf(value)).columns;
@@ -119,7 +130,8 @@ std::string emitRows(KernelText &k, const Step &step) {
     std::string made = formatv("t.make{0}({1})", k.numberOf(value), k.text(k.own(value), dims)).str();
     all += formatv("  forElements(t.rows, int({0}), [&](int row, int column) {{\n{1}    {2}  });\n",
                    k.sizeText(columns), lines, k.store(value, made, dims))
-               .str();
+               .str() +
+           zeroText(k, value);
   }
   return all;
 }

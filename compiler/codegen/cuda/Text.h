@@ -94,8 +94,9 @@ private:
   std::map<std::string, unsigned> bodies;  ///< functions by their text
   std::map<unsigned, unsigned> functionOf; ///< the function of a value
 
-  /// A weight that comes through the ring: no thread keeps its address.
-  bool isRingWeight(mlir::Value value);
+  /// No thread keeps its address: a weight that comes through the ring, and where sixteen warps leave few registers whatever a member
+  /// has of its own.
+  bool isLookedUp(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
@@ -110,6 +111,9 @@ private:
   std::string argBody(ArgOp op);
 };
 
+/// The element of 16-bit rows in shared memory.
+std::string narrowElement(const Place &place);
+
 /// A contraction of rows with a weight, and what multiplies.
 struct Contraction {
   explicit Contraction(ContractOp op);
@@ -122,9 +126,13 @@ struct Contraction {
   llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
   int64_t wordBytes() const;    ///< of an element of the weight as it is stored
   /// Its rows lie in an input, and come piece by piece with the weights.
-  bool streamsRows(const Steps &steps);
-  /// Its rows lie in an input, so that no four neighbours are one load, and are copied to where they are.
+  bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
+  /// Its rows lie in an input so that no four neighbours are one load, or would be rounded to 16 bits by whoever reads
+  /// them: they may be copied to where they lie better.
   bool copiesRows(const Steps &steps);
+  /// Elements from one of the copied rows to the next, and bytes of a row.
+  int64_t copiedStride() const;
+  int64_t copiedBytes() const { return copiedStride() * (onTensorCores() ? 2 : 4); }
   int64_t panels() const; ///< of up to 32 columns
   /// That a block takes of its ring.
   int64_t stages(const CudaGeometry &geometry) const;

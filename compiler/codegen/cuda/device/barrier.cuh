@@ -10,7 +10,7 @@ namespace tutti {
 /// Waits until `threads` threads, a multiple of 32, have come to barrier `id` (1 to 15; __syncthreads() is 0).
 __device__ __forceinline__ void barrierSync(int id, int threads TUTTI_AND_WHERE) {
 #if TUTTI_ON_DEVICE
-  asm volatile("barrier.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+  asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #else
   emulator().barrier(id, threads, false, where);
 #endif
@@ -19,11 +19,20 @@ __device__ __forceinline__ void barrierSync(int id, int threads TUTTI_AND_WHERE)
 /// Counts as one of them and goes on.
 __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHERE) {
 #if TUTTI_ON_DEVICE
-  asm volatile("barrier.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #else
   emulator().barrier(id, threads, true, where);
 #endif
 }
+
+// The warps that work on a block's task are even in number. One more, the last, brings them what they multiply
+// (bulk_ring.cuh).
+
+/// How many threads of the block work on its task, the first ones.
+__device__ __forceinline__ int taskThreads() { return int(blockDim.x / 64 * 64); }
+
+/// Those threads meet.
+__device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }
 
 } // namespace tutti
 
@@ -40,10 +49,16 @@ namespace tutti {
 __device__ __forceinline__ unsigned sharedAddress(const void *pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
+/// An mbarrier by its address in shared memory, however it is given.
+struct MbarrierAddress {
+  unsigned at;
+  __device__ __forceinline__ MbarrierAddress(const uint64_t *barrier) : at(sharedAddress(barrier)) {}
+  __device__ __forceinline__ MbarrierAddress(unsigned at) : at(at) {}
+};
 
 /// By one thread, once in the life of the block: each phase has `count` arrivals.
-__device__ __forceinline__ void mbarrierInit(uint64_t *barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(count) : "memory");
+__device__ __forceinline__ void mbarrierInit(MbarrierAddress barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier.at), "r"(count) : "memory");
 }
 
 /// By the thread that has initialised, before the __syncthreads() or clusterSync() that tells the others: now copies in
@@ -54,23 +69,23 @@ __device__ __forceinline__ void mbarrierInitFence() {
 }
 
 /// One arrival.
-__device__ __forceinline__ void mbarrierArrive(uint64_t *barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+__device__ __forceinline__ void mbarrierArrive(MbarrierAddress barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier.at) : "memory");
 }
 
 /// `count` arrivals.
-__device__ __forceinline__ void mbarrierArriveTimes(uint64_t *barrier, int count) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(count) : "memory");
+__device__ __forceinline__ void mbarrierArriveTimes(MbarrierAddress barrier, int count) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(count) : "memory");
 }
 
 /// One arrival, and the phase ends only when `bytes` more have come by copies in bulk.
-__device__ __forceinline__ void mbarrierExpect(uint64_t *barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)), "r"(bytes)
+__device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes)
                : "memory");
 }
 
 /// Waits for the end of the present or last phase of this parity.
-__device__ __forceinline__ void mbarrierWait(uint64_t *barrier, int parity) {
+__device__ __forceinline__ void mbarrierWait(MbarrierAddress barrier, int parity) {
   int over;
   do // a try gives up after a while that the hardware decides
     asm volatile("{\n"
@@ -79,15 +94,29 @@ __device__ __forceinline__ void mbarrierWait(uint64_t *barrier, int parity) {
                  "selp.b32 %0, 1, 0, over;\n"
                  "}"
                  : "=r"(over)
-                 : "r"(sharedAddress(barrier)), "r"(parity)
+                 : "r"(barrier.at), "r"(parity)
                  : "memory");
   while (!over);
 }
 
+/// Whether the present or last phase of this parity is over; if so, as after a wait.
+__device__ __forceinline__ bool mbarrierTest(MbarrierAddress barrier, int parity) {
+  int over;
+  asm volatile("{\n"
+               ".reg .pred over;\n"
+               "mbarrier.test_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+               "selp.b32 %0, 1, 0, over;\n"
+               "}"
+               : "=r"(over)
+               : "r"(barrier.at), "r"(parity)
+               : "memory");
+  return over;
+}
+
 /// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are
 /// visible after the wait, not what else the thread did.
-__device__ __forceinline__ void copyAsyncArrive(uint64_t *barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(sharedAddress(barrier)) : "memory");
+__device__ __forceinline__ void copyAsyncArrive(MbarrierAddress barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.at) : "memory");
 }
 
 } // namespace tutti
@@ -105,6 +134,9 @@ TUTTI_MBARRIER(mbarrierArriveTimes, arriveTimes)
 TUTTI_MBARRIER(mbarrierExpect, expect)
 TUTTI_MBARRIER(mbarrierWait, wait)
 #undef TUTTI_MBARRIER
+inline bool mbarrierTest(Address<uint64_t, Space::shared> barrier, int parity TUTTI_AND_WHERE) {
+  return emulator().mbarrier(MbarrierOperation::test, barrier.at, parity, where);
+}
 inline void mbarrierArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
   emulator().mbarrier(MbarrierOperation::arrive, barrier.at, 0, where);
 }

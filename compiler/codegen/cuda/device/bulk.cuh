@@ -15,11 +15,13 @@
 
 namespace tutti {
 
-__device__ __forceinline__ void bulkCopy(void *to, const void *from, int bytes, uint64_t *barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   sharedAddress(to)),
-               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(sharedAddress(barrier))
+__device__ __forceinline__ void bulkCopy(unsigned to, const void *from, int bytes, unsigned barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
                : "memory");
+}
+__device__ __forceinline__ void bulkCopy(void *to, const void *from, int bytes, uint64_t *barrier) {
+  bulkCopy(sharedAddress(to), from, bytes, sharedAddress(barrier));
 }
 
 /// Where ordinary writes have been before, copies in bulk may follow only behind this fence: by the thread that wrote,
@@ -48,4 +50,37 @@ inline void bulkFence(TUTTI_WHERE) { emulator().proxyFence(false, where); }
 } // namespace tutti
 
 #endif
+namespace tutti {
+
+/// Mbarriers side by side in shared memory, from byte `offset` on: those functions, by numbers. A thread that has these
+/// keeps the address, which it would look up again for each call.
+class Mbarriers {
+public:
+#if TUTTI_ON_DEVICE
+  __device__ __forceinline__ Mbarriers(int offset, int) : first(sharedAddress(&shared<uint64_t>(offset, 0)[0])), offset(offset) {
+    asm volatile("" : "+r"(first));
+  }
+  __device__ __forceinline__ unsigned operator[](int i) const { return first + i * 8; }
+  /// To byte `to` of shared memory, counted by mbarrier i.
+  template <class T> __device__ __forceinline__ void copy(int i, int to, const T *from, int bytes) const {
+    bulkCopy(first - offset + to, from, bytes, (*this)[i]);
+  }
+
+private:
+  unsigned first;
+  int offset;
+#else
+  Mbarriers(int offset, int count TUTTI_AND_WHERE) : view(shared<uint64_t>(offset, count, where)) {}
+  auto operator[](int i TUTTI_AND_WHERE) const { return &view.operator[](i, where); }
+  template <class T> void copy(int i, int to, Address<T, Space::global> from, int bytes TUTTI_AND_WHERE) const {
+    bulkCopy(&shared<char>(to, bytes, where)[0], from, bytes, (*this)[i], where);
+  }
+
+private:
+  Shared<uint64_t> view;
+#endif
+};
+
+} // namespace tutti
+
 #endif

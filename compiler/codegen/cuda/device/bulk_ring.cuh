@@ -9,102 +9,112 @@
 
 namespace tutti {
 
-/// By bulk copies: each of the first warps asks for one panel of a stage; all only wait for what they need. Two barriers a stage
-/// lie before the ring: `full` counts bytes and who asked for them, `empty` warps.
+/// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band, its
+/// rows, if it has any (`streams`), by cp.async: of rows a stage has little of each, and a copy in bulk takes its turn whoever asks
+/// for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them, `empty` warps.
 ///
-/// A stage is filled a turn after it was left, where there are three or more: whoever fills it does not wait for the
-/// slowest warp then.
-///
-/// Of the first `streams` layers there are some whose rows come, too. A stage has little of each, and a copy in bulk
-/// takes its turn whoever asks for it, so all threads bring them by cp.async, each its part, and `full` counts threads
-/// as well; where no rows come the first of them counts for all.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int streams, class LayerOf> class BulkRing {
+/// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait for
+/// what they need. Without one, in clusters, whose barriers all threads of all blocks come to, the first warp asks for weights whenever it takes
+/// a stage, all warps for rows, and a stage is filled a turn after it was left, so that nobody waits for the slowest warp.
+template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, bool producer, class LayerOf>
+class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
 
+  /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), barriers(shared<uint64_t>(offset - barrierBytes, 2 * depth)),
-        asked(asks() ? layers : streams), rows(rows) {
-    static_assert(Tile::passPanels <= Tile::threads / 32 && 2 * depth * 8 <= barrierBytes, "a panel a warp at most");
+      : layerOf(layerOf), isFirst(threadIdx.x % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers), rows(rows) {
+    static_assert(2 * depth * 8 <= barrierBytes);
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(&barriers[i], Tile::passPanels + (streams ? Tile::threads : 0));
-        mbarrierInit(&barriers[depth + i], Tile::threads / 32);
+        mbarrierInit(barriers[i], 1 + (streams ? copiers : 0));
+        mbarrierInit(barriers[depth + i], Tile::threads / 32);
       }
       mbarrierInitFence();
     }
     __syncthreads();
   }
-  /// As AsyncRing's.
-  __device__ __forceinline__ int next() {
-    if (left >= 0) {
-      __syncwarp(); // all its lanes have left the stage before
-      if (threadIdx.x % 32 == 0) {
-        mbarrierArrive(&barriers[depth + left]);
-      }
+  __device__ __forceinline__ static bool isProducer() { return producer && int(threadIdx.x) >= Tile::threads; }
+  __device__ __forceinline__ void produce() {
+#pragma unroll 1
+    while (ahead.layer < layers)
+      bring();
+  }
+  __device__ __forceinline__ void fill() {
+    if constexpr (!producer)
+#pragma unroll 1
+      for (int i = 0; i < (streams ? depth > 2 ? depth - 2 : 1 : depth); ++i)
+        bringNext();
+  }
+  /// Where the next stage lies, once all of it is there.
+  __device__ __forceinline__ int take() {
+    if constexpr (!producer)
+      bringNext();
+    --waiting;
+    mbarrierWait(barriers[taken], takenRound);
+    return offset + taken * stageBytes;
+  }
+  /// This warp has read what it needs of that stage.
+  __device__ __forceinline__ void leave() {
+    __syncwarp(); // all its lanes have
+    if (isFirst) {
+      mbarrierArrive(barriers[depth + taken]);
     }
-    if (ahead.layer < asked)
-      begin();
-    if (missing > 0)
-      return -missing--;
-    mbarrierWait(&barriers[taken], takenRound);
-    left = taken;
-    taken = after(taken);
-    takenRound ^= taken == 0;
-    return offset + left * stageBytes;
+    bool last = taken == depth - 1;
+    taken = last ? 0 : taken + 1;
+    takenRound ^= last;
   }
 
 private:
-  __device__ __forceinline__ static bool asks() { return int(threadIdx.x) / 32 < Tile::passPanels; }
+  static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
+
   __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
-  /// By warps that ask for a panel; by all, where rows come.
-  __device__ __forceinline__ void begin() {
-    int lane = threadIdx.x % 32, panel = threadIdx.x / 32;
-    if (ahead.from == 0) {
-      layer = layerOf(ahead.layer);
-      stages = Stages<Math, Tile>(layer, ahead.pass);
-      if (asks() && panel < stages.panels) {
-        weights = stages.panel(panel);
-        words = stages.panelWords(panel);
-      } else {
-        words = 0;
-      }
+  /// If the next stage is free, or nothing is there to be taken. Rows are asked for by all, who have to agree: they wait.
+  __device__ __forceinline__ void bringNext() {
+    if (ahead.layer == layers || (!streams && threadIdx.x >= 32))
+      return;
+    if (!streams && waiting > 0 && !__all_sync(0xffffffff, mbarrierTest(barriers[depth + filled], filledRound)))
+      return;
+    bring();
+    ++waiting;
+  }
+  /// By all lanes of a producer; else by the first warp, and by the others where rows come.
+  __device__ __forceinline__ void bring() {
+    ahead.begin(layerOf);
+    const Stages<Math, Tile> &stages = ahead.stages;
+    constexpr int pitch = rowPitch(Tile::stageK);
+    int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
+        mine = threadIdx.x - (producer ? Tile::threads : 0), words = stages.words, groups = stages.groups(from);
+    if (mine < 32 || columns > 0) {
+      mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
     }
-    constexpr int panelWords = Tile::template panelWords<Math>, pitch = rowPitch(Tile::stageK);
-    int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0;
-    if (asks() || columns > 0) {
-      mbarrierWait(&barriers[depth + filled], filledRound); // of the first round: over from the start
-    }
-    if (asks() && lane == 0) {
-      int bytes = stages.groups(from) * words * 4;
-      mbarrierExpect(&barriers[filled], bytes);
-      if (bytes)
-        bulkCopy(&shared<uint32_t>(at, Tile::passPanels * panelWords)[panel * panelWords], &weights[from / 16 * words], bytes,
-                 &barriers[filled]);
-      if (streams && columns == 0 && panel == 0) {
-        mbarrierArriveTimes(&barriers[filled], Tile::threads);
+    if (mine == 0) {
+      mbarrierExpect(barriers[filled], groups * words * 4);
+      if (stages.isOneRun())
+        barriers.copy(filled, at, &stages.run(from)[0], groups * words * 4);
+      else
+#pragma unroll 1
+        for (int group = 0; group < groups && words > 0; ++group)
+          barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
+      if (streams && columns == 0) {
+        mbarrierArriveTimes(barriers[filled], copiers);
       }
     }
     if (streams && columns > 0) {
-      copyRows<Tile, 4>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows, from,
-                        columns);
-      copyAsyncArrive(&barriers[filled]); // of the next phase, as this thread has seen the end of the last one
+      copyRows<Tile, 4, copiers>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows,
+                                 from, columns, mine);
+      copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
     }
     filled = after(filled);
     filledRound ^= filled == 0;
-    if (!ahead.nextInPass<Tile>(layer))
-      ahead.nextPass<Tile>(layer);
+    ahead.next();
   }
   const LayerOf &layerOf;
-  Shared<uint64_t> barriers;
-  int asked, rows; ///< layers of which this warp brings something
-  int missing = depth > 2 ? depth - 2 : 1, filled = 0, filledRound = 1, taken = 0, takenRound = 0, left = -1;
-  Place ahead; ///< whose stage is copied next
-  Layer layer;
-  Stages<Math, Tile> stages;
-  Global<const uint32_t> weights = {uint64_t(0), 0}; ///< of the panel that this warp asks for
-  int words = 0;                                     ///< of 16 k; 0: there is none
+  bool isFirst; ///< of its warp
+  Mbarriers barriers;
+  int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0, waiting = 0; ///< stages that were asked for and not taken
+  Course<Math, Tile, LayerOf> ahead; ///< whose stage is copied next
 };
 
 } // namespace tutti

@@ -2,6 +2,7 @@
 // Choices along a row: the place of the largest element, and the places of the largest ones in their order; half a warp a row.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/scalar.cuh"
 
@@ -43,7 +44,7 @@ template <bool last, int count, class KeyAt> __device__ __forceinline__ long lon
 /// the one before. All threads of the block come here.
 template <int columns, int count, bool last, class KeyAt, class Store>
 __device__ __forceinline__ void chooseInRows(int rows, KeyAt key, Store store) {
-  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;
   int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
   using Key = decltype(key(0, 0));
   const auto comesFirst = [](Key a, int placeA, Key b, int placeB) {

@@ -6,6 +6,7 @@
 // rows, warps and lanes decide none.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/rows.cuh"
 #include "tutti/scalar.cuh"
 #include "tutti/store.cuh"
@@ -58,7 +59,7 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
   constexpr bool keeps = K <= chunk && K <= mostHeld;
   constexpr int rowsAtOnce = keeps ? 4 : 8, run = keeps ? K : 8;
   static_assert(keeps || K <= chunk || chunk % run == 0, "only the last chunk ends within a run");
-  int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+  int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, units = (count + width - 1) / width * groups;
   int unit = units * warp / warps, end = units * (warp + 1) / warps;
 #pragma unroll 1
@@ -115,7 +116,7 @@ template <int K, int width, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyNarrow(int rows, const Left &left, Global<const float> weights, int offset,
                                                int first, Columns columns, Store store) {
 #pragma unroll 1
-  for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
+  for (int unit = threadIdx.x; unit < rows * count; unit += taskThreads()) {
     int row = unit / count, n = unit % count;
     float w[K], sum[1] = {};
     loadColumn<K>(w, weights, offset + n, width);
@@ -173,7 +174,7 @@ __device__ __forceinline__ float treeSum(const Left &left, int row, Global<const
 template <int K, int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
-  for (int unit = threadIdx.x; unit < rows * count; unit += blockDim.x) {
+  for (int unit = threadIdx.x; unit < rows * count; unit += taskThreads()) {
     int row = unit / count, n = unit % count;
     store(row, first + n, alone(treeSum<K>(left, row, weights, offset + n * K)), readColumns<1>(columns, first + n, 1));
   }
@@ -183,7 +184,7 @@ __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global
 template <int count, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights, int offset,
                                               int first, Columns columns, Store store) {
-  int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+  int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   for (int pair = warp; pair * 2 < rows * count; pair += warps) {
     int unit = pair * 2 + lane / 16;
     bool inside = unit < rows * count;

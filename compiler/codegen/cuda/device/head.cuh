@@ -2,6 +2,7 @@
 // Heads: one answer of the active members, read in the order of the set (docs/numerics.md, "Heads").
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/scalar.cuh"
 
@@ -10,7 +11,7 @@ namespace tutti {
 /// Whether this block is the last of `count` to come here with this ticket; whoever is leaves it at zero. What the other blocks
 /// have written before is visible then. All threads of the block come here.
 __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, int ticket, Shared<int> flag) {
-  __syncthreads(); // all have written
+  taskSync(); // all have written
   if (threadIdx.x == 0) {
     __threadfence(); // what the barrier has shown to this thread comes before its ticket
     bool last = atomicAdd(&tickets[ticket], 1u) + 1 == unsigned(count);
@@ -19,7 +20,7 @@ __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, in
     __threadfence(); // the ticket comes before what the next barrier lets all read
     flag[0] = last;
   }
-  __syncthreads(); // all see the flag
+  taskSync(); // all see the flag
   return flag[0] != 0;
 }
 
@@ -79,7 +80,7 @@ struct Sharers {
 template <class Answer, class Store>
 __device__ __forceinline__ void forShared(int rows, int columns, int count, Answer answer, Store store) {
   const Sharers sharers(count);
-  int groups = int(blockDim.x) / sharers.lanes, elements = rows * columns;
+  int groups = taskThreads() / sharers.lanes, elements = rows * columns;
   for (int first = 0; first < elements; first += groups) {
     int i = first + int(threadIdx.x) / sharers.lanes;
     bool inside = i < elements;

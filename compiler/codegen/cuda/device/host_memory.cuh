@@ -106,6 +106,8 @@ public:
   Global(View view) : View(view) {}
 };
 
+template <class T> const Global<T> &known(const Global<T> &view) { return view; }
+
 template <class T> class Shared : public CheckedView<T, Space::shared> {
   using View = CheckedView<T, Space::shared>;
 

@@ -15,12 +15,14 @@ typedef unsigned long uintptr_t;
 
 // TUTTI_CAPABILITY is 10 * major + minor: 75, 80, 86, 89, 90, 100, 120. What an architecture does not have is not
 // declared for it, on the emulated device neither.
-// TUTTI_WHERE ends a parameter list: the caller's line on the emulated device, nothing on CUDA.
+// TUTTI_WHERE ends a parameter list: the caller's line on the emulated device, nothing on CUDA. TUTTI_AND_THERE hands
+// it on.
 #ifdef __CUDACC_RTC__
 #define TUTTI_ON_DEVICE 1
 #define TUTTI_CAPABILITY (__CUDA_ARCH__ / 10)
 #define TUTTI_WHERE
 #define TUTTI_AND_WHERE
+#define TUTTI_AND_THERE
 #else
 #define TUTTI_ON_DEVICE 0
 #ifndef TUTTI_CAPABILITY
@@ -28,4 +30,5 @@ typedef unsigned long uintptr_t;
 #endif
 #define TUTTI_WHERE ::tutti::Where where = {__builtin_FILE(), __builtin_LINE()}
 #define TUTTI_AND_WHERE , TUTTI_WHERE
+#define TUTTI_AND_THERE , where
 #endif

@@ -4,6 +4,7 @@
 
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
+#include "tutti/mma.cuh"
 #include "tutti/shape.cuh"
 
 namespace tutti {
@@ -12,7 +13,7 @@ namespace tutti {
 enum Lefts : int {
   streamed = 1, ///< in an input: pieces of them come with the weights
   floats = 2,   ///< in shared memory
-  halves = 4,   ///< the same as 16-bit floats, which the product takes as they are
+  halves = 4,   ///< the same as 16-bit floats, which the product takes as they are, and behind the last to 16 k zeros
   inGlobal = 8, ///< in global memory, where this block has written them
 };
 
@@ -26,33 +27,18 @@ struct Layer {
   Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
 
   template <class Tile> __device__ __forceinline__ int passes() const {
-    return (panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / (Tile::passPanels * Tile::blocks);
+    return int(unsigned(panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / unsigned(Tile::passPanels * Tile::blocks));
   }
 };
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride) {
-  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = left, .at = at, .stride = stride};
+  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = left, .at = at, .stride = stride};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<const float> input) {
-  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = streamed, .input = input};
+  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = streamed, .input = input};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<float> rows) {
-  return {.K = K, .N = N, .tiles = (N + 7) / 8, .weights = weights, .left = inGlobal, .stride = K, .rows = rows};
+  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = inGlobal, .stride = K, .rows = rows};
 }
-
-/// The block's way through its layers: of each its passes, of each pass the k of a stage at a time.
-struct Place {
-  int layer = 0, pass = 0, from = 0;
-
-  template <class Tile> __device__ __forceinline__ bool nextInPass(const Layer &of) {
-    from = from + Tile::stageK < of.K ? from + Tile::stageK : 0;
-    return from != 0;
-  }
-  template <class Tile> __device__ __forceinline__ bool nextPass(const Layer &of) {
-    pass = pass + 1 < of.passes<Tile>() ? pass + 1 : 0;
-    layer += pass == 0;
-    return pass != 0;
-  }
-};
 
 /// Where a stage has `columns` of each row, rows lie an odd number of 16 floats apart: lanes that read four neighbours
 /// in each of two rows meet different banks.
@@ -68,7 +54,10 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
   struct Share {
     int tiles[Tile::warpPanels];                      ///< of each panel; 0: this warp has nothing to do
+    int words[Tile::warpPanels];                      ///< words of a group before this lane's first of the panel
+    int groupWords;                                   ///< from one group to the next
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
+    int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
   };
   /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, single tiles.
   static constexpr int own = Tile::slices == 1 ? 4 : 1,
@@ -87,61 +76,55 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   __device__ __forceinline__ static int strideOf(const Layer &layer) {
     return inStages(layer) ? rowPitch(Tile::stageK) : layer.stride;
   }
-  /// Four neighbours of the rows `upper` and `lower`, as Share has them, as a fragment: `in` elements into a stage that
-  /// begins with the element `from`. What is streamed lies from byte `stage` on. Those from K on are 0.
-  __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in, int upper,
-                                                             int lower) {
-    int group = from + in + Tile::slice() * 32, k = group + int(threadIdx.x) % 4 * 4;
-    bool whole = unit == 16 || group + 16 <= layer.K;
-    if constexpr (lefts & halves)
-      if (lefts == halves || layer.left == halves) {
-        const Shared<unsigned short> rows = shared<unsigned short>(layer.at, Tile::rows * layer.stride);
-        return Math::left(pairs(rows, layer, upper + from + in, k, whole), pairs(rows, layer, lower + from + in, k, whole));
-      }
-    if constexpr (lefts & inGlobal)
-      if (lefts == inGlobal || layer.left == inGlobal)
-        return Math::left(four(layer.rows, layer, upper + from + in, k, whole, layer.stride % 4 == 0),
-                          four(layer.rows, layer, lower + from + in, k, whole, layer.stride % 4 == 0));
-    int at = inStages(layer) ? stage : layer.at, first = inStages(layer) ? in : from + in;
-    const Shared<float> rows = shared<float>(at, Tile::rows * strideOf(layer));
-    return Math::left(four(rows, layer, upper + first, k, whole, true), four(rows, layer, lower + first, k, whole, true));
+  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What is streamed lies from byte
+  /// `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory.
+  template <Lefts kind>
+  __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in,
+                                                             const Share &share, int m) {
+    if constexpr (kind == halves) {
+      const Shared<unsigned short> rows = shared<unsigned short>(layer.at, Tile::rows * layer.stride);
+      typename Math::Left left;
+      ldmatrix4(left.word, &rows[share.matrix[m] + from + in]);
+      return left;
+    } else {
+      int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
+      bool whole = unit == 16 || group + 16 <= layer.K;
+      if constexpr (kind == inGlobal)
+        return Math::left(four(layer.rows, layer, share.upper[m] + from + in, k, whole, layer.stride % 4 == 0),
+                          four(layer.rows, layer, share.lower[m] + from + in, k, whole, layer.stride % 4 == 0));
+      int at = inStages(layer) ? stage : layer.at, first = inStages(layer) ? in : from + in;
+      const Shared<float> rows = shared<float>(at, Tile::rows * strideOf(layer));
+      return Math::left(four(rows, layer, share.upper[m] + first, k, whole, true),
+                        four(rows, layer, share.lower[m] + first, k, whole, true));
+    }
   }
 
 private:
-  // Elements from `at` on, k and its neighbours. `whole`: no lane's group of 16 has one past K.
+  // A lane's four elements of a group, from `at` on: neighbours, or two pairs that are eight apart. `whole`: no lane's
+  // group of 16 has one past K.
   template <class View>
   __device__ __forceinline__ static float4 four(const View &rows, const Layer &layer, int at, int k, bool whole,
                                                 bool aligned) {
-    if ((unit >= 4 || aligned) && (whole || k + 4 <= layer.K))
-      return rows.load4(at);
+    constexpr int apart = Math::parts == 1 ? 2 : 8; // from the first two to the others
+    if ((unit >= 4 || aligned) && (whole || k + apart + 2 <= layer.K)) {
+      if constexpr (apart == 2) {
+        return rows.load4(at);
+      } else {
+        float2 low = rows.load2(at), high = rows.load2(at + apart);
+        return make_float4(low.x, low.y, high.x, high.y);
+      }
+    }
     float4 v = make_float4(0, 0, 0, 0);
-    if constexpr (unit >= 4)
+    if constexpr (unit >= 4 && apart == 2)
       return v;
     if (k < layer.K)
       v.x = rows[at];
     if (k + 1 < layer.K)
       v.y = rows[at + 1];
-    if (k + 2 < layer.K)
-      v.z = rows[at + 2];
-    if (k + 3 < layer.K)
-      v.w = rows[at + 3];
-    return v;
-  }
-  /// Words one by one: an instruction's operand has those of the other row between them, and a register that was loaded
-  /// with its neighbour would have to be moved for each product.
-  __device__ __forceinline__ static uint2 pairs(const Shared<unsigned short> &rows, const Layer &layer, int at, int k,
-                                                bool whole) {
-    if (whole || k + 4 <= layer.K)
-      return make_uint2(rows.template loadAlone<uint32_t>(at), rows.template loadAlone<uint32_t>(at + 2));
-    uint2 v = make_uint2(0, 0);
-    if constexpr (unit >= 4)
-      return v;
-    if (k < layer.K)
-      v.x = rows[at];
-    if (k + 1 < layer.K)
-      v.x |= uint32_t(rows[at + 1]) << 16;
-    if (k + 2 < layer.K)
-      v.y = rows[at + 2];
+    if (k + apart < layer.K)
+      v.z = rows[at + apart];
+    if (k + apart + 1 < layer.K)
+      v.w = rows[at + apart + 1];
     return v;
   }
 };

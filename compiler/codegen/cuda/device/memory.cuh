@@ -6,6 +6,13 @@
 
 namespace tutti {
 
+/// Loads of before are not moved behind this, to where their results are used: so they wait together.
+__device__ __forceinline__ void keepLoadsBefore() {
+#if TUTTI_ON_DEVICE
+  asm volatile("" ::: "memory");
+#endif
+}
+
 template <class T> struct VectorsOf;
 #define TUTTI_VECTORS(T, name)                                                                                         \
   template <> struct VectorsOf<T> {                                                                                    \
@@ -72,6 +79,11 @@ public:
   }
   __device__ __forceinline__ Global(View<T> view) : View<T>(view) {}
 };
+
+/// A view that was chosen from several: what is known of them is not known of it.
+template <class T> __device__ __forceinline__ Global<T> known(const Global<T> &view) {
+  return Global<T>(reinterpret_cast<uint64_t>(&view[0]), 0);
+}
 
 template <class T> class Shared : public View<T> {
 public:

@@ -25,7 +25,7 @@ __device__ __forceinline__ uint32_t toTf32(float value) {
 
 #define TUTTI_MMA(name, shape, type)                                                                                   \
   __device__ __forceinline__ void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {                \
-    asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
+    asm("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                               \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                      \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                  \
@@ -38,20 +38,18 @@ TUTTI_MMA(mmaBf16, "m16n8k16", "bf16")
 TUTTI_MMA(mmaF16, "m16n8k16", "f16")
 #undef TUTTI_MMA
 
-/// Four 8x8 matrices of 16-bit elements: lane 8i + j brings the address of row j of matrix i, 16 bytes each; r[i] are
+/// (Volatile, so that they stay behind the barriers before them, which know of memory; loads move past them.) Four 8x8 matrices of 16-bit elements: lane 8i + j brings the address of row j of matrix i, 16 bytes each; r[i] are
 /// the elements (g, 2t) and (g, 2t + 1) of matrix i.
 template <class T> __device__ __forceinline__ void ldmatrix4(uint32_t (&r)[4], T *row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
-               : "memory");
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
 }
 /// The same, each matrix transposed.
 template <class T> __device__ __forceinline__ void ldmatrix4Transposed(uint32_t (&r)[4], T *row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
-               : "memory");
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row))));
 }
 
 } // namespace tutti

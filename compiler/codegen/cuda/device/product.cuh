@@ -60,9 +60,10 @@ struct HalfWords {
 
 #if TUTTI_CAPABILITY >= 80
 
-// Fragments of a group of 16 k: lane 4 g + t has k = 4 t .. 4 t + 3. Which k an instruction calls which is free as long as both
-// operands agree, and so a lane reads four neighbours at once. left(g, g8) is made of the rows g and g + 8; multiply(step) adds
-// one of `steps` instructions, which independent sums take in turn.
+// Fragments of a group of 16 k. Which k an instruction calls which is free as long as both operands agree: of floats lane
+// 4 g + t has the k 4 t to 4 t + 3, which it reads at once; of 16 bits it has what PTX says, 2 t, 2 t + 1, 2 t + 8 and 2 t + 9,
+// which ldmatrix gives it. firstK(t) is the first of them. left(g, g8) is made of the rows g and g + 8; multiply(step) adds one of
+// `steps` instructions, which independent sums take in turn.
 
 namespace tutti {
 
@@ -77,6 +78,7 @@ __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
 /// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
 struct Tf32x3 : Float32Words {
   static constexpr int steps = 6;
+  __device__ __forceinline__ static int firstK(int t) { return t * 4; }
   // Of each eight k the high parts, then of each the low ones.
   struct Left {
     uint32_t word[4][4];
@@ -108,6 +110,7 @@ struct Tf32x3 : Float32Words {
 
 struct Tf32 : Tf32Words {
   static constexpr int steps = 2;
+  __device__ __forceinline__ static int firstK(int t) { return t * 4; }
   struct Left {
     uint32_t word[2][4];
   };
@@ -130,13 +133,13 @@ struct Tf32 : Tf32Words {
 /// 16-bit floats: both operands are pairs already, or become pairs as they are read.
 template <class Words> struct Pairs : Words {
   static constexpr int steps = 1;
+  __device__ __forceinline__ static int firstK(int t) { return t * 2; }
   struct Left {
     uint32_t word[4];
   };
   struct Right {
     uint32_t word[2];
   };
-  __device__ __forceinline__ static Left left(uint2 g, uint2 g8) { return {{g.x, g8.x, g.y, g8.y}}; }
   __device__ __forceinline__ static Left left(float4 g, float4 g8) {
     return {{Words::pair(g.x, g.y), Words::pair(g8.x, g8.y), Words::pair(g.z, g.w), Words::pair(g8.z, g8.w)}};
   }

@@ -2,6 +2,7 @@
 // The row family: reductions along a row by the lanes rule of docs/numerics.md, half a warp a row.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/scalar.cuh"
 
@@ -25,7 +26,7 @@ template <class T> struct SmallestOf {
 /// threads of the block come here.
 template <class Rule, int columns, class T, class At, class Store>
 __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store store) {
-  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;
   int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
   for (int round = 0; round < rounds; ++round) {
     int row = round * halves + half;
@@ -48,7 +49,7 @@ __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store sto
 /// `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block come here.
 template <class Rule, int columns, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store store) {
-  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = blockDim.x / 16;
+  int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;
   int rounds = (rows + halves - 1) / halves; // the same for all: they shuffle together
   for (int round = 0; round < rounds; ++round) {
     int row = round * halves + half;
@@ -74,7 +75,7 @@ __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store
 /// Scans of rows whose elements lie `step` apart, one after the other: a thread each.
 template <class Rule, int columns, int step, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store store) {
-  for (int i = threadIdx.x; i < rows * step; i += blockDim.x) {
+  for (int i = threadIdx.x; i < rows * step; i += taskThreads()) {
     int row = i / step, column = i % step + (reverse ? columns - step : 0);
     T all = at(row, column);
     store(row, column, exclusive ? empty : all);
@@ -89,7 +90,7 @@ __device__ __forceinline__ void scanColumns(int rows, T empty, At at, Store stor
 
 /// body(row, column) for each element of a tile. All threads of the block come here.
 template <class Body> __device__ __forceinline__ void forElements(int rows, int columns, Body body) {
-  for (int i = threadIdx.x; i < rows * columns; i += blockDim.x)
+  for (int i = threadIdx.x; i < rows * columns; i += taskThreads())
     body(i / columns, i % columns);
 }
 

@@ -2,8 +2,10 @@
 // A contraction's left operand: rows of K floats in memory, element by element.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
+#include "tutti/store.cuh"
 
 namespace tutti {
 
@@ -26,10 +28,43 @@ template <int K, int to, class View>
 __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &from) {
   constexpr int stride = (K + 3) / 4 * 4;
   const Rows<Shared<float>> copy{shared<float>(to, rows * stride), stride};
-  for (int i = threadIdx.x; i < rows * K; i += blockDim.x)
+  for (int i = threadIdx.x; i < rows * K; i += taskThreads())
     copy.view[i / K * stride + i % K] = from[i];
-  __syncthreads(); // all rows are there
+  taskSync(); // all rows are there
   return copy;
+}
+
+/// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16. All threads
+/// of the task come here.
+template <int K, int stride, class T, class View>
+__device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const View &from) {
+  constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit, atOnce = 8; // all are asked for before the first is stored
+  int all = rows * units, threads = taskThreads();
+#pragma unroll 1
+  for (int first = threadIdx.x; first < all; first += atOnce * threads) {
+    float x[atOnce][unit];
+    int at[atOnce]; // past the last, the first once more: a branch would part the loads
+#pragma unroll
+    for (int i = 0; i < atOnce; ++i) {
+      at[i] = first + i * threads < all ? first + i * threads : first;
+      if constexpr (unit == 4) {
+        float4 four = from.load4(at[i] * 4);
+        x[i][0] = four.x, x[i][1] = four.y, x[i][2] = four.z, x[i][3] = four.w;
+      } else {
+        x[i][0] = from[at[i]];
+      }
+    }
+    keepLoadsBefore();
+#pragma unroll
+    for (int i = 0; i < atOnce; ++i) {
+      int place = at[i] / units * stride + at[i] % units * unit;
+      if constexpr (unit == 4)
+        to.template store<uint2>(place, make_uint2(pairOf(T(), x[i][0], x[i][1]), pairOf(T(), x[i][2], x[i][3])));
+      else
+        to[place] = stored<T>(x[i][0]);
+    }
+  }
+  zeroBeyond(to, rows, K, stride);
 }
 
 /// The same rows as 16-bit floats, in shared memory.

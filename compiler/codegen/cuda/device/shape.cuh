@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How warps share a tile of rows, and how a weight lies in fragments: panels of up to four tiles of eight columns,
-// groups of 16 k (runtime/schema/Layout.h).
+// How warps share a tile of rows, and how a weight lies in fragments: bands of up to eight panels of up to four tiles of
+// eight columns, of which a group of 16 k has all panels side by side (runtime/schema/Layout.h).
 #pragma once
 
 #include "tutti/base.cuh"
@@ -8,27 +8,34 @@
 namespace tutti {
 
 // The columns of a weight in tiles of eight lie in panels of four tiles, then of two, then of one.
-__device__ constexpr int panelsOf(int tiles) { return tiles / 4 + tiles % 4 / 2 + tiles % 2; }
-__device__ constexpr int tilesOf(int tiles, int panel) {
+// (Of unsigned numbers, whose divisions are shifts.)
+__device__ constexpr int panelsOf(unsigned tiles) { return int(tiles / 4 + tiles % 4 / 2 + tiles % 2); }
+__device__ constexpr int tilesOf(unsigned tiles, unsigned panel) {
   return panel < tiles / 4 ? 4 : tiles % 4 >= 2 && panel == tiles / 4 ? 2 : 1;
 }
 /// The tile that a panel begins with.
-__device__ constexpr int firstTileOf(int tiles, int panel) {
-  return panel <= tiles / 4 ? panel * 4 : tiles / 4 * 4 + 2;
+__device__ constexpr int firstTileOf(unsigned tiles, unsigned panel) {
+  return int(panel <= tiles / 4 ? panel * 4 : tiles / 4 * 4 + 2);
 }
+
+/// How many tiles lie in a band.
+constexpr int bandTiles = 32;
+/// How many groups of 16 k there are.
+__device__ constexpr int groupsOf(int K) { return int(unsigned(K + 15) / 16); }
 
 /// The warps of a block are a grid of warpRows x warpColumns x slices. A warp has 16 rowTiles rows, warpPanels panels
 /// of columns, and of each stage's 32 slices pairs k 32 pairs, pairs of groups: so a narrow product keeps all warps busy.
-/// `blocks` form a cluster that shares the panels.
-template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1>
+/// `blocks` form a cluster that shares the panels. A pass has at most passTiles tiles of eight columns.
+template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1,
+          int passTiles_ = warpColumns_ * warpPanels_ * 4>
 struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
                        blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_;
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs, threads = 32 * warpRows * warpColumns * slices;
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
-  /// Of a stage of the ring: words that a panel may take, and bytes of all panels; rows lie behind them.
-  template <class Math> static constexpr int panelWords = stageK / 16 * Math::words * 32 * 4;
-  template <class Math> static constexpr int weightBytes = passPanels * panelWords<Math> * 4;
+  static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");
+  /// Bytes that the panels may take of a stage of the ring; rows lie behind them.
+  template <class Math> static constexpr int weightBytes = passTiles_ * stageK / 16 * Math::words * 32 * 4;
 
   /// Of this block among those that share a tile of rows.
   __device__ __forceinline__ static int rank() { return blockIdx.x % blocks; }
@@ -44,6 +51,12 @@ struct Tile {
   }
   __device__ __forceinline__ static int firstRow() { return warpRow() * rowTiles * 16; }
 };
+
+/// Tiles of a block's panels in a pass, of a weight of so many.
+template <class Tile> __device__ __forceinline__ int passTiles(int tiles, int pass) {
+  int first = Tile::firstPanel(pass), end = first + Tile::passPanels, all = panelsOf(tiles);
+  return first >= all ? 0 : (end < all ? firstTileOf(tiles, end) : tiles) - firstTileOf(tiles, first);
+}
 
 /// Of a weight [K, N] in fragments.
 template <class Math> __device__ constexpr int wordsOf(int K, int N) {

@@ -2,6 +2,7 @@
 // What a thread has made of neighbouring columns, to memory: in as few and wide stores as they allow.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/half.cuh"
 #include "tutti/memory.cuh"
 
@@ -15,12 +16,6 @@ template <int n> struct Neighbours {
   /// The column of neighbour i where the first one's is `first`; of those past the matrix' last, the last.
   __device__ __forceinline__ int column(int first, int i) const { return first + (i < count ? i : count - 1); }
 };
-/// The same sums where a matrix has nothing but whole panels.
-template <int n> __device__ __forceinline__ Neighbours<n> whole(const Neighbours<n> &sums) {
-  Neighbours<n> all = sums;
-  all.count = n;
-  return all;
-}
 __device__ __forceinline__ Neighbours<1> alone(float sum) { return {{sum}, 1}; }
 
 /// What columns(column) reads for all rows, of n neighbouring columns: read once, if registers have room for it, else
@@ -105,6 +100,16 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
   for (int i = 0; i < n; ++i)
     if (i < sums.count)
       view[at + i] = stored<T>(made[i]);
+}
+
+/// Zeros in rows of 16-bit floats from column N on to the next multiple of 16: products take whole groups. All threads of the
+/// task come here.
+template <class T>
+__device__ __forceinline__ void zeroBeyond(const Shared<T> &rows, int count, int N, int stride) {
+  int end = (N + 15) & ~15;
+  for (int row = threadIdx.x; row < count && N < end; row += taskThreads())
+    for (int column = N; column < end; ++column)
+      rows[row * stride + column] = T{};
 }
 
 } // namespace tutti

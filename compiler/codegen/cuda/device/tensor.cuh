@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
-// Weights, and rows that are not in shared memory, come through a ring of stages of 32 k or 64; sums stay in registers.
+// Weights, and rows of an input, come through a ring of stages of 32 k or 64; sums stay in registers.
 //
 // The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32
 // columns, and the block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile
@@ -17,12 +17,12 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k, the stage's `group`, of each tile of a panel of `tiles`. A tile that the panel lacks has the words of
-/// another: its products are thrown away, which costs less than to ask for each whether it is wanted.
+/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on. A tile that the panel lacks has the words of another:
+/// its products are thrown away, which costs less than to ask for each whether it is wanted.
 template <int widths, int words, int most>
-__device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int group, int tiles) {
+__device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at, int tiles) {
   constexpr int atOnce = most < 4 / words ? most : 4 / words;
-  int lane = int(threadIdx.x) % 32, at = group * words * 32 * tiles;
+  int lane = int(threadIdx.x) % 32;
   if constexpr (widths % 2 && atOnce == 2)
     if (tiles == 1) { // two words, not four
       uint2 v = from.load2(at + lane * 2);
@@ -87,7 +87,7 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
     else if (piece % 4 < tiles && slice < count)
       sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0], s[1], s[2], s[3]));
   }
-  barrierSync(1 + group, slices * 32); // all sums are there
+  barrierSync(2 + group, slices * 32); // all sums are there
   for (int i = 0; i < count; ++i)
 #pragma unroll
     for (int piece = 0; piece < own; ++piece) {
@@ -98,25 +98,46 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
       t[0] += s.x, t[1] += s.y, t[2] += s.z, t[3] += s.w;
     }
   if (again) {
-    barrierSync(1 + group, slices * 32); // and read, before they are overwritten
+    barrierSync(2 + group, slices * 32); // and read, before they are overwritten
   }
 }
 
+/// The warps that have the same rows of a tile meet.
+template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
+  barrierSync(2 + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
+}
+
+/// zeroBeyond(), each row by one of the warps that have it.
+template <class Tile, class T>
+__device__ __forceinline__ void zeroBeyondOwn(const Shared<T> &rows, int N, int stride) {
+  int row = Tile::firstRow() + int(threadIdx.x) % (Tile::threads / Tile::warpRows), end = (N + 15) & ~15;
+  if (row < Tile::firstRow() + Tile::rowTiles * 16)
+    for (int column = N; column < end; ++column)
+      rows[row * stride + column] = T{};
+}
+
 /// What this warp has to do of a pass. Rows past the last are the last once more.
-template <class L> __device__ __forceinline__ void beginPass(const Layer &layer, int pass, int rows, typename L::Share &share) {
+template <class L> __device__ __forceinline__ typename L::Share shareOf(const Layer &layer, int pass, int rows) {
   using Tile = typename L::Tile;
+  constexpr int groupWords = L::Math::words * 32;
+  typename L::Share share;
+  int before = firstTileOf(layer.tiles, Tile::firstPanel(pass));
 #pragma unroll
   for (int i = 0; i < Tile::warpPanels; ++i) {
     int panel = Tile::firstPanel(pass) + Tile::column() + i * Tile::warpColumns;
     share.tiles[i] = panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? tilesOf(layer.tiles, panel) : 0;
+    share.words[i] = (firstTileOf(layer.tiles, panel) - before) * groupWords;
   }
-  int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + lane % 4 * 4;
+  share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
+  int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4), last = rows - 1;
 #pragma unroll
   for (int m = 0; m < Tile::rowTiles; ++m) {
-    int upper = Tile::firstRow() + m * 16 + lane / 4, lower = upper + 8;
-    share.upper[m] = (upper < rows ? upper : rows - 1) * stride + begin;
-    share.lower[m] = (lower < rows ? lower : rows - 1) * stride + begin;
+    int first = Tile::firstRow() + m * 16, upper = first + lane / 4, lower = upper + 8, asked = first + lane % 16;
+    share.upper[m] = (upper < last ? upper : last) * stride + begin;
+    share.lower[m] = (lower < last ? lower : last) * stride + begin;
+    share.matrix[m] = (asked < last ? asked : last) * stride + lane / 16 * 8;
   }
+  return share;
 }
 
 /// No sums: so they are before the first stage of a pass, and registers are free for what follows the last one.
@@ -126,84 +147,177 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
     fill(sums.of[i], L::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
 }
 
-/// sums += the k of a stage: a layer's rows [rows, K] times this block's panels of its weight. All threads of the block
-/// come here.
-template <class L>
-__device__ __forceinline__ void multiply(const Layer &layer, const Place &place, int stage, const typename L::Share &share,
-                                         typename L::Sums &sums) {
+/// sum += 16 k: of the stage's from `in` on, whose weights begin at word `at`.
+template <class L, Lefts kind>
+__device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int stage, int in, int at,
+                                              const typename L::Share &share, float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][4][4]) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
-  constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1,
-                panelWords = Tile::template panelWords<Math>;
-  if (share.tiles[0] == 0) // and no other panel, and no slice
-    return;
+  constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1;
+  const Shared<uint32_t> words = shared<uint32_t>(stage, Tile::template weightBytes<Math> / 4);
+  typename Math::Left left[rowTiles];
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m)
+    left[m] = L::template left<kind>(layer, stage + Tile::template weightBytes<Math>, from, in, share, m);
+#pragma unroll
+  for (int i = 0; i < Tile::warpPanels; ++i) {
+    int tiles = share.tiles[i];
+    if (i > 0 && tiles == 0)
+      continue;
+    uint32_t word[most][Math::words];
+    loadWords<L::widths>(word, words, at + share.words[i], tiles);
+    typename Math::Right right[most];
+#pragma unroll
+    for (int j = 0; j < most; ++j)
+      right[j] = Math::right(word[j]);
+#pragma unroll
+    for (int step = 0; step < Math::steps; ++step)
+#pragma unroll
+      for (int j = 0; j < most; ++j)
+#pragma unroll
+        for (int m = 0; m < rowTiles; ++m)
+          Math::multiply(step, sums[i][m][j], left[m], right[j]);
+  }
+}
+
+/// A stage's 32 k of each slice, or 64: sums of chunks, and of the chunks of 32 k first. `whole`: all k are the matrix'.
+template <class L, Lefts kind, bool whole>
+__device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int from, int stage,
+                                               const typename L::Share &share, typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+  int at = Tile::slice() * 2 * share.groupWords;
 #pragma unroll 1
   for (int first = 0; first < 32 * Tile::pairs; first += 32) {
-    if (Tile::pairs > 1 && place.from + first >= layer.K)
+    if (!whole && Tile::pairs > 1 && from + first >= layer.K)
       break;
-    float pair[rowTiles][4][4]; // of chunks: their sums are added first
-    if (Math::chunked)
-      fill(pair, -0.0f);
-    // One chain of many tiles has enough to do between a group's loads; the others need the next group's beside them.
-#pragma unroll(Math::chunked || rowTiles * Tile::warpPanels <= 2 ? 2 : 1)
+    float pair[Tile::rowTiles][4][4];
+    fill(pair, -0.0f);
+#pragma unroll
     for (int group = 0; group < 2; ++group) {
-      if (place.from + Tile::slice() * 32 + first + group * 16 >= layer.K)
+      if (!whole && from + Tile::slice() * 32 + first + group * 16 >= layer.K)
         break;
-      typename Math::Left left[rowTiles];
-#pragma unroll
-      for (int m = 0; m < rowTiles; ++m)
-        left[m] = L::left(layer, stage + Tile::template weightBytes<Math>, place.from, first + group * 16, share.upper[m],
-                          share.lower[m]);
-      float sum[rowTiles][4][4];
-      if (Math::chunked)
-        fill(sum, 0.0f);
-#pragma unroll
-      for (int i = 0; i < Tile::warpPanels; ++i) {
-        int tiles = share.tiles[i];
-        if (tiles == 0)
-          continue;
-        const Shared<uint32_t> words =
-            shared<uint32_t>(stage + (Tile::column() + i * Tile::warpColumns) * panelWords * 4, panelWords);
-        uint32_t word[most][Math::words];
-        loadWords<L::widths>(word, words, Tile::slice() * 2 + first / 16 + group, tiles);
-        typename Math::Right right[most];
-#pragma unroll
-        for (int j = 0; j < most; ++j)
-          right[j] = Math::right(word[j]);
-#pragma unroll
-        for (int step = 0; step < Math::steps; ++step)
-#pragma unroll
-          for (int j = 0; j < most; ++j)
-#pragma unroll
-            for (int m = 0; m < rowTiles; ++m)
-              Math::multiply(step, Math::chunked ? sum[m][j] : sums.of[i][m][j], left[m], right[j]);
-      }
-      if constexpr (Math::chunked)
-        addTo(pair, sum);
+      float sum[1][Tile::rowTiles][4][4];
+      fill(sum[0], 0.0f);
+      multiplyGroup<L, kind>(layer, from, stage, first + group * 16, at, share, sum);
+      addTo(pair, sum[0]);
+      at += share.groupWords;
     }
-    int slices = Tile::slices < (layer.K - place.from + 31) / 32 ? Tile::slices : (layer.K - place.from + 31) / 32;
+    int slices = Tile::slices < (layer.K - from + 31) / 32 ? Tile::slices : (layer.K - from + 31) / 32;
     if constexpr (Tile::slices > 1)
       addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0], slices,
-                                   place.from + Tile::stageK < layer.K || place.pass + 1 < layer.template passes<Tile>());
-    else if constexpr (Math::chunked)
+                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
+    else
       addTo(sums.of[0], pair);
   }
 }
 
-/// store(row, column, sums, columns(column) and so on) for the sums of a pass. One piece of code is for all layers,
-/// panels and rows.
-template <class L, class Columns, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, int rows,
-                                          Columns columns, Store store) {
+/// multiply(), of rows that lie as `kind` says.
+template <class L, Lefts kind, class Ring>
+__device__ __forceinline__ void multiplyStages(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
+                                               typename L::Sums &sums) {
+  using Math = typename L::Math;
   using Tile = typename L::Tile;
-  constexpr int widths = L::widths;
-  constexpr bool oneWidth = widths == 4 || widths == 2 || widths == 1;
+  if constexpr (Math::chunked) {
+#pragma unroll 1
+    for (int from = 0; from < layer.K; from += Tile::stageK) {
+      multiplyChunks<L, kind, false>(layer, pass, from, ring.take(), share, sums);
+      ring.leave();
+    }
+  } else { // one chain
+    int from = 0;
+#pragma unroll 1
+    for (; from + Tile::stageK <= layer.K; from += Tile::stageK) {
+      int stage = ring.take(), at = 0;
+#pragma unroll
+      for (int in = 0; in < Tile::stageK; in += 16, at += share.groupWords)
+        multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
+      ring.leave();
+    }
+    if (from < layer.K) {
+      int stage = ring.take(), at = 0;
+#pragma unroll 1
+      for (int in = 0; from + in < layer.K; in += 16, at += share.groupWords)
+        multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
+      ring.leave();
+    }
+  }
+}
+
+/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them. All threads of the task
+/// come here.
+template <class L, class Ring>
+__device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
+                                         typename L::Sums &sums) {
+  if (share.tiles[0] == 0) { // and no other panel, and no slice
+#pragma unroll 1
+    for (int from = 0; from < layer.K; from += L::Tile::stageK) {
+      ring.take();
+      ring.leave();
+    }
+    return;
+  }
+  if constexpr (L::lefts & halves)
+    if (L::lefts == halves || layer.left == halves)
+      return multiplyStages<L, halves>(layer, pass, ring, share, sums);
+  if constexpr (L::lefts & inGlobal)
+    if (L::lefts == inGlobal || layer.left == inGlobal)
+      return multiplyStages<L, inGlobal>(layer, pass, ring, share, sums);
+  if constexpr (L::lefts & (streamed | floats))
+    multiplyStages<L, floats>(layer, pass, ring, share, sums);
+}
+
+/// Of a row in a panel a lane has two runs of neighbours, one of each of its two columns in a tile.
+template <class L> struct Runs {
+  static constexpr int most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1; ///< neighbours
+  static constexpr bool oneWidth = L::widths == 4 || L::widths == 2 || L::widths == 1;
+  int column, count; ///< the first, and how many are of the matrix
+
+  __device__ __forceinline__ Runs(const Layer &layer, int panel, int run) {
+    int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel), t = threadIdx.x % 4;
+    column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles;
+    count = tiles < layer.N - column ? tiles : layer.N - column;
+  }
+};
+
+/// What columns(column) reads of a lane's two runs of a panel, or what will read it.
+template <class L, class Columns, class Read> struct ReadAhead {
+  Columns columns;
+  Read runs[2];
+  __device__ __forceinline__ Read of(const Runs<L> &, int, int run) const { return run == 0 ? runs[0] : runs[1]; }
+};
+template <class L, class Columns> struct ReadLater {
+  Columns columns;
+  __device__ __forceinline__ auto of(const Runs<L> &mine, int, int) const {
+    return readColumns<Runs<L>::most>(columns, mine.column, mine.count);
+  }
+};
+
+/// What storeSums() needs of columns(column) in a pass: read before the products, if registers have room for it.
+template <class L, class Columns>
+__device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns) {
+  using Tile = typename L::Tile;
+  if constexpr (Tile::slices == 1 && Tile::warpPanels == 1 && Tile::rowTiles <= 2 && sizeof(columns(0)) <= 8) {
+    int panel = Tile::firstPanel(pass) + Tile::column(), last = panelsOf(layer.tiles) - 1;
+    const Runs<L> first(layer, panel < last ? panel : last, 0), second(layer, panel < last ? panel : last, 1);
+    const auto read = [&](const Runs<L> &run) { return readColumns<Runs<L>::most>(columns, run.column, run.count); };
+    return ReadAhead<L, Columns, decltype(read(first))>{columns, {read(first), read(second)}};
+  } else {
+    return ReadLater<L, Columns>{columns};
+  }
+}
+
+/// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums are those of
+/// the last once more. One piece of code is for all layers and panels.
+template <class L, class Ahead, class Store>
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Ahead &ahead,
+                                          Store store) {
+  using Tile = typename L::Tile;
   int lane = threadIdx.x % 32, t = lane % 4, first = Tile::firstRow() + lane / 4,
       panel = Tile::firstPanel(pass) + Tile::column(), all = panelsOf(layer.tiles);
   if constexpr (Tile::slices > 1) {
     if (panel >= all)
       return;
-    int tiles = oneWidth ? widths : tilesOf(layer.tiles, panel), column = firstTileOf(layer.tiles, panel) * 8;
+    int tiles = Runs<L>::oneWidth ? L::widths : tilesOf(layer.tiles, panel), column = firstTileOf(layer.tiles, panel) * 8;
 #pragma unroll
     for (int i = 0; i < L::pieces; ++i) {
       int piece = Tile::slice() * L::pieces + i;
@@ -214,40 +328,55 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const La
         int mine = column + (t * 2 + run) * tiles + piece % 4;
         if (mine >= layer.N)
           continue;
-        const auto shared = readColumns<1>(columns, mine, 1);
+        const auto shared = readColumns<1>(ahead.columns, mine, 1);
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          int row = first + (piece / 4 * 2 + half) * 8;
-          if (row < rows)
-            store(row, mine, alone(sums.of[0][i][0][half * 2 + run]), shared);
-        }
+        for (int half = 0; half < 2; ++half)
+          store(first + (piece / 4 * 2 + half) * 8, mine, alone(sums.of[0][i][0][half * 2 + run]), shared);
       }
     }
   } else {
-    // Of a row in a panel a lane has two runs of neighbours, one of each tile.
-    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = widths >= 4 ? 4 : widths >= 2 ? 2 : 1;
-    float queue[panels * 2 * halves][4];
+    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most;
+    float queue[panels * 2 * halves][4]; // runs one after the other, of each the rows
 #pragma unroll
     for (int i = 0; i < panels * 2 * halves; ++i)
 #pragma unroll
       for (int j = 0; j < n; ++j)
         queue[i][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
+    constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // more is code that hides no wait
+    // Some rows of a run, which come first in the queue. Whole runs have no branch between them; of others each column is
+    // made by itself, and none beyond the last.
+    const auto storeRows = [&](const Runs<L> &run, const auto &shared, int row) {
+      if (run.count >= n) {
+#pragma unroll
+        for (int half = 0; half < atOnce; ++half) {
+          Neighbours<n> mine;
+          mine.count = n;
+#pragma unroll
+          for (int j = 0; j < n; ++j)
+            mine.sum[j] = queue[half][j];
+          store(row + half * 8, run.column, mine, shared);
+        }
+      } else {
+#pragma unroll 1
+        for (int j = 0; j < run.count; ++j) {
+          const auto own = readColumns<1>(ahead.columns, run.column + j, 1);
+#pragma unroll
+          for (int half = 0; half < atOnce; ++half) {
+            float sum = queue[half][0];
+#pragma unroll
+            for (int e = 1; e < n; ++e)
+              sum = j == e ? queue[half][e] : sum;
+            store(row + half * 8, run.column + j, alone(sum), own);
+          }
+        }
+      }
+    };
 #pragma unroll 1
     for (int i = 0; i < panels && panel < all; ++i, panel += Tile::warpColumns) {
       forParts<2, halves>(queue, 0, [&](int run) {
-        int tiles = oneWidth ? widths : tilesOf(layer.tiles, panel),
-            column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles;
-        Neighbours<n> mine;
-        mine.count = tiles < layer.N - column ? tiles : layer.N - column;
-        const auto shared = readColumns<n>(columns, column, mine.count);
-        forParts<halves, 1>(queue, 0, [&](int half) {
-          int row = first + half * 8;
-#pragma unroll
-          for (int j = 0; j < n; ++j)
-            mine.sum[j] = queue[0][j];
-          if (row < rows)
-            store(row, column, mine, shared);
-        });
+        const Runs<L> mine(layer, panel, run);
+        const auto shared = ahead.of(mine, i, run);
+        forParts<parts, atOnce>(queue, 0, [&](int part) { storeRows(mine, shared, first + part * atOnce * 8); });
       });
 #pragma unroll
       for (int j = 0; j < (panels - 1) * 2 * halves; ++j)
@@ -266,7 +395,7 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
                                               Columns columns, Store store) {
   using Math = typename P::Math;
   constexpr int rowsAtOnce = 8;
-  int warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
+  int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   int groups = (rows + rowsAtOnce - 1) / rowsAtOnce, panels = (P::N + 31) / 32;
   for (int unit = warp; unit < panels * groups; unit += warps) {
     int row = unit % groups * rowsAtOnce, column = unit / groups * 32 + lane,
@@ -275,8 +404,10 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
     int panel = inside / 32 < wide ? inside / 32 : P::tiles % 4 >= 2 && inside / 8 >= wide * 4 + 2 ? wide + 1 : wide;
     int tiles = tilesOf(P::tiles, panel), begin = firstTileOf(P::tiles, panel), place = inside - begin * 8,
         g = place / tiles, j = place % tiles;
+    int band = begin / bandTiles * bandTiles, ofBand = P::tiles - band < bandTiles ? P::tiles - band : bandTiles;
     int atOnce = tiles < Math::parts ? tiles : Math::parts, // tiles whose words a lane has side by side
-        first = begin * P::groups * P::groupWords + j / atOnce * atOnce * Math::words * 32 + j % atOnce * Math::words;
+        first = (band * P::groups + begin - band) * P::groupWords + j / atOnce * atOnce * Math::words * 32 +
+                j % atOnce * Math::words;
     float total[rowsAtOnce];
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
@@ -291,7 +422,8 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
         float sum[rowsAtOnce] = {};
 #pragma unroll 4
         for (int k = start; k < start + chunk && k < P::K; ++k) {
-          int word = k / 16 * P::groupWords * tiles + (g * 4 + k % 16 / 4) * atOnce * Math::words + k % 4 / Math::parts;
+          int t = Math::parts == 1 ? k % 16 / 4 : k % 8 / 2, i = Math::parts == 1 ? k % 4 : k % 16 / 8;
+          int word = k / 16 * P::groupWords * ofBand + (g * 4 + t) * atOnce * Math::words + i;
           float w = Math::weight(weights[first + word], k % Math::parts);
 #pragma unroll
           for (int i = 0; i < rowsAtOnce; ++i)

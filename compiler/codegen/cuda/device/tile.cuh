@@ -6,6 +6,7 @@
 // fixes the order of every sum; groups and threads decide none.
 #pragma once
 
+#include "tutti/barrier.cuh"
 #include "tutti/memory.cuh"
 #include "tutti/scalar.cuh"
 #include "tutti/store.cuh"
@@ -69,7 +70,7 @@ __device__ __forceinline__ void multiplyValues(int firstRow, int rows, int run, 
   const auto groupOf = [&](int row) { return row / run * groupsOfRun + row % run / R; };
   const int firstGroup = groupOf(firstRow), groups = groupOf(firstRow + rows - 1) - firstGroup + 1;
 #pragma unroll 1
-  for (int unit = threadIdx.x; unit < groups * slots; unit += blockDim.x) {
+  for (int unit = threadIdx.x; unit < groups * slots; unit += taskThreads()) {
     const int slot = unit % slots, group = firstGroup + unit / slots, above = group / groupsOfRun;
     // The group's rows that are of the run, and of the tile.
     int row = above * run + group % groupsOfRun * R - firstRow, end = (above + 1) * run - firstRow;
