@@ -36,10 +36,9 @@ const Dims::Symbol &Dims::root(llvm::StringRef name) const {
 }
 
 std::optional<DimBinding> Dims::bindingOf(const Symbol &symbol) const {
-  for (const Symbol &other : symbols)
-    if (root(other.name).name == symbol.name)
-      if (auto bound = options.dims.find(other.name); bound != options.dims.end())
-        return bound->second;
+  for (const Symbol &other : symbols) // few of which are bound: roots take longer to find
+    if (auto bound = options.dims.find(other.name); bound != options.dims.end() && root(other.name).name == symbol.name)
+      return bound->second;
   return std::nullopt;
 }
 

@@ -2,8 +2,8 @@
 """Bad files and calls, which calls.py runs: a line a case, the exit code, a pattern of the message, and how it is made."""
 import struct
 
-from files import (ADD, B, BIG, COMPLEX, F32, GOOD, GOOD_NPY, GOOD_ST, I64, MUL, ST_B, ST_W, STRING, W, X, Y, call, const, external, field, flip, floats,
-                   function, ints, mlir, nested, node, npy, onnx, op, safetensors, tensor, value_info, weight)
+from files import (ADD, B, BIG, COMPLEX, F32, GOOD, GOOD_NPY, GOOD_ST, I64, MUL, ST_B, ST_W, STRING, W, X, Y, attempts, call, const, external, field, flip,
+                   floats, folded, function, ints, loop, mlir, nested, node, npy, onnx, op, safetensors, tensor, value_info, weight)
 
 # tutti-compile FILE.onnx -o out/a.tutti
 ONNX = [
@@ -58,6 +58,12 @@ ONNX = [
     (3, "calls itself", onnx([call("F")], more=function("F", "G") + function("G", "F"))),
     (4, "more than 64", onnx([call("F0")], more=b"".join(function(f"F{i}", f"F{i + 1}") for i in range(5000)))),
     (3, "'F'", onnx([call("F")], more=function("F", "F") + function("F", "F"))),
+    # Small files that take long: names are looked up at each step of a loop, and each pair of lengths that turn out to be one makes the import begin again.
+    (4, "more than 512 MiB of functions and loops", loop(4000, ["h" * 40000 + i for i in "abc"])),
+    (4, "more than 500000 nodes", loop(4000, [f"h{i}" for i in range(130)])),
+    (4, "more than 500000 nodes", loop(4000, [f"h{i}" for i in range(30)], others=200)),
+    (4, "Det", attempts([node("Relu", ["x"], "s0")], 255, "Det")),
+    (4, "Det", folded(30, others=200)),
     # Types and dims.
     (4, "string|text", onnx(inputs=(value_info("x", ["batch", 4], STRING),))),
     (4, "complex", onnx(inputs=(value_info("x", ["batch", 4], COMPLEX),))),

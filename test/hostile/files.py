@@ -60,6 +60,28 @@ def nested(depth: int) -> bytes:
     return field(7, graph + field(12, field(1, "y"))) + field(8, field(2, 17))
 
 
+def attempts(first: list, others: int, last: str = "Relu", weights=()) -> bytes:
+    """last(s0 + x0 + ...): the nodes named come first, and each x is of a length of its own."""
+    more = [f"x{i}" for i in range(others)]
+    sums = [node("Add", [f"s{i}", x], f"s{i + 1}") for i, x in enumerate(more)]
+    return onnx([*first, *sums, node(last, [f"s{others}"], "y")], weights, [value_info(i, [f"length of {i}"]) for i in ("x", *more)], [value_info("y", [])])
+
+
+def loop(steps: int, names: list, others: int = 0) -> bytes:
+    """The same behind a loop, each step of which hands x on from name to name."""
+    body = b"".join(node("Identity", [a], b) for a, b in zip(names, names[1:]))
+    body += b"".join(field(11, field(1, i)) for i in ("i", "go", names[0])) + b"".join(field(12, field(1, o)) for o in ("go", names[-1]))
+    return attempts([node("Loop", ["n", "", "x"], "s0", body=body)], others, weights=[field(8, "n") + const((), I64, ints(steps))])
+
+
+def folded(count: int, others: int) -> bytes:
+    """The same behind a million sines of sines of ... nothing, which are computed when compiling."""
+    names = [f"c{i}" for i in range(count + 1)]
+    sines = [node("Sin", [a], b) for a, b in zip(names, names[1:])]
+    return attempts([node("ConstantOfShape", ["n"], "c0"), *sines, node("ReduceMax", [names[-1]], "q"), node("Add", ["x", "q"], "s0")], others, "Det",
+                    [field(8, "n") + const((1,), I64, ints(1 << 20))])
+
+
 def call(function: str) -> bytes:
     return field(1, field(1, "x") + field(2, "y") + field(4, function) + field(7, "own"))
 

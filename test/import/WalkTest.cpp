@@ -85,6 +85,18 @@ TEST_F(WalkTest, FunctionsThatNestOrGrowWithoutEnd) {
   }
   inside(function("F60"), "Exp", "x", "y");
   expectFailure(4, {"500000 nodes"});
+  // A long name is looked up at each of 2^10 calls.
+  model.clear_functions();
+  for (int i = 0; i < 10; ++i) {
+    onnx::FunctionProto &f = function("F" + std::to_string(i));
+    std::string next = "F" + std::to_string(i + 1);
+    inside(f, next, "x", "t", "own");
+    inside(f, next, "t", "y", "own");
+  }
+  std::string name(1 << 18, 't');
+  inside(function("F10"), "Exp", "x", name);
+  inside(*model.mutable_functions(10), "Neg", name, "y");
+  expectFailure(4, {"512 MiB of functions", "at each call"});
 }
 
 TEST_F(WalkTest, FunctionsOfAnotherOpset) {

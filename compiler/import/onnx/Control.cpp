@@ -31,7 +31,7 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, const onnx:
     taken.insert(tensor.name());
     inner.initializers[tensor.name()] = &tensor;
   }
-  if (llvm::Error error = enter(graph->node(), taken))
+  if (llvm::Error error = enter(inner, graph->node(), graph->ByteSizeLong(), taken))
     return error;
   SmallVector<std::string> outputs;
   for (const onnx::ValueInfoProto &output : graph->output())

@@ -17,6 +17,8 @@ namespace {
 
 /// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
 constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
+/// Whole budgets of an attempt that all together may spend: a file of many symbols has many attempts.
+constexpr int64_t mostBudgets = 3;
 
 class Importer {
 public:
@@ -63,6 +65,7 @@ private:
   DiagnosticCapture &diagnostics;
 
   Walk walk;
+  int64_t spent = 0; ///< of the budgets of all attempts
   Opsets opsets;
   llvm::StringMap<const onnx::TensorProto *> initializers;
   std::vector<const onnx::ValueInfoProto *> inputs; ///< without initializers and bound ones, in member 0's order
@@ -360,11 +363,14 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
       ranges.push_back({name, bound.lo, bound.hi});
   emit.ranges = ports ? ports->ranges : ranges;
   emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
+  emit.budget = std::min(emit.budget, mostBudgets * emit.budget - spent);
+  const int64_t budget = emit.budget;
   SmallVector<std::string> wanted;
   for (const onnx::ValueInfoProto *output : outputs)
     wanted.push_back(output->name());
   if (llvm::Error error = walk.run(emit, scope, graph.node(), wanted))
     return std::move(error);
+  spent += budget - emit.budget;
   if (emit.restart)
     return std::nullopt;
 

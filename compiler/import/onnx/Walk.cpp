@@ -8,10 +8,12 @@ using namespace mlir;
 
 namespace tutti {
 
-/// Functions in functions, entries of the report, and nodes with those of all calls: what is above them is no model.
+/// Functions in functions, entries of the report, nodes with those of all calls, and bytes of these, which are mostly
+/// names that every call looks up: what is above them is no model. Nodes and bytes are those of all attempts: a file
+/// could make us begin again for each symbol it has.
 constexpr size_t maxCalls = 64, maxFindings = 256;
 constexpr int maxOperands = 4096; // of a node
-constexpr int64_t maxNodes = 500'000;
+constexpr uint64_t maxNodes = 500'000, maxBytes = uint64_t(512) << 20;
 
 Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
   Opsets opsets;
@@ -69,18 +71,22 @@ llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
   return llvm::Error::success();
 }
 
-llvm::Error Walk::enter(const Nodes &body, const llvm::StringSet<> &given) {
+llvm::Error Walk::enter(const Scope &scope, const Nodes &body, size_t size, const llvm::StringSet<> &given) {
   nodes += body.size();
+  bytes += size + body.size() * scope.prefix.size();
   if (nodes > maxNodes)
     return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxNodes) +
                                            " nodes, those of its functions counted at each call");
+  if (bytes > maxBytes)
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxBytes >> 20) +
+                                           " MiB of functions and loops with the names in them, counted at each call " +
+                                           "and step");
   return check(body, given);
 }
 
 void Walk::begin() {
   unsupported.clear();
   calls.clear();
-  nodes = 0;
 }
 
 /// The nodes that the outputs need.
@@ -318,9 +324,9 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
   llvm::StringSet<> taken;
   for (const std::string &input : function.input())
     taken.insert(input);
-  if (llvm::Error error = enter(function.node(), taken))
-    return error;
   Scope inner{opsets, nullptr, name + "/", {}, {}, {}};
+  if (llvm::Error error = enter(inner, function.node(), function.ByteSizeLong(), taken))
+    return error;
   for (auto [i, input] : llvm::enumerate(function.input())) {
     if (i < operands.size() && operands[i])
       inner.values[input] = operands[i];

@@ -46,13 +46,15 @@ public:
   llvm::Error run(Emit &emit, Scope &scope, const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
   /// The operand of a name; one that nothing before its reader gives is malformed.
   llvm::Expected<Operand> lookup(Scope &scope, const std::string &name, const llvm::Twine &reader);
+  /// A new attempt. What functions and branches have cost before counts on.
   void begin();
 
   std::vector<UnsupportedOp> unsupported;
 
 private:
-  /// Counts the nodes of a function or a branch before they are walked through, and checks them.
-  llvm::Error enter(const Nodes &body, const llvm::StringSet<> &given);
+  /// Counts the nodes of a function or a branch, and its bytes, `size`, before they are walked through, and checks
+  /// them.
+  llvm::Error enter(const Scope &scope, const Nodes &body, size_t size, const llvm::StringSet<> &given);
   llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
@@ -95,7 +97,7 @@ private:
   const SafetensorsFile *weights; ///< or null
   llvm::StringMap<const onnx::FunctionProto *> functions;
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
-  int64_t nodes = 0;                                    ///< of functions and branches, each time they are entered
+  uint64_t nodes = 0, bytes = 0;                        ///< of functions and branches, each time they are entered
 };
 
 } // namespace tutti
