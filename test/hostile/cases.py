@@ -64,6 +64,16 @@ ONNX = [
     (4, "more than 500000 nodes", loop(4000, [f"h{i}" for i in range(30)], others=200)),
     (4, "Det", attempts([node("Relu", ["x"], "s0")], 255, "Det")),
     (4, "Det", folded(30, others=200)),
+    # ONNX Runtime's own.
+    *((code, words, onnx([node("Attention", inputs, "y", "com.microsoft", **attributes)], inputs=(value_info("x", ["batch", 3, 4]),),
+                         more=field(8, field(1, "com.microsoft") + field(2, 1)))) for code, words, inputs, attributes in (
+        (4, "attribute 'do_rotary' is set", ["x", "w"], {"num_heads": 1, "do_rotary": 1}),
+        (4, "past_sequence_length", ["x", "w", "", "", "", "", "b"], {"num_heads": 1}),
+        (3, r"weights float32 \(4, 2\) for queries, keys and values of \[0, 0, 0\]", ["x", "w"], {"num_heads": 1}),
+        (3, r"queries, keys and values of \[1, 1, 9223372036854775807\]", ["x", "w"], {"num_heads": 1, "qkv_hidden_sizes": [1, 1, 2**63 - 1]}))),
+    (3, "rows of 3 ids, and an embedding of 2 places", onnx([node("EmbedLayerNormalization", ["x", "", "w", "v", "", "b", "b"], ["y", "n"], "com.microsoft")],
+                                                            (W, B, tensor("v", (2, 2), F32, bytes(16))), (value_info("x", ["batch", 3], I64),),
+                                                            more=field(8, field(1, "com.microsoft") + field(2, 1)))),
     # Types and dims.
     (4, "string|text", onnx(inputs=(value_info("x", ["batch", 4], STRING),))),
     (4, "complex", onnx(inputs=(value_info("x", ["batch", 4], COMPLEX),))),

@@ -433,6 +433,7 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
         if value is None or not value.type.tensor_type.elem_type:
             # Shape inference knows little of other domains.
             kind = TensorProto.INT64 if output == "label" or name.endswith("-integers") and nodes[-1].op_type in ("Imputer", "Binarizer") else TensorProto.FLOAT
+            kind = TensorProto.INT32 if output == "ones" else kind
             value = helper.make_tensor_value_info(output, kind, None)
         model.graph.output.append(value)
     print(name)

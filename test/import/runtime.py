@@ -36,3 +36,37 @@ def add_cases(case, node, rng, i64, f32):
     case("runtime-old-rms", 14, [node("SimplifiedLayerNormalization", "x g")], x, {"g": g})
     for metric in ("euclidean", "sqeuclidean"):
         case(f"runtime-distances-{metric}", 17, [own("CDist", "x p", metric=metric)], x, {"p": rng(4, 8, seed=7)})
+
+    # Attention of rows whose queries, keys and values are one product.
+    rows, w, b = {"x": rng(2, 5, 6)}, rng(6, 24, seed=2), rng(24, seed=3)
+    one = {"w": w, "b": b}
+
+    def mask(*shape):
+        return (rng(*shape, seed=8) > 0).astype(np.int32)
+
+    def attention(name, inputs, given, inits=one, outputs="y", batch=True, **attributes):
+        case(f"runtime-attention{name}", 17, [own("Attention", inputs, outputs, num_heads=2, **attributes)], rows | given, inits, outputs=outputs, batch=batch)
+
+    attention("~op", "x w b", {})
+    heads = [node("Reshape", f"{x} cut", f"{x}R") for x in "qkv"]
+    turned = [node("Transpose", f"{x}R", f"{x}T", perm=[0, 2, 3, 1] if x == "k" else [0, 2, 1, 3]) for x in "qkv"]
+    case("runtime-attention~spelled", 17, [node("MatMul", "x w", "p"), node("Add", "p b", "a"), node("Split", "a thirds", "q k v", axis=2), *heads, *turned,
+                                           node("Mul", "qT r", "qs"), node("Mul", "kT r", "ks"), node("MatMul", "qs ks", "s"), node("Softmax", "s", "o", axis=-1),
+                                           node("MatMul", "o vT", "h"), node("Transpose", "h", "t", perm=[0, 2, 1, 3]), node("Reshape", "t join")],
+         rows, one | {"thirds": i64(8, 8, 8), "cut": i64(0, 0, 2, 4), "r": f32(4 ** -0.25), "join": i64(0, 0, 8)})
+    attention("-keys", "x w b m", {"m": mask(2, 5)}, mask_filter_value=-3.0)
+    attention("-all-keys", "x w b m", {"m": mask(2, 1)})
+    attention("-lengths", "x w b m", {"m": np.array([3, 5], np.int32)}, batch=False)
+    attention("-ends", "x w b m", {"m": np.array([3, 5, 1, 0], np.int32)}, batch=False)
+    attention("-pairs", "x w - m", {"m": mask(2, 5, 5)}, {"w": w}, unidirectional=1)
+    attention("-past", "x w b m p", {"m": mask(2, 8), "p": rng(2, 2, 2, 3, 4, seed=9)}, outputs="y z", batch=False, unidirectional=1)
+    attention("-widths", "x w b - - a", {"a": rng(2, 2, 5, 5)}, {"w": rng(6, 22, seed=2), "b": rng(22, seed=3)}, scale=0.3, qkv_hidden_sizes=[8, 8, 6])
+
+    # A norm of the sum of embeddings.
+    ids = {"i": np.array([[1, 0, 3], [2, 2, 1]], np.int32), "j": np.array([[0, 0, 1], [1, 0, 0]], np.int32)}
+    tables = {"u": rng(4, 8, seed=2), "v": rng(5, 8, seed=3), "w": rng(2, 8, seed=4), "g": rng(8, seed=5), "b": rng(8, seed=6)}
+    case("runtime-embeddings~op", 17, [own("EmbedLayerNormalization", "i j u v w g b", "y ones", epsilon=1e-5)], ids, tables)
+    case("runtime-embeddings~spelled", 17, [node("Gather", "u i", "a"), node("Add", "a v", "c"), node("Gather", "w j", "d"), node("Add", "c d", "e"),
+                                            node("LayerNormalization", "e g b", epsilon=1e-5)], ids, tables | {"v": tables["v"][:3]})
+    case("runtime-embeddings-mask", 17, [own("EmbedLayerNormalization", "i - u v - g b m p", "y ones s")],
+         {"i": ids["i"], "m": np.array([[1, 1, 0], [1, 0, 0]], np.int32), "p": np.array([[4, 0, 1], [2, 2, 2]], np.int32)}, tables, outputs="y ones s")

@@ -11,8 +11,7 @@ namespace tutti {
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Rows of several heads side by side, (batch, length, heads size), as (batch, heads, length, size).
-static Operand splitHeads(Node &n, const Operand &x, int64_t heads, StringRef attribute) {
+Operand splitHeads(Node &n, const Operand &x, int64_t heads, StringRef attribute) {
   Emit &e = n.emit;
   Sizes sizes = x.sizes();
   if (!e.isKnown(x, 2, "splits into heads"))
@@ -23,8 +22,7 @@ static Operand splitHeads(Node &n, const Operand &x, int64_t heads, StringRef at
   return e.transpose(e.reshape(x, {sizes[0], sizes[1], Size(heads), Size(columns / heads)}), {0, 2, 1, 3});
 }
 
-/// The numbers from 0 on as an operand of these sizes.
-static Operand counted(Emit &e, int64_t length, ArrayRef<Size> sizes) {
+Operand counted(Emit &e, int64_t length, ArrayRef<Size> sizes) {
   return e.reshape(e.list(llvm::to_vector(llvm::seq<int64_t>(0, length))), sizes);
 }
 
@@ -182,8 +180,8 @@ static bool areWhole(Emit &e, const Heads &heads) {
   return false;
 }
 
-/// x y for each head of x. Heads that share one of y are further rows of one product.
-static Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
+/// Heads that share one of y are further rows of one product.
+Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
   if (!x || !y)
     return Operand();
   Sizes left = x.sizes(), right = y.sizes();
@@ -192,8 +190,10 @@ static Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
   return e.reshape(product, {left[0], left[1], left[2], right[3]});
 }
 
-/// q k^T scale. A root of the scale goes to each, as the op is defined, and as exporters spell it.
-static Operand scoresOf(Emit &e, const Operand &q, const Operand &k, double scale) {
+Operand joinHeads(Emit &e, const Operand &x) { return e.flattenFrom(e.transpose(x, {0, 2, 1, 3}), 2); }
+
+/// A root of the scale goes to each, as the op is defined, and as exporters spell it.
+Operand scoresOf(Emit &e, const Operand &q, const Operand &k, double scale) {
   Operand keys = e.transpose(k, {0, 1, 3, 2});
   if (!(scale >= 0))
     return multiplyHeads(e, e.mul(q, e.scalar(scale, q)), keys);
@@ -236,7 +236,7 @@ void importAttention(Node &n) {
     return;
   Operand y = e.cast(multiplyHeads(e, weights, v), given);
   if (n.in(0).rank() == 3)
-    y = e.flattenFrom(e.transpose(y, {0, 2, 1, 3}), 2);
+    y = joinHeads(e, y);
   n.set(0, y);
 }
 

@@ -3,9 +3,15 @@
 // https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "compiler/import/onnx/ops/Ops.h"
 
+#include <cmath>
+#include <limits>
+#include <numeric>
+
 using namespace mlir;
 
 namespace tutti {
+
+static constexpr const char *optimizeLess = "optimize the model less: ORT_ENABLE_BASIC leaves ONNX's own ops";
 
 void importRuntimeGelu(Node &n) { n.set(0, n.emit.unary<GeluOp>(n.in(0))); }
 
@@ -27,8 +33,7 @@ void importRuntimeFusedMatMul(Node &n) {
     if (!*x)
       return;
     if (batch)
-      return (void)e.unsupported("rows that stand before their batch",
-                                 "optimize the model less: ORT_ENABLE_BASIC leaves ONNX's own ops");
+      return (void)e.unsupported("rows that stand before their batch", optimizeLess);
     // A vector is none, as in ONNX' MatMul.
     if (int64_t rank = x->rank(); transposed && rank >= 2)
       *x = e.moveAxis(*x, rank - 1, rank - 2);
@@ -57,8 +62,7 @@ void importRuntimeFusedGemm(Node &n) {
       StringRef(activation));
   importGemm(n);
   if (!known)
-    e.unsupported("attribute 'activation' is " + quote(activation),
-                  "optimize the model less: ORT_ENABLE_BASIC leaves ONNX's own ops");
+    e.unsupported("attribute 'activation' is " + quote(activation), optimizeLess);
   Operand y = n.outputsSet()[0];
   if (e.failed() || e.restart || !y)
     return;
@@ -105,8 +109,162 @@ void importRuntimeSkipSimplifiedLayerNormalization(Node &n) {
   setNorm(n, sumOfSkips(n, 3), {2}, importRMSNormalization);
 }
 
+/// A norm of the sum of what ids of words, of places and of segments choose. Output 1, for masks of Attention: how many
+/// ones a row's mask has.
+void importRuntimeEmbedLayerNormalization(Node &n) {
+  Emit &e = n.emit;
+  Operand ids = n.in(0), words = n.in(2), places = n.in(3);
+  n.intAttr("mask_index_type", 0); // says output 1's type
+  if (!ids || !words || !places)
+    return;
+  if (ids.rank() != 2 || words.rank() != 2 || places.rank() != 2 || n.has(1) != n.has(4))
+    return (void)e.malformed("ids " + ids.str() + ", embeddings " + words.str() + " and " + places.str() + ", " +
+                             (n.has(1) ? "" : "no ") + "segments and " + (n.has(4) ? "an" : "no") +
+                             " embedding of them");
+  if (n.has(8)) {
+    places = e.gather(places, n.in(8), 0);
+  } else {
+    if (!e.isKnown(ids, 1, "counts places along") || !e.isKnown(places, 0, "takes places of"))
+      return;
+    int64_t length = ids.sizes()[1].getFixed(), most = places.sizes()[0].getFixed();
+    if (length > most)
+      return (void)e.malformed("rows of " + Twine(length) + " ids, and an embedding of " + Twine(most) + " places");
+    places = e.part(places, 0, 0, length);
+  }
+  Operand sum = e.add(e.gather(words, ids, 0), places);
+  if (n.has(1))
+    sum = e.add(sum, e.gather(n.in(4), n.in(1), 0));
+  setNorm(n, sum, {5, 6}, importLayerNormalization);
+  n.set(2, sum);
+  Type count = IntegerType::get(&e.context, 32);
+  if (!n.wants(1))
+    return;
+  Operand mask = n.has(7) ? n.in(7) : Operand();
+  if (mask && mask.rank() != 2)
+    return (void)e.malformed("a mask " + mask.str() + " for ids " + ids.str());
+  n.set(1, mask ? e.reduce(ReduceKind::sum, e.cast(e.compare<EqualOp>(mask, e.scalar(1, mask)), count), {1}, false)
+                : e.broadcast(e.list({0}, count), {ids.sizes()[0]}));
+}
+
 /// What RMSNormalization is called at opsets that are older than it.
 void importSimplifiedLayerNormalization(Node &n) { importRMSNormalization(n); }
+
+/// Which keys a query may look at by Attention's input 3, as what broadcasts to the scores: how many keys there are
+/// before the padding, (batch); these, and how many are padding before them, (2 batch); or what is above 0 where it
+/// may, (batch, keys) or (batch, queries, keys).
+static Operand seenKeys(Node &n, const Size &batch, int64_t keys) {
+  Emit &e = n.emit;
+  Operand mask = n.in(3);
+  if (!mask)
+    return mask;
+  Sizes sizes = mask.sizes();
+  const Size one(1);
+  auto above = [&](const Operand &a, const Operand &b) { return e.compare<GreaterOp>(a, b); };
+  if (mask.rank() == 2)
+    return above(e.reshape(mask, {sizes[0], one, one, sizes[1]}), e.scalar(0, mask));
+  if (mask.rank() == 3)
+    return above(e.reshape(mask, {sizes[0], one, sizes[1], sizes[2]}), e.scalar(0, mask));
+  if (mask.rank() != 1)
+    return e.unsupported("a mask " + mask.str() + ", expected one of 1 to 3 axes", optimizeLess);
+  Operand key = e.cast(counted(e, keys, {one, one, one, Size(keys)}), mask.element());
+  if (sizes[0] != batch.times(Size(2)))
+    return above(e.reshape(mask, {sizes[0], one, one, one}), key);
+  Operand ends = e.reshape(mask, {Size(2), batch, one, one, one});
+  auto end = [&](int64_t i) { return e.dropAxes(e.part(ends, 0, i, 1), {0}); };
+  return e.binary<AndOp>(above(end(0), key), e.unary<NotOp>(above(end(1), key)));
+}
+
+/// What is added to the scores of Attention; nothing where all queries look at all keys, of which `past` are before the
+/// first query.
+static Operand runtimeBias(Node &n, const Operand &q, int64_t keys, int64_t past) {
+  Emit &e = n.emit;
+  int64_t rows = q.sizes()[2].getFixed();
+  Operand bias, nothing = e.scalar(0, q);
+  double filter = n.floatAttr("mask_filter_value", -10000);
+  // A mask of one column is the same for all keys.
+  if (n.has(3) && !(n.in(3) && n.in(3).rank() == 2 && n.in(3).sizes()[1] == Size(1)))
+    bias = e.select(seenKeys(n, q.sizes()[0], keys), nothing, e.scalar(filter, q));
+  if (n.intAttr("unidirectional", 0) != 0 && rows > 1) {
+    Operand place = counted(e, rows, {Size(rows), Size(1)}), key = counted(e, keys, {Size(1), Size(keys)});
+    Operand later = e.compare<GreaterOp>(key, e.add(place, e.scalar(double(past), place)));
+    bias = e.select(later, e.scalar(-std::numeric_limits<double>::infinity(), q), bias ? bias : nothing);
+  }
+  return bias;
+}
+
+/// softmax(q k^T scale + mask + bias) v for each head, of queries, keys and values that are one product side by side.
+/// It is all in float32 at least, and rounded once.
+void importRuntimeAttention(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), w = n.in(1);
+  int64_t heads = n.intAttr("num_heads", 0);
+  double scale = n.floatAttr("scale", 0);
+  if (!x || !w)
+    return;
+  for (StringRef name : {"do_rotary", "past_present_share_buffer"})
+    if (n.intAttr(name, 0) != 0)
+      return (void)e.unsupported("attribute " + quote(name) + " is set", optimizeLess);
+  n.intAttr("rotary_embedding_dim", 0); // of no meaning without do_rotary
+  if (n.has(6))
+    return (void)e.unsupported("input 6, past_sequence_length", optimizeLess);
+  if (x.rank() != 3 || w.rank() != 2 || !x.isFloat())
+    return (void)e.malformed("rows " + x.str() + " and weights " + w.str());
+  if (!e.isKnown(w, 1, "cuts queries, keys and values out of"))
+    return;
+  int64_t columns = w.sizes()[1].getFixed();
+  SmallVector<int64_t> widths = n.intsAttr("qkv_hidden_sizes").value_or(SmallVector<int64_t>());
+  if (widths.empty())
+    widths.assign(3, columns / 3);
+  bool fit = llvm::all_of(widths, [&](int64_t width) { return width >= 1 && width <= columns; });
+  if (!fit || widths.size() != 3 || widths[0] != widths[1] ||
+      std::accumulate(widths.begin(), widths.end(), int64_t(0)) != columns)
+    return (void)e.malformed("weights " + w.str() + " for queries, keys and values of [" +
+                             llvm::join(llvm::map_range(widths, [](int64_t i) { return std::to_string(i); }), ", ") +
+                             "] columns, attribute 'qkv_hidden_sizes'");
+  Operand y = multiplyMatrices(e, x, w);
+  if (n.has(2)) {
+    Operand bias = n.in(2);
+    if (bias && bias.sizes() != Sizes{Size(columns)})
+      return (void)e.malformed("a bias " + bias.str() + " for " + Twine(columns) + " columns");
+    y = e.add(y, bias);
+  }
+  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
+  y = e.cast(y, wide);
+  Operand parts[3];
+  for (int64_t i = 0, start = 0; i < 3; start += widths[i++])
+    if (Operand part = e.part(y, 2, start, widths[i]))
+      parts[i] = splitHeads(n, part, heads, "num_heads");
+  auto &[q, k, v] = parts;
+  if (!q || !k || !v || !e.isKnown(q, 2, "attends from"))
+    return;
+  int64_t past = 0;
+  if (n.has(4)) {
+    Operand before = n.in(4);
+    if (!before)
+      return;
+    if (before.rank() != 5 || before.sizes()[0] != Size(2))
+      return (void)e.malformed("past keys and values " + before.str() + ", expected (2, batch, heads, length, size)");
+    if (!e.isKnown(before, 3, "joins along"))
+      return;
+    past = before.sizes()[3].getFixed();
+    before = e.cast(before, wide);
+    for (auto [i, part] : {std::pair(0, &k), std::pair(1, &v)})
+      *part = e.concat({e.dropAxes(e.part(before, 0, i, 1), {0}), *part}, 2);
+  }
+  if (n.wants(1))
+    n.set(1, e.cast(e.stack({k, v}, 0), given));
+  if (e.failed() || e.restart)
+    return;
+  Operand bias = runtimeBias(n, q, k.sizes()[2].getFixed(), past);
+  Operand scores = scoresOf(e, q, k, scale != 0 ? scale : 1 / std::sqrt(double(q.sizes()[3].getFixed())));
+  Operand biased = bias ? e.add(scores, bias) : scores;
+  if (n.has(5))
+    biased = e.add(biased, e.cast(n.in(5), wide));
+  if (biased && biased.sizes() != scores.sizes())
+    return (void)e.malformed("masks of scores " + str(biased.sizes()) + ", expected " + str(scores.sizes()));
+  if (biased)
+    n.set(0, e.cast(joinHeads(e, multiplyHeads(e, e.softmax(biased, 3), v)), given));
+}
 
 /// Distances, or their squares, between every row of a and every row of b.
 void importRuntimeCDist(Node &n) {

@@ -67,6 +67,16 @@ Operand multiplyMatrices(Emit &emit, const Operand &a, const Operand &b);
 Operand geluByTanh(Emit &emit, const Operand &x);
 /// x sigmoid(alpha x)
 Operand swish(Emit &emit, const Operand &x, double alpha);
+/// The numbers from 0 on as an operand of these sizes.
+Operand counted(Emit &emit, int64_t length, llvm::ArrayRef<Size> sizes);
+/// Rows of several heads side by side, (batch, length, heads size), as (batch, heads, length, size); `attribute` says
+/// how many heads there are. And back.
+Operand splitHeads(Node &node, const Operand &x, int64_t heads, llvm::StringRef attribute);
+Operand joinHeads(Emit &emit, const Operand &x);
+/// q k^T scale of each head.
+Operand scoresOf(Emit &emit, const Operand &q, const Operand &k, double scale);
+/// x y for each head of x, several of which may share one of y.
+Operand multiplyHeads(Emit &emit, const Operand &x, const Operand &y);
 
 // import<Op>, in the file that Ops.def names; importRuntime<Op> of ONNX Runtime's domain.
 #define ONNX_OP(name, since, inputs, outputs) void import##name(Node &node);
