@@ -179,12 +179,13 @@ void importPad(Node &n) {
         return;
       continue;
     }
-    int64_t padded = before + length + behind;
-    if (length == 0 || padded > e.budget) {
+    // Places are walked over, listed and looked up: each costs as much as some elements.
+    int64_t padded = before + length + behind, cost = 4;
+    if (length == 0 || padded > e.budget / cost) {
       e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
       return;
     }
-    e.budget -= padded;
+    e.budget -= cost * padded;
     if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
       SmallVector<Operand> parts;
       for (const Run &run : *runs) {
