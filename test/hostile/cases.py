@@ -74,6 +74,19 @@ ONNX = [
     (3, "rows of 3 ids, and an embedding of 2 places", onnx([node("EmbedLayerNormalization", ["x", "", "w", "v", "", "b", "b"], ["y", "n"], "com.microsoft")],
                                                             (W, B, tensor("v", (2, 2), F32, bytes(16))), (value_info("x", ["batch", 3], I64),),
                                                             more=field(8, field(1, "com.microsoft") + field(2, 1)))),
+    # Transposed convolutions of line x (batch, 1, 3) and weights (1, 1, 2).
+    *((code, words, onnx([node("ConvTranspose", ["x", "w"], "y", **attributes)], (tensor("w", (1, 1, 2), F32, bytes(8)),), (value_info("x", ["batch", 1, 3]),)))
+      for code, words, attributes in (
+          (3, "'output_shape' has 2 numbers, expected 1", {"output_shape": [1, 2]}),
+          (3, "3 elements along axis 2 become -6, with padding of 5 and 5", {"pads": [5, 5]}),
+          (3, "weights of length 3 at steps of 1", {"kernel_shape": [3]}),
+          (3, "for 1 channels in 2 groups", {"group": 2}),
+          (3, "with padding of -1 and 0", {"pads": [-1, 0]}),
+          (4, "gaps or padding of more than 1048576 elements along axis 2", {"strides": [2**62]}),
+          (4, "a result of 2000002 elements along axis 2", {"strides": [1000000]}),
+          (4, "'kernel' is not known", {"kernel": [2]}))),
+    (4, "makes a constant of .* elements", onnx([node("ConvTranspose", ["x", "w"], "y")], (tensor("w", (1, 1, 900, 900), F32, bytes(4 * 900 * 900)),),
+                                                (value_info("x", ["batch", 1, 900, 900]),))),
     # Types and dims.
     (4, "string|text", onnx(inputs=(value_info("x", ["batch", 4], STRING),))),
     (4, "complex", onnx(inputs=(value_info("x", ["batch", 4], COMPLEX),))),

@@ -52,6 +52,18 @@ def add_cases(case, node, rng, i64, f32):
     case("windows-twice", 13, [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("MaxPool", "r", "m", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
                                node("Conv", "m v", pads=[1, 1, 1, 1])], image, {"w": w3, "b": b, "v": rng(4, 5, 3, 3, seed=20)})
     case("windows-nan-outside", 13, [node("Div", "x zero", "d"), node("Conv", "d w", pads=[1, 1])], {"x": np.zeros((2, 1, 4), np.float32)}, {"zero": f32(0), "w": rng(2, 1, 3, seed=21)})
+
+    # Transposed convolutions: of one weight a place, of several, and with a rest behind.
+    small, spread = {"x": rng(2, 3, 3, 2)}, rng(3, 4, 3, 4, seed=22)
+    case("transposed-apart", 13, [node("ConvTranspose", "x w b", strides=[2, 3])], small, {"w": rng(3, 4, 2, 3, seed=23), "b": rng(4, seed=24)})
+    case("transposed-overlapping", 22, [node("ConvTranspose", "x w", strides=[2, 2], pads=[1, 0, 1, 2], output_padding=[1, 0])], small, {"w": spread})
+    case("transposed-line", 11, [node("ConvTranspose", "x w b", pads=[1, 0])], line, {"w": rng(3, 5, 3, seed=25), "b": b})
+    case("transposed-of-groups", 13, [node("ConvTranspose", "x w b", group=2, strides=[2], dilations=[2])], {"x": rng(2, 4, 5)}, {"w": rng(4, 3, 3, seed=26), "b": rng(6, seed=27)})
+    case("transposed-of-each-channel", 13, [node("ConvTranspose", "x w", group=3, strides=[2, 1])], small, {"w": rng(3, 1, 2, 2, seed=28)})
+    for where in ("UPPER", "LOWER"):
+        case(f"transposed-same-{where.lower()}", 11, [node("ConvTranspose", "x w", auto_pad=f"SAME_{where}", strides=[2, 1])], small, {"w": spread})
+    case("transposed-shape", 11, [node("ConvTranspose", "x w", output_shape=[6, 8], strides=[2, 4])], small, {"w": spread})
+    case("transposed-of-a-volume", 13, [node("ConvTranspose", "x w", strides=[1, 2, 1])], {"x": rng(2, 2, 2, 2, 3)}, {"w": rng(2, 2, 1, 3, 2, seed=29)})
     case("pool-max-padded", 12, [node("MaxPool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], dilations=[1, 1])], image)
     case("pool-max-gaps", 12, [node("MaxPool", "x", kernel_shape=[3, 2], dilations=[2, 2], ceil_mode=1, strides=[2, 1])], image)
     case("pool-average-padded", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])], image)

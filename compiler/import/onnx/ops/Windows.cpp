@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of convolutions and of pooling, as products and reductions of windows, split from the image or gathered.
-#include "compiler/import/onnx/ops/Ops.h"
+#include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// An image of more or longer axes is no model's.
-static constexpr int64_t maxAxes = 3, maxLength = 1 << 20;
 /// Elements of a window that are taken one by one: each is a part of the image, strided.
 static constexpr int64_t mostTaken = 32;
 
@@ -33,8 +31,7 @@ struct Split {
 };
 } // namespace
 
-/// An attribute with a number for each axis of the image.
-static std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size_t count, int64_t otherwise) {
+std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size_t count, int64_t otherwise) {
   SmallVector<int64_t> given = n.intsAttr(name).value_or(SmallVector<int64_t>(count, otherwise));
   if (given.size() == count)
     return given;
@@ -128,11 +125,6 @@ static std::optional<Split> splitOf(Node &n, const Operand &x, ArrayRef<Windows>
   return split;
 }
 
-/// How many windows there are, and elements in each.
-struct Counts {
-  int64_t windows = 1, elements = 1;
-};
-
 /// Nothing, and a problem, where they are too many to be gathered.
 static std::optional<Counts> countsOf(Node &n, ArrayRef<Windows> windows) {
   Counts counts;
@@ -165,23 +157,32 @@ static SmallVector<int64_t> placesOf(const Counts &counts, ArrayRef<Windows> win
   return all;
 }
 
-/// x with its channels last and the image as one axis, of which the elements at `places` are taken: (rows, windows,
-/// elements, channels). What is outside is 0.
-static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
-  Emit &e = n.emit;
+Operand takenAt(Emit &e, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
   Sizes sizes = x.sizes();
-  Size image = *product(ArrayRef<Size>(sizes).drop_front(2));
   SmallVector<int64_t> inside;
   HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), {counts.windows, counts.elements, 1});
   for (auto [i, place] : llvm::enumerate(places)) {
     inside.push_back(std::max<int64_t>(place, 0));
     mask.ints[i] = place >= 0;
   }
-  Operand y = e.reshape(e.moveAxis(x, 1, x.rank() - 1), {sizes[0], image, sizes[1]});
-  y = e.gather(y, e.list(inside), 1);
+  Operand y = e.gather(x, e.list(inside), 1);
   if (y)
-    y = e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]});
+    y = e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[2]});
   return y && llvm::is_contained(places, -1) ? e.select(Operand(computedSource(mask)), y, e.scalar(0, y)) : y;
+}
+
+Operand channelsLast(Emit &e, const Operand &x) {
+  Sizes sizes = x.sizes();
+  std::optional<Size> image = product(ArrayRef<Size>(sizes).drop_front(2));
+  if (!image)
+    return e.malformed("more elements than there are numbers");
+  return e.reshape(e.moveAxis(x, 1, x.rank() - 1), {sizes[0], *image, sizes[1]});
+}
+
+/// The elements at `places` of x (rows, channels, image) as (rows, windows, elements, channels).
+static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
+  Operand last = channelsLast(n.emit, x);
+  return last ? takenAt(n.emit, last, counts, places) : last;
 }
 
 /// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).

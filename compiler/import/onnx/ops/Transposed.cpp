@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of transposed convolutions, as a product for each element of the image and sums of what lands at one place.
+#include "compiler/import/onnx/ops/Windows.h"
+
+using namespace mlir;
+
+namespace tutti {
+namespace {
+
+/// How an axis of the image is spread: element i times weight j lands at i stride + j gap - before.
+struct Spread {
+  int64_t size, length, stride, gap, before;
+  int64_t count; ///< places
+
+  /// The elements, and the weights of each, that land at a place.
+  SmallVector<std::pair<int64_t, int64_t>> landing(int64_t place) const {
+    SmallVector<std::pair<int64_t, int64_t>> all;
+    for (int64_t j = 0; j < length; ++j)
+      if (int64_t at = place + before - j * gap; at >= 0 && at % stride == 0 && at / stride < size)
+        all.push_back({at / stride, j});
+    return all;
+  }
+};
+
+} // namespace
+
+/// The axes of the image x under weights (channels, made in a group, a, b ...). Nothing behind a problem.
+static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel) {
+  Emit &e = n.emit;
+  size_t axes = kernel.size();
+  auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
+  if (axes > size_t(maxAxes))
+    return nothing(e.unsupported("an image of " + Twine(axes) + " axes"));
+  auto lengths = perAxis(n, "kernel_shape", axes, 0), strides = perAxis(n, "strides", axes, 1),
+       gaps = perAxis(n, "dilations", axes, 1), pads = perAxis(n, "pads", 2 * axes, 0),
+       more = perAxis(n, "output_padding", axes, 0);
+  SmallVector<int64_t> shape = n.intsAttr("output_shape").value_or(SmallVector<int64_t>());
+  std::string padding = n.stringAttr("auto_pad", "NOTSET");
+  if (!lengths || !strides || !gaps || !pads || !more)
+    return std::nullopt;
+  if (shape.size() == axes + 2) // with the batch and the channels
+    shape.erase(shape.begin(), shape.begin() + 2);
+  if (!shape.empty() && shape.size() != axes)
+    return nothing(
+        e.malformed("attribute 'output_shape' has " + Twine(shape.size()) + " numbers, expected " + Twine(axes)));
+  if (!n.hasAttr("kernel_shape"))
+    lengths->assign(kernel.begin(), kernel.end());
+  SmallVector<Spread> all;
+  for (size_t i = 0; i < axes; ++i) {
+    if (!e.isKnown(x, i + 2, "spreads windows along"))
+      return std::nullopt;
+    int64_t size = x.sizes()[i + 2].getFixed(), length = (*lengths)[i], stride = (*strides)[i], gap = (*gaps)[i],
+            before = (*pads)[i], behind = (*pads)[i + axes], rest = (*more)[i];
+    if (length != kernel[i] || length < 1 || stride < 1 || gap < 1 || before < 0 || behind < 0 || rest < 0 ||
+        (!shape.empty() && shape[i] < 1))
+      return nothing(e.malformed("weights of length " + Twine(length) + " at steps of " + Twine(stride) +
+                                 " along axis " + Twine(i + 2) + ", with padding of " + Twine(before) + " and " +
+                                 Twine(behind) + ", and of " + Twine(rest) + " behind the result"));
+    if (std::max({size, length, stride, gap, before, behind, rest, shape.empty() ? 0 : shape[i]}) > maxLength)
+      return nothing(e.unsupported("an image, weights, steps, gaps or padding of more than " + Twine(maxLength) +
+                                   " elements along axis " + Twine(i + 2)));
+    int64_t whole = (size - 1) * stride + (length - 1) * gap + 1 + rest;
+    bool isUpper = padding == "SAME_UPPER", isSame = isUpper || padding == "SAME_LOWER";
+    if (padding == "VALID")
+      before = behind = 0;
+    if (isSame || !shape.empty()) {
+      int64_t left = std::max<int64_t>(whole - (shape.empty() ? size * stride : shape[i]), 0);
+      before = isUpper ? left / 2 : left - left / 2;
+      behind = left - before;
+    }
+    int64_t count = shape.empty() ? whole - before - behind : shape[i];
+    if (size < 1 || count < 1)
+      return nothing(e.malformed(Twine(size) + " elements along axis " + Twine(i + 2) + " become " + Twine(count) +
+                                 ", with padding of " + Twine(before) + " and " + Twine(behind)));
+    if (count > maxLength)
+      return nothing(e.unsupported("a result of " + Twine(count) + " elements along axis " + Twine(i + 2)));
+    all.push_back({size, length, stride, gap, before, count});
+  }
+  return all;
+}
+
+/// The product of each element of the image with each weight, (rows, image weights, channels made). `weights`: how many
+/// of them an element has.
+static Operand productsOf(Emit &e, const Operand &x, const Operand &w, int64_t groups, const Size &weights) {
+  Operand image = channelsLast(e, x);
+  if (!image)
+    return image;
+  Sizes of = image.sizes();
+  Size batch = of[0], elements = of[1], taken(of[2].getFixed() / groups), each = w.sizes()[1];
+  Size made = *each.times(Size(groups)), columns = *each.times(weights);
+  std::optional<Size> all = elements.times(weights);
+  if (!all)
+    return e.malformed("more elements than there are numbers");
+  // As (group, taken, weights, made in the group).
+  Operand factors = e.transpose(e.reshape(w, {Size(groups), taken, each, weights}), {0, 1, 3, 2});
+  Operand y;
+  if (groups == 1) {
+    y = e.contract(image, e.reshape(factors, {taken, columns}), "bsk,kn->bsn");
+  } else if (taken == Size(1) && each == Size(1)) { // each channel by itself
+    Operand own = e.reshape(e.transpose(factors, {2, 0, 1, 3}), {weights, made});
+    y = e.mul(e.reshape(image, {batch, elements, Size(1), made}), own);
+  } else {
+    y = e.contract(e.reshape(image, {batch, elements, Size(groups), taken}),
+                   e.reshape(factors, {Size(groups), taken, columns}), "bsgk,gkn->bsgn");
+    if (y)
+      y = e.transpose(e.reshape(y, {batch, elements, Size(groups), weights, each}), {0, 1, 3, 2, 4});
+  }
+  return y ? e.reshape(y, {batch, *all, made}) : y;
+}
+
+/// Of each place of the result in turn the products that land there, -1 for none: as many for each place. Nothing, and
+/// a problem, where they are too many.
+static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> spreads, Counts &counts) {
+  SmallVector<SmallVector<SmallVector<std::pair<int64_t, int64_t>>>> landings;
+  bool overflows = false;
+  for (const Spread &along : spreads) {
+    // What is looked at is paid for as what is gathered.
+    if (!n.affords(along.count * along.length))
+      return std::nullopt;
+    size_t most = 1;
+    landings.emplace_back();
+    for (int64_t place = 0; place < along.count; ++place) {
+      landings.back().push_back(along.landing(place));
+      most = std::max(most, landings.back().back().size());
+    }
+    overflows |= llvm::MulOverflow(counts.windows, along.count, counts.windows) ||
+                 llvm::MulOverflow(counts.elements, int64_t(most), counts.elements);
+  }
+  int64_t all = 0;
+  if (!n.affords(overflows || llvm::MulOverflow(counts.windows, counts.elements, all) ? INT64_MAX : all))
+    return std::nullopt;
+  SmallVector<int64_t> places;
+  places.reserve(all);
+  for (int64_t i = 0; i < counts.windows; ++i) {
+    // Those of the axes before, as elements and weights in row-major order.
+    SmallVector<std::pair<int64_t, int64_t>> here = {{0, 0}};
+    int64_t behind = counts.windows, weights = 1;
+    for (auto [along, axis] : llvm::zip_equal(spreads, landings)) {
+      behind /= along.count;
+      weights *= along.length;
+      SmallVector<std::pair<int64_t, int64_t>> more;
+      for (auto [element, weight] : here)
+        for (auto [at, j] : axis[i / behind % along.count])
+          more.push_back({element * along.size + at, weight * along.length + j});
+      here = std::move(more);
+    }
+    for (int64_t j = 0; j < counts.elements; ++j)
+      places.push_back(j < int64_t(here.size()) ? here[j].first * weights + here[j].second : -1);
+  }
+  return places;
+}
+
+void importConvTranspose(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
+  int64_t groups = n.intAttr("group", 1);
+  if (!x || !w || (n.has(2) && !bias))
+    return;
+  if (x.rank() != w.rank() || x.element() != w.element() || x.rank() < 3 || !x.isFloat())
+    return (void)e.malformed("x is " + x.str() + ", the weights are " + w.str());
+  SmallVector<int64_t> kernel;
+  for (const Size &size : w.sizes()) {
+    if (!size.isFixed())
+      return (void)e.unsupported("transposed convolutions with weights of shape " + str(w.sizes()) +
+                                     " are not supported yet",
+                                 "make them an initializer");
+    kernel.push_back(size.getFixed());
+  }
+  if (!e.isKnown(x, 1, "sums over"))
+    return;
+  if (groups < 1 || x.sizes()[1] != Size(kernel[0]) || kernel[0] < 1 || kernel[1] < 1 || kernel[0] % groups != 0)
+    return (void)e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[0]) + " channels in " +
+                             Twine(groups) + (groups == 1 ? " group" : " groups"));
+  std::optional<Size> made = Size(kernel[1]).times(Size(groups)),
+                      weights = product(ArrayRef<Size>(w.sizes()).drop_front(2)),
+                      terms = product(ArrayRef<Size>(w.sizes()).drop_front(1));
+  if (!made || !weights || !terms)
+    return (void)e.malformed("more elements than there are numbers");
+  if (bias && bias.sizes() != Sizes{*made})
+    return (void)e.malformed("a bias " + bias.str() + " for " + made->str() + " channels");
+  std::optional<SmallVector<Spread>> spreads = spreadsOf(n, x, ArrayRef(kernel).drop_front(2));
+  if (!spreads)
+    return;
+  Counts counts;
+  std::optional<SmallVector<int64_t>> places = landingsOf(n, *spreads, counts);
+  if (!places)
+    return;
+  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
+  Operand products = productsOf(e, e.cast(x, wide), e.cast(w, wide), groups, *weights);
+  Operand landed = products ? takenAt(e, products, counts, *places) : products;
+  Operand y = e.reduce(ReduceKind::sum, landed, {2}, false);
+  if (y && bias)
+    y = e.add(y, e.cast(bias, wide));
+  y = e.moveAxis(e.cast(y, given), 2, 1);
+  Sizes sizes = {x.sizes()[0], *made};
+  for (const Spread &along : *spreads)
+    sizes.push_back(Size(along.count));
+  n.set(0, y ? e.reshape(y, sizes) : y);
+}
+
+} // namespace tutti
