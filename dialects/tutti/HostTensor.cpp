@@ -120,6 +120,14 @@ void HostTensor::toBytes(void *bytes) const {
     std::memcpy(next, ints.data(), ints.size() * width);
     return;
   }
+  if (element.isF32()) { // as fromBytes has it
+    for (double value : floats) {
+      float number = static_cast<float>(value);
+      std::memcpy(next, &number, width);
+      next += width;
+    }
+    return;
+  }
   for (int64_t i = 0, n = count(); i < n; ++i, next += width) {
     uint64_t bits;
     if (isFloat()) {

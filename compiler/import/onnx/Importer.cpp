@@ -18,7 +18,7 @@ namespace {
 /// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
 constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
 /// Whole budgets of an attempt that all together may spend: a file of many symbols has many attempts.
-constexpr int64_t mostBudgets = 3;
+constexpr int64_t mostBudgets = 2;
 
 class Importer {
 public:

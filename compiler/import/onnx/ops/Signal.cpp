@@ -180,6 +180,11 @@ static void importWindow(Node &n, double a, double b, double c) {
   Type element = n.elementAttr("output_datatype", Float32Type::get(&n.emit.context));
   if (!size || !element || !n.affords(*size))
     return;
+  // Two cosines cost more than what a constant's element does elsewhere.
+  constexpr int64_t more = 7;
+  if (*size > n.emit.budget / more)
+    return (void)n.emit.unsupported("a window of " + Twine(*size) + " elements", "make it an initializer");
+  n.emit.budget -= more * *size;
   if (!isa<FloatType>(element))
     return (void)n.emit.unsupported("a window of " + elementName(element));
   HostTensor window = HostTensor::zeros(element, {*size});
