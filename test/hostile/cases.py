@@ -64,6 +64,8 @@ ONNX = [
     (4, "more than 500000 nodes", loop(4000, [f"h{i}" for i in range(30)], others=200)),
     (4, "Det", attempts([node("Relu", ["x"], "s0")], 255, "Det")),
     (4, "Det", folded(30, others=200)),
+    (4, "many dimensions that turn out to be one", attempts([node("Sin", ["x"], "t0"), *(node("Sin", [f"t{i}"], f"t{i + 1}") for i in range(8000)),
+                                                            node("Relu", ["t8000"], "s0")], 255)),
     # ONNX Runtime's own.
     *((code, words, onnx([node("Attention", inputs, "y", "com.microsoft", **attributes)], inputs=(value_info("x", ["batch", 3, 4]),),
                          more=field(8, field(1, "com.microsoft") + field(2, 1)))) for code, words, inputs, attributes in (

@@ -17,8 +17,10 @@ namespace {
 
 /// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
 constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
-/// Whole budgets of an attempt that all together may spend: a file of many symbols has many attempts.
+/// Whole budgets of an attempt that all together may spend, and nodes that they may walk through: a file of many
+/// symbols has many attempts.
 constexpr int64_t mostBudgets = 2;
+constexpr uint64_t maxWalked = 1'000'000;
 
 class Importer {
 public:
@@ -38,6 +40,10 @@ public:
         return model.takeError();
       if (*model)
         return std::move(**model);
+      if (walk.walked > maxWalked)
+        return fail(ExitCode::unsupported,
+                    quote(path) + " has many dimensions that turn out to be one, each after many nodes: give them one "
+                                  "name in the model, or bind them with --dim");
     }
   }
 

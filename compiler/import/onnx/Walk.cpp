@@ -179,6 +179,7 @@ const onnx::FunctionProto *Walk::functionOf(const onnx::NodeProto &proto) const 
 }
 
 llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
+  ++walked;
   std::string name = nameOf(scope, proto);
   SmallVector<Operand> operands;
   bool broken = false;

@@ -50,6 +50,7 @@ public:
   void begin();
 
   std::vector<UnsupportedOp> unsupported;
+  uint64_t walked = 0; ///< nodes, in all attempts
 
 private:
   /// Counts the nodes of a function or a branch, and its bytes, `size`, before they are walked through, and checks
