@@ -20,7 +20,7 @@ public:
     N = op.getType().getShape().back();
     weights = e.need(Need::basePointer, op.getRhs());
     left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
-    if (e.steps.places.find(op.getLhs())->second.kind == Place::argument)
+    if (e.level.streamAhead && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
       rowsComeIn = rowsAreOthers();
     if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);
@@ -89,23 +89,31 @@ private:
   /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
   /// processor itself looks ahead: the first tile asks for all that will be needed some pages later. A panel has two
   /// lines a term, so a small tile behind a single full one asks for the other half; behind more it would ask too far.
+  /// Tiles of few rows and half a panel are many: the first one asks, for its half.
   SmallVector<Value> panelSums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
     Value tile = code.div(row, code.num(tileRows));
     Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
     Value next = code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
     auto askForNext = [&](Value k) { code.prefetch(code.at(next, code.mul(k, 64)), Code::Cache::second); };
+    Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     if (rows == tileRows) {
       Value asks;
       if (rowsComeIn)
         asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
-                                     code.less(columns[0].column, code.num(2 * rt::panelColumns)));
+                                     code.less(columns[0].column, code.num(2 * tileVectors * lanes)));
       return sums(row, rows, columns, from, to, [&](Value k) {
-        askForNext(k);
+        if (e.level.allTilesAsk)
+          askForNext(k);
+        else
+          code.when(first, [&] {
+            Value later = code.add(code.sub(k, from), to);
+            code.prefetch(code.at(columns[0].right, code.mul(code.mul(later, columns[0].stride), 4)),
+                          Code::Cache::second);
+          });
         if (asks)
           code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
       });
     }
-    Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     Value asksForHalf = code.less(row, code.num(panelVectors * tileRows));
     return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
@@ -213,7 +221,15 @@ private:
         columns.push_back(columnAt(code.at(panelAt(panel), within * 4), code.add(columnOf(panel), within),
                                    rt::panelColumns, rt::panelColumns, 0));
       }
-      overRows(wideRows, [&](Value row, int64_t rows) { store(row, rows, columns, wholeSums(row, rows, columns)); });
+      overRows(wideRows, [&](Value row, int64_t rows) {
+        // Two rows may need more registers than there are.
+        int64_t now = std::min<int64_t>(columns.size(), llvm::bit_floor(uint64_t(tileRows * tileVectors / rows)));
+        for (ArrayRef<Column> rest = columns; !rest.empty();) {
+          ArrayRef<Column> some = rest.take_front(now);
+          store(row, rows, some, wholeSums(row, rows, some));
+          rest = rest.drop_front(some.size());
+        }
+      });
     };
     int64_t whole = panels / group * group;
     code.loop(code.num(0), code.num(whole), group, [&](Value first) { emitGroup(first, group); });
@@ -221,30 +237,58 @@ private:
       emitGroup(code.num(whole), panels - whole);
   }
 
+  /// Sums of so many rows and columns of a lanes block, by lanes. Registers of a level may hold a part of the lanes,
+  /// and not that of all sums: a part after the other, and of it some rows and columns at a time.
+  SmallVector<Value> lanesSums(const rt::PanelBlock &block, Value pointer, Value firstRow, int64_t rows) {
+    int64_t width = std::min(lanes, e.level.vectorBits / (bytes * 8)), parts = lanes / width;
+    int64_t fit = e.level.tileRows * e.level.tileVectors * parts, whole = llvm::alignDown(K, lanes);
+    int64_t rowGroup = rows, columnGroup = block.cols;
+    while (rowGroup * columnGroup > fit) {
+      int64_t &larger = rowGroup < columnGroup ? columnGroup : rowGroup;
+      larger = llvm::divideCeil(larger, 2);
+    }
+    SmallVector<Value> all(rows * block.cols);
+    for (int64_t part = 0; part < parts; ++part)
+      for (int64_t row = 0; row < rows; row += rowGroup)
+        for (int64_t column = 0; column < block.cols; column += columnGroup) {
+          int64_t rowsNow = std::min(rowGroup, rows - row), columnsNow = std::min(columnGroup, block.cols - column);
+          auto accumulate = [&](Value k, ValueRange sums, Value tail) {
+            SmallVector<Value> next, panel;
+            for (int64_t n = column; n < column + columnsNow; ++n)
+              panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail, width));
+            for (int64_t i = 0; i < rowsNow; ++i) {
+              Value place = code.add(code.mul(code.add(firstRow, row + i), left.rowStride), k);
+              Value x = code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), tail, width);
+              for (int64_t n = 0; n < columnsNow; ++n)
+                next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * columnsNow + n]));
+            }
+            return next;
+          };
+          int64_t from = part * width;
+          SmallVector<Value> sums(rowsNow * columnsNow, code.zero(code.vec(element, width)));
+          if (whole > 0)
+            sums = code.loop(code.num(from), code.num(whole), lanes, sums,
+                             [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
+          if (whole < K) // what is past K counts, too: it makes +0 of -0
+            sums = accumulate(code.num(whole + from), sums,
+                              code.firstLanes(std::max<int64_t>(0, K - whole - from), width));
+          for (int64_t i = 0; i < rowsNow; ++i)
+            for (int64_t n = 0; n < columnsNow; ++n) {
+              Value &sum = all[(row + i) * block.cols + column + n], mine = sums[i * columnsNow + n];
+              sum = !sum ? mine
+                         : vector::ShuffleOp::create(code.b, code.loc, sum, mine,
+                                                     llvm::to_vector(llvm::seq<int64_t>(0, from + width)));
+            }
+        }
+    return all;
+  }
+
   /// The last one to eight columns: lanes run over k, and a tree adds them up.
   void emitLanes(const rt::PanelBlock &block, Value pointer, Value column) {
-    int64_t most = block.cols <= 2 ? 8 : block.cols <= 4 ? 4 : 2;
-    int64_t whole = llvm::alignDown(K, lanes), part = lanes / most;
+    int64_t most = block.cols <= 2 ? 8 : block.cols <= 4 ? 4 : 2, part = lanes / most;
     Column only{{}, {}, {}, column, code.firstLanes(block.cols)};
     overRows(most, [&](Value row, int64_t rows) {
-      auto accumulate = [&](Value k, ValueRange sums, Value tail) {
-        SmallVector<Value> next, panel;
-        for (int64_t n = 0; n < block.cols; ++n)
-          panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail));
-        for (int64_t i = 0; i < rows; ++i) {
-          Value place = code.add(code.mul(code.add(row, i), left.rowStride), k);
-          Value x = code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), tail);
-          for (int64_t n = 0; n < block.cols; ++n)
-            next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * block.cols + n]));
-        }
-        return next;
-      };
-      SmallVector<Value> sums(rows * block.cols, code.zero(vector));
-      if (whole > 0)
-        sums = code.loop(code.num(0), code.num(whole), lanes, sums,
-                         [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
-      if (whole < K)
-        sums = accumulate(code.num(whole), sums, code.firstLanes(K - whole));
+      SmallVector<Value> sums = lanesSums(block, pointer, row, rows);
       // One tree for all: a row's sums come to lie in the first lanes of its own part of a vector.
       SmallVector<Value> byLane(lanes);
       for (int64_t i = 0; i < rows; ++i)

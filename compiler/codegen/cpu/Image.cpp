@@ -90,8 +90,9 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
 }
 
 /// Masked stores of one known lane as scalar stores. LLVM 22 makes such a store itself, and where the vector is a
-/// truncated one it stores the wide element: over what lies behind the one that is meant.
-static void storeSingleLanes(llvm::Module &code) {
+/// truncated one it stores the wide element: over what lies behind the one that is meant. The first lanes, as the last
+/// columns of a row are, as stores of 8, 4, 2 and 1 of them, where the level has no good masked store.
+static void storeKnownLanes(llvm::Module &code, const CpuLevel &level) {
   for (llvm::Function &function : code)
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       auto *store = dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -106,10 +107,24 @@ static void storeSingleLanes(llvm::Module &code) {
       for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
         if (llvm::Constant *bit = mask->getAggregateElement(lane); !bit || !bit->isNullValue())
           stored.push_back(lane);
-      if (stored.size() != 1)
+      unsigned count = stored.size();
+      bool areFirst = count > 0 && stored.back() == count - 1 && llvm::all_of(stored, [&](unsigned lane) {
+                        llvm::Constant *bit = mask->getAggregateElement(lane);
+                        return bit && bit->isOneValue();
+                      });
+      if (count != 1 && (level.storesMasked || !areFirst))
         continue;
       llvm::IRBuilder<> builder(store);
-      builder.CreateAlignedStore(builder.CreateExtractElement(value, stored[0]), pointer, store->getParamAlign(1));
+      unsigned bytes = type->getScalarSizeInBits() / 8;
+      for (unsigned done = 0; done < count;) {
+        unsigned now = llvm::bit_floor(count - done), lane = stored[done];
+        SmallVector<int> part = llvm::to_vector(llvm::seq<int>(lane, lane + now));
+        llvm::Value *place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), pointer, lane * bytes);
+        builder.CreateAlignedStore(now == 1 ? builder.CreateExtractElement(value, lane)
+                                            : builder.CreateShuffleVector(value, part),
+                                   place, llvm::Align(bytes));
+        done += now;
+      }
       store->eraseFromParent();
     }
 }
@@ -159,7 +174,7 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(*code, modules);
-  storeSingleLanes(*code);
+  storeKnownLanes(*code, level);
 
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);

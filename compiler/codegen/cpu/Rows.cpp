@@ -8,9 +8,6 @@ using namespace mlir;
 
 namespace tutti {
 
-/// A page, which is where a processor's own prefetching ends.
-constexpr int64_t aheadBytes = 4096;
-
 /// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
 /// too short.
 static int64_t runOf(StepEmitter &e, Value value) {
@@ -52,9 +49,9 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
         points.push_back(at(code.add(column, v * lanes), {}));
       e.streams.clear();
       emit(points);
-      for (Value read : e.streams)
+      for (Value read : e.level.streamAhead ? ArrayRef(e.streams) : ArrayRef<Value>())
         if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
-          code.prefetch(code.at(read, aheadBytes));
+          code.prefetch(code.at(read, e.level.streamAhead));
     });
   };
   int64_t group = e.level.mathVectors;
