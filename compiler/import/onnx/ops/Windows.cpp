@@ -157,18 +157,24 @@ static SmallVector<int64_t> placesOf(const Counts &counts, ArrayRef<Windows> win
   return all;
 }
 
-Operand takenAt(Emit &e, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
-  Sizes sizes = x.sizes();
-  SmallVector<int64_t> inside;
-  HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), {counts.windows, counts.elements, 1});
+/// The elements of each row of x (rows, elements, perhaps with channels) at `places`, which have this shape; 0 where a
+/// place is -1.
+static Operand takenOrZero(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {
+  SmallVector<int64_t> ofMask(shape);
+  if (x.rank() > 2)
+    ofMask.push_back(1); // all channels
+  HostTensor inside = HostTensor::zeros(IntegerType::get(&e.context, 64), shape);
+  HostTensor mask = HostTensor::zeros(IntegerType::get(&e.context, 1), ofMask);
   for (auto [i, place] : llvm::enumerate(places)) {
-    inside.push_back(std::max<int64_t>(place, 0));
+    inside.ints[i] = std::max<int64_t>(place, 0);
     mask.ints[i] = place >= 0;
   }
-  Operand y = e.gather(x, e.list(inside), 1);
-  if (y)
-    y = e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[2]});
+  Operand y = e.gather(x, Operand(computedSource(inside)), 1);
   return y && llvm::is_contained(places, -1) ? e.select(Operand(computedSource(mask)), y, e.scalar(0, y)) : y;
+}
+
+Operand takenAt(Emit &e, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
+  return takenOrZero(e, x, {counts.windows, counts.elements}, places);
 }
 
 Operand channelsLast(Emit &e, const Operand &x) {
@@ -179,10 +185,24 @@ Operand channelsLast(Emit &e, const Operand &x) {
   return e.reshape(e.moveAxis(x, 1, x.rank() - 1), {sizes[0], *image, sizes[1]});
 }
 
-/// The elements at `places` of x (rows, channels, image) as (rows, windows, elements, channels).
+/// The elements at `places` of an image as (rows, windows, elements, channels). One long row where channels are few and
+/// the image is small, else a row of channels for each element.
 static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
-  Operand last = channelsLast(n.emit, x);
-  return last ? takenAt(n.emit, last, counts, places) : last;
+  constexpr int64_t few = 4, most = 1 << 14;
+  Emit &e = n.emit;
+  Sizes sizes = x.sizes();
+  std::optional<Size> image = product(ArrayRef<Size>(sizes).drop_front(2));
+  int64_t each = sizes[1].isFixed() ? sizes[1].getFixed() : 0; // channels
+  if (!image || !image->isFixed() || each < 1 || each > few || counts.windows * counts.elements > most / each) {
+    Operand last = channelsLast(e, x);
+    return last ? takenAt(e, last, counts, places) : last;
+  }
+  SmallVector<int64_t> ofAll;
+  for (int64_t place : places)
+    for (int64_t channel = 0; channel < each; ++channel)
+      ofAll.push_back(place < 0 ? -1 : place + channel * image->getFixed());
+  Operand y = takenOrZero(e, e.reshape(x, {sizes[0], *image->times(sizes[1])}), {int64_t(ofAll.size())}, ofAll);
+  return y ? e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]}) : y;
 }
 
 /// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
