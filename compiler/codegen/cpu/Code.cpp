@@ -11,10 +11,10 @@ namespace tutti {
 
 llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
-  // A page is where a processor's own prefetching ends; asking for what lies behind it slows a Zen 3 down.
+  // A Zen 3 looks ahead by itself, and is slowed down by who asks.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", 256, 6, 1, 4, 2, /*allTilesAsk=*/false, /*streamAhead=*/0, /*storesMasked=*/false},
-      {"x86-64-v4", 512, 14, 2, 8, 4, /*allTilesAsk=*/true, /*streamAhead=*/4096, /*storesMasked=*/true},
+      {"x86-64-v3", 256, 6, 1, 4, 2, /*allTilesAsk=*/false, /*asksForStreams=*/false, /*storesMasked=*/false},
+      {"x86-64-v4", 512, 14, 2, 8, 4, /*allTilesAsk=*/true, /*asksForStreams=*/true, /*storesMasked=*/true},
   };
   return levels;
 }

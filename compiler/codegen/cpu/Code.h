@@ -25,7 +25,7 @@ struct CpuLevel {
   int64_t wideVectors; ///< the same for a tile of one or two rows
   int64_t mathVectors; ///< 16-lane vectors that a math function takes at once
   bool allTilesAsk;    ///< whether every full tile asks for a part of the weights to come; else the first for the next
-  int64_t streamAhead; ///< bytes ahead at which elementwise code asks for what it reads; 0: never, nor for rows to come
+  bool asksForStreams; ///< whether code asks for what it reads from end to end, and for the rows of tasks to come
   bool storesMasked;   ///< whether a store of some lanes is as good as one of all
 };
 llvm::ArrayRef<CpuLevel> cpuLevels();

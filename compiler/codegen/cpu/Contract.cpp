@@ -20,7 +20,7 @@ public:
     N = op.getType().getShape().back();
     weights = e.need(Need::basePointer, op.getRhs());
     left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
-    if (e.level.streamAhead && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
+    if (e.level.asksForStreams && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
       rowsComeIn = rowsAreOthers();
     if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);

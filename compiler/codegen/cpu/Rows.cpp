@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace tutti {
 
+/// A page, which is where a processor's own prefetching ends.
+constexpr int64_t aheadBytes = 4096;
+
 /// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
 /// too short.
 static int64_t runOf(StepEmitter &e, Value value) {
@@ -49,9 +52,9 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
         points.push_back(at(code.add(column, v * lanes), {}));
       e.streams.clear();
       emit(points);
-      for (Value read : e.level.streamAhead ? ArrayRef(e.streams) : ArrayRef<Value>())
+      for (Value read : e.streams)
         if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
-          code.prefetch(code.at(read, e.level.streamAhead));
+          code.prefetch(code.at(read, aheadBytes));
     });
   };
   int64_t group = e.level.mathVectors;

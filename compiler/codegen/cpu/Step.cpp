@@ -273,7 +273,7 @@ Value StepEmitter::load(Value value, AffineMap access, Point &point) {
     if (*step != 1 || !vary)
       return code.loadScalar(element, pointer);
     // What lies behind other rows than one's own is not what comes next.
-    if (address.ownRows && steps.places.find(value)->second.kind == Place::argument)
+    if (level.asksForStreams && address.ownRows && steps.places.find(value)->second.kind == Place::argument)
       streams.push_back(pointer);
     return code.loadVector(element, pointer, point.mask);
   }
