@@ -282,8 +282,8 @@ void Counter::countFragments(Contraction c, Share own) {
   }
   step->integer += turns / 2; // the others are multiplications and moves, which IMAD does beside fma, and branches
   step->fp32 += turns / 2;
-  // A warp does these one after the other: some 25 that wait for each other to leave a stage and take the next, 80 before
-  // a pass.
+  // A warp does these one after the other: some 25 that wait for each other to leave a stage and take the next, 80
+  // before a pass.
   step->chain.fp32 += stages * 25 + passes * 80;
   step->chain.shared += stages; // the stage's barrier
 
@@ -331,7 +331,8 @@ void Counter::countEnd(const Step &of, double columns) {
     add(elements, one);
     step->integer += elements * 4 / each; // row, column and bounds
     step->moves += elements * copies / each;
-    if (fragments && geometry.slices == 1) // the next run's sums go where the first were, the next four rows', the next panel's
+    if (fragments &&
+        geometry.slices == 1) // the next run's sums go where the first were, the next four rows', the next panel's
       step->moves += elements * (1 + (geometry.rowTiles > 2) + (geometry.warpPanels - 1));
     if (fragments) // a run has its bounds, and its columns are read, before anything is made of it
       step->chain.fp32 += 2 * geometry.warpPanels * 25;

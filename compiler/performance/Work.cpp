@@ -32,11 +32,11 @@ KernelWork Counter::count() {
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
   work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
-  // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts so
-  // many warps.
+  // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts
+  // so many warps.
   int64_t warps = llvm::alignTo(geometry.residentBlocks * llvm::divideCeil(geometry.blockThreads(), 32), 4);
-  work.registers = int(std::min<int64_t>(Architecture::registersPerThread,
-                                         Architecture::registersPerBlock / (warps * 32) / 8 * 8));
+  work.registers =
+      int(std::min<int64_t>(Architecture::registersPerThread, Architecture::registersPerBlock / (warps * 32) / 8 * 8));
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);

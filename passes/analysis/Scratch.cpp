@@ -138,9 +138,10 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
       steps.unbounded.push_back(value);
       continue;
     }
-    // Of 16-bit rows tensor cores read eight times 16 bytes at once, which lie in all banks if rows are an odd number of
-    // these apart.
-    place.stride = place.narrow ? llvm::alignTo(columns.getFixed(), 16) + 8 : strideOf(value, columns.getFixed(), target);
+    // Of 16-bit rows tensor cores read eight times 16 bytes at once, which lie in all banks if rows are an odd number
+    // of these apart.
+    place.stride =
+        place.narrow ? llvm::alignTo(columns.getFixed(), 16) + 8 : strideOf(value, columns.getFixed(), target);
     place.offset =
         memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
   }

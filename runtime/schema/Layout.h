@@ -95,8 +95,8 @@ constexpr int64_t elementsOfWord(Layout layout) {
 /// 8 `tiles` columns of a matrix in fragments. Of each 16 rows a panel has [tiles / P][32][P][I] words with I = 4 /
 /// elementsOfWord and P = tiles at once, as many as are four words of a lane: what lane 4 g + t of a warp reads for its
 /// mma, those of an instruction side by side. Word (b, 4 g + t, j, i) of a group of 16 rows is of column col + tiles g
-/// + b P + j and of the row 16 group + 4 t + i, or of 16-bit elements of the rows 16 group + 8 i + 2 t and the next. What is
-/// beyond K and N is zero.
+/// + b P + j and of the row 16 group + 4 t + i, or of 16-bit elements of the rows 16 group + 8 i + 2 t and the next.
+/// What is beyond K and N is zero.
 ///
 /// Panels of up to 256 columns, a band, lie side by side: of each group the first panel, the second and so on, then the
 /// next group. So what a block multiplies at a time, some groups of a band, is one run of words.
@@ -118,7 +118,8 @@ template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t 
   using P = FragmentPanel;
   int64_t all = (N + P::kTile - 1) / P::kTile, groups = P::groups(K), words = P::wordsOfLane(layout) * P::kLanes;
   for (int64_t tile = 0; tile < all;) {
-    int64_t band = tile / P::kBandTiles * P::kBandTiles, ofBand = std::min(P::kBandTiles, all - band), left = all - tile;
+    int64_t band = tile / P::kBandTiles * P::kBandTiles, ofBand = std::min(P::kBandTiles, all - band),
+            left = all - tile;
     P panel{tile * P::kTile, left >= 4 ? 4 : left >= 2 ? 2 : 1, (band * groups + tile - band) * words, ofBand * words};
     fn(panel);
     tile += panel.tiles;

@@ -147,7 +147,7 @@ const Shape shapes[] = {
     {"plain", "emulated", "90", "f32-ffma", chain, chainWeights, 72, 19},
     {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
-    {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 133},
+    {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
     {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},

@@ -117,8 +117,8 @@ protected:
     packMatrix(layout, words.data(), weights.data(), s.K, s.N, s.N, 1);
     int tile = 16 * w.rowTiles * w.warpRows;
     CUdeviceptr out = upload(std::vector<float>(s.rows * s.N, NAN));
-    Launch launch{unsigned((s.rows + tile - 1) / tile), unsigned(32 * w.warpRows * w.warpColumns * w.slices + (hasProducer(w) ? 32 : 0)),
-                  sharedBytes(s, w)};
+    Launch launch{unsigned((s.rows + tile - 1) / tile),
+                  unsigned(32 * w.warpRows * w.warpColumns * w.slices + (hasProducer(w) ? 32 : 0)), sharedBytes(s, w)};
     EXPECT_EQ(run(textOf(s, w), launch, {upload(x), upload(words), out, uint64_t(s.rows)}), CUDA_SUCCESS)
         << tuttiEmulatedReport();
     return download<float>(out, s.rows * s.N);

@@ -111,7 +111,8 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
           next += 8 * panel.tiles;
           for (int64_t i = 0; i < k; ++i)
             for (int64_t j = panel.col; j < std::min(next, n); ++j) {
-              int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles, t = each == 1 ? i % 16 / 4 : i % 8 / 2;
+              int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles,
+                      t = each == 1 ? i % 16 / 4 : i % 8 / 2;
               int64_t lanes = 4 / each, atOnce = std::min(panel.tiles, each);
               int64_t word = i / 16 * panel.stride + tile / atOnce * 32 * atOnce * lanes +
                              ((4 * g + t) * atOnce + tile % atOnce) * lanes + (each == 1 ? i % 4 : i % 16 / 8);

@@ -12,8 +12,7 @@ static float weight(const float *panels, int64_t k, int64_t n) {
 // word, the lane's second word eight rows behind its first.
 static float weightBf16(const uint32_t *fragments, int64_t k, int64_t n) {
   int64_t tiles = n < 32 ? 4 : 2, column = n % 32, lane = column / tiles * 4 + k % 8 / 2;
-  uint32_t word =
-      fragments[(n < 32 ? 0 : 2 * 32 * 4) + column % tiles / 2 * 128 + lane * 4 + column % 2 * 2 + k / 8];
+  uint32_t word = fragments[(n < 32 ? 0 : 2 * 32 * 4) + column % tiles / 2 * 128 + lane * 4 + column % 2 * 2 + k / 8];
   union {
     uint32_t bits;
     float value;

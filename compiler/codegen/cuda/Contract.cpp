@@ -56,9 +56,7 @@ bool Contraction::copiesRows(const Steps &steps) {
          });
 }
 
-int64_t Contraction::copiedStride() const {
-  return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4);
-}
+int64_t Contraction::copiedStride() const { return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4); }
 
 int64_t Contraction::wordBytes() const {
   return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
@@ -158,8 +156,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                            : place.narrow || copied      ? "halves"
                                                          : "floats";
     std::string rows =
-        copied
-            ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
+        copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
         : comes || place.kind == Place::result
             ? globalRows(k, c)
             : formatv("{0}, {1}, {2}", left, numberText(place.offset * g.rows), numberText(place.stride)).str();
@@ -244,7 +241,8 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
-/// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave none, N is 0.
+/// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave
+/// none, N is 0.
 static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
   std::string all;
   size_t most = 0;
@@ -272,8 +270,8 @@ static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
   return all;
 }
 
-/// What the first of these layers stores in shared memory lies where no other rows of anything before do: in memory of its own, or in
-/// that of a value whose rows are as long. So it may be stored while other rows are still multiplied.
+/// What the first of these layers stores in shared memory lies where no other rows of anything before do: in memory of
+/// its own, or in that of a value whose rows are as long. So it may be stored while other rows are still multiplied.
 static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   llvm::DenseSet<Value> later;
   for (const Ending &ending : endings)
@@ -283,20 +281,24 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
     return place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
   };
   return llvm::all_of(endings.front().targets, [&](const Ending::Target &target) {
-    return target.offset < 0 || llvm::all_of(k.steps.places, [&](const auto &entry) {
-             const auto &[value, place] = entry;
-             if (place.kind != Place::scratch || later.contains(value))
-               return true;
-             int64_t from = place.offset, to = from + bytesOf(value, place);
-             int64_t own = target.offset / k.geometry.rows, end = own + bytesOf(target.value, k.steps.places.find(target.value)->second);
-             return to <= own || end <= from || (from == own && to == end);
-           });
+    return target.offset < 0 ||
+           llvm::all_of(
+               k.steps.places,
+               [&](const auto &entry) {
+                 const auto &[value, place] = entry;
+                 if (place.kind != Place::scratch || later.contains(value))
+                   return true;
+                 int64_t from = place.offset, to = from + bytesOf(value, place);
+                 int64_t own = target.offset / k.geometry.rows,
+                         end = own + bytesOf(target.value, k.steps.places.find(target.value)->second);
+                 return to <= own || end <= from || (from == own && to == end);
+               });
   });
 }
 
-/// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of code. So is
-/// what follows the sums of layers that are alike. Other steps come before the first stage, while the ring is filled,
-/// or after a layer.
+/// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
+/// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
+/// is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<std::string> others, StringRef meet) {
   std::string columns, stores;

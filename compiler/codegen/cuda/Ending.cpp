@@ -91,7 +91,8 @@ Ending::Ending(KernelText &k, const Step &step)
     makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
                      number, readsRow ? own : "", lines)
                  .str();
-    // Rows of an output are aligned if they are multiples of 16 bytes. Past the last row of a tile there is nothing but scratch.
+    // Rows of an output are aligned if they are multiples of 16 bytes. Past the last row of a tile there is nothing but
+    // scratch.
     const Place &where = k.steps.places.find(stored)->second;
     bool inScratch = where.kind == Place::scratch,
          aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
@@ -105,8 +106,7 @@ Ending::Ending(KernelText &k, const Step &step)
                       : tensor && k.geometry.warpRows && (!inScratch || readsRow) ? "if (row < t.rows)\n      "
                                                                                   : "",
                       function, number,
-                      inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer),
-                      "sums")
+                      inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer), "sums")
                   .str();
     Target target{stored, "t." + k.view(stored),
                   llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(), ""};
@@ -218,8 +218,9 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
       replaceAll(store, "#" + std::to_string(j) + " ", stride + " ");
     }
     std::string own =
-        formatv("{0}{1}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{2}  };\n{3}",
-                chosen, one.makes, store, call)
+        formatv(
+            "{0}{1}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{2}  };\n{3}",
+            chosen, one.makes, store, call)
             .str();
     // Not chosen between by each element: a branch would part what waits together.
     text.store += alike.size() == endings.size()

@@ -40,8 +40,8 @@ struct Ending {
   }
 };
 
-/// What follows the sums of layers first, first + 1 and so on of a tile of `rows`: one `columns` for all, where they differ asking for n,
-/// the layer; and for those that are alike a `store` each, with `call` behind it.
+/// What follows the sums of layers first, first + 1 and so on of a tile of `rows`: one `columns` for all, where they
+/// differ asking for n, the layer; and for those that are alike a `store` each, with `call` behind it.
 struct EndingText {
   std::string columns, store;
 };
@@ -50,8 +50,8 @@ EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows
 /// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
 std::string chosenOf(size_t first, llvm::ArrayRef<std::string> values);
 
-/// The view that layers `first`, `first` + 1 and so on store to: in shared memory by its place, as what is known of a view is not of one
-/// that is chosen.
+/// The view that layers `first`, `first` + 1 and so on store to: in shared memory by its place, as what is known of a
+/// view is not of one that is chosen.
 std::string chosenView(size_t first, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
 /// The text, two spaces further in.

@@ -86,12 +86,12 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
-  std::string tile = geometry.warpRows ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}>;\n\n",
-                                                 geometry.rowTiles, geometry.warpRows, geometry.warpColumns,
-                                                 geometry.slices, geometry.cluster, geometry.warpPanels, geometry.pairs,
-                                                 geometry.passTiles)
-                                             .str()
-                                       : "";
+  std::string tile = geometry.warpRows
+                         ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}>;\n\n",
+                                   geometry.rowTiles, geometry.warpRows, geometry.warpColumns, geometry.slices,
+                                   geometry.cluster, geometry.warpPanels, geometry.pairs, geometry.passTiles)
+                               .str()
+                         : "";
   std::string task = formatv(R"(
 struct Task {{
   const Params &p;
@@ -123,10 +123,11 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 
 /// Of a block that has its tile and member: the rest of its way. A producer may have nothing to bring to this part.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  return formatv("{2}  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
-                 "  const Task t(p, member, int(firstRow), rows);\n{1}",
-                 numberText(geometry.rows), body.steps,
-                 geometry.hasProducer && !geometry.bulkCopies ? "  if (int(threadIdx.x) >= taskThreads())\n    return;\n" : "");
+  return formatv(
+      "{2}  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
+      "  const Task t(p, member, int(firstRow), rows);\n{1}",
+      numberText(geometry.rows), body.steps,
+      geometry.hasProducer && !geometry.bulkCopies ? "  if (int(threadIdx.x) >= taskThreads())\n    return;\n" : "");
 }
 
 /// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.

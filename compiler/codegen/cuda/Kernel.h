@@ -17,7 +17,7 @@ namespace tutti {
 /// of dynamic shared memory.
 struct CudaGeometry {
   int64_t rows, threads, sharedBytes = 0; ///< threads without a producer's
-  int residentBlocks = 2; ///< on a multiprocessor, that the registers of a thread leave room for
+  int residentBlocks = 2;                 ///< on a multiprocessor, that the registers of a thread leave room for
 
   /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns x
   /// slices, each with 16 rowTiles rows and warpPanels panels, of which a stage has 32 pairs k a slice. No warps:

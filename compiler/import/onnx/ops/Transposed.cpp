@@ -187,7 +187,7 @@ void importConvTranspose(Node &n) {
     return;
   Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
   Operand products = productsOf(e, e.cast(x, wide), e.cast(w, wide), groups, *weights);
-  Operand landed = products ? takenAt(e, products, counts, *places) : products;
+  Operand landed = products ? takenAt(e, products, {counts.windows, counts.elements}, *places) : products;
   Operand y = e.reduce(ReduceKind::sum, landed, {2}, false);
   if (y && bias)
     y = e.add(y, e.cast(bias, wide));

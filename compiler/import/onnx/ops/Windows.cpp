@@ -10,20 +10,6 @@ namespace tutti {
 static constexpr int64_t mostTaken = 32;
 
 namespace {
-/// The windows along an axis of the image.
-struct Windows {
-  int64_t size; ///< the image's
-  int64_t length, stride, count;
-  int64_t gap = 1;                ///< from one element of a window to the next
-  int64_t before = 0, behind = 0; ///< elements of padding that belong to the image
-  bool overlap() const { return count > 1 && stride < length; }
-  bool leavesImage() const { return before > 0 || (count - 1) * stride + (length - 1) * gap - before >= size; }
-  /// Whether the image can be split into them.
-  bool lieApart() const { return !overlap() && !leavesImage() && (gap == 1 || length == 1); }
-  /// Where an element of a window is in the image; it may be outside.
-  int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
-};
-
 /// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.
 struct Split {
   Operand image;
@@ -157,9 +143,7 @@ static SmallVector<int64_t> placesOf(const Counts &counts, ArrayRef<Windows> win
   return all;
 }
 
-/// The elements of each row of x (rows, elements, perhaps with channels) at `places`, which have this shape; 0 where a
-/// place is -1.
-static Operand takenOrZero(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {
+Operand takenAt(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {
   SmallVector<int64_t> ofMask(shape);
   if (x.rank() > 2)
     ofMask.push_back(1); // all channels
@@ -171,10 +155,6 @@ static Operand takenOrZero(Emit &e, const Operand &x, ArrayRef<int64_t> shape, A
   }
   Operand y = e.gather(x, Operand(computedSource(inside)), 1);
   return y && llvm::is_contained(places, -1) ? e.select(Operand(computedSource(mask)), y, e.scalar(0, y)) : y;
-}
-
-Operand takenAt(Emit &e, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
-  return takenOrZero(e, x, {counts.windows, counts.elements}, places);
 }
 
 Operand channelsLast(Emit &e, const Operand &x) {
@@ -195,13 +175,13 @@ static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRe
   int64_t each = sizes[1].isFixed() ? sizes[1].getFixed() : 0; // channels
   if (!image || !image->isFixed() || each < 1 || each > few || counts.windows * counts.elements > most / each) {
     Operand last = channelsLast(e, x);
-    return last ? takenAt(e, last, counts, places) : last;
+    return last ? takenAt(e, last, {counts.windows, counts.elements}, places) : last;
   }
   SmallVector<int64_t> ofAll;
   for (int64_t place : places)
     for (int64_t channel = 0; channel < each; ++channel)
       ofAll.push_back(place < 0 ? -1 : place + channel * image->getFixed());
-  Operand y = takenOrZero(e, e.reshape(x, {sizes[0], *image->times(sizes[1])}), {int64_t(ofAll.size())}, ofAll);
+  Operand y = takenAt(e, e.reshape(x, {sizes[0], *image->times(sizes[1])}), {int64_t(ofAll.size())}, ofAll);
   return y ? e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]}) : y;
 }
 
