@@ -94,7 +94,8 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   g.pairs = pairs;
   g.bulkCopies = architecture.capability >= 90;
   g.passTiles = 0;
-  int64_t wordBytes = 0, rowBytes = 0;
+  g.stageRowBytes = 0;
+  int64_t wordBytes = 0;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
@@ -102,11 +103,11 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
       g.passTiles = std::max<int64_t>(g.passTiles, std::min<int64_t>(most, llvm::divideCeil(c.N, 8)));
       wordBytes = std::max(wordBytes, c.wordBytes());
       if (c.streamsRows(steps, g)) {
-        rowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
-        g.bulkCopies &= c.K % 4 == 0;              // in units of 16 bytes
+        g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
+        g.bulkCopies &= c.K % 4 == 0;                     // in units of 16 bytes
       }
     }
-  g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + rowBytes;
+  g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.stageRowBytes;
   // A ninth warp leaves the others a third less registers. And all threads of a cluster come to its barriers.
   g.hasProducer = g.bulkCopies && g.cluster == 1 && onlyPairs(steps) && g.rowTiles * g.warpPanels <= 4;
   // Two blocks side by side hide each other's waits; a block alone takes what there is.

@@ -25,8 +25,8 @@ struct CudaGeometry {
   int rowTiles = 0, warpRows = 0, warpColumns = 0, slices = 1, warpPanels = 1, pairs = 1;
   int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
   int cluster = 1;   ///< blocks that share a tile's columns
-  /// The ring of weights in shared memory.
-  int64_t stages = 0, stageBytes = 0, ringOffset = 0;
+  /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
+  int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
   bool bulkCopies = false;    ///< and mbarriers, instead of cp.async
   bool hasProducer = false;   ///< a warp beside `threads` that fills the ring
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory

@@ -87,18 +87,20 @@ private:
 void shareRings(MutableArrayRef<CudaGeometry> parts) {
   for (CudaGeometry &first : parts) {
     CudaGeometry shared = first;
-    int64_t room = 0;
+    int64_t room = 0, weightBytes = 0;
     auto isOne = [&](const CudaGeometry &g) { return g.hasWarpsOf(first) && g.bulkCopies == first.bulkCopies; };
     for (const CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       shared.flagOffset = std::max(shared.flagOffset, g.flagOffset);
       shared.exchangeOffset = std::max(shared.exchangeOffset, g.exchangeOffset);
       shared.ringOffset = std::max(shared.ringOffset, g.ringOffset);
-      shared.stageBytes = std::max(shared.stageBytes, g.stageBytes);
+      shared.stageRowBytes = std::max(shared.stageRowBytes, g.stageRowBytes);
+      weightBytes = std::max(weightBytes, g.stageBytes - g.stageRowBytes);
       shared.passTiles = std::max(shared.passTiles, g.passTiles);
       shared.stages = std::max(shared.stages, g.stages);
       shared.residentBlocks = std::min(shared.residentBlocks, g.residentBlocks);
       room = std::max(room, g.sharedBytes);
     }
+    shared.stageBytes = weightBytes + shared.stageRowBytes;
     if (shared.stages > 0)
       shared.stages = std::min(shared.stages, (room - shared.ringOffset) / shared.stageBytes);
     if (shared.stages == 1) // they are better off alone

@@ -9,13 +9,15 @@
 
 namespace tutti {
 
-/// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band, its
-/// rows, if it has any (`streams`), by cp.async: of rows a stage has little of each, and a copy in bulk takes its turn whoever asks
-/// for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them, `empty` warps.
+/// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
+/// its rows, if it has any (`streams`), by cp.async: of rows a stage has little of each, and a copy in bulk takes its
+/// turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them,
+/// `empty` warps.
 ///
-/// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait for
-/// what they need. Without one, in clusters, whose barriers all threads of all blocks come to, the first warp asks for weights whenever it takes
-/// a stage, all warps for rows, and a stage is filled a turn after it was left, so that nobody waits for the slowest warp.
+/// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait
+/// for what they need. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
+/// registers from the others) the first warp asks for weights when it takes a stage, if another is free; where rows
+/// come all warps ask for them, for a stage that was left a turn ago, so that nobody waits for the slowest.
 template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, bool producer, class LayerOf>
 class BulkRing {
 public:
@@ -23,7 +25,8 @@ public:
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), isFirst(threadIdx.x % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers), rows(rows) {
+      : layerOf(layerOf), isFirst(threadIdx.x % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers),
+        rows(rows) {
     static_assert(2 * depth * 8 <= barrierBytes);
     if (threadIdx.x == 0) {
 #pragma unroll 1
@@ -70,7 +73,8 @@ private:
   static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
 
   __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
-  /// If the next stage is free, or nothing is there to be taken. Rows are asked for by all, who have to agree: they wait.
+  /// If the next stage is free, or nothing is there to be taken. Rows are asked for by all, who have to agree: they
+  /// wait.
   __device__ __forceinline__ void bringNext() {
     if (ahead.layer == layers || (!streams && threadIdx.x >= 32))
       return;
@@ -113,7 +117,8 @@ private:
   const LayerOf &layerOf;
   bool isFirst; ///< of its warp
   Mbarriers barriers;
-  int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0, waiting = 0; ///< stages that were asked for and not taken
+  int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
+  int waiting = 0;                   ///< stages that were asked for and not taken
   Course<Math, Tile, LayerOf> ahead; ///< whose stage is copied next
 };
 

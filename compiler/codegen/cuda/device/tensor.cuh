@@ -17,10 +17,11 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on. A tile that the panel lacks has the words of another:
-/// its products are thrown away, which costs less than to ask for each whether it is wanted.
+/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on. A tile that the panel lacks has the words
+/// of another: its products are thrown away, which costs less than to ask for each whether it is wanted.
 template <int widths, int words, int most>
-__device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at, int tiles) {
+__device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at,
+                                          int tiles) {
   constexpr int atOnce = most < 4 / words ? most : 4 / words;
   int lane = int(threadIdx.x) % 32;
   if constexpr (widths % 2 && atOnce == 2)
@@ -108,8 +109,7 @@ template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
 }
 
 /// zeroBeyond(), each row by one of the warps that have it.
-template <class Tile, class T>
-__device__ __forceinline__ void zeroBeyondOwn(const Shared<T> &rows, int N, int stride) {
+template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(const Shared<T> &rows, int N, int stride) {
   int row = Tile::firstRow() + int(threadIdx.x) % (Tile::threads / Tile::warpRows), end = (N + 15) & ~15;
   if (row < Tile::firstRow() + Tile::rowTiles * 16)
     for (int column = N; column < end; ++column)
@@ -129,7 +129,8 @@ template <class L> __device__ __forceinline__ typename L::Share shareOf(const La
     share.words[i] = (firstTileOf(layer.tiles, panel) - before) * groupWords;
   }
   share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
-  int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4), last = rows - 1;
+  int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4),
+      last = rows - 1;
 #pragma unroll
   for (int m = 0; m < Tile::rowTiles; ++m) {
     int first = Tile::firstRow() + m * 16, upper = first + lane / 4, lower = upper + 8, asked = first + lane % 16;
@@ -150,7 +151,8 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
 /// sum += 16 k: of the stage's from `in` on, whose weights begin at word `at`.
 template <class L, Lefts kind>
 __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int stage, int in, int at,
-                                              const typename L::Share &share, float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][4][4]) {
+                                              const typename L::Share &share,
+                                              float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][4][4]) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
   constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1;
@@ -180,21 +182,21 @@ __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int 
   }
 }
 
-/// A stage's 32 k of each slice, or 64: sums of chunks, and of the chunks of 32 k first. `whole`: all k are the matrix'.
-template <class L, Lefts kind, bool whole>
+/// A stage's 32 k of each slice, or 64: sums of chunks, and of the chunks of 32 k first.
+template <class L, Lefts kind>
 __device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int from, int stage,
                                                const typename L::Share &share, typename L::Sums &sums) {
   using Tile = typename L::Tile;
   int at = Tile::slice() * 2 * share.groupWords;
 #pragma unroll 1
   for (int first = 0; first < 32 * Tile::pairs; first += 32) {
-    if (!whole && Tile::pairs > 1 && from + first >= layer.K)
+    if (Tile::pairs > 1 && from + first >= layer.K)
       break;
     float pair[Tile::rowTiles][4][4];
     fill(pair, -0.0f);
 #pragma unroll
     for (int group = 0; group < 2; ++group) {
-      if (!whole && from + Tile::slice() * 32 + first + group * 16 >= layer.K)
+      if (from + Tile::slice() * 32 + first + group * 16 >= layer.K)
         break;
       float sum[1][Tile::rowTiles][4][4];
       fill(sum[0], 0.0f);
@@ -220,7 +222,7 @@ __device__ __forceinline__ void multiplyStages(const Layer &layer, int pass, Rin
   if constexpr (Math::chunked) {
 #pragma unroll 1
     for (int from = 0; from < layer.K; from += Tile::stageK) {
-      multiplyChunks<L, kind, false>(layer, pass, from, ring.take(), share, sums);
+      multiplyChunks<L, kind>(layer, pass, from, ring.take(), share, sums);
       ring.leave();
     }
   } else { // one chain
@@ -243,8 +245,8 @@ __device__ __forceinline__ void multiplyStages(const Layer &layer, int pass, Rin
   }
 }
 
-/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them. All threads of the task
-/// come here.
+/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them. All threads of
+/// the task come here.
 template <class L, class Ring>
 __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
                                          typename L::Sums &sums) {
@@ -283,11 +285,11 @@ template <class L> struct Runs {
 template <class L, class Columns, class Read> struct ReadAhead {
   Columns columns;
   Read runs[2];
-  __device__ __forceinline__ Read of(const Runs<L> &, int, int run) const { return run == 0 ? runs[0] : runs[1]; }
+  __device__ __forceinline__ Read of(const Runs<L> &, int run) const { return run == 0 ? runs[0] : runs[1]; }
 };
 template <class L, class Columns> struct ReadLater {
   Columns columns;
-  __device__ __forceinline__ auto of(const Runs<L> &mine, int, int) const {
+  __device__ __forceinline__ auto of(const Runs<L> &mine, int) const {
     return readColumns<Runs<L>::most>(columns, mine.column, mine.count);
   }
 };
@@ -306,18 +308,19 @@ __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns 
   }
 }
 
-/// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums are those of
-/// the last once more. One piece of code is for all layers and panels.
+/// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
+/// are those of the last once more. One piece of code is for all layers and panels.
 template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Ahead &ahead,
-                                          Store store) {
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
+                                          const Ahead &ahead, Store store) {
   using Tile = typename L::Tile;
   int lane = threadIdx.x % 32, t = lane % 4, first = Tile::firstRow() + lane / 4,
       panel = Tile::firstPanel(pass) + Tile::column(), all = panelsOf(layer.tiles);
   if constexpr (Tile::slices > 1) {
     if (panel >= all)
       return;
-    int tiles = Runs<L>::oneWidth ? L::widths : tilesOf(layer.tiles, panel), column = firstTileOf(layer.tiles, panel) * 8;
+    int tiles = Runs<L>::oneWidth ? L::widths : tilesOf(layer.tiles, panel),
+        column = firstTileOf(layer.tiles, panel) * 8;
 #pragma unroll
     for (int i = 0; i < L::pieces; ++i) {
       int piece = Tile::slice() * L::pieces + i;
@@ -343,8 +346,8 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const La
       for (int j = 0; j < n; ++j)
         queue[i][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
     constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // more is code that hides no wait
-    // Some rows of a run, which come first in the queue. Whole runs have no branch between them; of others each column is
-    // made by itself, and none beyond the last.
+    // Some rows of a run, which come first in the queue. Whole runs have no branch between them; of others each column
+    // is made by itself, and none beyond the last.
     const auto storeRows = [&](const Runs<L> &run, const auto &shared, int row) {
       if (run.count >= n) {
 #pragma unroll
@@ -375,7 +378,7 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const La
     for (int i = 0; i < panels && panel < all; ++i, panel += Tile::warpColumns) {
       forParts<2, halves>(queue, 0, [&](int run) {
         const Runs<L> mine(layer, panel, run);
-        const auto shared = ahead.of(mine, i, run);
+        const auto shared = ahead.of(mine, run);
         forParts<parts, atOnce>(queue, 0, [&](int part) { storeRows(mine, shared, first + part * atOnce * 8); });
       });
 #pragma unroll
