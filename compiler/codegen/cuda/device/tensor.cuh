@@ -268,19 +268,6 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
     multiplyStages<L, floats>(layer, pass, ring, share, sums);
 }
 
-/// Of a row in a panel a lane has two runs of neighbours, one of each of its two columns in a tile.
-template <class L> struct Runs {
-  static constexpr int most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1; ///< neighbours
-  static constexpr bool oneWidth = L::widths == 4 || L::widths == 2 || L::widths == 1;
-  int column, count; ///< the first, and how many are of the matrix
-
-  __device__ __forceinline__ Runs(const Layer &layer, int panel, int run) {
-    int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel), t = threadIdx.x % 4;
-    column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles;
-    count = tiles < layer.N - column ? tiles : layer.N - column;
-  }
-};
-
 /// What columns(column) reads of a lane's two runs of a panel, or what will read it.
 template <class L, class Columns, class Read> struct ReadAhead {
   Columns columns;
