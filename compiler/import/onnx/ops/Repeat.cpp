@@ -179,13 +179,19 @@ void importPad(Node &n) {
         return;
       continue;
     }
-    // Places are walked over, listed and looked up: each costs as much as some elements.
-    int64_t padded = before + length + behind, cost = 4;
-    if (length == 0 || padded > e.budget / cost) {
-      e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
+    int64_t padded = before + length + behind;
+    // Of runs places are walked over; else they are listed and looked up, too, which costs each as much as some
+    // elements.
+    auto spends = [&](int64_t cost) {
+      bool fits = length > 0 && padded <= e.budget / cost;
+      if (fits)
+        e.budget -= cost * padded;
+      else
+        e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
+      return fits;
+    };
+    if (!spends(1))
       return;
-    }
-    e.budget -= cost * padded;
     if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
       SmallVector<Operand> parts;
       for (const Run &run : *runs) {
@@ -196,6 +202,8 @@ void importPad(Node &n) {
       }
       x = e.concat(parts, pad.axis);
     } else {
+      if (!spends(3))
+        return;
       SmallVector<int64_t> sources;
       for (int64_t place = -before; place < length + behind; ++place)
         sources.push_back(sourceOf(mode, place, length));
