@@ -216,7 +216,7 @@ struct Site {
 
 std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
-      R"(\b(__syncthreads|taskSync|rowsSync|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
+      R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
       R"(clusterWait)\()");
   std::vector<Site> sites;
