@@ -121,13 +121,11 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 #include "tutti/tile.cuh"
 )";
 
-/// Of a block that has its tile and member: the rest of its way. A producer may have nothing to bring to this part.
+/// Of a block that has its tile and member: the rest of its way.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  return formatv(
-      "{2}  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
-      "  const Task t(p, member, int(firstRow), rows);\n{1}",
-      numberText(geometry.rows), body.steps,
-      geometry.hasProducer && !geometry.bulkCopies ? "  if (int(threadIdx.x) >= taskThreads())\n    return;\n" : "");
+  return formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
+                 "  const Task t(p, member, int(firstRow), rows);\n{1}",
+                 numberText(geometry.rows), body.steps);
 }
 
 /// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.

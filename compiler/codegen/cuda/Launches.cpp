@@ -17,10 +17,12 @@ std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architect
   return geometries;
 }
 
-/// Of a block of the smallest tile; 0: it does not run there.
+/// Of a block; 0: not the same for all tiles, or it does not run there.
 int64_t threadsOf(plan::KernelOp kernel, const Architecture &architecture) {
   std::vector<CudaGeometry> ways = withoutClusters(kernel, architecture);
-  return ways.empty() ? 0 : ways.back().threads;
+  bool equal =
+      !ways.empty() && llvm::all_of(ways, [&](const CudaGeometry &g) { return g.threads == ways.front().threads; });
+  return equal ? ways.front().threads : 0;
 }
 
 /// Multiply-adds of a row: how long a task is, compared with another's.
@@ -177,17 +179,15 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
   for (const CudaGeometry &first : own.front()) {
     LaunchWay way{first.rows, {}};
     for (auto [kernel, geometries] : llvm::zip_equal(parts, own)) {
-      auto fits = llvm::find_if(
-          geometries, [&](const CudaGeometry &g) { return g.rows <= first.rows && g.threads == first.threads; });
+      auto fits = llvm::find_if(geometries, [&](const CudaGeometry &g) { return g.rows <= first.rows; });
       CudaGeometry own = fits == geometries.end() ? geometries.back() : *fits;
       if (own.rows < first.rows && geometries.front().rows > first.rows)
         own = cudaGeometryLike(kernel, architecture, first).value_or(own);
       way.geometries.push_back(own);
     }
-    if (llvm::any_of(way.geometries, [&](const CudaGeometry &g) { return g.threads != first.threads; }))
-      continue; // one launch has blocks of one size
     shareRings(way.geometries);
-    bool hasProducer = llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.hasProducer; });
+    // One launch has blocks of one size: without a producer, if a part has no registers to spare for it.
+    bool hasProducer = llvm::all_of(way.geometries, [](const CudaGeometry &g) { return g.hasProducer; });
     for (CudaGeometry &geometry : way.geometries)
       geometry.hasProducer = hasProducer;
     ways.push_back(std::move(way));

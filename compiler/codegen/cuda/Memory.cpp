@@ -41,10 +41,9 @@ std::string KernelText::parameters(unsigned rank) {
 unsigned KernelText::argumentCount() {
   return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
-bool KernelText::isLookedUp(Value value) {
+bool KernelText::isRingWeight(Value value) {
   ContractOp contraction = geometry.warpRows ? readerOfWeight(value) : ContractOp();
-  bool hasManyWarps = geometry.warpRows && geometry.threads > 256;
-  return (contraction && Contraction(contraction).onTensorCores()) || (hasManyWarps && isTable(value));
+  return contraction && Contraction(contraction).onTensorCores();
 }
 
 // Sizes and indices as text.
@@ -121,7 +120,7 @@ std::string KernelText::view(Value value) {
     broken = "a value that no step stores is read from memory";
   else if (!members.contains(numbers.lookup(value)))
     defineView(value, place->second);
-  return "m" + std::to_string(numbers.lookup(value)) + (isLookedUp(value) ? "()" : "");
+  return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
@@ -179,17 +178,14 @@ void KernelText::defineView(Value value, const Place &place) {
                               : numberText(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
-  if (isLookedUp(value)) {
-    members[own] = "";
+  if (isRingWeight(value)) {
+    members[own] = ""; // only the ring reads it, and looks up its place for each pass
     methods[own] = formatv("  __device__ __forceinline__ Global<const {0}> {1}() const {{ return {{{2}, {3}}; }\n",
                            element, name, address, count);
-    if (readerOfWeight(value))
-      return; // only the ring reads it
-    name += "()";
-  } else {
-    members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
-    initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
+    return;
   }
+  members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
+  initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
   std::string linear;
   for (unsigned i = 0; i < sizes.size(); ++i) {
     std::string dim = "i" + std::to_string(i + table);

@@ -94,9 +94,8 @@ private:
   std::map<std::string, unsigned> bodies;  ///< functions by their text
   std::map<unsigned, unsigned> functionOf; ///< the function of a value
 
-  /// No thread keeps its address: a weight that comes through the ring, and where sixteen warps leave few registers
-  /// whatever a member has of its own.
-  bool isLookedUp(mlir::Value value);
+  /// A weight that comes through the ring: no thread keeps its address.
+  bool isRingWeight(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
