@@ -287,12 +287,14 @@ void Counter::countFragments(Contraction c, Share own) {
   step->chain.fp32 += stages * 25 + passes * 80;
   step->chain.shared += stages; // the stage's barrier
 
-  // A stage: all wait for it, read fragments, convert them, multiply; the chunk's sum is added.
+  // A stage: all wait for it and read its first fragments. Each pair of groups of 16 k is converted and multiplied, and
+  // the chunk's sum is added; a slice has its share of the pairs.
   double products = 2 * (chunks ? 6 : step->product == Product::tf32 ? 2 : 1);
+  double pairs = passes * std::ceil(double(c.K) / double(32 * geometry.slices));
   bool inShared = streams || left.kind == Place::scratch;
   (inShared ? step->chain.shared : step->chain.l2) += stages;
-  step->chain.fp32 += stages * (each.left.fp32 + each.left.integer + 4);
-  step->chain.mma += stages * products;
+  step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
+  step->chain.mma += pairs * products;
   if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
     double lanes = warpRows * std::ceil(double(c.K) / 32) * own.tiles * 32; // of a sum of 32 k in 8 columns
     double others = 1 - 1.0 / geometry.slices;                              // of its own it keeps the sums in registers

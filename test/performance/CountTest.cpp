@@ -106,21 +106,29 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   CudaGeometry geometry = ofRows(k, hopper(), 16);
   KernelWork work = countKernel(k, geometry, {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.blocks, 3);
-  ASSERT_EQ(work.steps.size(), 2u);
-  EXPECT_EQ(work.steps[0].product, Product::tf32x3);
-  EXPECT_EQ(work.steps[0].products, 16.0 * 32 * 64); // a panel of two tiles makes four, as the other one
-  EXPECT_EQ(work.steps[1].products, 16.0 * 48 * 32);
+  // On tensor cores a layer is its products and then what follows them.
+  ASSERT_EQ(work.steps.size(), 4u);
+  const StepWork &first = work.steps[0], &afterFirst = work.steps[1], &second = work.steps[2], &last = work.steps[3];
+  EXPECT_EQ(first.product, Product::tf32x3);
+  EXPECT_EQ(first.products, 16.0 * 32 * 64); // a panel of two tiles makes four, as the other one
+  EXPECT_EQ(second.products, 16.0 * 48 * 32);
+  EXPECT_EQ(afterFirst.products + last.products, 0);
   // Weights go from the L2 cache to shared memory once; rows of the first layer come with them.
-  EXPECT_EQ(work.steps[0].l2Bytes, 32 * 48 * 4 + 5 * inputs * 4 + hidden * 4);
-  EXPECT_EQ(work.steps[1].l2Bytes, 48 * 16 * 4 + 5 * outputs * 4);
-  // A layer ends with a barrier; each stage of 32 k is waited for, by all threads where each of them brings a part.
-  EXPECT_EQ(work.steps[0].chain.barriers, 1);
-  EXPECT_EQ(work.steps[1].chain.barriers, 0); // the heads' follows
-  EXPECT_EQ(work.steps[1].chain.shared, 2 * 2);
-  EXPECT_EQ(work.steps[1].inFlight, double(geometry.stages - 2) * 48 * 16 * 4 / 2); // of its two stages
+  EXPECT_EQ(first.l2Bytes, 32 * 48 * 4 + 5 * inputs * 4);
+  EXPECT_EQ(afterFirst.l2Bytes, hidden * 4);
+  EXPECT_EQ(second.l2Bytes, 48 * 16 * 4);
+  EXPECT_EQ(last.l2Bytes, 5 * outputs * 4);
+  // A layer ends with a barrier; each stage is waited for, by all threads where each of them brings a part.
+  EXPECT_EQ(first.chain.barriers, 0);
+  EXPECT_EQ(afterFirst.chain.barriers, 1);
+  EXPECT_EQ(last.chain.barriers, 0); // the heads' follows
+  EXPECT_EQ(second.chain.shared, 2); // one stage of 64 k: for its barrier, and for its first fragments
+  EXPECT_EQ(second.chain.mma, 2 * 2 * 6);
+  EXPECT_EQ(second.inFlight, double(geometry.stages - 1) * 48 * 16 * 4);
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
-  EXPECT_EQ(work.steps[0].chain.barriers, 1); // the next layer's first stage is waited for anyway
-  EXPECT_EQ(work.steps[1].chain.barriers, 2);
+  EXPECT_EQ(work.steps[0].chain.barriers, 1);
+  EXPECT_EQ(work.steps[1].chain.barriers, 0); // the next layer's first stage is waited for anyway
+  EXPECT_EQ(work.steps[2].chain.barriers, 1);
 }
 
 TEST_F(Count, WeightsOfFewKAreLoadedOnce) {
@@ -151,9 +159,9 @@ TEST_F(Count, BlocksOfAClusterShareTheColumns) {
   EXPECT_EQ(shared.dramBytes, alone.dramBytes);
   EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 64);
   EXPECT_EQ(shared.steps[0].products, 16.0 * 32 * 32); // of the first block
-  EXPECT_EQ(shared.steps[0].l2Bytes, 32 * 32 * 4 + 16 * inputs * 4 + hidden * 4);
-  EXPECT_EQ(shared.steps[0].chain.clusterBarriers, 1);
-  EXPECT_EQ(alone.steps[0].chain.clusterBarriers, 0);
+  EXPECT_EQ(shared.steps[0].l2Bytes, 32 * 32 * 4 + 16 * inputs * 4);
+  EXPECT_EQ(shared.steps[1].chain.clusterBarriers, 1);
+  EXPECT_EQ(alone.steps[1].chain.clusterBarriers, 0);
 }
 
 TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
@@ -162,9 +170,9 @@ TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
   two.slices = 2, two.threads = 2 * one.threads;
   CallSizes sizes = {{"batch", 16}, {"active", 3}};
   KernelWork alone = countKernel(k, one, sizes), sliced = countKernel(k, two, sizes);
-  EXPECT_EQ(sliced.steps[1].products, alone.steps[1].products);
-  EXPECT_LT(sliced.steps[1].chain.mma, alone.steps[1].chain.mma); // 48 k: one stage, not two
-  EXPECT_GT(sliced.steps[1].sharedBytes, alone.steps[1].sharedBytes);
+  EXPECT_EQ(sliced.steps[2].products, alone.steps[2].products);
+  EXPECT_EQ(2 * sliced.steps[2].chain.mma, alone.steps[2].chain.mma); // 48 k: two pairs of groups, a slice each
+  EXPECT_GT(sliced.steps[2].sharedBytes, alone.steps[2].sharedBytes);
 }
 
 TEST_F(Count, ScalarCodeByPipe) {
