@@ -85,7 +85,7 @@ private:
 
   // Contractions, in Products.cpp.
   struct Share {
-    double panels = 0, tiles = 0, made = 0; ///< of a block: panels, their tiles, and those multiplied
+    double panels = 0, tiles = 0, made = 0; ///< of a block: panels or parts of them, their tiles, and those multiplied
     double visits = 0; ///< of warps that read its rows: one for all panels that a warp has in a pass
     double uneven = 1; ///< the busiest of the processor's four parts has so many times its share
   };

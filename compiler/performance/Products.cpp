@@ -37,7 +37,7 @@ struct Conversion {
 static Conversion conversionOf(Product product) {
   switch (product) {
   case Product::tf32x3:
-    return {{.fp32 = 2, .integer = 3}, {.fp32 = 2, .integer = 3}};
+    return {{.fp32 = 3}, {.fp32 = 3}};
   case Product::tf32:
     return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
   default:
@@ -59,20 +59,23 @@ Counter::Share Counter::shareOf(Contraction c) {
       widest = std::max(
           widest,
           std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(Contraction(other.contraction).N, 8)))));
+  int64_t most = 4 / g.panelWarps; // of a panel's tiles, that a warp has
   double parts[4] = {}, all = 0;
   for (int64_t from = 0; from < count; from += passPanels * g.cluster)
     for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
-      double tiles = double(panels[from + i].tiles);
-      share.panels += 1;
-      share.tiles += tiles;
-      share.made += double(widest);
-      share.visits += i < g.warpColumns;
-      // device/shape.cuh: the warps that have this panel, one of each row and slice; warp w is on part w % 4.
-      for (int row = 0; row < warpRows; ++row)
-        for (int slice = 0; slice < g.slices; ++slice) {
-          int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
-          parts[((row * g.warpColumns + column) * g.slices + slice) % 4] += 1, all += 1;
-        }
+      share.tiles += double(panels[from + i].tiles);
+      for (int of = 0; of < g.panelWarps && of * most < int64_t(panels[from + i].tiles); ++of) {
+        share.panels += 1;
+        share.made += double(std::min(widest, most));
+        share.visits += i < g.warpColumns;
+        // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; warp w is on part w
+        // % 4.
+        for (int row = 0; row < warpRows; ++row)
+          for (int slice = 0; slice < g.slices; ++slice) {
+            int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
+            parts[(((row * g.warpColumns + column) * g.panelWarps + of) * g.slices + slice) % 4] += 1, all += 1;
+          }
+      }
     }
   share.uneven = *std::max_element(parts, parts + 4) * 4 / all;
   return share;
@@ -258,7 +261,7 @@ void Counter::countFragments(Contraction c, Share own) {
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
   step->integer += visits * (own.visits + own.panels * words / 2); // addresses
   if (chunks) // a group is added up by itself, and then the pair of groups
-    step->fp32 += visits * 4 * m * own.panels * 4 * 1.5;
+    step->fp32 += visits * 4 * m * own.made * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
   // next. Copies in bulk are asked for by one warp, rows by cp.async of all threads, or of a producer. (Instructions as

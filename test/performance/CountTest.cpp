@@ -110,8 +110,8 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   ASSERT_EQ(work.steps.size(), 4u);
   const StepWork &first = work.steps[0], &afterFirst = work.steps[1], &second = work.steps[2], &last = work.steps[3];
   EXPECT_EQ(first.product, Product::tf32x3);
-  EXPECT_EQ(first.products, 16.0 * 32 * 64); // a panel of two tiles makes four, as the other one
-  EXPECT_EQ(second.products, 16.0 * 48 * 32);
+  EXPECT_EQ(first.products, 16.0 * 32 * 48); // four warps share a panel, a tile of eight columns each
+  EXPECT_EQ(second.products, 16.0 * 48 * 16);
   EXPECT_EQ(afterFirst.products + last.products, 0);
   // Weights go from the L2 cache to shared memory once; rows of the first layer come with them.
   EXPECT_EQ(first.l2Bytes, 32 * 48 * 4 + 5 * inputs * 4);
@@ -124,7 +124,7 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(last.chain.barriers, 0); // the heads' follows
   EXPECT_EQ(second.chain.shared, 2); // one stage of 64 k: for its barrier, and for its first fragments
   EXPECT_EQ(second.chain.mma, 2 * 2 * 6);
-  EXPECT_EQ(second.inFlight, double(geometry.stages - 1) * 48 * 16 * 4);
+  EXPECT_EQ(second.inFlight, double(geometry.stages) * 48 * 16 * 4);
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.steps[0].chain.barriers, 1);
   EXPECT_EQ(work.steps[1].chain.barriers, 0); // the next layer's first stage is waited for anyway
@@ -151,13 +151,14 @@ TEST_F(Count, WeightsOfFewKAreLoadedOnce) {
 TEST_F(Count, BlocksOfAClusterShareTheColumns) {
   plan::KernelOp k = kernel("tf32x3");
   CudaGeometry one = ofRows(k, hopper(), 16), two = one;
-  one.warpColumns = two.warpColumns = 1; // 48 columns are a panel of four tiles and one of two
+  one.warpColumns = two.warpColumns = one.panelWarps = two.panelWarps =
+      1; // 48 columns are a panel of four tiles and one of two
   two.cluster = 2;
   CallSizes sizes = {{"batch", 16}, {"active", 3}};
   KernelWork alone = countKernel(k, one, sizes), shared = countKernel(k, two, sizes);
   EXPECT_EQ(shared.blocks, 2 * alone.blocks);
   EXPECT_EQ(shared.dramBytes, alone.dramBytes);
-  EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 64);
+  EXPECT_EQ(alone.steps[0].products, 16.0 * 32 * 64);  // a panel of two tiles makes four, as the other one
   EXPECT_EQ(shared.steps[0].products, 16.0 * 32 * 32); // of the first block
   EXPECT_EQ(shared.steps[0].l2Bytes, 32 * 32 * 4 + 16 * inputs * 4);
   EXPECT_EQ(shared.steps[1].chain.clusterBarriers, 1);
@@ -166,7 +167,9 @@ TEST_F(Count, BlocksOfAClusterShareTheColumns) {
 
 TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
   plan::KernelOp k = kernel("tf32x3");
-  CudaGeometry one = ofRows(k, hopper(), 16), two = one;
+  CudaGeometry one = ofRows(k, hopper(), 16);
+  one.panelWarps = 1;
+  CudaGeometry two = one;
   two.slices = 2, two.threads = 2 * one.threads;
   CallSizes sizes = {{"batch", 16}, {"active", 3}};
   KernelWork alone = countKernel(k, one, sizes), sliced = countKernel(k, two, sizes);

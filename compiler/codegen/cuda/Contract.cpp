@@ -146,7 +146,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
-  int64_t widths = 0, unit = 16, rowUnit = 4;
+  int64_t widths = 0, unit = 32, rowUnit = 4;
   bool streams = false;
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
@@ -165,7 +165,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     lefts.insert(left);
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
-    unit = std::min<int64_t>(unit, c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
+    unit = std::min<int64_t>(unit, c.K % 32 == 0 ? 32 : c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
     streams |= comes;
     if (comes && c.K % 4)
       rowUnit = 1;

@@ -54,7 +54,15 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
 /// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
 /// each column.
 struct WarpGrid {
-  int rowTiles, rows, columns, slices, cluster, panels = 1;
+  int rowTiles, rows, columns, slices, cluster, panels = 1, panelWarps = 1;
+
+  /// Where no layer has a panel for each column of warps, several warps share one.
+  WarpGrid narrowedTo(int64_t panels) const {
+    WarpGrid grid = *this;
+    while (panels * 2 <= grid.columns && grid.panelWarps < 4)
+      grid.columns /= 2, grid.panelWarps *= 2;
+    return grid;
+  }
 };
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
 // two panels of columns.
@@ -108,8 +116,6 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
       }
     }
   g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.stageRowBytes;
-  // A ninth warp leaves the others a third less registers. And all threads of a cluster come to its barriers.
-  g.hasProducer = g.bulkCopies && g.cluster == 1 && onlyPairs(steps) && g.rowTiles * g.warpPanels <= 4;
   // Two blocks side by side hide each other's waits; a block alone takes what there is.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
   auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
@@ -120,6 +126,11 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
     g.residentBlocks = 1;
   }
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
+  // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, or of whole
+  // panels beside another block. And all threads of a cluster come to its barriers.
+  bool fits = onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
+                               : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1);
+  g.hasProducer = g.bulkCopies && g.cluster == 1 && fits;
 }
 
 /// `pairs` of a stage, or what is best.
@@ -132,7 +143,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   g.warpPanels = grid.panels;
   g.slices = grid.slices;
   g.cluster = grid.cluster;
-  g.threads = 32 * grid.rows * grid.columns * grid.slices;
+  g.panelWarps = grid.panelWarps;
+  g.threads = 32 * grid.rows * grid.columns * grid.panelWarps * grid.slices;
   if (g.slices > 1) {
     g.exchangeOffset = g.ringOffset - barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
@@ -150,7 +162,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
 }
 
 /// On tensor cores, without clusters: all grids of warps whose tiles fit.
-std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture,
+std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture, bool sharesLaunch,
                                            std::optional<int> stagePairs = std::nullopt) {
   bool pairs = onlyPairs(steps);
   // Steps between layers, or more layers than these, need registers that a second panel has, even one that no layer is
@@ -167,6 +179,8 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
   for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids)) {
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
+    if (!pairs && !sharesLaunch)
+      grid = grid.narrowedTo(most);
     if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
       fitting.push_back(*g);
   }
@@ -179,12 +193,12 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
 
 } // namespace
 
-std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture) {
+std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch) {
   Steps steps = Steps::of(kernel);
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return plainGeometries(steps, architecture);
   int64_t mostRows = mostRowsOf(kernel);
-  std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture);
+  std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,
                                 [&](const CudaGeometry &g) {
@@ -219,7 +233,7 @@ std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Archit
   Steps steps = Steps::of(kernel);
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return std::nullopt;
-  for (const CudaGeometry &g : tensorGeometries(steps, architecture, other.pairs))
+  for (const CudaGeometry &g : tensorGeometries(steps, architecture, /*sharesLaunch=*/true, other.pairs))
     if (g.hasWarpsOf(other))
       return g;
   return std::nullopt;

@@ -86,12 +86,13 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
   steps += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
-  std::string tile = geometry.warpRows
-                         ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}>;\n\n",
-                                   geometry.rowTiles, geometry.warpRows, geometry.warpColumns, geometry.slices,
-                                   geometry.cluster, geometry.warpPanels, geometry.pairs, geometry.passTiles)
-                               .str()
-                         : "";
+  std::string tile =
+      geometry.warpRows
+          ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}>;\n\n", geometry.rowTiles,
+                    geometry.warpRows, geometry.warpColumns, geometry.slices, geometry.cluster, geometry.warpPanels,
+                    geometry.pairs, geometry.passTiles, geometry.panelWarps)
+                .str()
+          : "";
   std::string task = formatv(R"(
 struct Task {{
   const Params &p;

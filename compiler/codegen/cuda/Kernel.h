@@ -20,9 +20,9 @@ struct CudaGeometry {
   int residentBlocks = 2;                 ///< on a multiprocessor, that the registers of a thread leave room for
 
   /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns x
-  /// slices, each with 16 rowTiles rows and warpPanels panels, of which a stage has 32 pairs k a slice. No warps:
-  /// weights are read from memory by whoever multiplies.
-  int rowTiles = 0, warpRows = 0, warpColumns = 0, slices = 1, warpPanels = 1, pairs = 1;
+  /// panelWarps x slices, each with 16 rowTiles rows and warpPanels panels, or one of panelWarps parts of a panel, of
+  /// which a stage has 32 pairs k a slice. No warps: weights are read from memory by whoever multiplies.
+  int rowTiles = 0, warpRows = 0, warpColumns = 0, panelWarps = 1, slices = 1, warpPanels = 1, pairs = 1;
   int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
   int cluster = 1;   ///< blocks that share a tile's columns
   /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
@@ -40,8 +40,8 @@ struct CudaGeometry {
   /// The same tile, shared by warps in the same way; passTiles may differ.
   bool hasWarpsOf(const CudaGeometry &other) const {
     auto shape = [](const CudaGeometry &g) {
-      return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.slices, g.warpPanels, g.pairs,
-                        g.cluster);
+      return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.panelWarps, g.slices, g.warpPanels,
+                        g.pairs, g.cluster);
     };
     return shape(*this) == shape(other);
   }
@@ -53,8 +53,9 @@ constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 constexpr int mostCluster = 8;
 
 /// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
-/// single row does not fit into shared memory.
-std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture);
+/// single row does not fit into shared memory. Kernels that share a launch share its warps: a panel is one warp's.
+std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture,
+                                         bool sharesLaunch = false);
 /// From sm_90 on, where products of floats are three: blocks share a tile's columns, for calls that do not fill the
 /// device. None for a kernel whose layers are too narrow.
 std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture);

@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architecture &architecture) {
-  std::vector<CudaGeometry> geometries = cudaGeometries(kernel, architecture);
+  std::vector<CudaGeometry> geometries = cudaGeometries(kernel, architecture, /*sharesLaunch=*/true);
   llvm::erase_if(geometries, [](const CudaGeometry &g) { return g.cluster > 1; });
   return geometries;
 }

@@ -16,8 +16,9 @@ namespace tutti {
 ///
 /// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
-/// registers from the others) the first warp asks for weights when it takes a stage, if another is free; where rows
-/// come all warps ask for them, for a stage that was left a turn ago, so that nobody waits for the slowest.
+/// registers from the others) the first warp asks for weights when it takes a stage, if another is free. Where rows
+/// come, or many copies are asked for, as in clusters, all warps ask, for a stage that was left a turn ago, so that
+/// nobody waits for the slowest.
 template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, bool producer, class LayerOf>
 class BulkRing {
 public:
@@ -31,7 +32,7 @@ public:
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(barriers[i], 1 + (streams ? copiers : 0));
+        mbarrierInit(barriers[i], askers + (streams ? copiers : 0));
         mbarrierInit(barriers[depth + i], Tile::threads / 32);
       }
       mbarrierInitFence();
@@ -47,7 +48,7 @@ public:
   __device__ __forceinline__ void fill() {
     if constexpr (!producer)
 #pragma unroll 1
-      for (int i = 0; i < (streams ? depth > 2 ? depth - 2 : 1 : depth); ++i)
+      for (int i = 0; i < (together ? depth > 2 ? depth - 2 : 1 : depth); ++i)
         bringNext();
   }
   /// Where the next stage lies, once all of it is there.
@@ -70,38 +71,33 @@ public:
   }
 
 private:
-  static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
+  static constexpr bool together = streams || Tile::blocks > 1; ///< all warps ask, if there is no producer
+  static constexpr int copiers = producer ? 32 : Tile::threads, ///< of rows
+      askers = Tile::blocks > 1 ? Tile::threads / 32 : 1;       ///< warps that ask for weights
 
   __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
-  /// If the next stage is free, or nothing is there to be taken. Rows are asked for by all, who have to agree: they
-  /// wait.
+  /// If the next stage is free, or nothing is there to be taken. All warps together have to agree: they wait.
   __device__ __forceinline__ void bringNext() {
-    if (ahead.layer == layers || (!streams && threadIdx.x >= 32))
+    if (ahead.layer == layers || (!together && threadIdx.x >= 32))
       return;
-    if (!streams && waiting > 0 && !__all_sync(0xffffffff, mbarrierTest(barriers[depth + filled], filledRound)))
+    if (!together && waiting > 0 && !__all_sync(0xffffffff, mbarrierTest(barriers[depth + filled], filledRound)))
       return;
     bring();
     ++waiting;
   }
-  /// By all lanes of a producer; else by the first warp, and by the others where rows come.
+  /// By all lanes of a producer; else by the first warp, or by all of them.
   __device__ __forceinline__ void bring() {
     ahead.begin(layerOf);
     const Stages<Math, Tile> &stages = ahead.stages;
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
-        mine = threadIdx.x - (producer ? Tile::threads : 0), words = stages.words, groups = stages.groups(from);
-    if (mine < 32 || columns > 0) {
+        mine = threadIdx.x - (producer ? Tile::threads : 0), asker = mine / 32;
+    if (asker < askers || columns > 0) {
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
     }
-    if (mine == 0) {
-      mbarrierExpect(barriers[filled], groups * words * 4);
-      if (stages.isOneRun())
-        barriers.copy(filled, at, &stages.run(from)[0], groups * words * 4);
-      else
-#pragma unroll 1
-        for (int group = 0; group < groups && words > 0; ++group)
-          barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
-      if (streams && columns == 0) {
+    if (isFirst && asker < askers) {
+      bringWeights(stages, from, at, asker);
+      if (streams && columns == 0 && asker == 0) {
         mbarrierArriveTimes(barriers[filled], copiers);
       }
     }
@@ -114,6 +110,21 @@ private:
     filledRound ^= filled == 0;
     ahead.next();
   }
+  /// A stage's groups, or of several askers every so many, to byte `at`.
+  __device__ __forceinline__ void bringWeights(const Stages<Math, Tile> &stages, int from, int at, int asker) {
+    int words = stages.words, groups = words > 0 ? stages.groups(from) : 0;
+    if (stages.isOneRun()) {
+      mbarrierExpect(barriers[filled], asker == 0 ? groups * words * 4 : 0);
+      if (asker == 0)
+        barriers.copy(filled, at, &stages.run(from)[0], groups * words * 4);
+      return;
+    }
+    mbarrierExpect(barriers[filled], (groups - asker + askers - 1) / askers * words * 4);
+#pragma unroll 1
+    for (int group = asker; group < groups; group += askers)
+      barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
+  }
+
   const LayerOf &layerOf;
   bool isFirst; ///< of its warp
   Mbarriers barriers;

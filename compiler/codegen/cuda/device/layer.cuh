@@ -45,11 +45,16 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), what every K is a multiple of (16, 4 or 1), and where in shared memory the slices of a tile meet.
+/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet.
 template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
   static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
+  /// Of a warp's tiles in a panel: which numbers of them there may be, and the most.
+  static constexpr int ownWidths = Tile::panelWarps == 1   ? widths
+                                   : Tile::panelWarps == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)
+                                                           : 1,
+                       most = ownWidths >= 4 ? 4 : ownWidths >= 2 ? 2 : 1;
 
   /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
   struct Share {
@@ -60,7 +65,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
   };
   /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, single tiles.
-  static constexpr int own = Tile::slices == 1 ? 4 : 1,
+  static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1,
                        pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
   static_assert(Tile::slices == 1 || Tile::pairs == 1, "slices' sums are of 32 k each");
@@ -69,12 +74,16 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     float of[Tile::warpPanels][pieces][own][4];
   };
 
-  __device__ __forceinline__ static bool inStages(const Layer &layer) {
-    return lefts == streamed || (lefts & streamed && layer.left == streamed);
+  /// The same layers by other instructions.
+  template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange>;
+
+  /// Whether a layer's rows lie so.
+  __device__ __forceinline__ static bool has(const Layer &layer, Lefts left) {
+    return lefts == left || (lefts & left && layer.left == left);
   }
   /// Elements from one row to the next.
   __device__ __forceinline__ static int strideOf(const Layer &layer) {
-    return inStages(layer) ? rowPitch(Tile::stageK) : layer.stride;
+    return has(layer, streamed) ? rowPitch(Tile::stageK) : layer.stride;
   }
   /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What is streamed lies from byte
   /// `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory.
@@ -88,18 +97,42 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
       return left;
     } else {
       int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
-      bool whole = unit == 16 || group + 16 <= layer.K;
+      bool whole = unit % 16 == 0 || group + 16 <= layer.K;
       if constexpr (kind == inGlobal)
-        return Math::left(four(layer.rows, layer, share.upper[m] + from + in, k, whole, layer.stride % 4 == 0),
-                          four(layer.rows, layer, share.lower[m] + from + in, k, whole, layer.stride % 4 == 0));
-      int at = inStages(layer) ? stage : layer.at, first = inStages(layer) ? in : from + in;
-      const Shared<float> rows = shared<float>(at, Tile::rows * strideOf(layer));
-      return Math::left(four(rows, layer, share.upper[m] + first, k, whole, true),
-                        four(rows, layer, share.lower[m] + first, k, whole, true));
+        return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0);
+      bool inStage = has(layer, streamed);
+      const Shared<float> rows = shared<float>(inStage ? stage : layer.at, Tile::rows * strideOf(layer));
+      return fromView(rows, layer, share, m, inStage ? in : from + in, k, whole, true);
     }
+  }
+  /// The same of the 16 k from `group` on, of rows that do not come through stages. `share` is as inMemory() says.
+  __device__ __forceinline__ static typename Math::Left leftInMemory(const Layer &layer, int from, const Share &share,
+                                                                     int m) {
+    if constexpr (lefts & streamed)
+      if (has(layer, streamed)) {
+        int group = from + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
+        return fromView(layer.input, layer, share, m, from, k, group + 16 <= layer.K, layer.K % 4 == 0);
+      }
+    if constexpr (lefts & inGlobal)
+      if (has(layer, inGlobal))
+        return left<inGlobal>(layer, 0, from, 0, share, m);
+    return left<floats>(layer, 0, from, 0, share, m);
+  }
+  /// Of elements before a lane's first one of a row (Share): how many there are where rows do not come through stages.
+  __device__ __forceinline__ static int inMemory(const Layer &layer, int before) {
+    constexpr int pitch = rowPitch(Tile::stageK);
+    return has(layer, streamed) ? before / pitch * layer.K + before % pitch : before;
   }
 
 private:
+  /// Of the rows g and g + 8 of tile m in `view`, the elements from `at` on.
+  template <class View>
+  __device__ __forceinline__ static typename Math::Left fromView(const View &view, const Layer &layer,
+                                                                 const Share &share, int m, int at, int k, bool whole,
+                                                                 bool aligned) {
+    return Math::left(four(view, layer, share.upper[m] + at, k, whole, aligned),
+                      four(view, layer, share.lower[m] + at, k, whole, aligned));
+  }
   // A lane's four elements of a group, from `at` on: neighbours, or two pairs that are eight apart. `whole`: no lane's
   // group of 16 has one past K.
   template <class View>
@@ -131,14 +164,15 @@ private:
 
 /// Of a row in a panel a lane has two runs of neighbours, one of each of its two columns in a tile.
 template <class L> struct Runs {
-  static constexpr int most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1; ///< neighbours
+  static constexpr int most = L::most; ///< neighbours
   static constexpr bool oneWidth = L::widths == 4 || L::widths == 2 || L::widths == 1;
   int column, count; ///< the first, and how many are of the matrix
 
   __device__ __forceinline__ Runs(const Layer &layer, int panel, int run) {
     int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel), t = threadIdx.x % 4;
-    column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles;
-    count = tiles < layer.N - column ? tiles : layer.N - column;
+    column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles + L::Tile::firstTile();
+    int own = L::Tile::ownTiles(tiles);
+    count = own < layer.N - column ? own : layer.N - column;
   }
 };
 

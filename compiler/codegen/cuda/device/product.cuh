@@ -67,16 +67,23 @@ struct HalfWords {
 
 namespace tutti {
 
-/// x = high + low, both as TF32: high rounded, low truncated. What is not finite is all in the low part, which meets the other operand's high part only: an infinity
-/// times a low part, which may be 0 or of the other sign, would be a NaN.
-__device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
-  bool finite = fabsf(x) < __uint_as_float(0x7f7ff000); // what would round to an infinity is no better than one
-  high = finite ? (__float_as_uint(x) + 0x1000) & 0xffffe000 : 0;
-  low = __float_as_uint(x - __uint_as_float(high)); // of which the instruction reads the upper 19 bits
+/// x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the pipe that has least else to do (Dekker, A
+/// floating-point technique for extending the available precision, Numerische Mathematik 18, 1971). Of low the instruction reads the upper
+/// 19 bits. Where 8193 x is not finite, nor is a sum that x goes into: such sums are made again (again.cuh) with `all`, for which high is
+/// then rounded as an integer is. What is infinite or no number, or would become infinite, is all in the low part, which meets the other
+/// operand's high part only: an infinity times a low part, which may be 0 or of the other sign, would be a NaN.
+template <bool all> __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
+  float h = __fmaf_rn(x, -8192.0f, x * 8193.0f);
+  if constexpr (all)
+    if (!(fabsf(h) < __uint_as_float(0x7f800000)))
+      h = fabsf(x) < __uint_as_float(0x7f7ff000) ? __uint_as_float((__float_as_uint(x) + 0x1000) & 0xffffe000) : 0;
+  high = __float_as_uint(h);
+  low = __float_as_uint(x - h);
 }
 
 /// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
-struct Tf32x3 : Float32Words {
+template <bool all> struct SplitTf32 : Float32Words {
+  using All = SplitTf32<true>; ///< with what is not finite
   static constexpr int steps = 6;
   __device__ __forceinline__ static int firstK(int t) { return t * 4; }
   // Of each eight k the high parts, then of each the low ones.
@@ -91,14 +98,14 @@ struct Tf32x3 : Float32Words {
     Left l;
 #pragma unroll
     for (int i = 0; i < 8; ++i)
-      split(x[i / 4][i % 4], l.word[i / 4][i % 4], l.word[2 + i / 4][i % 4]);
+      split<all>(x[i / 4][i % 4], l.word[i / 4][i % 4], l.word[2 + i / 4][i % 4]);
     return l;
   }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[4]) {
     Right r;
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      split(__uint_as_float(word[i]), r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
+      split<all>(__uint_as_float(word[i]), r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
     return r;
   }
   /// low * high, high * low, high * high, each of both eights.
@@ -107,6 +114,7 @@ struct Tf32x3 : Float32Words {
     mmaTf32(sum, l.word[kind == 0 ? 2 + eight : eight], r.word[kind == 1 ? 2 + eight : eight]);
   }
 };
+using Tf32x3 = SplitTf32<false>;
 
 struct Tf32 : Tf32Words {
   static constexpr int steps = 2;

@@ -23,15 +23,19 @@ constexpr int bandTiles = 32;
 /// How many groups of 16 k there are.
 __device__ constexpr int groupsOf(int K) { return int(unsigned(K + 15) / 16); }
 
-/// The warps of a block are a grid of warpRows x warpColumns x slices. A warp has 16 rowTiles rows, warpPanels panels
-/// of columns, and of each stage's 32 slices pairs k 32 pairs, pairs of groups: so a narrow product keeps all warps busy.
-/// `blocks` form a cluster that shares the panels. A pass has at most passTiles tiles of eight columns.
+/// The warps of a block are a grid of warpRows x warpColumns x panelWarps x slices. A warp has 16 rowTiles rows, warpPanels
+/// panels of columns, or a part of one that panelWarps share, and of each stage's 32 slices pairs k 32 pairs, pairs of groups:
+/// so a narrow product keeps all warps busy. `blocks` form a cluster that shares the panels. A pass has at most passTiles tiles
+/// of eight columns.
 template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1,
-          int passTiles_ = warpColumns_ * warpPanels_ * 4>
+          int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelWarps_ = 1>
 struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
-                       blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_;
-  static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs, threads = 32 * warpRows * warpColumns * slices;
+                       blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_, panelWarps = panelWarps_;
+  static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs,
+                       threads = 32 * warpRows * warpColumns * panelWarps * slices;
+  static constexpr int panelTiles = 4 / panelWarps; ///< of a panel, that a warp has at most
+  static_assert(panelWarps == 1 || (slices == 1 && warpPanels == 1), "parts of a panel are not cut again");
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");
   /// Bytes that the panels may take of a stage of the ring; rows lie behind them.
@@ -45,9 +49,19 @@ struct Tile {
   // This warp's place. It has the panels column, column + warpColumns and so on of a pass. Rows of warps begin with
   // another column each: the narrow last panels, which are less work, are not all on one of the processor's four parts.
   __device__ __forceinline__ static int slice() { return threadIdx.x / 32 % slices; }
-  __device__ __forceinline__ static int warpRow() { return threadIdx.x / 32 / slices / warpColumns; }
+  __device__ __forceinline__ static int warpRow() { return threadIdx.x / 32 / slices / panelWarps / warpColumns; }
   __device__ __forceinline__ static int column() {
-    return (threadIdx.x / 32 / slices + warpRow() * (warpColumns / warpRows)) % warpColumns;
+    return (threadIdx.x / 32 / slices / panelWarps + warpRow() * (warpColumns / warpRows)) % warpColumns;
+  }
+  /// Of its panels' tiles the first that is this warp's, and of `tiles` how many are.
+  __device__ __forceinline__ static int firstTile() {
+    return panelWarps == 1 ? 0 : int(threadIdx.x) / 32 % panelWarps * panelTiles;
+  }
+  __device__ __forceinline__ static int ownTiles(int tiles) {
+    if (panelWarps == 1)
+      return tiles;
+    int left = tiles - firstTile();
+    return left < 0 ? 0 : left < panelTiles ? left : panelTiles;
   }
   __device__ __forceinline__ static int firstRow() { return warpRow() * rowTiles * 16; }
 };

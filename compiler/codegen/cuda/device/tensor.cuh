@@ -7,9 +7,8 @@
 // decides none.
 #pragma once
 
+#include "tutti/again.cuh"
 #include "tutti/barrier.cuh"
-#include "tutti/layer.cuh"
-#include "tutti/product.cuh"
 #include "tutti/rows.cuh"
 #include "tutti/store.cuh"
 
@@ -48,28 +47,6 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
   }
 }
 
-template <int rowTiles, int tiles>
-__device__ __forceinline__ void fill(float (&sums)[rowTiles][tiles][4], float value) {
-#pragma unroll
-  for (int m = 0; m < rowTiles; ++m)
-#pragma unroll
-    for (int j = 0; j < tiles; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        sums[m][j][i] = value;
-}
-
-template <int rowTiles>
-__device__ __forceinline__ void addTo(float (&total)[rowTiles][4][4], const float (&sum)[rowTiles][4][4]) {
-#pragma unroll
-  for (int m = 0; m < rowTiles; ++m)
-#pragma unroll
-    for (int j = 0; j < 4; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        total[m][j][i] = total[m][j][i] + sum[m][j][i];
-}
-
 /// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order.
 /// Of the 4 rowTiles pieces of 16 rows and 8 columns, each warp takes `own` one after the other, its sums of them from
 /// its registers. `again`: they will meet once more before all of the block meet.
@@ -89,15 +66,22 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
       sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0], s[1], s[2], s[3]));
   }
   barrierSync(2 + group, slices * 32); // all sums are there
-  for (int i = 0; i < count; ++i)
 #pragma unroll
-    for (int piece = 0; piece < own; ++piece) {
-      if ((slice * own + piece) % 4 >= tiles)
-        continue;
-      float4 s = i == slice ? mine[piece] : sums.load4(i * words + ((slice * own + piece) * 32 + lane) * 4);
-      float (&t)[4] = total[piece][0];
-      t[0] += s.x, t[1] += s.y, t[2] += s.z, t[3] += s.w;
-    }
+  for (int piece = 0; piece < own; ++piece) {
+    int at = slice * own + piece;
+    if (at % 4 >= tiles)
+      continue;
+    float4 all[slices];
+#pragma unroll
+    for (int i = 0; i < slices; ++i) // all are on their way at once; -0 changes no sum
+      all[i] = i == slice   ? mine[piece]
+               : i < count ? sums.load4(i * words + (at * 32 + lane) * 4)
+                           : make_float4(-0.0f, -0.0f, -0.0f, -0.0f);
+    float (&t)[4] = total[piece][0];
+#pragma unroll
+    for (int i = 0; i < slices; ++i)
+      t[0] += all[i].x, t[1] += all[i].y, t[2] += all[i].z, t[3] += all[i].w;
+  }
   if (again) {
     barrierSync(2 + group, slices * 32); // and read, before they are overwritten
   }
@@ -125,8 +109,9 @@ template <class L> __device__ __forceinline__ typename L::Share shareOf(const La
 #pragma unroll
   for (int i = 0; i < Tile::warpPanels; ++i) {
     int panel = Tile::firstPanel(pass) + Tile::column() + i * Tile::warpColumns;
-    share.tiles[i] = panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? tilesOf(layer.tiles, panel) : 0;
-    share.words[i] = (firstTileOf(layer.tiles, panel) - before) * groupWords;
+    share.tiles[i] =
+        panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? Tile::ownTiles(tilesOf(layer.tiles, panel)) : 0;
+    share.words[i] = (firstTileOf(layer.tiles, panel) + Tile::firstTile() - before) * groupWords;
   }
   share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
   int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4),
@@ -152,10 +137,10 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
 template <class L, Lefts kind>
 __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int stage, int in, int at,
                                               const typename L::Share &share,
-                                              float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][4][4]) {
+                                              float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][L::Tile::panelTiles][4]) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
-  constexpr int rowTiles = Tile::rowTiles, most = L::widths >= 4 ? 4 : L::widths >= 2 ? 2 : 1;
+  constexpr int rowTiles = Tile::rowTiles, most = L::most;
   const Shared<uint32_t> words = shared<uint32_t>(stage, Tile::template weightBytes<Math> / 4);
   typename Math::Left left[rowTiles];
 #pragma unroll
@@ -167,7 +152,7 @@ __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int 
     if (i > 0 && tiles == 0)
       continue;
     uint32_t word[most][Math::words];
-    loadWords<L::widths>(word, words, at + share.words[i], tiles);
+    loadWords<L::ownWidths>(word, words, at + share.words[i], tiles);
     typename Math::Right right[most];
 #pragma unroll
     for (int j = 0; j < most; ++j)
@@ -192,17 +177,22 @@ __device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int
   for (int first = 0; first < 32 * Tile::pairs; first += 32) {
     if (Tile::pairs > 1 && from + first >= layer.K)
       break;
-    float pair[Tile::rowTiles][4][4];
+    float pair[Tile::rowTiles][Tile::panelTiles][4];
     fill(pair, -0.0f);
-#pragma unroll
-    for (int group = 0; group < 2; ++group) {
-      if (from + Tile::slice() * 32 + first + group * 16 >= layer.K)
-        break;
-      float sum[1][Tile::rowTiles][4][4];
+    const auto addGroup = [&](int in) {
+      float sum[1][Tile::rowTiles][Tile::panelTiles][4];
       fill(sum[0], 0.0f);
-      multiplyGroup<L, kind>(layer, from, stage, first + group * 16, at, share, sum);
+      multiplyGroup<L, kind>(layer, from, stage, in, at, share, sum);
       addTo(pair, sum[0]);
       at += share.groupWords;
+    };
+    // Between two groups is no branch: the second one's fragments are made while the first ones are multiplied.
+    int left = layer.K - from - Tile::slice() * 32 - first;
+    if (L::unit % 32 == 0 ? Tile::slices == 1 || left > 0 : left > 16) {
+      addGroup(first);
+      addGroup(first + 16);
+    } else if (L::unit % 32 != 0 && left > 0) {
+      addGroup(first);
     }
     int slices = Tile::slices < (layer.K - from + 31) / 32 ? Tile::slices : (layer.K - from + 31) / 32;
     if constexpr (Tile::slices > 1)
@@ -258,14 +248,18 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
     }
     return;
   }
-  if constexpr (L::lefts & halves)
-    if (L::lefts == halves || layer.left == halves)
-      return multiplyStages<L, halves>(layer, pass, ring, share, sums);
-  if constexpr (L::lefts & inGlobal)
-    if (L::lefts == inGlobal || layer.left == inGlobal)
-      return multiplyStages<L, inGlobal>(layer, pass, ring, share, sums);
-  if constexpr (L::lefts & (streamed | floats))
+  if (L::has(layer, halves)) {
+    if constexpr (L::lefts & halves)
+      multiplyStages<L, halves>(layer, pass, ring, share, sums);
+  } else if (L::has(layer, inGlobal)) {
+    if constexpr (L::lefts & inGlobal)
+      multiplyStages<L, inGlobal>(layer, pass, ring, share, sums);
+  } else if constexpr (L::lefts & (streamed | floats)) {
     multiplyStages<L, floats>(layer, pass, ring, share, sums);
+  }
+  if constexpr (L::Math::chunked)
+    if (__any_sync(0xffffffff, !areFinite<L>(sums)))
+      multiplyAgain<L>(layer, pass, share, sums);
 }
 
 /// What columns(column) reads of a lane's two runs of a panel, or what will read it.

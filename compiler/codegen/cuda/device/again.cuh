@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums that are not finite, of a product whose quick way is for what is: made again, by the way that is for all.
+#pragma once
+
+#include "tutti/product.cuh"
+#include "tutti/ring.cuh"
+#include "tutti/sums.cuh"
+
+#if TUTTI_CAPABILITY >= 80
+
+namespace tutti {
+
+/// Whether all of a lane's sums of a pass are: 0 times them is 0 then. Four chains, as none of it waits for memory.
+template <class L> __device__ __forceinline__ bool areFinite(const typename L::Sums &sums) {
+  float zero[4] = {};
+#pragma unroll
+  for (int i = 0; i < L::pieces; ++i)
+#pragma unroll
+    for (int j = 0; j < L::own; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        zero[e] = __fmaf_rn(sums.of[0][i][j][e], 0.0f, zero[e]);
+  return (zero[0] + zero[1]) + (zero[2] + zero[3]) == 0;
+}
+
+/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panel, whatever
+/// slice of the k it had; of them it keeps its pieces. Finite sums have the same bits as before. Tile after tile, as
+/// registers are few beside what the kernel holds.
+template <class L>
+__device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, const typename L::Share &share,
+                                              typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+  using Math = typename L::Math::All;
+  using All = typename L::template By<Math>;
+  constexpr int rowTiles = Tile::rowTiles, pieces = L::pieces, most = L::most;
+  const Stages<Math, Tile> stages(layer, pass);
+  typename All::Share own;
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m) {
+    own.upper[m] = L::inMemory(layer, share.upper[m]);
+    own.lower[m] = L::inMemory(layer, share.lower[m]);
+  }
+  float made[rowTiles][most][4] = {}; // of the tiles, the next one always behind the others
+#pragma unroll 1
+  for (int j = 0; j < most; ++j) {
+    int at = share.words[0] + ((j < share.tiles[0] ? j : 0) * 32 + int(threadIdx.x) % 32) * Math::words;
+    float total[rowTiles][4], pair[rowTiles][4];
+    fill(total, -0.0f);
+    fill(pair, -0.0f);
+#pragma unroll 1
+    for (int from = 0; from < layer.K; from += 16) {
+      uint4 v = stages.group(from, 0).load4(at);
+      const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+      typename Math::Right right = Math::right(words);
+      bool last = from % 32 > 0 || from + 16 >= layer.K; // of the pair
+#pragma unroll
+      for (int m = 0; m < rowTiles; ++m) {
+        typename Math::Left left = All::leftInMemory(layer, from - Tile::slice() * 32, own, m);
+        float sum[4] = {};
+#pragma unroll
+        for (int step = 0; step < Math::steps; ++step)
+          Math::multiply(step, sum, left, right);
+        addTo(pair[m], sum);
+        if (last) {
+          addTo(total[m], pair[m]);
+          fill(pair[m], -0.0f);
+        }
+      }
+    }
+#pragma unroll
+    for (int m = 0; m < rowTiles; ++m)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+#pragma unroll
+        for (int i = 1; i < most; ++i)
+          made[m][i - 1][e] = made[m][i][e];
+        made[m][most - 1][e] = total[m][e];
+      }
+  }
+#pragma unroll
+  for (int tile = 0; tile < rowTiles * most; ++tile) {
+    int m = tile / most, j = tile % most, piece = m * 4 + j;
+    if (Tile::slices == 1 || piece / pieces == Tile::slice())
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        sums.of[0][Tile::slices == 1 ? m : piece % pieces][Tile::slices == 1 ? j : 0][e] = made[m][j][e];
+  }
+}
+
+} // namespace tutti
+
+#endif
