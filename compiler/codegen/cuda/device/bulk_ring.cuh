@@ -16,9 +16,9 @@ namespace tutti {
 ///
 /// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
-/// registers from the others) the first warp asks for weights when it takes a stage, if another is free. Where rows
-/// come, or many copies are asked for, as in clusters, all warps ask, for a stage that was left a turn ago, so that
-/// nobody waits for the slowest.
+/// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
+/// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
+/// stage is many copies, each for some.
 template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, bool producer, class LayerOf>
 class BulkRing {
 public:
@@ -48,14 +48,13 @@ public:
   __device__ __forceinline__ void fill() {
     if constexpr (!producer)
 #pragma unroll 1
-      for (int i = 0; i < (together ? depth > 2 ? depth - 2 : 1 : depth); ++i)
+      for (int i = 0; i < (depth > 2 ? depth - 2 : 1); ++i)
         bringNext();
   }
   /// Where the next stage lies, once all of it is there.
   __device__ __forceinline__ int take() {
     if constexpr (!producer)
       bringNext();
-    --waiting;
     mbarrierWait(barriers[taken], takenRound);
     return offset + taken * stageBytes;
   }
@@ -71,33 +70,29 @@ public:
   }
 
 private:
-  static constexpr bool together = streams || Tile::blocks > 1; ///< all warps ask, if there is no producer
-  static constexpr int copiers = producer ? 32 : Tile::threads, ///< of rows
-      askers = Tile::blocks > 1 ? Tile::threads / 32 : 1;       ///< warps that ask for weights
+  static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
+  static constexpr int warps = Tile::threads / 32,
+                       askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
 
   __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
-  /// If the next stage is free, or nothing is there to be taken. All warps together have to agree: they wait.
   __device__ __forceinline__ void bringNext() {
-    if (ahead.layer == layers || (!together && threadIdx.x >= 32))
-      return;
-    if (!together && waiting > 0 && !__all_sync(0xffffffff, mbarrierTest(barriers[depth + filled], filledRound)))
-      return;
-    bring();
-    ++waiting;
+    if (ahead.layer < layers)
+      bring();
   }
-  /// By all lanes of a producer; else by the first warp, or by all of them.
+  /// By all lanes of a producer, or by all warps.
   __device__ __forceinline__ void bring() {
     ahead.begin(layerOf);
     const Stages<Math, Tile> &stages = ahead.stages;
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
-        mine = threadIdx.x - (producer ? Tile::threads : 0), asker = mine / 32;
-    if (asker < askers || columns > 0) {
+        mine = threadIdx.x - (producer ? Tile::threads : 0), warp = mine / 32;
+    bool asks = producer || askers > 1 || warp == turn;
+    if (asks || columns > 0) {
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
     }
-    if (isFirst && asker < askers) {
-      bringWeights(stages, from, at, asker);
-      if (streams && columns == 0 && asker == 0) {
+    if (isFirst && asks) {
+      bringWeights(stages, from, at, askers > 1 ? warp : 0);
+      if (streams && columns == 0 && (askers == 1 || warp == 0)) {
         mbarrierArriveTimes(barriers[filled], copiers);
       }
     }
@@ -108,6 +103,8 @@ private:
     }
     filled = after(filled);
     filledRound ^= filled == 0;
+    if (!producer && askers == 1)
+      turn = turn + 1 == warps ? 0 : turn + 1;
     ahead.next();
   }
   /// A stage's groups, or of several askers every so many, to byte `at`.
@@ -129,7 +126,7 @@ private:
   bool isFirst; ///< of its warp
   Mbarriers barriers;
   int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
-  int waiting = 0;                   ///< stages that were asked for and not taken
+  int turn = 0;                      ///< whose it is to ask, where one warp does
   Course<Math, Tile, LayerOf> ahead; ///< whose stage is copied next
 };
 
