@@ -78,7 +78,10 @@ CUfunction EmulatedDevice::function(const std::string &text, const std::string &
 }
 
 CUresult EmulatedDevice::run(const std::string &text, Launch launch, std::vector<uint64_t> words) {
-  CUfunction kernel = function(text, "kernel", launch.capability);
+  return run(function(text, "kernel", launch.capability), launch, std::move(words));
+}
+
+CUresult EmulatedDevice::run(CUfunction kernel, Launch launch, std::vector<uint64_t> words) {
   if (!kernel)
     return CUDA_ERROR_NOT_FOUND;
   size_t offset, bytes;

@@ -50,6 +50,7 @@ protected:
   CUfunction function(const std::string &text, const std::string &kernel = "kernel", int capability = 90);
   /// Launches `kernel` with these words as its one parameter struct, and waits.
   CUresult run(const std::string &text, Launch launch, std::vector<uint64_t> words);
+  CUresult run(CUfunction kernel, Launch launch, std::vector<uint64_t> words);
 
   /// Expects a run to fail, with a report that names this line of the text (0: any) and holds `part`.
   void expectFailure(const std::string &text, Launch launch, std::vector<uint64_t> words, CUresult result, int line,

@@ -34,17 +34,17 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
   using All = typename L::template By<Math>;
   constexpr int rowTiles = Tile::rowTiles, pieces = L::pieces, most = L::most;
   const Stages<Math, Tile> stages(layer, pass);
-  typename All::Share own;
-#pragma unroll
-  for (int m = 0; m < rowTiles; ++m) {
-    own.upper[m] = L::inMemory(layer, share.upper[m]);
-    own.lower[m] = L::inMemory(layer, share.lower[m]);
-  }
-  float made[rowTiles][most][4] = {}; // of the tiles, the next one always behind the others
+  float made[rowTiles * most][4] = {}; // 16 rows by eight columns each, the next one always behind the others
 #pragma unroll 1
-  for (int j = 0; j < most; ++j) {
-    int at = share.words[0] + ((j < share.tiles[0] ? j : 0) * 32 + int(threadIdx.x) % 32) * Math::words;
-    float total[rowTiles][4], pair[rowTiles][4];
+  for (int tile = 0; tile < rowTiles * most; ++tile) {
+    int m = tile / most, j = tile % most < share.tiles[0] ? tile % most : 0;
+    typename All::Share own;
+#pragma unroll
+    for (int i = 0; i < rowTiles; ++i)
+      if (m == i)
+        own.upper[0] = L::inMemory(layer, share.upper[i]), own.lower[0] = L::inMemory(layer, share.lower[i]);
+    int at = share.words[0] + (j * 32 + int(threadIdx.x) % 32) * Math::words;
+    float total[4], pair[4];
     fill(total, -0.0f);
     fill(pair, -0.0f);
 #pragma unroll 1
@@ -52,30 +52,24 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
       uint4 v = stages.group(from, 0).load4(at);
       const uint32_t words[4] = {v.x, v.y, v.z, v.w};
       typename Math::Right right = Math::right(words);
-      bool last = from % 32 > 0 || from + 16 >= layer.K; // of the pair
+      typename Math::Left left = All::leftInMemory(layer, from - Tile::slice() * 32, own, 0);
+      float sum[4] = {};
 #pragma unroll
-      for (int m = 0; m < rowTiles; ++m) {
-        typename Math::Left left = All::leftInMemory(layer, from - Tile::slice() * 32, own, m);
-        float sum[4] = {};
-#pragma unroll
-        for (int step = 0; step < Math::steps; ++step)
-          Math::multiply(step, sum, left, right);
-        addTo(pair[m], sum);
-        if (last) {
-          addTo(total[m], pair[m]);
-          fill(pair[m], -0.0f);
-        }
+      for (int step = 0; step < Math::steps; ++step)
+        Math::multiply(step, sum, left, right);
+      addTo(pair, sum);
+      if (from % 32 > 0 || from + 16 >= layer.K) { // the last of the pair
+        addTo(total, pair);
+        fill(pair, -0.0f);
       }
     }
 #pragma unroll
-    for (int m = 0; m < rowTiles; ++m)
+    for (int e = 0; e < 4; ++e) {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-#pragma unroll
-        for (int i = 1; i < most; ++i)
-          made[m][i - 1][e] = made[m][i][e];
-        made[m][most - 1][e] = total[m][e];
-      }
+      for (int i = 1; i < rowTiles * most; ++i)
+        made[i - 1][e] = made[i][e];
+      made[rowTiles * most - 1][e] = total[e];
+    }
   }
 #pragma unroll
   for (int tile = 0; tile < rowTiles * most; ++tile) {
@@ -83,7 +77,7 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
     if (Tile::slices == 1 || piece / pieces == Tile::slice())
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        sums.of[0][Tile::slices == 1 ? m : piece % pieces][Tile::slices == 1 ? j : 0][e] = made[m][j][e];
+        sums.of[0][Tile::slices == 1 ? m : piece % pieces][Tile::slices == 1 ? j : 0][e] = made[tile][e];
   }
 }
 

@@ -86,8 +86,8 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     return has(layer, streamed) ? rowPitch(Tile::stageK) : layer.stride;
   }
   /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What is streamed lies from byte
-  /// `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory.
-  template <Lefts kind>
+  /// `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair, where all may be past K.
+  template <Lefts kind, bool second = false>
   __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in,
                                                              const Share &share, int m) {
     if constexpr (kind == halves) {
@@ -97,7 +97,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
       return left;
     } else {
       int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
-      bool whole = unit % 16 == 0 || group + 16 <= layer.K;
+      bool whole = unit % (second ? 32 : 16) == 0 || group + 16 <= layer.K;
       if constexpr (kind == inGlobal)
         return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0);
       bool inStage = has(layer, streamed);

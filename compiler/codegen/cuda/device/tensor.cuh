@@ -52,17 +52,14 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
 /// its registers. `again`: they will meet once more before all of the block meet.
 template <class Tile, int exchange, int own>
 __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4],
-                                          int tiles, int count, bool again) {
+                                          int tiles, bool again) {
   constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, words = rowTiles * 4 * 32 * 4;
   int lane = threadIdx.x % 32, slice = Tile::slice(), group = threadIdx.x / 32 / slices;
   const Shared<float> sums = shared<float>(exchange + group * slices * words * 4, slices * words);
-  float4 mine[own] = {};
 #pragma unroll
   for (int piece = 0; piece < rowTiles * 4; ++piece) {
     const float (&s)[4] = sum[piece / 4][piece % 4];
-    if (piece / own == slice)
-      mine[piece % own] = make_float4(s[0], s[1], s[2], s[3]);
-    else if (piece % 4 < tiles && slice < count)
+    if (piece % 4 < tiles)
       sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0], s[1], s[2], s[3]));
   }
   barrierSync(2 + group, slices * 32); // all sums are there
@@ -73,10 +70,8 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
       continue;
     float4 all[slices];
 #pragma unroll
-    for (int i = 0; i < slices; ++i) // all are on their way at once; -0 changes no sum
-      all[i] = i == slice   ? mine[piece]
-               : i < count ? sums.load4(i * words + (at * 32 + lane) * 4)
-                           : make_float4(-0.0f, -0.0f, -0.0f, -0.0f);
+    for (int i = 0; i < slices; ++i) // all are on their way at once
+      all[i] = sums.load4(i * words + (at * 32 + lane) * 4);
     float (&t)[4] = total[piece][0];
 #pragma unroll
     for (int i = 0; i < slices; ++i)
@@ -134,7 +129,7 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
 }
 
 /// sum += 16 k: of the stage's from `in` on, whose weights begin at word `at`.
-template <class L, Lefts kind>
+template <class L, Lefts kind, bool second = false>
 __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int stage, int in, int at,
                                               const typename L::Share &share,
                                               float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][L::Tile::panelTiles][4]) {
@@ -145,7 +140,7 @@ __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int 
   typename Math::Left left[rowTiles];
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
-    left[m] = L::template left<kind>(layer, stage + Tile::template weightBytes<Math>, from, in, share, m);
+    left[m] = L::template left<kind, second>(layer, stage + Tile::template weightBytes<Math>, from, in, share, m);
 #pragma unroll
   for (int i = 0; i < Tile::warpPanels; ++i) {
     int tiles = share.tiles[i];
@@ -179,24 +174,21 @@ __device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int
       break;
     float pair[Tile::rowTiles][Tile::panelTiles][4];
     fill(pair, -0.0f);
-    const auto addGroup = [&](int in) {
-      float sum[1][Tile::rowTiles][Tile::panelTiles][4];
-      fill(sum[0], 0.0f);
-      multiplyGroup<L, kind>(layer, from, stage, in, at, share, sum);
-      addTo(pair, sum[0]);
-      at += share.groupWords;
-    };
-    // Between two groups is no branch: the second one's fragments are made while the first ones are multiplied.
+    // Between two groups is no branch: the second one's fragments are made while the first ones are multiplied. Where
+    // there is no second one its rows are zeros, and its weights those of the first.
     int left = layer.K - from - Tile::slice() * 32 - first;
-    if (L::unit % 32 == 0 ? Tile::slices == 1 || left > 0 : left > 16) {
-      addGroup(first);
-      addGroup(first + 16);
-    } else if (L::unit % 32 != 0 && left > 0) {
-      addGroup(first);
+    if (Tile::slices == 1 || left > 0) {
+      float sum[2][1][Tile::rowTiles][Tile::panelTiles][4];
+      fill(sum, 0.0f);
+      multiplyGroup<L, kind>(layer, from, stage, first, at, share, sum[0]);
+      addTo(pair, sum[0][0]);
+      at += L::unit % 32 == 0 || left > 16 ? share.groupWords : 0;
+      multiplyGroup<L, kind, true>(layer, from, stage, first + 16, at, share, sum[1]);
+      addTo(pair, sum[1][0]);
+      at += share.groupWords;
     }
-    int slices = Tile::slices < (layer.K - from + 31) / 32 ? Tile::slices : (layer.K - from + 31) / 32;
     if constexpr (Tile::slices > 1)
-      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0], slices,
+      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0],
                                    from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
     else
       addTo(sums.of[0], pair);
