@@ -27,8 +27,11 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
     return getSizes(typeOf(value)) == to ? value : ReshapeOp::create(rewriter, loc, getTensorType(to, element), value);
   };
 
-  SmallVector<int64_t> chosen(places), shape = {windows, elements};
-  if (channels >= 1 && channels <= few && int64_t(places.size()) <= most / channels) {
+  SmallVector<int64_t> chosen(places), shape = {windows};
+  if (elements != 1)
+    shape.push_back(elements);
+  bool isLong = channels >= 1 && channels <= few && int64_t(places.size()) <= most / channels;
+  if (isLong) {
     // Channels that were brought behind the image stay before it.
     auto turn = x.getDefiningOp<TransposeOp>();
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
@@ -44,13 +47,13 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
     x = shaped(before ? turn.getX() : x, row);
   }
   SmallVector<int64_t> inside, ofMask(shape);
+  if (!isLong)
+    ofMask.push_back(1); // all channels
   SmallVector<bool> mask;
   for (int64_t place : chosen) {
     inside.push_back(std::max<int64_t>(place, 0));
     mask.push_back(place >= 0);
   }
-  if (shape.size() == 2)
-    ofMask.push_back(1); // all channels
   auto constant = [&](DenseElementsAttr numbers) { return ConstantOp::create(rewriter, loc, numbers); };
   Value indices =
       constant(DenseElementsAttr::get(RankedTensorType::get(shape, rewriter.getI64Type()), ArrayRef(inside)));

@@ -156,10 +156,9 @@ module attributes {tutti.members = 1 : i64} {
   tutti.param @w : tensor<72x5xf32>
   // CHECK-LABEL: func.func @in_place
   func.func @in_place(%x: tensor<?x64x8xf32, ["batch"]>) -> tensor<?x64x5xf32, ["batch"]> {
-    // CHECK: %[[TAKEN:.*]] = tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x64x8xf32, ["batch"]>, tensor<100x1xi64>
+    // CHECK: %[[TAKEN:.*]] = tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x64x8xf32, ["batch"]>, tensor<100xi64>
     // CHECK: %[[MARGIN:.*]] = tutti.map %{{.*}}, %[[TAKEN]]
-    // CHECK: %[[IMAGE:.*]] = tutti.reshape %[[MARGIN]] {{.*}} -> tensor<?x100x8xf32, ["batch"]>
-    // CHECK: %[[ROWS:.*]] = tutti.map %[[IMAGE]] [#[[PLACE]]] : (tensor<?x100x8xf32, ["batch"]>) -> tensor<?x64x72xf32, ["batch"]>
+    // CHECK: %[[ROWS:.*]] = tutti.map %[[MARGIN]] [#[[PLACE]]] : (tensor<?x100x8xf32, ["batch"]>) -> tensor<?x64x72xf32, ["batch"]>
     // CHECK: tutti.contract %[[ROWS]],
     %0 = tutti.windows %x of [3, 3] in [8, 8] count [8, 8] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x64x8xf32, ["batch"]>
     %1 = tutti.get @w : tensor<72x5xf32>
