@@ -354,6 +354,37 @@ def small_patches(g, x):
     return g.linear(g.Flatten(g.MaxPool(g.Relu(x), kernel_shape=[2, 2], strides=[2, 2])), 256, 10)
 
 
+def convolution(g, x, inner, outer, size, **attributes):
+    weights = g.weight(outer, inner // attributes.get("group", 1), size, size, low=-1 / size, high=1 / size)
+    return g.Relu(g.Conv(x, weights, g.weight(outer), kernel_shape=[size, size], pads=[size // 2] * 4, **attributes))
+
+
+@kind("convolutions of 3 x 3 and pools", (1, 8, 8))
+def convolutions(g, x):
+    x = g.MaxPool(convolution(g, x, 1, 16, 3), kernel_shape=[2, 2], strides=[2, 2])
+    x = g.AveragePool(convolution(g, x, 16, 32, 3), kernel_shape=[2, 2], strides=[2, 2])
+    return g.linear(g.Flatten(x), 128, 10)
+
+
+@kind("convolutions of 5 x 5 and pools", (1, 12, 12))
+def wide_convolutions(g, x):
+    x = g.MaxPool(convolution(g, x, 1, 8, 5), kernel_shape=[2, 2], strides=[2, 2])
+    x = g.MaxPool(convolution(g, x, 8, 16, 5), kernel_shape=[2, 2], strides=[2, 2])
+    return g.linear(g.Flatten(x), 144, 10)
+
+
+@kind("convolutions of stride 2", (3, 16, 16))
+def strided_convolutions(g, x):
+    x = convolution(g, convolution(g, x, 3, 16, 3, strides=[2, 2]), 16, 32, 3, strides=[2, 2])
+    return g.linear(g.Flatten(x), 512, 64)
+
+
+@kind("convolution of each channel", (3, 8, 8))
+def depthwise(g, x):
+    x = convolution(g, convolution(g, x, 3, 16, 3), 16, 16, 3, group=16)
+    return g.linear(g.ReduceMean(convolution(g, x, 16, 32, 1), g.constant([2, 3]), keepdims=0), 32, 10)
+
+
 @kind("group norm", (8, 6, 6))
 def groups(g, x):
     x = g.GroupNormalization(x, g.weight(8, low=.5), g.weight(8), num_groups=4)

@@ -27,8 +27,10 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let description = [{
     Sums and choices of 16-bit floats become float32's, those of unsigned integers signed ones', and a concat of many operands a concat
     of concats. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
-    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Every result of the model
-    is then computed by an op of its own.
+    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Windows of an image are
+    gathered, zeros outside of it; on a CPU, where they are rows that a weight multiplies, they are a move of the image, which is copied
+    with its margin first if they leave it, and tutti-fuse puts that move into the product's kernel. Every result of the model is then
+    computed by an op of its own.
   }];
   let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -44,8 +46,8 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
       in which they are neighbours, and its smaller result is moved. The scale and bias of a norm over groups of channels join the norm: a reshape comes
       behind a map of parameters, which reads these by a quotient of columns (on a CPU where 64 or more columns read one number).
     - **Row order.** Layers, and maps that compute each row by itself, run before or behind a move of rows, wherever that brings it beside another move.
-    - **Layers.** Where a move turns a layer's columns to the front, as behind a convolution, what is computed of them is computed before it, in the
-      layer; so is the largest or the smallest of them.
+    - **Layers.** Where a move turns the columns of a layer, or of sums over windows, to the front, as behind a convolution, what is computed of them is
+      computed before it, in the layer; so is the largest or the smallest of them.
     - **Einsums.** A contraction that is no product of rows and columns as it is spelled becomes one, where its tiles are not mostly empty: its result's axes in another
       order, its operands changed, several labels summed over as one.
     - **Products.** A product of a transposed value reads that value as it lies. What is computed for a product alone is computed as its source lies, in rows as

@@ -6,6 +6,7 @@
 #include "HostTensor.h"
 #include "Lift.h"
 #include "Sizes.h"
+#include "Windows.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

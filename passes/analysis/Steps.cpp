@@ -5,6 +5,7 @@
 #include "Products.h"
 #include "Scratch.h"
 #include "Target.h"
+#include "Through.h"
 #include "TopPlan.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -201,7 +202,7 @@ private:
     Value value = use.get();
     Operation *user = use.getOwner();
     if (isa<YieldOp, HeadOp>(user) || isTiled(user))
-      return true;
+      return !isReadThrough(value.getDefiningOp());
     if (auto map = value.getDefiningOp<MapOp>(); map && isRowPhase(user) && isWorthPacking(map, target))
       return true;
     // Updates are read one by one: what computes them goes by vectors before.

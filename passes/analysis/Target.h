@@ -23,6 +23,9 @@ struct TargetTraits {
   size_t mostPhases;
   /// Products of two values have tiles for float64, too, not for float32 alone.
   bool tilesFloat64;
+  /// Rows times weights read their rows through a move of what lies in memory (Through.h). A CUDA block copies its rows
+  /// into shared memory.
+  bool readsInPlace;
   /// What a gather reads is stored, if it takes as many elements as there are: a vector would compute them at places
   /// far apart. A CUDA thread computes the one that it takes.
   bool storesWhatIsGathered;

@@ -20,7 +20,7 @@ bool turnsColumns(AffineMap access, RankedTensorType to) {
   return isa<AffineDimExpr>(columns) && !columns.isFunctionOfDim(to.getRank() - 1);
 }
 
-/// f(move(x), p) becomes move(f(x, p')), where x is made of a contraction and for this alone, and the move leaves no
+/// f(move(x), p) becomes move(f(x, p')), where x is computed for this alone, and the move leaves no
 /// element out and turns columns to rows. p' is p, read by x's axes.
 struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -32,7 +32,7 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
     auto from = typeOf(x), to = move.getType();
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
     std::optional<Size> before = product(getSizes(from)), behind = product(getSizes(to));
-    if (!access || !before || before != behind || !x.hasOneUse() || !isOfContraction(x) || !turnsColumns(*access, to))
+    if (!access || !before || before != behind || !x.hasOneUse() || !isComputed(x) || !turnsColumns(*access, to))
       return failure();
     SmallVector<Value> inputs(op.getInputs());
     SmallVector<AffineMap> maps;
@@ -53,6 +53,28 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
   }
 
 private:
+  /// Of a layer, or of the elements of windows, which are more than there are windows.
+  static bool isComputed(Value x) {
+    auto own = x.getDefiningOp<MapOp>();
+    if (!own || own.isMove() || isOfContraction(x))
+      return isOfContraction(x);
+    llvm::DenseSet<Value> seen;
+    SmallVector<Value> open = {x};
+    while (!open.empty()) {
+      Value next = open.pop_back_val();
+      if (!isa_and_nonnull<MapOp, ReshapeOp>(next.getDefiningOp()))
+        continue;
+      std::optional<Size> made = product(getSizes(typeOf(next)));
+      for (Value operand : next.getDefiningOp()->getOperands()) {
+        std::optional<Size> read = product(getSizes(typeOf(operand)));
+        if (made && read && read->getSymbols() == made->getSymbols() && read->getFactor() > made->getFactor())
+          return true;
+        if (seen.insert(operand).second)
+          open.push_back(operand);
+      }
+    }
+    return false;
+  }
   /// The one move whose elements a map reads at their own places.
   static MapOp movedOperand(MapOp op) {
     MapOp move;

@@ -11,6 +11,7 @@
 #include "passes/analysis/Products.h"
 #include "passes/analysis/Steps.h"
 #include "passes/analysis/Target.h"
+#include "passes/analysis/Through.h"
 
 #include "llvm/ADT/BitVector.h"
 
@@ -190,7 +191,7 @@ private:
 
   void placeAll() {
     for (Operation &op : function.getBody().front())
-      if (isa<MapOp, KernelOpInterface>(op))
+      if (isa<MapOp, KernelOpInterface>(op) && !isReadThrough(&op))
         place(&op);
   }
 
@@ -213,16 +214,24 @@ private:
         if (other.needs.test(id))
           other.needs |= group.needs;
       }
-      group.ops.push_back(op);
-      group.phases += isRowPhase(op);
+      addTo(group, op);
       groupOf[op] = id;
       return;
     }
     groupOf[op] = groups.size();
-    groups.push_back({{form, {op}, {}}, needs});
-    groups.back().phases = isRowPhase(op);
+    groups.push_back({{form, {}, {}}, needs});
+    addTo(groups.back(), op);
     for (Growing &group : groups)
       group.needs.resize(groups.size());
+  }
+
+  /// A move that a product reads its rows through is part of it, whatever rows it has itself.
+  static void addTo(Growing &group, Operation *op) {
+    if (auto contract = dyn_cast<ContractOp>(op))
+      if (std::optional<ReadThrough> through = ReadThrough::of(contract))
+        group.ops.push_back(through->move);
+    group.ops.push_back(op);
+    group.phases += isRowPhase(op);
   }
 
   /// Groups that the value depends on, views included.

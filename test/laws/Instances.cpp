@@ -177,6 +177,13 @@ static std::vector<Instance> table() {
   add("gather", "%a: tensor<2x3x5xf32>, %i: tensor<2x4xi64>",
       "%a at %i axis 2 batch 1 : tensor<2x3x5xf32>, tensor<2x4xi64>");
 
+  // With a margin and without one, apart, with gaps; of few channels and of many; along one axis and two.
+  add("windows", "%a: tensor<?x20x2xf32, [\"batch\"]>",
+      "%a of [3, 2] in [4, 5] count [2, 5] step [2, 1] gap [1, 2] before [1, 1] : tensor<?x20x2xf32, [\"batch\"]>");
+  add("windows", "%a: tensor<2x3x7x5xf32>",
+      "%a of [3] in [7] count [5] step [1] gap [1] before [0] : tensor<2x3x7x5xf32>");
+  add("windows", "%a: tensor<3x6xi32>", "%a of [1] in [3] count [5] step [1] gap [1] before [1] : tensor<3x6xi32>");
+
   // Many of so few places are met more than once.
   for (const char *kind : {"set", "add", "mul", "min", "max"})
     for (const char *element : {"f32", "i32"}) {

@@ -245,6 +245,25 @@ static const std::vector<Network> all = {
        })mlir",
      {{"w", {5, 3}}},
      {{"i", {5}}}},
+    // Rows that are read through windows of an image: one that all members share, with a margin, and one of each
+    // member,
+    // whose sums are of several chunks; of one column more than a vector has, and of a few by lanes.
+    {"windows",
+     R"mlir(func.func @main(%x: tensor<?x60xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+         %w = tutti.get @w : tensor<18x45xf32>
+         %b = tutti.get @b : tensor<45xf32>
+         %v = tutti.get @v : tensor<270x5xf32>
+         %0 = tutti.reshape %x : tensor<?x60xf32, ["batch"]> -> tensor<?x30x2xf32, ["batch"]>
+         %1 = tutti.windows %0 of [3, 3] in [5, 6] count [3, 6] step [2, 1] gap [1, 1] before [1, 1] : tensor<?x30x2xf32, ["batch"]>
+         %2 = tutti.contract %1, %w "bsk,kn->bsn" : tensor<?x18x18xf32, ["batch"]>, tensor<18x45xf32>
+         %3 = tutti.add %2, %b : tensor<?x18x45xf32, ["batch"]>, tensor<45xf32>
+         %4 = tutti.tanh %3 : tensor<?x18x45xf32, ["batch"]>
+         %5 = tutti.windows %4 of [2, 3] in [3, 6] count [2, 4] step [1, 1] gap [1, 1] before [0, 0] : tensor<?x18x45xf32, ["batch"]>
+         %6 = tutti.contract %5, %v "bsk,kn->bsn" : tensor<?x8x270xf32, ["batch"]>, tensor<270x5xf32>
+         %7 = tutti.reshape %6 : tensor<?x8x5xf32, ["batch"]> -> tensor<?x40xf32, ["batch"]>
+         return %7 : tensor<?x40xf32, ["batch"]>
+       })mlir",
+     {{"w", {18, 45}}, {"b", {45}}, {"v", {270, 5}}}},
     // Rows are columns for a while: what several read of a row has no fixed length.
     {"columns",
      R"mlir(func.func @main(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?x7xf32, ["batch"]> {

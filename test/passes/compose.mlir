@@ -556,3 +556,22 @@ func.func @not_neighbours(%x: tensor<?x4x4x16xf32, ["batch"]>) -> (tensor<?x16x4
   %3 = tutti.reduce max %2 [3] : tensor<?x16x4x4xf32, ["batch"]>
   return %1, %3 : tensor<?x16x4x3xf32, ["batch"]>, tensor<?x16x4x1xf32, ["batch"]>
 }
+
+// -----
+
+// What is computed of sums over windows is computed before the move that turns their columns, as a layer's is.
+// CHECK-LABEL: func.func @window_sums
+func.func @window_sums(%x: tensor<?x6x8xf32, ["batch"]>) -> tensor<?x8x5xf32, ["batch"]> {
+  // CHECK: %[[SUM:.*]] = tutti.map %{{.*}}, %{{.*}} -> tensor<?x5x8xf32, ["batch"]>
+  // CHECK: %[[RELU:.*]] = tutti.map %[[SUM]] {{.*}} -> tensor<?x5x8xf32, ["batch"]>
+  // CHECK: arith.maximumf
+  // CHECK: %[[MOVED:.*]] = tutti.map %[[RELU]] {{.*}} -> tensor<?x8x5xf32, ["batch"]>
+  // CHECK-NEXT: ^bb0(%[[ONE:.*]]: f32):
+  // CHECK-NEXT: tutti.yield %[[ONE]]
+  %0 = tutti.slice %x from [0, 0, 0] size [-1, 5, 8] step [1, 1, 1] : tensor<?x6x8xf32, ["batch"]>
+  %1 = tutti.slice %x from [0, 1, 0] size [-1, 5, 8] step [1, 1, 1] : tensor<?x6x8xf32, ["batch"]>
+  %2 = tutti.add %0, %1 : tensor<?x5x8xf32, ["batch"]>, tensor<?x5x8xf32, ["batch"]>
+  %3 = tutti.transpose %2 [0, 2, 1] : tensor<?x5x8xf32, ["batch"]>
+  %4 = tutti.relu %3 : tensor<?x8x5xf32, ["batch"]>
+  return %4 : tensor<?x8x5xf32, ["batch"]>
+}

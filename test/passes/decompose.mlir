@@ -147,3 +147,54 @@ module {
     return %1 : tensor<?x5xf32, ["batch"]>
   }
 }
+
+// -----
+
+// Windows that a product reads in place are a move of an image with its margin; the margin is gathered.
+// CHECK: #[[PLACE:.*]] = affine_map<(d0, d1, d2)[s0] -> (d0, {{.*}}, d2 mod 8)>
+module attributes {tutti.members = 1 : i64} {
+  tutti.param @w : tensor<72x5xf32>
+  // CHECK-LABEL: func.func @in_place
+  func.func @in_place(%x: tensor<?x64x8xf32, ["batch"]>) -> tensor<?x64x5xf32, ["batch"]> {
+    // CHECK: %[[TAKEN:.*]] = tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x64x8xf32, ["batch"]>, tensor<100xi64>
+    // CHECK: %[[MARGIN:.*]] = tutti.map %{{.*}}, %[[TAKEN]]
+    // CHECK: %[[ROWS:.*]] = tutti.map %[[MARGIN]] [#[[PLACE]]] : (tensor<?x100x8xf32, ["batch"]>) -> tensor<?x64x72xf32, ["batch"]>
+    // CHECK: tutti.contract %[[ROWS]],
+    %0 = tutti.windows %x of [3, 3] in [8, 8] count [8, 8] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x64x8xf32, ["batch"]>
+    %1 = tutti.get @w : tensor<72x5xf32>
+    %2 = tutti.contract %0, %1 "bsk,kn->bsn" : tensor<?x64x72xf32, ["batch"]>, tensor<72x5xf32>
+    return %2 : tensor<?x64x5xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// A CUDA device's rows are gathered, and so is what nothing multiplies.
+module attributes {tutti.members = 1 : i64, tutti.target = #tutti<target cuda>} {
+  tutti.param @w : tensor<72x5xf32>
+  // CHECK-LABEL: func.func @gathered
+  func.func @gathered(%x: tensor<?x64x8xf32, ["batch"]>) -> tensor<?x64x5xf32, ["batch"]> {
+    // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x64x8xf32, ["batch"]>, tensor<64x9xi64>
+    %0 = tutti.windows %x of [3, 3] in [8, 8] count [8, 8] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x64x8xf32, ["batch"]>
+    %1 = tutti.get @w : tensor<72x5xf32>
+    %2 = tutti.contract %0, %1 "bsk,kn->bsn" : tensor<?x64x72xf32, ["batch"]>, tensor<72x5xf32>
+    return %2 : tensor<?x64x5xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// Few channels are gathered one by one, from where they lay before they were brought behind the image.
+module attributes {tutti.members = 1 : i64} {
+  // CHECK-LABEL: func.func @few_channels
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x3x4xf32, ["batch"]>)
+  func.func @few_channels(%x: tensor<?x3x4xf32, ["batch"]>) -> tensor<?x3x6xf32, ["batch"]> {
+    // CHECK-DAG: %[[ROW:.*]] = tutti.reshape %[[X]] {{.*}} -> tensor<?x12xf32, ["batch"]>
+    // CHECK-DAG: tutti.constant dense<[0, 4, 8, 1, 5, 9, 1, 5, 9, 2, 6, 10, 2, 6, 10, 3, 7, 11]>
+    // CHECK: tutti.gather %[[ROW]]
+    // CHECK-NOT: tutti.select
+    %0 = tutti.transpose %x [0, 2, 1] : tensor<?x3x4xf32, ["batch"]>
+    %1 = tutti.windows %0 of [2] in [4] count [3] step [1] gap [1] before [0] : tensor<?x4x3xf32, ["batch"]>
+    return %1 : tensor<?x3x6xf32, ["batch"]>
+  }
+}

@@ -299,3 +299,22 @@ module {
     return %2 : tensor<1x?xf32, ["batch"]>
   }
 }
+
+// -----
+
+// The move that a product reads its rows through is in the product's kernel, whose rows it need not have: the image is
+// shared.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<72x5xf32>
+  // CHECK-LABEL: func.func @windows
+  func.func @windows(%x: tensor<?x64x8xf32, ["batch"]>) -> tensor<?x?x36x5xf32, ["active", "batch"]> {
+    // CHECK: plan.dispatch @[[CONV:.*]](%{{.*}}, %{{.*}}) : (tensor<?x64x8xf32, ["batch"]>, {{.*}}) -> tensor<?x?x36x5xf32, ["active", "batch"]>
+    %0 = tutti.windows %x of [3, 3] in [8, 8] count [6, 6] step [1, 1] gap [1, 1] before [0, 0] : tensor<?x64x8xf32, ["batch"]>
+    %1 = tutti.get @w : tensor<?x72x5xf32, ["active"]>
+    %2 = tutti.contract %0, %1 "bsk,mkn->mbsn" : tensor<?x36x72xf32, ["batch"]>, tensor<?x72x5xf32, ["active"]>
+    return %2 : tensor<?x?x36x5xf32, ["active", "batch"]>
+  }
+  // CHECK: plan.kernel @[[CONV]] chain lifted rows ["batch", "36"] weights [1]
+  // CHECK: %[[ROWS:.*]] = tutti.map %{{.*}} -> tensor<?x36x72xf32, ["batch"]>
+  // CHECK: tutti.contract %[[ROWS]],
+}

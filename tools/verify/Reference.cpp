@@ -84,7 +84,7 @@ private:
 
   /// Multiply-adds, or elements computed. What only moves elements does not round.
   static double workOf(Operation &op, ArrayRef<HostTensor> operands, const HostTensor &result) {
-    if (isa<GetOp, ConstantOp, ConcatOp, GatherOp, ReplicateOp>(op) || isa<LayoutOpInterface>(op))
+    if (isa<GetOp, ConstantOp, ConcatOp, GatherOp, WindowsOp, ReplicateOp>(op) || isa<LayoutOpInterface>(op))
       return 0;
     double work = result.count();
     if (auto contract = dyn_cast<ContractOp>(op)) {

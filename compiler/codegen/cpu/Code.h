@@ -60,6 +60,10 @@ public:
   mlir::Value at(mlir::Value pointer, int64_t bytes);
   mlir::Value loadPointer(mlir::Value pointer) { return raw(ptr(), pointer, 8); }
   mlir::Value loadNumber(mlir::Value pointer) { return raw(i64(), pointer, 8); }
+  /// Of a table (StepEmitter::tableOf).
+  mlir::Value loadTold(mlir::Value pointer) {
+    return mlir::arith::ExtSIOp::create(b, loc, i64(), raw(b.getI32Type(), pointer, 4));
+  }
 
   /// One element; booleans are bytes in memory and i1 in registers, and integers have no sign there.
   mlir::Value loadScalar(mlir::Type element, mlir::Value pointer);

@@ -6,6 +6,7 @@
 #include "Tile.h"
 
 #include "Layout.h"
+#include "passes/analysis/Through.h"
 
 using namespace mlir;
 
@@ -19,8 +20,11 @@ public:
     K = typeOf(op.getLhs()).getShape().back();
     N = op.getType().getShape().back();
     weights = e.need(Need::basePointer, op.getRhs());
-    left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
-    if (e.level.asksForStreams && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
+    if (std::optional<ReadThrough> through = ReadThrough::of(op))
+      readThrough(*through);
+    else
+      left = {e.rowPointer(op.getLhs()), e.rowStride(op.getLhs()), code.num(1)};
+    if (!left.rowPlaces && e.level.asksForStreams && e.steps.places.find(op.getLhs())->second.kind == Place::argument)
       rowsComeIn = rowsAreOthers();
     if (K > chunk || step.longMaps)
       partials = e.need(Need::partials);
@@ -54,6 +58,31 @@ private:
   Value weights;
   /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
   Value rowsComeIn;
+
+  /// Tables of places in bytes; a tile may begin with any row of a block, and end in the blocks behind it.
+  void readThrough(ReadThrough &through) {
+    auto told = [&](ArrayRef<int64_t> places) {
+      SmallVector<int32_t> table;
+      for (int64_t place : places) {
+        table.push_back(static_cast<int32_t>(place * bytes));
+        if (table.back() != place * bytes)
+          e.broken = "rows that are read through a move lie too far apart";
+      }
+      return e.tableOf(table);
+    };
+    unsigned member = isLifted(through.move.getType());
+    MLIRContext *context = code.b.getContext();
+    SmallVector<AffineExpr> dims(through.first.getNumDims(), getAffineConstantExpr(0, context));
+    if (member)
+      dims[0] = getAffineDimExpr(0, context);
+    Point start(code.num(0), code.num(0));
+    left.pointer =
+        e.pointerTo(through.from, through.first.replaceDimsAndSymbols(dims, {}, e.steps.form.dims(), 0), start);
+    left.rowPlaces = told(through.rowPlaces(through.rowsOfBlock + std::max(tileRows, fewRows) - 1));
+    left.termPlaces = told(through.termPlaces());
+    left.rowsOfBlock = through.rowsOfBlock;
+    left.block = through.block * bytes;
+  }
 
   /// Members that share their rows find them in the caches, if a task has all of them.
   Value rowsAreOthers() {
@@ -237,6 +266,14 @@ private:
       emitGroup(code.num(whole), panels - whole);
   }
 
+  /// Terms from k on of a row. `told`: their places, if rows are read through a move.
+  Value vectorAt(ArrayRef<Value> starts, Value firstRow, int64_t row, Value k, Value told, Value mask, int64_t width) {
+    if (told)
+      return code.gather(element, starts[row], told, mask);
+    Value place = code.add(code.mul(code.add(firstRow, row), left.rowStride), k);
+    return code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), mask, width);
+  }
+
   /// Sums of so many rows and columns of a lanes block, by lanes. Registers of a level may hold a part of the lanes,
   /// and not that of all sums: a part after the other, and of it some rows and columns at a time.
   SmallVector<Value> lanesSums(const rt::PanelBlock &block, Value pointer, Value firstRow, int64_t rows) {
@@ -247,7 +284,7 @@ private:
       int64_t &larger = rowGroup < columnGroup ? columnGroup : rowGroup;
       larger = llvm::divideCeil(larger, 2);
     }
-    SmallVector<Value> all(rows * block.cols);
+    SmallVector<Value> all(rows * block.cols), starts = rowPointers(firstRow, rows);
     for (int64_t part = 0; part < parts; ++part)
       for (int64_t row = 0; row < rows; row += rowGroup)
         for (int64_t column = 0; column < block.cols; column += columnGroup) {
@@ -256,9 +293,11 @@ private:
             SmallVector<Value> next, panel;
             for (int64_t n = column; n < column + columnsNow; ++n)
               panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail, width));
+            Value told;
+            if (left.termPlaces)
+              told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, 4)), tail, width);
             for (int64_t i = 0; i < rowsNow; ++i) {
-              Value place = code.add(code.mul(code.add(firstRow, row + i), left.rowStride), k);
-              Value x = code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), tail, width);
+              Value x = vectorAt(starts, firstRow, row + i, k, told, tail, width);
               for (int64_t n = 0; n < columnsNow; ++n)
                 next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * columnsNow + n]));
             }

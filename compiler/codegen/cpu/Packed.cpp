@@ -199,8 +199,7 @@ std::optional<Scattered> StepEmitter::findScattered(Value value, AffineMap acces
   return found;
 }
 
-/// Where numbers lie in the image, for all that have the same ones.
-static Value constantTable(Code &code, func::FuncOp function, ArrayRef<int32_t> numbers) {
+Value StepEmitter::tableOf(ArrayRef<int32_t> numbers) {
   auto module = function->getParentOfType<ModuleOp>();
   std::string name = "places_" + llvm::utohexstr(rt::xxh64(numbers.data(), numbers.size() * sizeof(int32_t)));
   if (!module.lookupSymbol(name)) {
@@ -225,7 +224,7 @@ Value StepEmitter::loadScattered(Value value, AffineMap access, Point &point) {
   dims[0] = need(Need::member);
   dims[1] = block;
   Value start = pointerOf(wholeAddressOf(value, access), dims, storageBytes(element));
-  Value table = constantTable(code, function, from.places);
+  Value table = tableOf(from.places);
   Value offsets = code.loadVector(i32, code.at(table, code.mul(within, sizeof(int32_t))), {});
   if (!from.inPairs || point.mask)
     return code.gather(element, start, offsets, point.mask);

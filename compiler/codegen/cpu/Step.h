@@ -125,6 +125,8 @@ public:
   mlir::Value pointerTo(mlir::Value value, mlir::AffineMap access, Point &point);
   /// Stores at the value's own element.
   void write(mlir::Value value, mlir::Value data, Point &point);
+  /// Where numbers lie in the image, for all that have the same ones.
+  mlir::Value tableOf(llvm::ArrayRef<int32_t> numbers);
   /// An index of a gather or a scatter as a place below `length`.
   mlir::Value inRange(mlir::Value index, mlir::Value length);
   /// Pointer to, and elements between the rows of, a value whose rows are the kernel's.

@@ -17,20 +17,35 @@ TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
   wideVectors = level.wideVectors * 4 / bytes;
 }
 
-Value TileEmitter::leftAt(Value row, int64_t i, Value k) {
-  Value place = code.add(code.mul(code.add(row, i), left.rowStride), code.mul(k, left.stride));
-  return code.loadScalar(element, code.at(left.pointer, code.mul(place, bytes)));
+SmallVector<Value> TileEmitter::rowPointers(Value row, int64_t rows) {
+  SmallVector<Value> starts;
+  if (!left.rowPlaces)
+    return starts;
+  Value number = code.add(e.need(Need::firstRow), row), block = code.div(number, code.num(left.rowsOfBlock));
+  Value start = code.at(left.pointer, code.mul(block, left.block));
+  Value table = code.at(left.rowPlaces, code.mul(code.sub(number, code.mul(block, left.rowsOfBlock)), 4));
+  for (int64_t i = 0; i < rows; ++i)
+    starts.push_back(code.at(start, code.loadTold(code.at(table, i * 4))));
+  return starts;
 }
 
-SmallVector<Value> TileEmitter::withTerm(Value k, Value row, int64_t rows, ArrayRef<Column> columns, ValueRange sums,
+SmallVector<Value> TileEmitter::withTerm(Value k, Value row, ArrayRef<Value> starts, int64_t rows,
+                                         ArrayRef<Column> columns, ValueRange sums,
                                          llvm::function_ref<void(Value k)> beside) {
+  Value told = starts.empty() ? Value() : code.loadTold(code.at(left.termPlaces, code.mul(k, 4)));
+  auto leftOf = [&](int64_t i) {
+    if (told)
+      return code.loadScalar(element, code.at(starts[i], told));
+    Value place = code.add(code.mul(code.add(row, i), left.rowStride), code.mul(k, left.stride));
+    return code.loadScalar(element, code.at(left.pointer, code.mul(place, bytes)));
+  };
   SmallVector<Value> right, next;
   for (const Column &column : columns)
     right.push_back(
         code.loadVector(element, code.at(column.right, code.mul(code.mul(k, column.stride), bytes)), column.readable));
   beside(k);
   for (int64_t i = 0; i < rows; ++i) {
-    Value x = code.splat(leftAt(row, i, k));
+    Value x = code.splat(leftOf(i));
     for (unsigned v = 0; v < columns.size(); ++v)
       next.push_back(math::FmaOp::create(code.b, code.loc, x, right[v], sums[i * columns.size() + v]));
   }
@@ -39,15 +54,15 @@ SmallVector<Value> TileEmitter::withTerm(Value k, Value row, int64_t rows, Array
 
 SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to,
                                      llvm::function_ref<void(Value k)> beside) {
-  SmallVector<Value> zeros(rows * columns.size(), code.zero(vector));
+  SmallVector<Value> zeros(rows * columns.size(), code.zero(vector)), starts = rowPointers(row, rows);
   return code.loop(from, to, 1, zeros,
-                   [&](Value k, ValueRange sofar) { return withTerm(k, row, rows, columns, sofar, beside); });
+                   [&](Value k, ValueRange sofar) { return withTerm(k, row, starts, rows, columns, sofar, beside); });
 }
 
 SmallVector<Value> TileEmitter::sumsOfFew(Value row, int64_t rows, ArrayRef<Column> columns) {
-  SmallVector<Value> all(rows * columns.size(), code.zero(vector));
+  SmallVector<Value> all(rows * columns.size(), code.zero(vector)), starts = rowPointers(row, rows);
   for (int64_t k = 0; k < K; ++k)
-    all = withTerm(code.num(k), row, rows, columns, all, [](Value) {});
+    all = withTerm(code.num(k), row, starts, rows, columns, all, [](Value) {});
   return all;
 }
 

@@ -24,9 +24,13 @@ protected:
   int64_t K = 0; ///< terms of a sum
   int64_t chunk; ///< terms of a chain
 
-  /// The left operand: where row 0 begins, and elements from row to row and from term to term.
+  /// The left operand: where row 0 begins, and elements from row to row and from term to term. If it is read through a
+  /// move (ReadThrough): where the member's first row begins, and tables of how many bytes further others begin, for
+  /// the rows of a block, so many bytes from the next one, and for the terms.
   struct Left {
     mlir::Value pointer, rowStride, stride;
+    mlir::Value rowPlaces, termPlaces;
+    int64_t rowsOfBlock = 0, block = 0;
   } left;
   /// The rows that tiles are made of; null: all of the task, from 0 on.
   mlir::Value firstRow, endRow;
@@ -50,6 +54,8 @@ protected:
 
   mlir::Value begin() { return firstRow ? firstRow : code.num(0); }
   mlir::Value end() { return endRow ? endRow : e.rows(); }
+  /// Where so many rows begin; nothing if they lie evenly apart.
+  llvm::SmallVector<mlir::Value> rowPointers(mlir::Value row, int64_t rows);
   mlir::Value plus(mlir::Value a, mlir::Value c) { return mlir::arith::AddFOp::create(code.b, code.loc, a, c); }
 
   /// Sums of products over terms in [from, to), one accumulator a row and column vector. `beside` writes what else is
@@ -77,9 +83,10 @@ protected:
       Rows tile, llvm::function_ref<void(mlir::Value row, mlir::Value rows)> after = [](mlir::Value, mlir::Value) {});
 
 private:
-  llvm::SmallVector<mlir::Value> withTerm(mlir::Value k, mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns,
-                                          mlir::ValueRange sums, llvm::function_ref<void(mlir::Value k)> beside);
-  mlir::Value leftAt(mlir::Value row, int64_t i, mlir::Value k);
+  /// `starts`: what rowPointers gives.
+  llvm::SmallVector<mlir::Value> withTerm(mlir::Value k, mlir::Value row, llvm::ArrayRef<mlir::Value> starts,
+                                          int64_t rows, llvm::ArrayRef<Column> columns, mlir::ValueRange sums,
+                                          llvm::function_ref<void(mlir::Value k)> beside);
   mlir::Value tileOf(mlir::Value row);
 };
 

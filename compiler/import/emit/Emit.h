@@ -91,6 +91,8 @@ public:
   // Choice by index. Indices that are known are checked: one that is out of range is a problem.
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
+  /// Those of an image with channels, x (rows, image, channels), each as a row: (rows, windows, elements channels).
+  Operand windows(const Operand &x, llvm::ArrayRef<WindowAxis> axes);
   /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for
   /// each block, for each row or, as a vector, for all rows.
   Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,

@@ -96,6 +96,27 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
 }
 
+Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes) {
+  if (!x)
+    return x;
+  int64_t windows = 1, elements = 1;
+  SmallVector<int64_t> image, length, count, step, gap, before;
+  for (const WindowAxis &along : axes) {
+    windows *= along.count, elements *= along.length;
+    image.push_back(along.size), length.push_back(along.length), count.push_back(along.count);
+    step.push_back(along.stride), gap.push_back(along.gap), before.push_back(along.before);
+  }
+  Sizes sizes = x.sizes();
+  std::optional<Size> columns = sizes.back().times(Size(elements));
+  if (!columns)
+    return malformed("more elements than there are numbers");
+  sizes[sizes.size() - 2] = Size(windows);
+  sizes.back() = *columns;
+  return op(WindowsOp::getOperationName(), getTensorType(sizes, x.element()), {x},
+            {numbers("length", length), numbers("image", image), numbers("count", count), numbers("step", step),
+             numbers("gap", gap), numbers("before", before)});
+}
+
 Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, const Operand &updates, int64_t width) {
   if (!x || !given || !updates)
     return Operand();

@@ -92,6 +92,87 @@ FailureOr<HostTensor> GatherOp::evaluate(EvaluateContext &context, ArrayRef<Host
 }
 
 //===------------------------------------------------------------------------------------------------------------===//
+// windows
+//===------------------------------------------------------------------------------------------------------------===//
+
+static SmallVector<WindowAxis> windowAxes(ArrayRef<int64_t> image, ArrayRef<int64_t> length, ArrayRef<int64_t> step,
+                                          ArrayRef<int64_t> count, ArrayRef<int64_t> gap, ArrayRef<int64_t> before) {
+  SmallVector<WindowAxis> all;
+  for (size_t i = 0; i < image.size(); ++i)
+    all.push_back({image[i], length[i], step[i], count[i], gap[i], before[i]});
+  return all;
+}
+
+SmallVector<WindowAxis> WindowsOp::axes() {
+  return windowAxes(getImage(), getLength(), getStep(), getCount(), getGap(), getBefore());
+}
+
+LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
+                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                          SmallVectorImpl<Type> &inferred) {
+  Adaptor op(operands, attributes, properties, regions);
+  StringRef name = getOperationName();
+  auto x = typeOf(op.getX());
+  size_t axes = op.getImage().size();
+  for (ArrayRef<int64_t> others : {op.getLength(), op.getStep(), op.getCount(), op.getGap(), op.getBefore()})
+    if (others.size() != axes)
+      return misfit(location, name, "expected a number for each of the image's ", axes, " axes, got ", others.size());
+  // What is bounded so does not overflow below.
+  constexpr int64_t most = 1 << 20;
+  int64_t image = 1, windows = 1, elements = 1;
+  for (const WindowAxis &along :
+       windowAxes(op.getImage(), op.getLength(), op.getStep(), op.getCount(), op.getGap(), op.getBefore())) {
+    for (int64_t number : {along.size, along.length, along.stride, along.count, along.gap, along.before + 1})
+      if (number < 1 || number > most)
+        return misfit(location, name, "expected numbers from 1 to ", most, " (before: from 0), got ", number);
+    if (llvm::MulOverflow(image, along.size, image) || llvm::MulOverflow(windows, along.count, windows) ||
+        llvm::MulOverflow(elements, along.length, elements) || windows > mostWindowPlaces ||
+        elements > mostWindowPlaces / windows)
+      return misfit(location, name, "expected at most ", mostWindowPlaces, " elements in all windows");
+  }
+  Sizes sizes = getSizes(x);
+  if (sizes.size() < 2 || sizes[sizes.size() - 2] != Size(image))
+    return misfit(location, name, "expected rows, an image of ", image, " elements, and channels, got ", str(sizes));
+  std::optional<Size> columns = sizes.back().times(Size(elements));
+  if (!columns)
+    return misfit(location, name, "expected fewer elements than 2^63");
+  sizes[sizes.size() - 2] = Size(windows);
+  sizes.back() = *columns;
+  inferred.push_back(getTensorType(sizes, x.getElementType()));
+  return success();
+}
+
+LogicalResult WindowsOp::lift(LiftContext &context) {
+  context.setLifted(getResult(), WindowsOp::create(context.builder, getLoc(), context.get(getX()), getLength(),
+                                                   getImage(), getCount(), getStep(), getGap(), getBefore()));
+  return success();
+}
+
+Sizes WindowsOp::mixedSizes() {
+  Sizes sizes = getSizes(typeOf(getX()));
+  return {sizes[sizes.size() - 2], sizes.back()};
+}
+
+FailureOr<HostTensor> WindowsOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0];
+  SmallVector<int64_t> places = windowPlaces(axes()), dims(x.dims);
+  int64_t channels = dims.back(), image = dims[dims.size() - 2], windows = llvm::product_of(getCount());
+  dims[dims.size() - 2] = windows;
+  dims.back() = channels * (int64_t(places.size()) / windows);
+  HostTensor y = HostTensor::zeros(x.element, dims);
+  for (int64_t i = 0, all = places.size() * channels; all > 0 && i < y.count(); ++i) {
+    int64_t row = i / all, place = places[i % all / channels], from = (row * image + place) * channels + i % channels;
+    if (place < 0)
+      continue;
+    if (y.isFloat())
+      y.floats[i] = x.floats[from];
+    else
+      y.ints[i] = x.ints[from];
+  }
+  return y;
+}
+
+//===------------------------------------------------------------------------------------------------------------===//
 // scatter
 //===------------------------------------------------------------------------------------------------------------===//
 

@@ -24,6 +24,28 @@ def Tutti_GatherOp : Tutti_Op<"gather", [
   let assemblyFormat = "$x `at` $indices `axis` $axis (`batch` $batch^)? attr-dict `:` type($x) `,` type($indices)";
 }
 
+def Tutti_WindowsOp : Tutti_Op<"windows", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let lifts = "The same op, of one more row axis.";
+  let examples = ["%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, [\"batch\"]>"];
+  let summary = "the windows of an image, each a row of its elements with all channels";
+  let description = [{
+    What a convolution multiplies. x is (rows.., image, channels), with one axis for an image of the sizes `in`; y is
+    (rows.., windows, elements channels). Windows are numbered in row-major order of `count`, elements in that of `of`. Along an
+    axis of the image, element j of window i lies at i `step` + j `gap` - `before`; outside of the image y is 0:
+    y[r.., i, j channels + c] = x[r.., place(i, j), c].
+
+    Kernels have none: tutti-decompose makes it a gather, or, where the rows of a product can be read through it, a move of an
+    image with its margin.
+  }];
+  let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$length, DenseI64ArrayAttr:$image, DenseI64ArrayAttr:$count,
+                       DenseI64ArrayAttr:$step, DenseI64ArrayAttr:$gap, DenseI64ArrayAttr:$before);
+  let results = (outs Tutti_Tensor:$result);
+  let assemblyFormat = "$x `of` $length `in` $image `count` $count `step` $step `gap` $gap `before` $before attr-dict `:` type($x)";
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::tutti::WindowAxis> axes();
+  }];
+}
+
 def Tutti_ScatterKind : I32EnumAttr<"ScatterKind", "what an update makes of the element that it meets", [
     I32EnumAttrCase<"set", 0>, I32EnumAttrCase<"add", 1>, I32EnumAttrCase<"mul", 2>, I32EnumAttrCase<"min", 3>,
     I32EnumAttrCase<"max", 4>]> {

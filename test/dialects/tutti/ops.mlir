@@ -162,6 +162,13 @@ func.func @scatter_blocks(%x: tensor<12xf32>, %i: tensor<2xi64>, %own: tensor<6x
   return %1 : tensor<12xf32>
 }
 
+// CHECK-LABEL: @windows
+func.func @windows(%x: tensor<?x64x2xf32, ["batch"]>) -> tensor<?x16x18xf32, ["batch"]> {
+  // CHECK: tutti.windows %{{.*}} of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, ["batch"]>
+  %0 = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, ["batch"]>
+  return %0 : tensor<?x16x18xf32, ["batch"]>
+}
+
 // CHECK-LABEL: @gather
 func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi64>) -> tensor<3x4x7xf32> {
   // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>

@@ -11,18 +11,15 @@ namespace tutti {
 constexpr int64_t maxAxes = 3, maxLength = 1 << 20;
 
 /// The windows along an axis of the image.
-struct Windows {
-  int64_t size; ///< the image's
-  int64_t length, stride, count;
-  int64_t gap = 1;                ///< from one element of a window to the next
-  int64_t before = 0, behind = 0; ///< elements of padding that belong to the image
+struct Windows : WindowAxis {
+  int64_t behind = 0; ///< elements of padding behind the image that belong to it
   bool overlap() const { return count > 1 && stride < length; }
-  bool leavesImage() const { return before > 0 || (count - 1) * stride + (length - 1) * gap - before >= size; }
   /// Whether the image can be split into them.
   bool lieApart() const { return !overlap() && !leavesImage() && (gap == 1 || length == 1); }
-  /// Where an element of a window is in the image; it may be outside.
-  int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
 };
+
+/// Elements of a window that are taken one by one: each is a part of the image, strided.
+constexpr int64_t mostTaken = 32;
 
 /// How many windows there are, and elements in each.
 struct Counts {
@@ -31,6 +28,19 @@ struct Counts {
 
 /// An attribute with a number for each axis of the image; nothing, and a problem, where it has another count of them.
 std::optional<llvm::SmallVector<int64_t>> perAxis(Node &node, llvm::StringRef name, size_t count, int64_t otherwise);
+/// The windows of x (rows, channels, a, b ...) along each axis of the image. Attributes say their lengths, or `kernel`
+/// does. Nothing after a problem.
+std::optional<llvm::SmallVector<Windows>> windowsOf(Node &node, const Operand &x, llvm::ArrayRef<int64_t> kernel);
+/// Nothing, and a problem, where they are more than an import may take.
+std::optional<Counts> countsOf(Node &node, llvm::ArrayRef<Windows> windows);
+
+/// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.
+struct Split {
+  Operand image;
+  llvm::SmallVector<int64_t> across, inside; ///< axes that tell windows apart, and that go through one
+};
+/// Nothing behind a problem.
+std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Windows> windows);
 /// x (rows, channels, image) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
 /// The elements at `places`, which have this shape, of each row of x (rows, image) or (rows, image, channels), in the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-decompose: sums and choices of all types become those of a few; pointwise and layout ops become tutti.map;
-// reshapes sink and stay views.
+// windows are gathered, or read in place; reshapes sink and stay views.
+#include "Patterns.h"
 #include "dialects/tutti/Model.h"
-#include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/Rewrite.h"
 #include "passes/analysis/Numerics.h"
@@ -245,6 +245,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
     RewritePatternSet simpler(context), maps(context);
     simpler.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(context);
     maps.add<PointwiseToMap, LayoutToMap>(context);
+    addWindowPatterns(maps);
     toSimpler = std::move(simpler);
     toMaps = std::move(maps);
     return success();

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Windows that move over an image: where their elements lie.
+#ifndef TUTTI_DIALECTS_TUTTI_WINDOWS_H
+#define TUTTI_DIALECTS_TUTTI_WINDOWS_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace tutti {
+
+/// Elements of all windows of an op: of each a place is held.
+constexpr int64_t mostWindowPlaces = 1 << 25;
+
+/// The windows along an axis of the image.
+struct WindowAxis {
+  int64_t size; ///< the image's
+  int64_t length, stride, count;
+  int64_t gap = 1;    ///< from one element of a window to the next
+  int64_t before = 0; ///< how far the first one begins before the image
+  /// How far the last window reaches, from where the first one begins.
+  int64_t reach() const { return (count - 1) * stride + (length - 1) * gap + 1; }
+  bool leavesImage() const { return before > 0 || reach() - before > size; }
+  /// Where an element of a window is in the image; it may be outside.
+  int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
+};
+
+/// The image that windows just fill, with the margin that they reach into: each of its places as a window of one
+/// element; nothing where it has more places than all windows have elements. `axes` become those of the windows in it.
+template <typename Axes> std::optional<llvm::SmallVector<WindowAxis>> takeMargin(Axes &axes) {
+  llvm::SmallVector<WindowAxis> margin;
+  int64_t places = 1, elements = 1;
+  bool overflows = false;
+  for (WindowAxis &along : axes) {
+    int64_t reach = along.reach();
+    margin.push_back({along.size, /*length=*/1, /*stride=*/1, /*count=*/reach, /*gap=*/1, along.before});
+    overflows |= llvm::MulOverflow(places, reach, places);
+    elements *= along.count * along.length;
+    along.size = reach;
+    along.before = 0;
+  }
+  return overflows || places > elements ? std::nullopt : std::optional(margin);
+}
+
+/// Of each window in turn its elements' places in the image, all in row-major order; -1 for those outside.
+template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axes) {
+  int64_t windows = 1, elements = 1;
+  for (const WindowAxis &along : axes)
+    windows *= along.count, elements *= along.length;
+  llvm::SmallVector<int64_t> all;
+  all.reserve(windows * elements);
+  for (int64_t i = 0; i < windows; ++i)
+    for (int64_t j = 0; j < elements; ++j) {
+      int64_t window = i, element = j, place = 0, stride = 1;
+      bool inside = true;
+      for (size_t axis = axes.size(); axis-- > 0;) {
+        const WindowAxis &along = axes[axis];
+        int64_t at = along.place(window % along.count, element % along.length);
+        inside &= at >= 0 && at < along.size;
+        place += at * stride;
+        stride *= along.size, window /= along.count, element /= along.length;
+      }
+      all.push_back(inside ? place : -1);
+    }
+  return all;
+}
+
+} // namespace tutti
+
+#endif

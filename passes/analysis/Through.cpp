@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which products read their rows through a move, and where.
+#include "Through.h"
+#include "Access.h"
+#include "Numerics.h"
+#include "Rows.h"
+#include "Target.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Rows of a block, and terms: a table of each stays in the first cache, or not far from it.
+static constexpr int64_t mostPlaces = 1 << 14;
+
+bool ReadThrough::fits(RankedTensorType rows) {
+  RowForm form = RowForm::of(rows);
+  if (form.rows.empty() || !form.columns.isFixed() || form.columns.getFixed() > mostPlaces)
+    return false;
+  int64_t count = 1;
+  for (const Size &size : ArrayRef(form.rows).drop_front())
+    if (!size.isFixed() || size.getFixed() < 1 || size.getFixed() > mostPlaces ||
+        (count *= size.getFixed()) > mostPlaces)
+      return false;
+  return true;
+}
+
+static void addSummands(AffineExpr expr, SmallVectorImpl<AffineExpr> &summands) {
+  if (expr.getKind() != AffineExprKind::Add)
+    return summands.push_back(expr);
+  addSummands(cast<AffineBinaryOpExpr>(expr).getLHS(), summands);
+  addSummands(cast<AffineBinaryOpExpr>(expr).getRHS(), summands);
+}
+
+std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
+  auto move = op.getLhs().getDefiningOp<MapOp>();
+  if (!move || !move.isMove() || !move->hasOneUse() || !TargetTraits::of(op).readsInPlace || !isPanels(op) ||
+      !fits(move.getType()))
+    return std::nullopt;
+  std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
+  RankedTensorType type = move.getType(), given = typeOf(move.getInputs()[0]);
+  RowForm form = RowForm::of(type), from = RowForm::of(given);
+  if (!access || (from.sameRows(form) && staysInRow(operandAccess(*access, ownRow(form, op.getContext())), from)))
+    return std::nullopt;
+  ReadThrough through{move, move.getInputs()[0]};
+  for (const Size &size : ArrayRef(form.rows).drop_front())
+    through.rowsOfBlock *= size.getFixed();
+
+  unsigned member = form.lifted, block = member,
+           last = type.getRank() - 1; // dimensions below `member` are the member's
+  AffineExpr zero = getAffineConstantExpr(0, op.getContext());
+  SmallVector<AffineExpr> first;
+  Size stride(1);
+  Sizes sizes = getSizes(given);
+  for (unsigned axis = sizes.size(); axis-- > 0; stride = *stride.times(sizes[axis])) {
+    SmallVector<AffineExpr> summands;
+    addSummands(access->getResult(axis), summands);
+    AffineExpr start = zero;
+    for (AffineExpr summand : summands) {
+      bool ofMember = member && summand.isFunctionOfDim(0), ofTerm = summand.isFunctionOfDim(last);
+      bool ofRow = llvm::any_of(llvm::seq(block + 1, last), [&](unsigned dim) { return summand.isFunctionOfDim(dim); });
+      std::optional<int64_t> along = slope(summand, block);
+      if (!along || ofMember + ofTerm + ofRow + (*along != 0) > 1)
+        return std::nullopt;
+      if (ofMember || !(ofTerm || ofRow || *along != 0)) {
+        start = start + summand;
+        continue;
+      }
+      if (!stride.isFixed())
+        return std::nullopt;
+      if (*along != 0) {
+        // What it is at 0 is a number of its own.
+        AffineExpr rest = summand.replace(getAffineDimExpr(block, op.getContext()), zero);
+        start = start + rest;
+        through.block += *along * stride.getFixed();
+      } else {
+        (ofTerm ? through.ofTerms : through.ofRows).push_back(summand);
+        (ofTerm ? through.termStrides : through.rowStrides).push_back(stride.getFixed());
+      }
+    }
+    first.insert(first.begin(), start);
+  }
+  through.first = AffineMap::get(type.getRank(), 0, first, op.getContext());
+  return through.readsOften() || through.readsNeighbours() ? std::optional(through) : std::nullopt;
+}
+
+bool ReadThrough::readsOften() { return rowsOfBlock * move.getType().getShape().back() > std::abs(block); }
+
+/// Sums of the summands at each of some indices of a row-major space of the dimensions from `first` on.
+static SmallVector<int64_t> placesOf(ArrayRef<AffineExpr> summands, ArrayRef<int64_t> strides, unsigned dims,
+                                     unsigned first, ArrayRef<int64_t> shape, int64_t count, MLIRContext *context) {
+  AffineMap map = AffineMap::get(dims, 0, summands, context);
+  SmallVector<int64_t> at(dims, 0), places;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, place = 0;
+    for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+      at[first + axis] = rest % shape[axis];
+    for (auto [index, stride] : llvm::zip_equal(map.compose(at), strides))
+      place += index * stride;
+    places.push_back(place);
+  }
+  return places;
+}
+
+SmallVector<int64_t> ReadThrough::rowPlaces(int64_t count) {
+  RankedTensorType type = move.getType();
+  unsigned first = unsigned(isLifted(type)) + 1, rank = type.getRank();
+  SmallVector<int64_t> places =
+      placesOf(ofRows, rowStrides, rank, first, type.getShape().slice(first, rank - 1 - first),
+               std::min(count, rowsOfBlock), move.getContext());
+  while (int64_t(places.size()) < count)
+    places.push_back(places[places.size() - rowsOfBlock] + block);
+  return places;
+}
+
+SmallVector<int64_t> ReadThrough::termPlaces() {
+  RankedTensorType type = move.getType();
+  int64_t terms = type.getShape().back();
+  return placesOf(ofTerms, termStrides, type.getRank(), type.getRank() - 1, terms, terms, move.getContext());
+}
+
+bool ReadThrough::readsNeighbours() {
+  SmallVector<int64_t> places = termPlaces();
+  int64_t count = 0;
+  for (size_t i = 1; i < places.size(); ++i)
+    count += places[i] == places[i - 1] + 1;
+  return count * 2 >= int64_t(places.size());
+}
+
+bool isReadThrough(Operation *op) {
+  if (!isa<MapOp>(op) || !op->hasOneUse())
+    return false;
+  auto contract = dyn_cast<ContractOp>(*op->user_begin());
+  return contract && contract.getLhs() == op->getResult(0) && ReadThrough::of(contract);
+}
+
+} // namespace tutti

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows of a product that are read where they lie, elsewhere than one behind the other.
+#ifndef TUTTI_PASSES_ANALYSIS_THROUGH_H
+#define TUTTI_PASSES_ANALYSIS_THROUGH_H
+
+#include "dialects/tutti/Tutti.h"
+
+namespace tutti {
+
+/// How rows times a weight reads its rows through a move that makes them of a value in memory, such as the windows of
+/// an image: an element's place is the sum of what the row adds and what the term adds, which tables tell. So the rows
+/// are never written. A block is all rows that have one index along the first axis; each lies so far behind the one
+/// before. It decides no bit.
+struct ReadThrough {
+  MapOp move;
+  mlir::Value from;        ///< what is moved
+  int64_t rowsOfBlock = 1; ///< the product of the further row axes
+  int64_t block = 0;       ///< elements of `from` from block to block
+  mlir::AffineMap first;   ///< the place in `from` of a member's first row and term, by the member
+  llvm::SmallVector<mlir::AffineExpr> ofRows, ofTerms; ///< summands by the move's dimensions, and their strides
+  llvm::SmallVector<int64_t> rowStrides, termStrides;
+
+  /// Nothing where the target reads no rows so, the left operand is no move of other rows that only this op reads, or
+  /// its places are no such sums.
+  static std::optional<ReadThrough> of(ContractOp op);
+  /// Whether tables for rows of this form, and for the terms, are small enough.
+  static bool fits(mlir::RankedTensorType rows);
+
+  /// Of `count` rows from a block's first one on, how much further their elements lie, in elements; and of all terms.
+  llvm::SmallVector<int64_t> rowPlaces(int64_t count);
+  llvm::SmallVector<int64_t> termPlaces();
+
+private:
+  /// Whether a block has more terms than elements that they read; and whether most terms lie side by side. Where
+  /// neither is so, as in a transposition, each term would have a line of its own, and a copy pays.
+  bool readsOften();
+  bool readsNeighbours();
+};
+
+/// Whether an op is the move of such a product.
+bool isReadThrough(mlir::Operation *op);
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Windows of an image: gathered, so that each is a row in memory; or, for a product that can read its rows in place, a
+// move of an image that has its margin, which lies in memory once instead of once an element of a window.
+#include "Patterns.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Target.h"
+#include "passes/analysis/Through.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// The windows' elements at `places` of x (rows, image, channels), 0 where a place is -1: as (rows, windows, elements
+/// channels). Where channels are few and the image is small, it is one long row, whose elements have an index each;
+/// else there is a row of channels for each element.
+Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows, ArrayRef<int64_t> places) {
+  constexpr int64_t few = 4, most = 1 << 14;
+  Sizes sizes = getSizes(typeOf(x));
+  Type element = typeOf(x).getElementType();
+  int64_t rows = sizes.size() - 2, image = sizes[rows].getFixed(), elements = places.size() / windows;
+  int64_t channels = sizes.back().isFixed() ? sizes.back().getFixed() : 0;
+  Sizes result(ArrayRef(sizes).take_front(rows));
+  result.append({Size(windows), *sizes.back().times(Size(elements))});
+  auto shaped = [&](Value value, const Sizes &to) -> Value {
+    return getSizes(typeOf(value)) == to ? value : ReshapeOp::create(rewriter, loc, getTensorType(to, element), value);
+  };
+
+  SmallVector<int64_t> chosen(places), shape = {windows};
+  if (elements != 1)
+    shape.push_back(elements);
+  bool isLong = channels >= 1 && channels <= few && int64_t(places.size()) <= most / channels;
+  if (isLong) {
+    // Channels that were brought behind the image stay before it.
+    auto turn = x.getDefiningOp<TransposeOp>();
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+    std::swap(order[rows], order[rows + 1]);
+    bool before = turn && turn.getPermutation() == ArrayRef<int64_t>(order);
+    chosen.clear();
+    for (int64_t place : places)
+      for (int64_t channel = 0; channel < channels; ++channel)
+        chosen.push_back(place < 0 ? -1 : before ? channel * image + place : place * channels + channel);
+    shape = {int64_t(chosen.size())};
+    Sizes row(ArrayRef(sizes).take_front(rows));
+    row.push_back(Size(image * channels));
+    x = shaped(before ? turn.getX() : x, row);
+  }
+  SmallVector<int64_t> inside, ofMask(shape);
+  if (!isLong)
+    ofMask.push_back(1); // all channels
+  SmallVector<bool> mask;
+  for (int64_t place : chosen) {
+    inside.push_back(std::max<int64_t>(place, 0));
+    mask.push_back(place >= 0);
+  }
+  auto constant = [&](DenseElementsAttr numbers) { return ConstantOp::create(rewriter, loc, numbers); };
+  Value indices =
+      constant(DenseElementsAttr::get(RankedTensorType::get(shape, rewriter.getI64Type()), ArrayRef(inside)));
+  Value y = GatherOp::create(rewriter, loc, x, indices, rows, IntegerAttr());
+  if (llvm::is_contained(mask, false)) {
+    Value truths =
+        constant(DenseElementsAttr::get(RankedTensorType::get(ofMask, rewriter.getI1Type()), ArrayRef(mask)));
+    auto zero = DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element));
+    y = SelectOp::create(rewriter, loc, truths, y, constant(zero));
+  }
+  return shaped(y, result);
+}
+
+/// Where an element of the windows, none of which leaves the image, lies in x (rows, image, channels).
+AffineMap placeOf(WindowsOp op, ArrayRef<WindowAxis> axes) {
+  MLIRContext *context = op.getContext();
+  RankedTensorType type = typeOf(op.getResult());
+  int64_t rows = type.getRank() - 2, channels = typeOf(op.getX()).getShape().back();
+  AffineExpr window = getAffineDimExpr(rows, context), term = getAffineDimExpr(rows + 1, context),
+             place = getAffineConstantExpr(0, context);
+  int64_t windows = 1, elements = channels, stride = 1;
+  for (size_t axis = axes.size(); axis-- > 0;) {
+    const WindowAxis &along = axes[axis];
+    AffineExpr number = window.floorDiv(windows), element = term.floorDiv(elements);
+    if (axis > 0) {
+      number = number % along.count;
+      element = element % along.length;
+    }
+    place = place + number * (along.stride * stride) + element * (along.gap * stride);
+    windows *= along.count, elements *= along.length, stride *= along.size;
+  }
+  SmallVector<AffineExpr> exprs;
+  for (int64_t row = 0; row < rows; ++row)
+    exprs.push_back(getAffineDimExpr(row, context));
+  exprs.push_back(place);
+  exprs.push_back(channels == 1 ? getAffineConstantExpr(0, context) : term % channels);
+  return AffineMap::get(type.getRank(), type.getNumDynamicDims(), exprs, context);
+}
+
+struct WindowsToMaps : OpRewritePattern<WindowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(WindowsOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SmallVector<WindowAxis> axes = op.axes();
+    bool leaves = llvm::any_of(axes, [](const WindowAxis &along) { return along.leavesImage(); });
+    SmallVector<WindowAxis> inside(axes);
+    std::optional<SmallVector<WindowAxis>> margin = leaves ? takeMargin(inside) : std::nullopt;
+    if (!isReadInPlace(op) || (leaves && !margin)) {
+      rewriter.replaceOp(op, gathered(rewriter, loc, op.getX(), llvm::product_of(op.getCount()), windowPlaces(axes)));
+      return success();
+    }
+    Value x = op.getX();
+    if (leaves) {
+      SmallVector<int64_t> places = windowPlaces(*margin);
+      x = gathered(rewriter, loc, x, places.size(), places);
+    }
+    AffineMap access = placeOf(op, inside);
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) // each product has its own
+      rewriter.modifyOpInPlace(use.getOwner(),
+                               [&] { use.set(MapOp::create(rewriter, loc, typeOf(op.getResult()), x, access)); });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static bool isReadInPlace(WindowsOp op) {
+    RankedTensorType type = typeOf(op.getResult());
+    return TargetTraits::of(op).readsInPlace && ReadThrough::fits(type) && !op->use_empty() &&
+           llvm::all_of(op->getUsers(), [&](Operation *user) {
+             auto contract = dyn_cast<ContractOp>(user);
+             return contract && contract.getLhs() == op.getResult() && isRowsTimesWeight(contract);
+           });
+  }
+};
+
+} // namespace
+
+void addWindowPatterns(RewritePatternSet &patterns) { patterns.add<WindowsToMaps>(patterns.getContext()); }
+
+} // namespace tutti
