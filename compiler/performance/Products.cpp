@@ -300,9 +300,8 @@ void Counter::countFragments(Contraction c, Share own) {
   step->chain.mma += pairs * products;
   if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
     double lanes = warpRows * std::ceil(double(c.K) / 32) * own.tiles * 32; // of a sum of 32 k in 8 columns
-    double others = 1 - 1.0 / geometry.slices;                              // of its own it keeps the sums in registers
-    step->moves += lanes * 2 * m * others;
-    step->sharedBytes += lanes * 2 * m * 16 * others;
+    step->moves += lanes * 2 * m;
+    step->sharedBytes += lanes * 2 * m * 16;
     step->fp32 += lanes * 4 * m;
     step->chain.barriers += stages * 2 - 1; // the last time the layer's end follows
     step->chain.shared += stages;
