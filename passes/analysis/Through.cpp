@@ -12,6 +12,10 @@ namespace tutti {
 
 /// Rows of a block, and terms: a table of each stays in the first cache, or not far from it.
 static constexpr int64_t mostPlaces = 1 << 14;
+/// Elements of eight bytes whose places a table of 32 bits tells; and rows that are made at once at the most, which may
+/// be of some blocks behind the first one's.
+static constexpr double farthest = INT32_MAX / 8;
+static constexpr int64_t mostAtOnce = 64;
 
 bool ReadThrough::fits(RankedTensorType rows) {
   RowForm form = RowForm::of(rows);
@@ -50,6 +54,7 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
            last = type.getRank() - 1; // dimensions below `member` are the member's
   AffineExpr zero = getAffineConstantExpr(0, op.getContext());
   SmallVector<AffineExpr> first;
+  double reach = 0; // of a block's rows and terms
   Size stride(1);
   Sizes sizes = getSizes(given);
   for (unsigned axis = sizes.size(); axis-- > 0; stride = *stride.times(sizes[axis])) {
@@ -76,12 +81,15 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
       } else {
         (ofTerm ? through.ofTerms : through.ofRows).push_back(summand);
         (ofTerm ? through.termStrides : through.rowStrides).push_back(stride.getFixed());
+        reach += double(sizes[axis].isFixed() ? sizes[axis].getFixed() : mostPlaces) * double(stride.getFixed());
       }
     }
     first.insert(first.begin(), start);
   }
   through.first = AffineMap::get(type.getRank(), 0, first, op.getContext());
-  return through.readsOften() || through.readsNeighbours() ? std::optional(through) : std::nullopt;
+  reach += double(mostAtOnce / through.rowsOfBlock + 1) * std::abs(double(through.block));
+  return reach < farthest && (through.readsOften() || through.readsNeighbours()) ? std::optional(through)
+                                                                                 : std::nullopt;
 }
 
 bool ReadThrough::readsOften() { return rowsOfBlock * move.getType().getShape().back() > std::abs(block); }

@@ -21,7 +21,7 @@ struct ReadThrough {
   llvm::SmallVector<int64_t> rowStrides, termStrides;
 
   /// Nothing where the target reads no rows so, the left operand is no move of other rows that only this op reads, or
-  /// its places are no such sums.
+  /// its places are no such sums or lie too far apart for a table.
   static std::optional<ReadThrough> of(ContractOp op);
   /// Whether tables for rows of this form, and for the terms, are small enough.
   static bool fits(mlir::RankedTensorType rows);

@@ -318,3 +318,19 @@ module attributes {tutti.members = 3 : i64} {
   // CHECK: %[[ROWS:.*]] = tutti.map %{{.*}} -> tensor<?x36x72xf32, ["batch"]>
   // CHECK: tutti.contract %[[ROWS]],
 }
+
+// -----
+
+// A place in an image of 2 GiB is more than a table tells: its windows are stored, once for all members.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<2048x5xf32>
+  // CHECK-LABEL: func.func @large_image
+  func.func @large_image(%x: tensor<?x268435456x2xf32, ["batch"]>) -> tensor<?x?x256x5xf32, ["active", "batch"]> {
+    // CHECK: %[[STORED:.*]] = plan.dispatch {{.*}} -> tensor<?x256x2048xf32, ["batch"]>
+    // CHECK: plan.dispatch {{.*}}(%[[STORED]],
+    %0 = tutti.windows %x of [32, 32] in [16384, 16384] count [16, 16] step [1000, 1000] gap [1, 1] before [0, 0] : tensor<?x268435456x2xf32, ["batch"]>
+    %1 = tutti.get @w : tensor<?x2048x5xf32, ["active"]>
+    %2 = tutti.contract %0, %1 "bsk,mkn->mbsn" : tensor<?x256x2048xf32, ["batch"]>, tensor<?x2048x5xf32, ["active"]>
+    return %2 : tensor<?x?x256x5xf32, ["active", "batch"]>
+  }
+}
