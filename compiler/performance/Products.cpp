@@ -68,8 +68,8 @@ Counter::Share Counter::shareOf(Contraction c) {
         share.panels += 1;
         share.made += double(std::min(widest, most));
         share.visits += i < g.warpColumns;
-        // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; warp w is on part w
-        // % 4.
+        // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; of the processor's
+        // parts, warp w is on w % 4.
         for (int row = 0; row < warpRows; ++row)
           for (int slice = 0; slice < g.slices; ++slice) {
             int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
@@ -272,7 +272,9 @@ void Counter::countFragments(Contraction c, Share own) {
   step->l2Bytes += weights + streamed;
   step->sharedBytes += weights + streamed;
   step->ringBytes = weights + streamed;
-  step->inFlight = double(geometry.hasProducer ? geometry.stages : geometry.stages - 1) * (weights + streamed) / stages;
+  // In bulk without a producer the stage that is asked for is one that was left a turn ago.
+  int64_t ahead = geometry.hasProducer ? 0 : geometry.bulkCopies ? 2 : 1;
+  step->inFlight = double(std::max<int64_t>(1, geometry.stages - ahead)) * (weights + streamed) / stages;
   double turns = 32 * (passes * warps * 120 + stages * warps * 40);
   if (geometry.bulkCopies) {
     step->moves += streamed / 16;
