@@ -190,7 +190,7 @@ const Emulator Launcher::table = {
     []() { ++active->threads[active->running].groups; },
     [](int prior, Where) { active->waitCopies(prior); },
     [](MbarrierOperation operation, void *at, int64_t value, Where where) {
-      return active->mbarrier(operation, at, value, where);
+      active->mbarrier(operation, at, value, where);
     },
     [](void *to, const void *from, uint32_t bytes, void *mbarrier, Where where) {
       active->copyBulk(to, from, bytes, mbarrier, where);

@@ -117,8 +117,7 @@ private:
   void waitCopies(int prior);
   void land(const Copy &copy, Stamp when, uint32_t arrivals);
   // Mbarriers.cpp
-  bool mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where);
-  void checkParity(int64_t parity, Where where);
+  void mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where);
   void initMbarrier(uint32_t offset, int64_t count, Where where);
   Mbarrier &findMbarrier(const void *at, const char *name, Where where);
   void arrive(Mbarrier &mbarrier, Where where);

@@ -47,23 +47,14 @@ void Launcher::arrive(Mbarrier &mbarrier, Where where) {
   --mbarrier.pending;
 }
 
-bool Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
+void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where) {
   switch (operation) {
   case MbarrierOperation::init:
     initMbarrier(checkShared(at, 8, 8, where), value, where);
-    return true;
+    return;
   case MbarrierOperation::wait:
     wait(findMbarrier(at, "a wait", where), value, where);
-    return true;
-  case MbarrierOperation::test: {
-    Mbarrier &mbarrier = findMbarrier(at, "a test", where);
-    checkParity(value, where);
-    bool over = int64_t(mbarrier.phase & 1) != value;
-    if (over)
-      here().clocks.acquire(own(), mbarrier.over);
-    yield();
-    return over;
-  }
+    return;
   case MbarrierOperation::arrive:
   case MbarrierOperation::expect: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
@@ -96,17 +87,12 @@ bool Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
   }
   }
   yield();
-  return true;
-}
-
-void Launcher::checkParity(int64_t parity, Where where) {
-  if (parity != 0 && parity != 1)
-    failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait for a phase of parity " + std::to_string(parity) + ": expected 0 or 1",
-             where);
 }
 
 void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
-  checkParity(parity, where);
+  if (parity != 0 && parity != 1)
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait for a phase of parity " + std::to_string(parity) + ": expected 0 or 1",
+             where);
   bool waited = false;
   // Like the instruction, which looks again and again, a thread may miss a phase: it looks when it is woken, and by
   // then the next one may have ended as well.

@@ -21,12 +21,13 @@ struct Way {
   std::string ring;
   int warpPanels = 1, pairs = 1;
   int panelWarps = 1;
+  bool asksInTurn = false;       ///< warps of a ring in bulk, instead of a producer
   std::string left = "streamed"; ///< of Lefts
 };
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-bool hasProducer(const Way &w) { return w.ring == "Bulk" && w.slices == 1; }
+bool hasProducer(const Way &w) { return w.ring == "Bulk" && w.slices == 1 && !w.asksInTurn; }
 
 unsigned ringBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
@@ -167,11 +168,20 @@ protected:
   }
 };
 
-const Way ways[] = {
-    {2, 1, 2, 2, 4, "Bulk"},        {1, 1, 2, 1, 2, "Async"},         {2, 2, 2, 1, 3, "Async"},
-    {1, 1, 4, 1, 2, "Async"},       {1, 2, 1, 4, 2, "Async"},         {2, 1, 1, 4, 2, "Bulk"},
-    {2, 2, 2, 1, 2, "Bulk"},        {1, 2, 1, 4, 3, "Bulk"},          {1, 2, 2, 1, 3, "Bulk", 1, 2},
-    {2, 1, 2, 1, 2, "Async", 1, 2}, {1, 1, 4, 1, 3, "Bulk", 1, 2, 2}, {2, 2, 1, 1, 2, "Async", 1, 1, 4}};
+const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},
+                    {1, 1, 2, 1, 2, "Async"},
+                    {2, 2, 2, 1, 3, "Async"},
+                    {1, 1, 4, 1, 2, "Async"},
+                    {1, 2, 1, 4, 2, "Async"},
+                    {2, 1, 1, 4, 2, "Bulk"},
+                    {2, 2, 2, 1, 2, "Bulk"},
+                    {1, 2, 1, 4, 3, "Bulk"},
+                    {1, 2, 2, 1, 3, "Bulk", 1, 2},
+                    {2, 1, 2, 1, 2, "Async", 1, 2},
+                    {1, 1, 4, 1, 3, "Bulk", 1, 2, 2},
+                    {2, 2, 1, 1, 2, "Async", 1, 1, 4},
+                    {2, 2, 2, 1, 4, "Bulk", 1, 1, 1, true},
+                    {1, 2, 2, 1, 2, "Bulk", 1, 1, 2, true}};
 
 } // namespace
 
@@ -216,7 +226,7 @@ TEST_F(Tensor, RowsThatAreNotAligned) {
 // What the quick split is not for: it is made again, whole tiles of it, and rows beside it keep their bits.
 TEST_F(Tensor, NotFiniteNumbers) {
   for (Shape s : {Shape{"Tf32x3", 100, 44, 20}, Shape{"Tf32x3", 35, 8, 6}})
-    for (Way w : {ways[0], ways[3], ways[4], ways[8], ways[10]})
+    for (Way w : {ways[0], ways[3], ways[4], ways[8], ways[10], ways[12]})
       for (std::string left : {"streamed", "floats", "inGlobal"}) {
         if (s.K % 4 && (left == "floats" || w.ring == "Bulk"))
           continue; // rows in shared memory have strides of four, and copies in bulk are of four

@@ -246,8 +246,7 @@ static const std::vector<Network> all = {
      {{"w", {5, 3}}},
      {{"i", {5}}}},
     // Rows that are read through windows of an image: one that all members share, with a margin, and one of each
-    // member,
-    // whose sums are of several chunks; of one column more than a vector has, and of a few by lanes.
+    // member, whose sums are of several chunks; of one column more than a vector has, and of a few by lanes.
     {"windows",
      R"mlir(func.func @main(%x: tensor<?x60xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
          %w = tutti.get @w : tensor<18x45xf32>

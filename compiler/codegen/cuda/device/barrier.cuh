@@ -99,20 +99,6 @@ __device__ __forceinline__ void mbarrierWait(MbarrierAddress barrier, int parity
   while (!over);
 }
 
-/// Whether the present or last phase of this parity is over; if so, as after a wait.
-__device__ __forceinline__ bool mbarrierTest(MbarrierAddress barrier, int parity) {
-  int over;
-  asm volatile("{\n"
-               ".reg .pred over;\n"
-               "mbarrier.test_wait.parity.shared::cta.b64 over, [%1], %2;\n"
-               "selp.b32 %0, 1, 0, over;\n"
-               "}"
-               : "=r"(over)
-               : "r"(barrier.at), "r"(parity)
-               : "memory");
-  return over;
-}
-
 /// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are
 /// visible after the wait, not what else the thread did.
 __device__ __forceinline__ void copyAsyncArrive(MbarrierAddress barrier) {
@@ -134,9 +120,6 @@ TUTTI_MBARRIER(mbarrierArriveTimes, arriveTimes)
 TUTTI_MBARRIER(mbarrierExpect, expect)
 TUTTI_MBARRIER(mbarrierWait, wait)
 #undef TUTTI_MBARRIER
-inline bool mbarrierTest(Address<uint64_t, Space::shared> barrier, int parity TUTTI_AND_WHERE) {
-  return emulator().mbarrier(MbarrierOperation::test, barrier.at, parity, where);
-}
 inline void mbarrierArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
   emulator().mbarrier(MbarrierOperation::arrive, barrier.at, 0, where);
 }

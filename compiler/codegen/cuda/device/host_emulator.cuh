@@ -30,7 +30,7 @@ struct MmaOperand {
   int capability; ///< whose tensor cores
 };
 
-enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, test, copyArrive };
+enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive };
 
 struct Emulator {
   /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
@@ -54,7 +54,7 @@ struct Emulator {
   /// The thread's copies happen now, all but those of its last `prior` groups.
   void (*waitCopies)(int prior, Where);
   /// `value` is what the operation has: a count, bytes, a parity.
-  bool (*mbarrier)(MbarrierOperation, void *at, int64_t value, Where); ///< of `test`: whether the phase is over
+  void (*mbarrier)(MbarrierOperation, void *at, int64_t value, Where);
   /// A copy of `bytes` to shared memory whose bytes the mbarrier counts.
   void (*copyBulk)(void *to, const void *from, uint32_t bytes, void *mbarrier, Where);
   /// What the thread knows to be written by ordinary means comes before copies in bulk; with `inits`, mbarriers that it

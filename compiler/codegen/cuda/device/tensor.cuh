@@ -48,8 +48,8 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
 }
 
 /// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order.
-/// Of the 4 rowTiles pieces of 16 rows and 8 columns, each warp takes `own` one after the other, its sums of them from
-/// its registers. `again`: they will meet once more before all of the block meet.
+/// Of the 4 rowTiles pieces of 16 rows and 8 columns, each warp takes `own` one after the other, from all slices: those
+/// behind K have -0, which changes nothing. `again`: they will meet once more before all of the block meet.
 template <class Tile, int exchange, int own>
 __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4],
                                           int tiles, bool again) {
