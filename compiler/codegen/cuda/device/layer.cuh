@@ -105,7 +105,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
       return fromView(rows, layer, share, m, inStage ? in : from + in, k, whole, true);
     }
   }
-  /// The same of the 16 k from `group` on, of rows that do not come through stages. `share` is as inMemory() says.
+  /// The same of 16 k, 32 slice() behind `from`, of rows that do not come through stages. `share` is as inMemory() says.
   __device__ __forceinline__ static typename Math::Left leftInMemory(const Layer &layer, int from, const Share &share,
                                                                      int m) {
     if constexpr (lefts & streamed)
