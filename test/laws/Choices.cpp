@@ -146,8 +146,11 @@ TEST(Choices, OfRowsWhoseLargeElementsLieFarApart) {
     std::generate(x.ints.begin(), x.ints.end(), number);
     return x;
   };
+  // A device takes each in the same way.
+  const std::vector<int64_t> counts =
+      cudaTarget() ? std::vector<int64_t>{5, 61} : std::vector<int64_t>{1, 5, 30, 61, 250};
   for (Type element : {Type(b.getF32Type()), Type(b.getI32Type()), Type(b.getF64Type())})
-    for (int64_t count : {1, 5, 30, 61, 250}) {
+    for (int64_t count : counts) {
       std::string name;
       llvm::raw_string_ostream(name) << element;
       std::string x = "tensor<2x3011x" + name + ">", y = "tensor<2x" + std::to_string(count) + "xi64>";

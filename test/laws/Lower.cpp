@@ -15,12 +15,18 @@ namespace tutti::laws {
 
 constexpr int64_t members = 3;
 
-/// "func.func @main" of the instance's op, once for each mix: its arguments are per member where the bit is set.
-static std::string mainOf(Subject &subject, ArrayRef<unsigned> mixes) {
+/// An op and which of its operands differ per member: operand j where bit j is set.
+struct Case {
+  Subject &subject;
+  unsigned mix;
+};
+
+/// "func.func @main" of the cases' ops side by side, each with arguments of its own.
+static std::string mainOf(ArrayRef<Case> cases) {
   SmallVector<Type> arguments, results;
-  for ([[maybe_unused]] unsigned mix : mixes) {
-    llvm::append_range(arguments, subject.main.getArgumentTypes());
-    llvm::append_range(results, subject.main.getResultTypes());
+  for (const Case &one : cases) {
+    llvm::append_range(arguments, one.subject.main.getArgumentTypes());
+    llvm::append_range(results, one.subject.main.getResultTypes());
   }
   OpBuilder builder(&context());
   OwningOpRef<func::FuncOp> main =
@@ -28,39 +34,41 @@ static std::string mainOf(Subject &subject, ArrayRef<unsigned> mixes) {
   Block *body = main->addEntryBlock();
   builder.setInsertionPointToEnd(body);
   SmallVector<Value> values;
-  for (auto [i, mix] : llvm::enumerate(mixes)) {
+  unsigned at = 0;
+  for (const Case &one : cases) {
     IRMapping places;
-    for (auto [j, argument] : llvm::enumerate(subject.main.getArguments())) {
-      unsigned at = i * subject.main.getNumArguments() + j;
+    for (auto [j, argument] : llvm::enumerate(one.subject.main.getArguments())) {
       places.map(argument, body->getArgument(at));
-      if (mix >> j & 1)
+      if (one.mix >> j & 1)
         main->setArgAttr(at, "tutti.per_member", builder.getUnitAttr());
+      ++at;
     }
-    llvm::append_range(values, builder.clone(*subject.op, places)->getResults());
+    llvm::append_range(values, builder.clone(*one.subject.op, places)->getResults());
   }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), values);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (isa<GetOp>(subject.op))
+  if (llvm::any_of(cases, [](const Case &one) { return isa<GetOp>(one.subject.op); }))
     stream << "tutti.param @p : tensor<2x3xf32>\n";
   main->print(stream);
   return text;
 }
 
-struct LowerLaw : testing::TestWithParam<Instance> {
-  /// One artifact that computes every mix.
-  void check(Subject &subject, ArrayRef<unsigned> mixes);
+/// Instances of one op.
+struct LowerLaw : testing::TestWithParam<std::vector<Instance>> {
+  /// One artifact that computes every case.
+  void check(ArrayRef<Case> cases);
 };
 
-void LowerLaw::check(Subject &subject, ArrayRef<unsigned> mixes) {
-  std::mt19937 generator(mixes[0]);
-  Model model{mainOf(subject, mixes), {}, members};
+void LowerLaw::check(ArrayRef<Case> cases) {
+  std::mt19937 generator(cases[0].mix);
+  Model model{mainOf(cases), {}, members};
   for (int64_t m = 0; m < members; ++m)
     model.params["p"].push_back(random(generator, Float32Type::get(&context()), {2, 3}));
   llvm::Expected<std::unique_ptr<Artifact>> artifact = Artifact::compile(model);
-  if (!GetParam().refused.empty()) {
+  if (const std::string &refused = GetParam()[0].refused; !refused.empty()) {
     ASSERT_FALSE(bool(artifact)) << "compiles now: take it off the list";
-    EXPECT_NE(llvm::toString(artifact.takeError()).find(GetParam().refused), std::string::npos);
+    EXPECT_NE(llvm::toString(artifact.takeError()).find(refused), std::string::npos);
     return;
   }
   ASSERT_TRUE(bool(artifact)) << llvm::toString(artifact.takeError());
@@ -68,30 +76,35 @@ void LowerLaw::check(Subject &subject, ArrayRef<unsigned> mixes) {
     return; // no device: that it compiles, and spills nothing, is the test
 
   std::vector<HostTensor> inputs;
-  std::vector<std::vector<std::vector<HostTensor>>> own(mixes.size(), std::vector<std::vector<HostTensor>>(members));
-  for (auto [mix, operands] : llvm::zip_equal(mixes, own))
-    for (auto [i, type] : llvm::enumerate(subject.main.getArgumentTypes())) {
+  std::vector<std::vector<std::vector<HostTensor>>> own(cases.size(), std::vector<std::vector<HostTensor>>(members));
+  for (auto [one, operands] : llvm::zip_equal(cases, own))
+    for (auto [i, type] : llvm::enumerate(one.subject.main.getArgumentTypes())) {
       std::vector<HostTensor> each;
       for (int64_t m = 0; m < members; ++m) {
         each.push_back(random(generator, cast<RankedTensorType>(type)));
-        operands[m].push_back(each[mix >> i & 1 ? m : 0]);
+        operands[m].push_back(each[one.mix >> i & 1 ? m : 0]);
       }
-      inputs.push_back(mix >> i & 1 ? stack(each) : each[0]);
+      inputs.push_back(one.mix >> i & 1 ? stack(each) : each[0]);
     }
-  bool hasBatch = GetParam().text.find("\"batch\"") != std::string::npos;
+  bool hasBatch = model.text.find("\"batch\"") != std::string::npos;
   Call call{.active = {}, .batch = hasBatch ? sizes().lookup("batch") : 0};
   llvm::Expected<std::vector<HostTensor>> results = (*artifact)->run(inputs, call);
   ASSERT_TRUE(bool(results)) << llvm::toString(results.takeError());
-  ASSERT_EQ(results->size(), mixes.size());
-  for (auto [mix, result, operands] : llvm::zip_equal(mixes, *results, own))
+  ASSERT_EQ(results->size(), cases.size());
+  auto describe = [](const Case &one) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *one.subject.op << ", mix " << one.mix;
+    return text;
+  };
+  for (auto [one, result, operands] : llvm::zip_equal(cases, *results, own))
     for (int64_t m = 0; m < members; ++m) {
       EvaluateContext reference;
       reference.sizes = sizes();
       reference.param = [&](StringRef) { return model.params["p"][m]; };
-      llvm::Expected<std::vector<HostTensor>> want = evaluate(subject.main, operands[m], reference);
+      llvm::Expected<std::vector<HostTensor>> want = evaluate(one.subject.main, operands[m], reference);
       ASSERT_TRUE(bool(want)) << llvm::toString(want.takeError());
-      SCOPED_TRACE("mix " + std::to_string(mix) + ", member " + std::to_string(m));
-      expectWithin(subject.op, unstack(result, m), (*want)[0], operands[m]);
+      SCOPED_TRACE(describe(one) + ", member " + std::to_string(m));
+      expectWithin(one.subject.op, unstack(result, m), (*want)[0], operands[m]);
     }
   if (!cudaTarget() || !hasCpuBits())
     return;
@@ -99,26 +112,43 @@ void LowerLaw::check(Subject &subject, ArrayRef<unsigned> mixes) {
   call.level = "x86-64-v3";
   llvm::Expected<std::vector<HostTensor>> onCpu = (*artifact)->run(inputs, call);
   ASSERT_TRUE(bool(onCpu)) << llvm::toString(onCpu.takeError());
-  for (auto [mix, result, want] : llvm::zip_equal(mixes, *results, *onCpu))
-    EXPECT_EQ(difference(result, want), "") << "mix " << mix << ", beside the CPU";
+  for (auto [one, result, want] : llvm::zip_equal(cases, *results, *onCpu))
+    EXPECT_EQ(difference(result, want), "") << describe(one) << ", beside the CPU";
 }
 
 TEST_P(LowerLaw, Holds) {
-  Subject subject = parse(GetParam());
-  ASSERT_TRUE(subject.op);
-  auto mixes = llvm::to_vector(llvm::seq(1u << subject.main.getNumArguments()));
-  // On the CPU each by itself; for a device, whose compilers take their time, all in one artifact.
-  if (cudaTarget())
-    return check(subject, mixes);
-  for (unsigned mix : mixes) {
-    SCOPED_TRACE("mix " + std::to_string(mix));
-    check(subject, mix);
+  std::vector<Subject> subjects;
+  for (const Instance &instance : GetParam()) {
+    subjects.push_back(parse(instance));
+    ASSERT_TRUE(subjects.back().op);
   }
+  std::vector<Case> cases;
+  for (Subject &subject : subjects)
+    for (unsigned mix = 0; mix < 1u << subject.main.getNumArguments(); ++mix)
+      cases.push_back({subject, mix});
+  if (cudaTarget())
+    return check(cases);
+  for (const Case &one : cases)
+    check(one);
 }
 
-static std::string nameOf(const testing::TestParamInfo<Instance> &info) {
-  return info.param.op.substr(6) + "_" + std::to_string(info.index);
+/// On the CPU each by itself; for a device, whose compilers take their time, neighbours of one op in one artifact.
+static std::vector<std::vector<Instance>> together() {
+  const size_t most = cudaTarget() ? 8 : 1;
+  std::vector<std::vector<Instance>> all;
+  for (const Instance &instance : instances()) {
+    bool begins = all.empty() || all.back().size() == most || all.back()[0].op != instance.op ||
+                  !all.back()[0].refused.empty() || !instance.refused.empty();
+    if (begins)
+      all.emplace_back();
+    all.back().push_back(instance);
+  }
+  return all;
 }
-INSTANTIATE_TEST_SUITE_P(Ops, LowerLaw, testing::ValuesIn(instances()), nameOf);
+
+static std::string nameOf(const testing::TestParamInfo<std::vector<Instance>> &info) {
+  return info.param[0].op.substr(6) + "_" + std::to_string(info.index);
+}
+INSTANTIATE_TEST_SUITE_P(Ops, LowerLaw, testing::ValuesIn(together()), nameOf);
 
 } // namespace tutti::laws
