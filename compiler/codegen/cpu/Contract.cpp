@@ -56,6 +56,10 @@ private:
 
   int64_t N;
   Value weights;
+  /// Terms in [begin, end), all chunks of which a tile goes through in its turn.
+  struct Span {
+    Value begin, end;
+  };
   /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
   Value rowsComeIn;
 
@@ -113,38 +117,57 @@ private:
     code.prefetch(code.at(left.pointer, code.mul(place, 4)));
   }
 
-  /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Tile after
-  /// tile asks for a part of it, a line at each term: faster than that the next cache would not answer, and the
-  /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
-  /// processor itself looks ahead: the first tile asks for all that will be needed some pages later. A panel has two
-  /// lines a term, so a small tile behind a single full one asks for the other half; behind more it would ask too far.
-  /// Tiles of few rows and half a panel are many: the first one asks, for its half.
-  SmallVector<Value> panelSums(Value row, int64_t rows, ArrayRef<Column> columns, Value from, Value to) {
-    Value tile = code.div(row, code.num(tileRows));
-    Value lines = code.sub(code.mul(tile, code.sub(to, from)), from);
-    Value next = code.at(columns[0].right, code.add(code.mul(code.mul(to, columns[0].stride), 4), code.mul(lines, 64)));
-    auto askForNext = [&](Value k) { code.prefetch(code.at(next, code.mul(k, 64)), Code::Cache::second); };
-    Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
+  /// A panel as a tile goes through it.
+  struct Panel {
+    SmallVector<SmallVector<Column>> turns; ///< its columns, `tileVectors` vectors at a time
+    Value step;                             ///< bytes that a full tile asks for at each term
+  };
+  Panel panelOf(Value pointer, Value column, int64_t width, int64_t valid) {
+    Panel panel;
+    for (int64_t v = 0; v * lanes < width; ++v) {
+      if (v % tileVectors == 0)
+        panel.turns.emplace_back();
+      panel.turns.back().push_back(
+          columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width, valid - v * lanes, v * lanes));
+    }
+    int64_t ofTurn = width * 4 / panel.turns.size();
+    Value tiles = code.add(code.div(code.sub(code.sub(end(), begin()), code.num(1)), code.num(tileRows)), 1);
+    panel.step = e.level.sharesRequests ? code.add(code.div(code.num(ofTurn - 1), tiles), 1) : code.num(64);
+    return panel;
+  }
+
+  /// The sums of a chunk in the span of terms that ends with `end`, and requests for weights. The next span, or panel,
+  /// or layer lies right behind. Turn after turn, tile after tile asks for a part of it: faster than a line a term the
+  /// next cache would not answer, and the requests would hold up what is needed now. Where rows are too few for a full
+  /// tile, weights go by faster than the processor itself looks ahead: the first tile asks for all that will be needed
+  /// some pages later. A panel has two lines a term, so a small tile behind a single full one asks for the other half;
+  /// behind more it would ask too far. Tiles of few rows and half a panel are many: the first one asks, for its half.
+  SmallVector<Value> panelSums(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, int64_t terms,
+                               Span span) {
+    ArrayRef<Column> columns = panel.turns[turn];
+    Value part = code.add(code.mul(code.div(row, code.num(tileRows)), panel.turns.size()), turn);
+    Value behind = code.sub(code.mul(part, code.sub(span.end, span.begin)), span.begin);
+    auto askForNext = [&](Value k, Value step) {
+      Value next = code.at(panel.turns[0][0].right, code.mul(code.mul(span.end, columns[0].stride), 4));
+      code.prefetch(code.at(next, code.mul(code.add(behind, k), step)), Code::Cache::second);
+    };
     if (rows == tileRows) {
       Value asks;
       if (rowsComeIn)
         asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
                                      code.less(columns[0].column, code.num(2 * tileVectors * lanes)));
-      return sums(row, rows, columns, from, to, [&](Value k) {
-        if (e.level.allTilesAsk)
-          askForNext(k);
-        else
-          code.when(first, [&] {
-            Value later = code.add(code.sub(k, from), to);
-            code.prefetch(code.at(columns[0].right, code.mul(code.mul(later, columns[0].stride), 4)),
-                          Code::Cache::second);
-          });
+      return sumsOfTile(row, columns, from, terms, [&](Value k) {
+        askForNext(k, panel.step);
+        if (e.level.termsAhead > 0)
+          code.prefetch(
+              code.at(columns[0].right, code.mul(code.mul(code.add(k, e.level.termsAhead), columns[0].stride), 4)));
         if (asks)
           code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
       });
     }
+    Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     Value asksForHalf = code.less(row, code.num(panelVectors * tileRows));
-    return sums(row, rows, columns, from, to, [&](Value k) {
+    return sums(row, rows, columns, from, code.add(from, terms), [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
       code.when(
           first,
@@ -152,52 +175,54 @@ private:
             for (const Column &column : columns)
               code.prefetch(code.at(column.right, code.add(code.mul(code.mul(k, column.stride), 4), bytesAhead)));
           },
-          [&] { code.when(asksForHalf, [&] { askForNext(k); }); });
+          [&] { code.when(asksForHalf, [&] { askForNext(k, code.num(64)); }); });
     });
   }
 
-  /// `tileVectors` vectors of a panel's columns, from the v0-th on.
-  SmallVector<Column> columnsFrom(int64_t v0, Value pointer, Value column, int64_t width, int64_t valid) {
-    SmallVector<Column> columns;
-    for (int64_t v = v0; v < std::min<int64_t>(llvm::divideCeil(width, lanes), v0 + tileVectors); ++v)
-      columns.push_back(
-          columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width, valid - v * lanes, v * lanes));
-    return columns;
+  /// Adds the sums of the chunks from `from` to `to`, a part of a span or all of it, to those of earlier chunks.
+  void addChunks(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, Value to, Span span) {
+    code.loop(from, to, chunk, [&](Value k) {
+      ArrayRef<Column> columns = panel.turns[turn];
+      SmallVector<Value> part = panelSums(row, rows, panel, turn, k, chunk, span);
+      auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
+        for (int64_t i = 0; i < rows; ++i)
+          for (unsigned c = 0; c < columns.size(); ++c) {
+            Value place = partialAt(row, i, columns[c]);
+            code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
+          }
+      };
+      code.when(
+          code.compare(arith::CmpIPredicate::eq, k, code.num(0)), [&] { wait([](Value sum, Value) { return sum; }); },
+          [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
+      code.keepInMemory();
+    });
   }
 
-  /// All rows times one panel, `tileVectors` vectors of columns at a time.
+  /// All rows times one panel. A tile of rows has all of its columns before the next: where they are two turns, what a
+  /// line of weights brings with it is wanted next.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
-    int64_t vectors = llvm::divideCeil(width, lanes);
-    for (int64_t v0 = 0; v0 < vectors; v0 += tileVectors) {
-      SmallVector<Column> columns = columnsFrom(v0, pointer, column, width, valid);
-      if (step.longMaps && K <= fewTerms && width <= lanes) {
-        overRows(e.level.mathVectors,
-                 [&](Value row, int64_t rows) { store(row, rows, columns, sumsOfFew(row, rows, columns)); });
-        continue;
-      }
-      Value last = code.num(0);
-      if (K > chunk) {
-        int64_t before = llvm::alignDown(K - 1, chunk);
-        code.loop(code.num(0), code.num(before), chunk, [&](Value from) {
-          Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
-          overTiles([&](Value row, int64_t rows) {
-            SmallVector<Value> part = panelSums(row, rows, columns, from, code.add(from, chunk));
-            auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
-              for (int64_t i = 0; i < rows; ++i)
-                for (unsigned c = 0; c < columns.size(); ++c) {
-                  Value place = partialAt(row, i, columns[c]);
-                  code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
-                }
-            };
-            code.when(
-                isFirst, [&] { wait([](Value sum, Value) { return sum; }); },
-                [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
-          });
+    Panel panel = panelOf(pointer, column, width, valid);
+    if (step.longMaps && K <= fewTerms && width <= lanes)
+      return overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
+        store(row, rows, panel.turns[0], sumsOfFew(row, rows, panel.turns[0]));
+      });
+    int64_t lastChunk = K > chunk ? llvm::alignDown(K - 1, chunk) : 0;
+    int64_t spanTerms = std::max<int64_t>(chunk, llvm::alignDown(e.level.spanTerms, chunk));
+    int64_t lastSpan = llvm::alignDown(lastChunk, spanTerms);
+    if (lastSpan > 0)
+      code.loop(code.num(0), code.num(lastSpan), spanTerms, [&](Value from) {
+        Span span{from, code.add(from, spanTerms)};
+        overTiles([&](Value row, int64_t rows) {
+          for (unsigned turn = 0; turn < panel.turns.size(); ++turn)
+            addChunks(row, rows, panel, turn, span.begin, span.end, span);
         });
-        last = code.num(before);
-      }
-      auto finish = [&](Value row, int64_t rows) {
-        SmallVector<Value> total = panelSums(row, rows, columns, last, code.num(K));
+      });
+    Span span{code.num(lastSpan), code.num(K)};
+    auto finish = [&](Value row, int64_t rows) {
+      for (auto [turn, columns] : llvm::enumerate(panel.turns)) {
+        if (lastSpan < lastChunk)
+          addChunks(row, rows, panel, turn, span.begin, code.num(lastChunk), span);
+        SmallVector<Value> total = panelSums(row, rows, panel, turn, code.num(lastChunk), K - lastChunk, span);
         for (int64_t i = 0; partials && i < rows; ++i)
           for (unsigned c = 0; c < columns.size(); ++c) {
             Value &sum = total[i * columns.size() + c], place = partialAt(row, i, columns[c]);
@@ -208,12 +233,15 @@ private:
           }
         if (!step.longMaps)
           store(row, rows, columns, total);
-      };
-      if (step.longMaps)
-        overTiles(finish, [&](Value row, Value rows) { storeWaiting(row, rows, columns); });
-      else
-        overTiles(finish);
-    }
+      }
+    };
+    if (step.longMaps)
+      overTiles(finish, [&](Value row, Value rows) {
+        for (ArrayRef<Column> columns : panel.turns)
+          storeWaiting(row, rows, columns);
+      });
+    else
+      overTiles(finish);
   }
 
   /// A tile's rows times all full panels: the rows are written from end to end. Panel by panel, rows a multiple of 4 KB
@@ -221,11 +249,9 @@ private:
   void emitByRows(int64_t panels) {
     overTiles([&](Value row, int64_t rows) {
       code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
-        Value pointer = panelAt(panel);
-        for (int64_t v0 = 0; v0 < panelVectors; v0 += tileVectors) {
-          SmallVector<Column> columns = columnsFrom(v0, pointer, columnOf(panel), rt::panelColumns, rt::panelColumns);
+        Panel whole = panelOf(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns);
+        for (ArrayRef<Column> columns : whole.turns)
           store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
-        }
       });
     });
   }
