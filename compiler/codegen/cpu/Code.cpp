@@ -13,9 +13,9 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   // A Zen 3 looks ahead by itself, and is slowed down by who asks.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", 256, 6, 1, 4, 2, /*spanTerms=*/1024, /*termsAtOnce=*/2, /*termsAhead=*/12, /*sharesRequests=*/true,
+      {"x86-64-v3", 256, 6, 1, 4, 2, /*sharesRequests=*/true,
        /*asksForStreams=*/false, /*storesMasked=*/false},
-      {"x86-64-v4", 512, 14, 2, 8, 4, /*spanTerms=*/0, /*termsAtOnce=*/1, /*termsAhead=*/0, /*sharesRequests=*/false,
+      {"x86-64-v4", 512, 14, 2, 8, 4, /*sharesRequests=*/false,
        /*asksForStreams=*/true, /*storesMasked=*/true},
   };
   return levels;
@@ -108,8 +108,6 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
 void Code::prefetch(Value pointer, Cache cache) {
   LLVM::Prefetch::create(b, loc, pointer, /*rw=*/0, /*hint=*/cache == Cache::first ? 3 : 2, /*cache: of data=*/1);
 }
-
-void Code::keepInMemory() { LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst, "singlethread"); }
 
 Value Code::constant(Type type, Attribute scalar) {
   if (auto vector = dyn_cast<VectorType>(type))

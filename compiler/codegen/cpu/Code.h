@@ -24,9 +24,6 @@ struct CpuLevel {
   int64_t tileVectors; ///< 16-lane vectors of columns of a tile
   int64_t wideVectors; ///< the same for a tile of one or two rows
   int64_t mathVectors; ///< 16-lane vectors that a math function takes at once
-  int64_t spanTerms;   ///< terms that a tile of rows goes through, chunk by chunk, before the next tile has its turn
-  int64_t termsAtOnce; ///< terms of a full tile behind each other in a loop: fewer turns
-  int64_t termsAhead;  ///< so many terms ahead a full tile asks for its weights into the first cache; 0: it does not
   bool sharesRequests; ///< whether all full tiles share the requests for the weights to come; else a line a term each
   bool asksForStreams; ///< whether code asks for what it reads from end to end, and for the rows of tasks to come
   bool storesMasked;   ///< whether a store of some lanes is as good as one of all
@@ -84,8 +81,6 @@ public:
   /// Asks for the line to be brought into a cache, to be read. Any address will do.
   enum class Cache { first, second };
   void prefetch(mlir::Value pointer, Cache cache = Cache::first);
-  /// What was stored is in memory here, and not in registers that something else needs. No instruction.
-  void keepInMemory();
 
   mlir::Value constant(mlir::Type type, mlir::Attribute scalar);
   mlir::Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }

@@ -56,10 +56,6 @@ private:
 
   int64_t N;
   Value weights;
-  /// Terms in [begin, end), all chunks of which a tile goes through in its turn.
-  struct Span {
-    Value begin, end;
-  };
   /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
   Value rowsComeIn;
 
@@ -136,38 +132,34 @@ private:
     return panel;
   }
 
-  /// The sums of a chunk in the span of terms that ends with `end`, and requests for weights. The next span, or panel,
-  /// or layer lies right behind. Turn after turn, tile after tile asks for a part of it: faster than a line a term the
-  /// next cache would not answer, and the requests would hold up what is needed now. Where rows are too few for a full
-  /// tile, weights go by faster than the processor itself looks ahead: the first tile asks for all that will be needed
-  /// some pages later. A panel has two lines a term, so a small tile behind a single full one asks for the other half;
-  /// behind more it would ask too far. Tiles of few rows and half a panel are many: the first one asks, for its half.
-  SmallVector<Value> panelSums(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, int64_t terms,
-                               Span span) {
+  /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Turn after
+  /// turn, tile after tile asks for a part of it: faster than a line a term the next cache would not answer, and the
+  /// requests would hold up what is needed now. Where rows are too few for a full tile, weights go by faster than the
+  /// processor itself looks ahead: the first tile asks for all that will be needed some pages later. A panel has two
+  /// lines a term, so a small tile behind a single full one asks for the other half; behind more it would ask too far.
+  /// Tiles of few rows and half a panel are many: the first one asks, for its half.
+  SmallVector<Value> panelSums(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, Value to) {
     ArrayRef<Column> columns = panel.turns[turn];
     Value part = code.add(code.mul(code.div(row, code.num(tileRows)), panel.turns.size()), turn);
-    Value behind = code.sub(code.mul(part, code.sub(span.end, span.begin)), span.begin);
+    Value next = code.at(panel.turns[0][0].right, code.mul(code.mul(to, columns[0].stride), 4));
+    Value before = code.sub(code.mul(part, code.sub(to, from)), from);
     auto askForNext = [&](Value k, Value step) {
-      Value next = code.at(panel.turns[0][0].right, code.mul(code.mul(span.end, columns[0].stride), 4));
-      code.prefetch(code.at(next, code.mul(code.add(behind, k), step)), Code::Cache::second);
+      code.prefetch(code.at(next, code.mul(code.add(before, k), step)), Code::Cache::second);
     };
     if (rows == tileRows) {
       Value asks;
       if (rowsComeIn)
         asks = arith::AndIOp::create(code.b, code.loc, rowsComeIn,
                                      code.less(columns[0].column, code.num(2 * tileVectors * lanes)));
-      return sumsOfTile(row, columns, from, terms, [&](Value k) {
+      return sums(row, rows, columns, from, to, [&](Value k) {
         askForNext(k, panel.step);
-        if (e.level.termsAhead > 0)
-          code.prefetch(
-              code.at(columns[0].right, code.mul(code.mul(code.add(k, e.level.termsAhead), columns[0].stride), 4)));
         if (asks)
           code.when(asks, [&] { askForRows(row, rows, columns[0].column, k); });
       });
     }
     Value first = code.compare(arith::CmpIPredicate::eq, row, code.num(0));
     Value asksForHalf = code.less(row, code.num(panelVectors * tileRows));
-    return sums(row, rows, columns, from, code.add(from, terms), [&](Value k) {
+    return sums(row, rows, columns, from, to, [&](Value k) {
       // A branch that is guessed right costs less than prefetches of what is there.
       code.when(
           first,
@@ -179,25 +171,6 @@ private:
     });
   }
 
-  /// Adds the sums of the chunks from `from` to `to`, a part of a span or all of it, to those of earlier chunks.
-  void addChunks(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, Value to, Span span) {
-    code.loop(from, to, chunk, [&](Value k) {
-      ArrayRef<Column> columns = panel.turns[turn];
-      SmallVector<Value> part = panelSums(row, rows, panel, turn, k, chunk, span);
-      auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
-        for (int64_t i = 0; i < rows; ++i)
-          for (unsigned c = 0; c < columns.size(); ++c) {
-            Value place = partialAt(row, i, columns[c]);
-            code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
-          }
-      };
-      code.when(
-          code.compare(arith::CmpIPredicate::eq, k, code.num(0)), [&] { wait([](Value sum, Value) { return sum; }); },
-          [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
-      code.keepInMemory();
-    });
-  }
-
   /// All rows times one panel. A tile of rows has all of its columns before the next: where they are two turns, what a
   /// line of weights brings with it is wanted next.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
@@ -206,23 +179,29 @@ private:
       return overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
         store(row, rows, panel.turns[0], sumsOfFew(row, rows, panel.turns[0]));
       });
-    int64_t lastChunk = K > chunk ? llvm::alignDown(K - 1, chunk) : 0;
-    int64_t spanTerms = std::max<int64_t>(chunk, llvm::alignDown(e.level.spanTerms, chunk));
-    int64_t lastSpan = llvm::alignDown(lastChunk, spanTerms);
-    if (lastSpan > 0)
-      code.loop(code.num(0), code.num(lastSpan), spanTerms, [&](Value from) {
-        Span span{from, code.add(from, spanTerms)};
+    int64_t last = K > chunk ? llvm::alignDown(K - 1, chunk) : 0;
+    if (last > 0)
+      code.loop(code.num(0), code.num(last), chunk, [&](Value from) {
+        Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
         overTiles([&](Value row, int64_t rows) {
-          for (unsigned turn = 0; turn < panel.turns.size(); ++turn)
-            addChunks(row, rows, panel, turn, span.begin, span.end, span);
+          for (auto [turn, columns] : llvm::enumerate(panel.turns)) {
+            SmallVector<Value> part = panelSums(row, rows, panel, turn, from, code.add(from, chunk));
+            auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
+              for (int64_t i = 0; i < rows; ++i)
+                for (unsigned c = 0; c < columns.size(); ++c) {
+                  Value place = partialAt(row, i, columns[c]);
+                  code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
+                }
+            };
+            code.when(
+                isFirst, [&] { wait([](Value sum, Value) { return sum; }); },
+                [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
+          }
         });
       });
-    Span span{code.num(lastSpan), code.num(K)};
     auto finish = [&](Value row, int64_t rows) {
       for (auto [turn, columns] : llvm::enumerate(panel.turns)) {
-        if (lastSpan < lastChunk)
-          addChunks(row, rows, panel, turn, span.begin, code.num(lastChunk), span);
-        SmallVector<Value> total = panelSums(row, rows, panel, turn, code.num(lastChunk), K - lastChunk, span);
+        SmallVector<Value> total = panelSums(row, rows, panel, turn, code.num(last), code.num(K));
         for (int64_t i = 0; partials && i < rows; ++i)
           for (unsigned c = 0; c < columns.size(); ++c) {
             Value &sum = total[i * columns.size() + c], place = partialAt(row, i, columns[c]);

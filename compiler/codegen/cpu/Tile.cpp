@@ -59,20 +59,6 @@ SmallVector<Value> TileEmitter::sums(Value row, int64_t rows, ArrayRef<Column> c
                    [&](Value k, ValueRange sofar) { return withTerm(k, row, starts, rows, columns, sofar, beside); });
 }
 
-SmallVector<Value> TileEmitter::sumsOfTile(Value row, ArrayRef<Column> columns, Value from, int64_t terms,
-                                           llvm::function_ref<void(Value k)> beside) {
-  SmallVector<Value> all(tileRows * columns.size(), code.zero(vector)), starts = rowPointers(row, tileRows);
-  int64_t atOnce = e.level.termsAtOnce, whole = llvm::alignDown(terms, atOnce);
-  auto add = [&](Value k, int64_t count, SmallVector<Value> sofar) {
-    for (int64_t i = 0; i < count; ++i)
-      sofar = withTerm(code.add(k, i), row, starts, tileRows, columns, sofar, beside);
-    return sofar;
-  };
-  all = code.loop(from, code.add(from, whole), atOnce, all,
-                  [&](Value k, ValueRange sofar) { return add(k, atOnce, llvm::to_vector(sofar)); });
-  return add(code.add(from, whole), terms - whole, all);
-}
-
 SmallVector<Value> TileEmitter::sumsOfFew(Value row, int64_t rows, ArrayRef<Column> columns) {
   SmallVector<Value> all(rows * columns.size(), code.zero(vector)), starts = rowPointers(row, rows);
   for (int64_t k = 0; k < K; ++k)

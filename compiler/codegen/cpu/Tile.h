@@ -63,9 +63,6 @@ protected:
   llvm::SmallVector<mlir::Value> sums(
       mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns, mlir::Value from, mlir::Value to,
       llvm::function_ref<void(mlir::Value k)> beside = [](mlir::Value) {});
-  /// The same over so many terms from `from` on, for a full tile.
-  llvm::SmallVector<mlir::Value> sumsOfTile(mlir::Value row, llvm::ArrayRef<Column> columns, mlir::Value from,
-                                            int64_t terms, llvm::function_ref<void(mlir::Value k)> beside);
   /// The same over all terms, which are few: code for each.
   llvm::SmallVector<mlir::Value> sumsOfFew(mlir::Value row, int64_t rows, llvm::ArrayRef<Column> columns);
   /// The same over all terms, chain by chain.
