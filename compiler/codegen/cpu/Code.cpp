@@ -13,10 +13,8 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   // A Zen 3 looks ahead by itself, and is slowed down by who asks.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", 256, 6, 1, 4, 2, /*sharesRequests=*/true,
-       /*asksForStreams=*/false, /*storesMasked=*/false},
-      {"x86-64-v4", 512, 14, 2, 8, 4, /*sharesRequests=*/false,
-       /*asksForStreams=*/true, /*storesMasked=*/true},
+      {"x86-64-v3", 256, 6, 1, 4, 2, /*sharesRequests=*/true, /*asksForStreams=*/false, /*storesMasked=*/false},
+      {"x86-64-v4", 512, 14, 2, 8, 4, /*sharesRequests=*/false, /*asksForStreams=*/true, /*storesMasked=*/true},
   };
   return levels;
 }
