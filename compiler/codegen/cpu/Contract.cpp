@@ -116,7 +116,7 @@ private:
   /// A panel as a tile goes through it.
   struct Panel {
     SmallVector<SmallVector<Column>> turns; ///< its columns, `tileVectors` vectors at a time
-    Value step;                             ///< bytes that a full tile asks for at each term
+    Value step;                             ///< bytes of the next weights that a full tile asks for at each term
   };
   Panel panelOf(Value pointer, Value column, int64_t width, int64_t valid) {
     Panel panel;
@@ -171,6 +171,20 @@ private:
     });
   }
 
+  /// The sums of one chunk wait for those of the next; the first chunk's are what waits.
+  void addToPartials(Value row, int64_t rows, ArrayRef<Column> columns, ArrayRef<Value> sums, Value isFirst) {
+    auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
+      for (int64_t i = 0; i < rows; ++i)
+        for (unsigned c = 0; c < columns.size(); ++c) {
+          Value place = partialAt(row, i, columns[c]);
+          code.storeVector(soFar(sums[i * columns.size() + c], place), place, {});
+        }
+    };
+    code.when(
+        isFirst, [&] { wait([](Value sum, Value) { return sum; }); },
+        [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
+  }
+
   /// All rows times one panel. A tile of rows has all of its columns before the next: where they are two turns, what a
   /// line of weights brings with it is wanted next.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
@@ -184,19 +198,8 @@ private:
       code.loop(code.num(0), code.num(last), chunk, [&](Value from) {
         Value isFirst = code.compare(arith::CmpIPredicate::eq, from, code.num(0));
         overTiles([&](Value row, int64_t rows) {
-          for (auto [turn, columns] : llvm::enumerate(panel.turns)) {
-            SmallVector<Value> part = panelSums(row, rows, panel, turn, from, code.add(from, chunk));
-            auto wait = [&](llvm::function_ref<Value(Value sum, Value place)> soFar) {
-              for (int64_t i = 0; i < rows; ++i)
-                for (unsigned c = 0; c < columns.size(); ++c) {
-                  Value place = partialAt(row, i, columns[c]);
-                  code.storeVector(soFar(part[i * columns.size() + c], place), place, {});
-                }
-            };
-            code.when(
-                isFirst, [&] { wait([](Value sum, Value) { return sum; }); },
-                [&] { wait([&](Value sum, Value place) { return plus(code.loadVector(element, place, {}), sum); }); });
-          }
+          for (auto [turn, columns] : llvm::enumerate(panel.turns))
+            addToPartials(row, rows, columns, panelSums(row, rows, panel, turn, from, code.add(from, chunk)), isFirst);
         });
       });
     auto finish = [&](Value row, int64_t rows) {
