@@ -21,6 +21,12 @@ struct Case {
   unsigned mix;
 };
 
+static std::string describe(const Case &one) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *one.subject.op << ", mix " << one.mix;
+  return text;
+}
+
 /// "func.func @main" of the cases' ops side by side, each with arguments of its own.
 static std::string mainOf(ArrayRef<Case> cases) {
   SmallVector<Type> arguments, results;
@@ -91,11 +97,6 @@ void LowerLaw::check(ArrayRef<Case> cases) {
   llvm::Expected<std::vector<HostTensor>> results = (*artifact)->run(inputs, call);
   ASSERT_TRUE(bool(results)) << llvm::toString(results.takeError());
   ASSERT_EQ(results->size(), cases.size());
-  auto describe = [](const Case &one) {
-    std::string text;
-    llvm::raw_string_ostream(text) << *one.subject.op << ", mix " << one.mix;
-    return text;
-  };
   for (auto [one, result, operands] : llvm::zip_equal(cases, *results, own))
     for (int64_t m = 0; m < members; ++m) {
       EvaluateContext reference;
@@ -128,8 +129,10 @@ TEST_P(LowerLaw, Holds) {
       cases.push_back({subject, mix});
   if (cudaTarget())
     return check(cases);
-  for (const Case &one : cases)
+  for (const Case &one : cases) {
+    SCOPED_TRACE(describe(one));
     check(one);
+  }
 }
 
 /// On the CPU each by itself; for a device, whose compilers take their time, neighbours of one op in one artifact.

@@ -113,23 +113,30 @@ private:
     code.prefetch(code.at(left.pointer, code.mul(place, 4)));
   }
 
-  /// A panel as a tile goes through it.
-  struct Panel {
-    SmallVector<SmallVector<Column>> turns; ///< its columns, `tileVectors` vectors at a time
-    Value step;                             ///< bytes of the next weights that a full tile asks for at each term
-  };
-  Panel panelOf(Value pointer, Value column, int64_t width, int64_t valid) {
-    Panel panel;
+  /// A panel's columns, `tileVectors` vectors at a time.
+  SmallVector<SmallVector<Column>> turnsOf(Value pointer, Value column, int64_t width, int64_t valid) {
+    SmallVector<SmallVector<Column>> turns;
     for (int64_t v = 0; v * lanes < width; ++v) {
       if (v % tileVectors == 0)
-        panel.turns.emplace_back();
-      panel.turns.back().push_back(
+        turns.emplace_back();
+      turns.back().push_back(
           columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width, valid - v * lanes, v * lanes));
     }
-    int64_t ofTurn = width * 4 / panel.turns.size();
-    Value tiles = code.add(code.div(code.sub(code.sub(end(), begin()), code.num(1)), code.num(tileRows)), 1);
-    panel.step = e.level.sharesRequests ? code.add(code.div(code.num(ofTurn - 1), tiles), 1) : code.num(64);
-    return panel;
+    return turns;
+  }
+
+  /// A panel as tiles go through it, and how many bytes of the next weights a full tile asks for at each term.
+  struct Panel {
+    SmallVector<SmallVector<Column>> turns;
+    Value step;
+  };
+  /// An even share of a turn's bytes; what a tile of left-over rows would ask for is left to the processor.
+  Value stepOf(int64_t bytesOfTurn) {
+    if (!e.level.sharesRequests)
+      return code.num(64);
+    Value rows = code.sub(end(), begin()),
+          tiles = code.add(code.div(code.sub(rows, code.num(1)), code.num(tileRows)), 1);
+    return code.add(code.div(code.num(bytesOfTurn - 1), tiles), 1);
   }
 
   /// The sums of a chunk, and requests for weights. The next chunk, or panel, or layer lies right behind. Turn after
@@ -188,7 +195,8 @@ private:
   /// All rows times one panel. A tile of rows has all of its columns before the next: where they are two turns, what a
   /// line of weights brings with it is wanted next.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
-    Panel panel = panelOf(pointer, column, width, valid);
+    SmallVector<SmallVector<Column>> turns = turnsOf(pointer, column, width, valid);
+    Panel panel{turns, stepOf(width * 4 / turns.size())};
     if (step.longMaps && K <= fewTerms && width <= lanes)
       return overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
         store(row, rows, panel.turns[0], sumsOfFew(row, rows, panel.turns[0]));
@@ -231,8 +239,7 @@ private:
   void emitByRows(int64_t panels) {
     overTiles([&](Value row, int64_t rows) {
       code.loop(code.num(0), code.num(panels), 1, [&](Value panel) {
-        Panel whole = panelOf(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns);
-        for (ArrayRef<Column> columns : whole.turns)
+        for (ArrayRef<Column> columns : turnsOf(panelAt(panel), columnOf(panel), rt::panelColumns, rt::panelColumns))
           store(row, rows, columns, sums(row, rows, columns, code.num(0), code.num(K)));
       });
     });
