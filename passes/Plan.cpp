@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
+#include "passes/analysis/Strips.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
@@ -267,6 +268,13 @@ private:
     return true;
   }
 
+  /// What a program of several launches may be cut along.
+  StringAttr strips() {
+    bool canBe = steps.size() > 1 && !chunk && getGroups(module).empty();
+    std::optional<std::string> axis = canBe ? stripAxis(function) : std::nullopt;
+    return axis ? builder.getStringAttr(*axis) : StringAttr();
+  }
+
   LogicalResult emit() {
     SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
 
@@ -281,7 +289,7 @@ private:
       addSize(activeSize(group).str(), 0);
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
                                            sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
-                                           arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr());
+                                           arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr(), strips());
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())

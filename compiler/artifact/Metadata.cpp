@@ -226,6 +226,8 @@ private:
     table->chunk = program.getChunk().value_or(0);
     if (table->chunk && !llvm::is_contained(root.required_features, "pieces"))
       root.required_features.push_back("pieces");
+    if (std::optional<StringRef> axis = program.getStrips())
+      table->strips = llvm::find(symbols, *axis) - symbols.begin();
     if (std::optional<Footprint> bytes = footprintOf(program, weights, codes.front().ensemble->members.size())) {
       table->memory = std::make_unique<fb::MemoryT>();
       table->memory->weights = bytes->weights;

@@ -165,6 +165,8 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expected 'active' among the sizes, got ") << getSizes();
   if (int64_t(getArena()) < 0 || int64_t(getChunk().value_or(1)) < 1)
     return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
+  if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveSize(Size::symbol(*axis))))
+    return emitOpError("expected 'strips' to be a size of the call, got '") << *axis << "'";
   return expectSizes(*this, "each of 'flops'", getFlops());
 }
 

@@ -23,6 +23,9 @@ public:
       return status;
     if (auto status = sizes())
       return status;
+    if (program.strips() && (program.strips() >= numSizes || program.chunk() || numSets(program) > 1 ||
+                             program.sizes()->Get(program.strips())->kind() == fb::SizeKind::active))
+      return bad("strips", 0, "go along size %u of %u", program.strips(), numSizes);
     if (!isSound(program.flops(), numSizes))
       return bad("flops", 0, "are no sound extent");
     if (count(program.arena()) > 0 && !atMost(program.arena()->Get(0), INT64_MAX, arena))

@@ -87,6 +87,26 @@ TEST_F(Changed, pieces) {
        }));
 }
 
+TEST_F(Changed, strips) {
+  auto program = [](auto change) { return [change](fb::RootT &root) { change(*root.programs[0]); }; };
+  ASSERT_EQ(fb::GetRoot(seedNamed("strips").data() + 256)->programs()->Get(0)->strips(), 1u);
+  refused("strips", "go along size 9 of 2", program([](fb::ProgramT &p) { p.strips = 9; }));
+  refused("pieces", "go along size 1 of 4", program([](fb::ProgramT &p) { p.strips = 1; }));
+  refused("groups", "go along size 1 of", program([](fb::ProgramT &p) { p.strips = 1; }));
+  runs("strips", program([](fb::ProgramT &p) { p.strips = 0; }));
+  // Buffers that do not grow with the axis, or not evenly; that lie elsewhere; launches in another order, or of another set.
+  for (auto change : {+[](fb::BufferT &b) { b.bytes->terms[0]->sizes = {0}; },
+                      +[](fb::BufferT &b) { b.bytes->terms[0]->divs = {1, 3}; },
+                      +[](fb::BufferT &b) { b.bytes->terms[0]->coef = 0; }, +[](fb::BufferT &b) { b.offset.reset(); }})
+    runs("strips", program([=](fb::ProgramT &p) {
+           for (auto &buffer : p.buffers)
+             if (buffer->space == fb::Space::arena)
+               change(*buffer);
+         }));
+  runs("strips", program([](fb::ProgramT &p) { std::swap(p.steps.front(), p.steps.back()); }));
+  runs("strips", program([](fb::ProgramT &p) { launchOf(p, 1).lifted = false; }));
+}
+
 TEST_F(Changed, groups) {
   auto members = [](size_t group, std::vector<uint32_t> to) {
     return [=](fb::RootT &root) { root.groups[group]->members = to; };

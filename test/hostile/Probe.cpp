@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The probe: code that leads to it, the order of a call's launches, and what each may touch.
+// The probe: code that leads to it, and all that the C interface does with an artifact.
 #include "Probe.h"
 
-#include "core/Check.h"
-#include "core/Geometry.h"
+#include "Expectation.h"
 #include "device/cpu/Engine.h"
 
 #include <cstdio>
@@ -19,167 +18,6 @@ namespace {
 constexpr uint64_t kMostFile = uint64_t(1) << 20;
 /// Inputs and outputs past this are not made: what a caller would have to bring is no fault of the artifact's.
 constexpr uint64_t kMostPort = uint64_t(1) << 20;
-/// Of what is larger, the ends are touched.
-constexpr int64_t kMostTouched = 1 << 14;
-constexpr uint32_t kMultiprocessors = 100; ///< FakeDriver::multiprocessors
-
-[[noreturn]] [[gnu::format(printf, 1, 2)]] void wrong(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  std::vfprintf(stderr, format, args);
-  va_end(args);
-  std::fputc('\n', stderr);
-  std::abort();
-}
-
-/// Reads every byte, so that a sanitizer sees it.
-void read(const char *at, int64_t bytes) {
-  static volatile uint64_t sink;
-  for (; bytes > kMostTouched; at += bytes - kMostTouched / 2, bytes = kMostTouched / 2)
-    sink = sink + xxh64(at, kMostTouched / 2);
-  sink = sink + xxh64(at, size_t(std::max<int64_t>(bytes, 0)));
-}
-void write(char *at, int64_t bytes) {
-  for (; bytes > kMostTouched; at += bytes - kMostTouched / 2, bytes = kMostTouched / 2)
-    std::memset(at, 0, kMostTouched / 2);
-  std::memset(at, 0, size_t(std::max<int64_t>(bytes, 0)));
-}
-
-/// One call of a program: the launches that are to come, in order.
-class Expectation {
-public:
-  Expectation(const fb::Root &root, const fb::Program &program, std::vector<uint32_t> active)
-      : root(root), program(program), active(std::move(active)) {}
-
-  /// `sizes` are those of the call.
-  void start(const int64_t *sizes) {
-    due.clear();
-    next = 0;
-    std::copy(sizes, sizes + count(program.sizes()), all);
-    size_t chunk = program.chunk() ? program.chunk() : active.size();
-    for (size_t first = 0; first < active.size(); first += chunk)
-      each([&](const fb::Launch &l) { return !l.whole() && (l.lifted() || first == 0); },
-           std::span(active).subspan(first, std::min(chunk, active.size() - first)));
-    each([](const fb::Launch &l) { return l.whole(); }, active);
-  }
-  bool done() const { return next == due.size(); }
-  int seen() const { return int(next); }
-
-  void onCpu(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end, char *scratch) {
-    const Due &launch = take();
-    const fb::Launch &l = *launch.launch;
-    if (static_cast<const void *>(args + count(l.args())) != sizes)
-      wrong("launch %zu of %zu: the sizes are %td words behind the arguments, expected %u", next, due.size(),
-            reinterpret_cast<void *const *>(sizes) - args, count(l.args()));
-    int64_t rows = valueOf(l.rows(), sizes);
-    if (tile < l.row_quantum() || tile > l.row_tile_max() || tile % l.row_quantum() || begin != 0 ||
-        end != (l.lifted() ? membersOf(l.set(), launch.piece) : 1) * ((rows + tile - 1) / tile))
-      wrong("tasks %lld to %lld of tiles of %lld rows are not all of %lld rows", (long long)begin, (long long)end,
-            (long long)tile, (long long)rows);
-    write(scratch, int64_t(l.scratch()));
-    touch(launch, args, sizes);
-  }
-  void onDevice(const void *parameters) {
-    const Due &launch = take();
-    auto *words = static_cast<const char *>(parameters);
-    touch(launch, reinterpret_cast<void *const *>(words),
-          reinterpret_cast<const int64_t *>(words) + count(launch.launch->args()));
-  }
-
-private:
-  struct Due {
-    const fb::Launch *launch;
-    std::span<const uint32_t> piece; ///< of the active members
-  };
-
-  uint32_t membersOf(uint32_t set, std::span<const uint32_t> piece) const {
-    uint32_t n = 0;
-    for (uint32_t g = set - 1, i = 0; set && i < count(root.groups()->Get(g)->members()); ++i)
-      n += uint32_t(std::ranges::count(piece, root.groups()->Get(g)->members()->Get(i)));
-    return set ? n : uint32_t(piece.size());
-  }
-  /// The sizes of a piece.
-  const int64_t *sizesOf(std::span<const uint32_t> piece) {
-    for (uint32_t i = 0; i < count(program.sizes()); ++i) {
-      const fb::Size &size = *program.sizes()->Get(i);
-      ofPiece[i] = size.kind() == fb::SizeKind::active ? membersOf(i ? size.source() : 0, piece) : all[i];
-    }
-    return ofPiece;
-  }
-  template <typename Takes> void each(Takes takes, std::span<const uint32_t> piece) {
-    const int64_t *sizes = sizesOf(piece);
-    forEachLaunch(program, [&](const fb::Launch &l, uint32_t) {
-      uint32_t own = membersOf(l.set(), piece);
-      if (takes(l) && (isForCuda(program) ? hasBlocks(l, sizes) : valueOf(l.rows(), sizes) && (own || !l.lifted())))
-        due.push_back({&l, piece});
-      return false;
-    });
-  }
-  /// Of the geometry that the engine takes.
-  static bool hasBlocks(const fb::Launch &l, const int64_t *sizes) {
-    auto blocks = [&](uint32_t g) {
-      uint64_t product = 1;
-      for (const fb::Extent *extent : *geometryOf(l, g).grid)
-        product *= uint64_t(valueOf(extent, sizes));
-      return product;
-    };
-    uint32_t g = 0;
-    while (g + 1 < numGeometries(l) && (2 * blocks(g) < kMultiprocessors || blocks(g + 1) <= blocks(g)))
-      ++g;
-    return blocks(g) != 0;
-  }
-  const Due &take() {
-    if (next == due.size())
-      wrong("a launch that is not due");
-    return due[next++];
-  }
-
-  /// All that the arguments of the launch promise.
-  void touch(const Due &launch, void *const *args, const int64_t *sizes) {
-    const auto *parts = launch.launch->parts();
-    uint32_t part = 0, ends = count(parts) ? parts->Get(0)->args() : 0;
-    for (uint32_t a = 0; a < count(launch.launch->args()); ++a) {
-      const fb::Arg &arg = *launch.launch->args()->Get(a);
-      while (count(parts) && a >= ends)
-        ends += parts->Get(++part)->args();
-      uint32_t members = membersOf(count(parts) ? parts->Get(part)->set() : launch.launch->set(), launch.piece);
-      const fb::Buffer &b = *program.buffers()->Get(uint32_t(arg.buffer()));
-      auto *at = static_cast<char *>(args[a]);
-      bool written = b.space() != fb::Space::input && b.space() != fb::Space::constant;
-      if (b.space() == fb::Space::constant) {
-        const fb::Slot &slot = *root.slots()->Get(uint32_t(b.slot()));
-        if (!slot.per_member())
-          read(at + 0, int64_t(slot.bytes_each()) - valueOf(arg.offset(), sizes));
-        for (uint32_t p = 0; slot.per_member() && p < members; ++p)
-          read(reinterpret_cast<const char *const *>(at)[p], int64_t(slot.bytes_each()));
-        continue;
-      }
-      int64_t bytes = valueOf(b.bytes(), sizes) - valueOf(arg.offset(), sizes);
-      if (arg.set() < 0) {
-        written ? write(at, bytes) : read(at, bytes);
-        continue;
-      }
-      auto *own = reinterpret_cast<char *const *>(at);
-      for (uint32_t p = 0; p < members; ++p)
-        written ? write(own[p], partOf(b)) : read(own[p], partOf(b));
-    }
-  }
-
-  /// A member's bytes of a buffer that has room for all active ones, or for a piece of them.
-  int64_t partOf(const fb::Buffer &b) {
-    size_t members = active.size();
-    if (program.chunk() && b.space() == fb::Space::arena && !b.whole())
-      members = std::min<size_t>(members, program.chunk());
-    return valueOf(b.bytes(), sizesOf(std::span(active).first(members))) / int64_t(members);
-  }
-
-  const fb::Root &root;
-  const fb::Program &program;
-  std::vector<uint32_t> active;
-  std::vector<Due> due;
-  size_t next = 0;
-  int64_t all[kMaxSizes] = {}, ofPiece[kMaxSizes] = {};
-};
 
 Expectation *expectation;
 
@@ -213,6 +51,66 @@ bool isHarmless(const File &file, const fb::Root &root, const fb::Program &progr
         return true;
     return false;
   });
+}
+
+/// Where the strips of a call would read and write: inside of buffers, and of what launches make for each other, no thread
+/// where another one does. Nothing is run.
+void checkStrips(Artifact &artifact, const fb::Program &program, const tutti_program_t &about,
+                 const std::vector<uint32_t> &active, const int64_t *sizes) {
+  constexpr uint64_t apart = uint64_t(1) << 48; // more than any memory that a session takes
+  Call call(artifact);
+  call.program = &program;
+  if (!call.build(about))
+    return;
+  std::copy(active.begin(), active.end(), call.active.begin());
+  call.numActive = uint32_t(active.size());
+  call.updateSets();
+  std::copy(sizes, sizes + call.sizes.size(), call.sizes.begin());
+  Array<int64_t> most;
+  if (!call.largestSizes(most))
+    return;
+  int64_t arena = count(program.arena()) ? valueOf(program.arena()->Get(0), most.data()) : 0;
+  call.arena = reinterpret_cast<char *>(apart);
+  for (uint32_t i = 0; i < call.buffers.size(); ++i)
+    call.buffers[i] = reinterpret_cast<char *>((i + 2) * apart);
+  call.updateOffsets();
+  for (uint32_t threads : {1, 3, 16}) {
+    Strips strips;
+    Strips::when = Strips::When::always;
+    bool chosen = strips.build(call, threads) && strips.choose(call, threads);
+    Strips::when = Strips::When::never;
+    if (!chosen)
+      return;
+    for (Strips::Phase phase : {Strips::shared, Strips::members}) {
+      uint64_t areaEnd = 0; // of the thread before
+      for (uint32_t thread = 0; thread < threads; ++thread) {
+        uint64_t areaStart = UINT64_MAX, end = 0;
+        for (int64_t strip : {int64_t(0), strips.numStrips(phase) / 2, strips.numStrips(phase) - 1}) {
+          if (strip < 0 || strip >= strips.numStrips(phase))
+            continue;
+          const uint64_t *words = strips.argumentsOf(call, phase, thread, strip);
+          for (uint32_t l = 0; l < call.launches.size(); ++l)
+            for (uint32_t a = 0; strips.phaseOf(l) == phase && a < call.launches[l].numArgs; ++a) {
+              uint32_t buffer = call.args[call.launches[l].firstArg + a].buffer;
+              const fb::Buffer &b = *program.buffers()->Get(buffer);
+              uint64_t at = words[call.launches[l].firstWord + a], place = at % apart;
+              int64_t bytes = valueOf(b.bytes(), strips.sizesOf(phase, strips.isLast(phase, strip)));
+              int64_t room = b.space() == fb::Space::arena ? arena : valueOf(b.bytes(), sizes);
+              if (const fb::Slot *slot = call.slotOf(buffer))
+                bytes = slot->per_member() ? 8 : 0, room = slot->per_member() ? 8 * int64_t(active.size()) : 0;
+              if (int64_t(place) > room - bytes)
+                wrong("strip %lld: argument %u of launch %u is at %llu + %lld of %lld bytes", (long long)strip, a, l,
+                      (unsigned long long)place, (long long)bytes, (long long)room);
+              if (strips.isLocal(buffer))
+                areaStart = std::min(areaStart, at), end = std::max(end, at + uint64_t(bytes));
+            }
+        }
+        if (areaStart < areaEnd)
+          wrong("the strips of thread %u reach into those of another", thread);
+        areaEnd = std::max(areaEnd, end);
+      }
+    }
+  }
 }
 
 /// Memory of the caller's for a port, as long as it has to be and no longer.
@@ -367,6 +265,13 @@ private:
       own.data = nullptr;
       expectStatus(tutti_session_bind_output(session, bound.port.head, &own));
     }
+    if (device == TUTTI_DEVICE_CPU) {
+      int64_t largest[kMaxSizes] = {sizes[0]};
+      for (uint32_t i = 1; i < count(program.sizes()); ++i)
+        largest[i] = program.sizes()->Get(i)->kind() == fb::SizeKind::active ? sizes[i] : program.sizes()->Get(i)->hi();
+      checkStrips(*unwrap(artifact), program, about, active, sizes);
+      checkStrips(*unwrap(artifact), program, about, active, largest);
+    }
     Expectation expected(root, program, active);
     for (bool bound : {false, true}) {
       for (const Bound &output : outputs) {
@@ -432,6 +337,7 @@ File expand(std::string_view head, std::string_view code) {
 }
 
 Outcome exercise(const File &file, tutti_device_t device) {
+  Strips::when = Strips::When::never;
   Outcome outcome;
   tutti_artifact_t *artifact = nullptr;
   tutti_error_t error = {};

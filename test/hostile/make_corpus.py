@@ -31,6 +31,14 @@ def dense(path: Path, *widths: int, rows="batch", seed: int = 0):
     path.write_bytes(model(nodes, weights, *ports))
 
 
+def turned(path: Path, seed: int):
+    """Two layers with a transposition between them: launches that run in strips."""
+    weights = [tensor(f"w{i}", (k, n), F32, struct.pack(f"<{k * n}f", *(((seed + j) % 5 - 2) / 4 for j in range(k * n))))
+               for i, (k, n) in enumerate(((6, 5), (4, 3)))]
+    nodes = [node("MatMul", ["x", "w0"], "m"), node("Transpose", ["m"], "t", perm=[0, 2, 1]), node("MatMul", ["t", "w1"], "y")]
+    path.write_bytes(model(nodes, weights, [value_info("x", ["batch", 4, 6])], [value_info("y", ["batch", 5, 3])]))
+
+
 def head(artifact: Path) -> bytes:
     data = artifact.read_bytes()
     offset, size = struct.unpack_from("<QQ", data, 24)
@@ -45,6 +53,7 @@ def main(compiler: Path):
         for m in range(3):
             dense(folder / f"{m}.onnx", 4, 6, 2, seed=m)
             dense(folder / f"s{m}.onnx", 4, 2, rows="n", seed=m)
+            turned(folder / f"t{m}.onnx", seed=m)
         dense(folder / "other.onnx", 4, 3, 5, 2)
         subprocess.run([sys.executable, here.parent / "tools/ways.py", "sizes", folder / "large", "5"], check=True)
         subprocess.run([sys.executable, here.parent / "tools/ways.py", "unequal", folder / "unlike", "3"], check=True)
@@ -60,6 +69,7 @@ def main(compiler: Path):
             "own-inputs": equal[:2] + ["--input", "x=member", "--share", "none"],
             "groups": unequal,
             "sizes": sized + ["--dim", "n=3,5"],
+            "strips": [f"t{m}.onnx" for m in range(3)] + ["--dim", "batch=1..16"],
             "pieces": large + ["--output", "y=members,std"] + limit,
             "group-pieces": unlike,
             "device": equal + heads + ["--precision", "tf32"],

@@ -3,6 +3,7 @@
 #include "Compiled.h"
 
 #include "compiler/import/Weights.h"
+#include "runtime/device/cpu/Strips.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -223,8 +224,11 @@ llvm::Expected<std::vector<HostTensor>> Artifact::run(ArrayRef<HostTensor> input
     if (tutti_status_t status = tutti_session_bind_output(session, head, &tensor))
       return said(status);
   }
-  if (tutti_status_t status = tutti_session_run(session))
-    return said(status);
+  rt::Strips::when = call.strips ? rt::Strips::When::always : rt::Strips::When::faster;
+  tutti_status_t ran = tutti_session_run(session);
+  rt::Strips::when = rt::Strips::When::faster;
+  if (ran)
+    return said(ran);
   for (auto [own, result] : llvm::zip_equal(memory, results)) {
     if (llvm::any_of(ArrayRef(own).take_back(guard), [](char byte) { return byte != untouched; }))
       return llvm::createStringError("a result is written past its end");

@@ -43,6 +43,7 @@ struct Call {
   uint32_t threads = 1;
   std::string level = cudaTarget() ? "" : "x86-64-v3"; ///< of the CPU; empty: on the CUDA target
   int64_t batch = 0;                                   ///< the size, where no input has it
+  bool strips = false; ///< on a CPU: whatever can run strip by strip does, in the shortest strips
 };
 
 /// Compiles a model to `request.output` for what the request names.

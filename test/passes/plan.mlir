@@ -153,3 +153,35 @@ module attributes {tutti.members = 1 : i64} {
     return %1, %2 : tensor<?x8x8xf32, ["active"]>, tensor<?x8x8xf32, ["active"]>
   }
 }
+
+// -----
+
+// Launches along one axis may run strip by strip of it, if it is outermost wherever it is ...
+module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  // CHECK: plan.program {{.*}} arena 10240 attributes {strips = "batch"} {
+  func.func @main(%x: tensor<?x4x5xf32, ["batch"]> {tutti.name = "x"}, %s: tensor<?x5x4xf32, ["active"]> {tutti.name = "s"}) -> (tensor<?x?x5x4xf32, ["active", "batch"]> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.reduce sum %x [2] : tensor<?x4x5xf32, ["batch"]>
+    %1 = tutti.sub %x, %0 : tensor<?x4x5xf32, ["batch"]>, tensor<?x4x1xf32, ["batch"]>
+    %2 = tutti.transpose %1 [0, 2, 1] : tensor<?x4x5xf32, ["batch"]>
+    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, ["batch"]>
+    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, ["batch"]>, tensor<?x5x1xf32, ["batch"]>
+    %5 = tutti.reshape %s : tensor<?x5x4xf32, ["active"]> -> tensor<?x1x5x4xf32, ["active"]>
+    %6 = tutti.add %4, %5 : tensor<?x5x4xf32, ["batch"]>, tensor<?x1x5x4xf32, ["active"]>
+    return %6 : tensor<?x?x5x4xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// ... which it is not here, and of a single launch there is nothing to keep.
+module attributes {tutti.members = 1 : i64, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  // CHECK: plan.program {{.*}} arena {{[1-9][0-9]*}} {
+  func.func @main(%x: tensor<4x?x5xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x5x4xf32, ["batch"]> {tutti.name = "y", tutti.head = "members"}) {
+    %0 = tutti.reduce sum %x [2] : tensor<4x?x5xf32, ["batch"]>
+    %1 = tutti.sub %x, %0 : tensor<4x?x5xf32, ["batch"]>, tensor<4x?x1xf32, ["batch"]>
+    %2 = tutti.transpose %1 [1, 2, 0] : tensor<4x?x5xf32, ["batch"]>
+    %3 = tutti.reduce sum %2 [2] : tensor<?x5x4xf32, ["batch"]>
+    %4 = tutti.sub %2, %3 : tensor<?x5x4xf32, ["batch"]>, tensor<?x5x1xf32, ["batch"]>
+    return %4 : tensor<?x5x4xf32, ["batch"]>
+  }
+}

@@ -110,7 +110,7 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
   std::vector targets{b.CreateString(cuda ? "cuda" : "cpu")};
   std::vector arena{extent(b, 64, kN * 4, {0, 1})};
   return fb::CreateProgramDirect(b, "infer", &targets, nullptr, &sizes, 1, &ports, &buffers, &steps, &arena, "f32",
-                                 extent(b, 0, 2 * kK * kN, {0, 1}));
+                                 extent(b, 0, 2 * kK * kN, {0, 1}), /*chunk=*/0, /*memory=*/0, spec.strips);
 }
 
 struct Places {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Asking, binding and running through the C and C++ interfaces.
 #include "Fixture.h"
+#include "device/cpu/Strips.h"
 
 using namespace tutti::rt::test;
 using tutti::Error;
+using tutti::rt::Strips;
 
 TEST(Info, saysWhatIsInside) {
   Fixture f;
@@ -95,6 +97,26 @@ TEST(Session, computesForEveryBatchAndThreadCount) {
       EXPECT_EQ(f.get("members"), answer.members);
       EXPECT_EQ(f.get("mean"), answer.mean);
     }
+  }
+}
+
+TEST(Session, givesTheSameInStrips) {
+  for (uint32_t threads : {1, 2, 5}) {
+    Fixture f({}, threads);
+    for (auto [batch, when] : {std::pair(64, Strips::When::always), {17, Strips::When::never},
+                               {3, Strips::When::always}, {64, Strips::When::faster}}) {
+      auto x = inputOf(batch);
+      Strips::when = when;
+      for (std::vector<uint32_t> active : {std::vector<uint32_t>{0, 1, 2}, {2, 0}}) {
+        ASSERT_FALSE(f.session.setActive(active));
+        ASSERT_FALSE(f.bind(x));
+        ASSERT_FALSE(f.session.run());
+        Answer answer = answerOf(x, active);
+        EXPECT_EQ(f.get("members"), answer.members) << batch << " rows";
+        EXPECT_EQ(f.get("mean"), answer.mean) << batch << " rows";
+      }
+    }
+    Strips::when = Strips::When::faster;
   }
 }
 

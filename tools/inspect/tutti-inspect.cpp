@@ -206,6 +206,8 @@ Json programOf(const tutti_program_t &program, const fb::Root &root, const fb::P
               {"outputs", portsOf({program.outputs, program.num_outputs})}};
   if (own.chunk())
     out["chunk"] = own.chunk();
+  if (own.strips())
+    out["strips"] = rt::text(own.sizes()->Get(own.strips())->name());
   if (const fb::Memory *memory = own.memory())
     out["memory"] = memoryOf(*memory);
   if (program.device == TUTTI_DEVICE_CUDA)
@@ -320,6 +322,8 @@ void printProgram(const Artifact &artifact, uint32_t p, const Json &described) {
   if (described.contains("chunk"))
     std::printf("  the active set runs in pieces of %u members; the launches are those of one piece\n",
                 described["chunk"].get<unsigned>());
+  if (described.contains("strips"))
+    std::printf("  on a CPU, launches may run strip by strip along %s\n", shown(text(described["strips"])).c_str());
   if (described.contains("memory")) {
     const Json &memory = described["memory"];
     auto part = [&](const char *name) { return bytesText(memory[name].get<uint64_t>()); };

@@ -100,6 +100,8 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
     launches[i].kernel = reinterpret_cast<KernelFn>(const_cast<void *>(call.artifact.entry(*image)));
   }
   threads = options.threads;
+  if (!strips.build(call, threads))
+    return outOfMemory(error, "strips", threads * call.words.size() * sizeof(uint64_t));
   if (auto status = allocate(error))
     return status;
   if (!pool.start(threads))
@@ -178,6 +180,14 @@ void CpuEngine::choose(uint32_t i, uint32_t members, const int64_t *sizes) {
 void CpuEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i)
     choose(i, call.sets[call.launches[i].launch->set()].count, call.sizes.data());
+  if (strips.choose(call, threads))
+    for (uint32_t i = 0; i < launches.size(); ++i)
+      for (bool last : {false, true}) {
+        const fb::Launch &launch = *call.launches[i].launch;
+        int64_t rows = valueOf(launch.rows(), strips.sizesOf(strips.phaseOf(i), last));
+        int64_t tile = launches[i].stripTile[last] = chooseTile(launch, rows, 1, 1);
+        launches[i].stripTasks[last] = (rows + tile - 1) / tile;
+      }
 }
 
 /// The launches of one of several pieces, as long as it is.
@@ -217,7 +227,7 @@ template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
     int64_t tasks = 0;
     for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i, ++job.last) {
       LaunchState &state = launches[i];
-      state.runs = takes(*call.launches[i].launch);
+      state.runs = takes(i);
       tasks += state.runs ? state.tasks : 0;
     }
     if (!tasks)
@@ -231,6 +241,32 @@ template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
   }
 }
 
+void CpuEngine::runStrips(Strips::Phase phase) {
+  struct Job {
+    CpuEngine &engine;
+    Strips::Phase phase;
+
+    /// Strips `begin` to `end`.
+    void run(uint32_t thread, int64_t begin, int64_t end) const {
+      char *own = engine.scratch + thread * engine.scratchStride;
+      for (int64_t strip = begin; strip < end; ++strip) {
+        bool last = engine.strips.isLast(phase, strip);
+        auto *words = reinterpret_cast<void *const *>(engine.strips.argumentsOf(engine.call, phase, thread, strip));
+        for (uint32_t i = 0; i < engine.launches.size(); ++i)
+          if (const LaunchState &l = engine.launches[i]; engine.strips.phaseOf(i) == phase)
+            l.kernel(words + engine.call.launches[i].firstWord, engine.strips.sizesOf(phase, last), l.stripTile[last],
+                     0, l.stripTasks[last], own);
+      }
+    }
+  } job{*this, phase};
+  pool.run(
+      strips.numStrips(phase),
+      [](void *context, uint32_t thread, int64_t begin, int64_t end) {
+        static_cast<const Job *>(context)->run(thread, begin, end);
+      },
+      &job);
+}
+
 tutti_status_t CpuEngine::run(bool) {
   Weights &weights = call.artifact.weights;
   const Weights::Version &version = weights.pin(call.reader);
@@ -240,13 +276,21 @@ tutti_status_t CpuEngine::run(bool) {
   }
   unsigned mode = _mm_getcsr();
   _mm_setcsr(0x1f80);
-  uint32_t pieces = call.numPieces();
-  for (uint32_t piece = 0; piece < pieces; ++piece) {
-    if (pieces > 1)
-      selectPiece(piece);
-    runLaunches([&](const fb::Launch &launch) { return Call::isOfPiece(launch, piece); });
+  if (strips.chosen()) {
+    for (Strips::Phase phase : {Strips::shared, Strips::members, Strips::heads})
+      if (strips.numStrips(phase))
+        runStrips(phase);
+      else
+        runLaunches([&](uint32_t i) { return strips.phaseOf(i) == phase; });
+  } else {
+    uint32_t pieces = call.numPieces();
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+      if (pieces > 1)
+        selectPiece(piece);
+      runLaunches([&](uint32_t i) { return Call::isOfPiece(*call.launches[i].launch, piece); });
+    }
+    runLaunches([&](uint32_t i) { return call.launches[i].launch->whole(); });
   }
-  runLaunches([](const fb::Launch &launch) { return launch.whole(); });
   _mm_setcsr(mode);
   weights.unpin(call.reader);
   return TUTTI_OK;

@@ -5,6 +5,7 @@
 #include "../Engine.h"
 #include "Level.h"
 #include "Pool.h"
+#include "Strips.h"
 
 namespace tutti::rt {
 
@@ -34,11 +35,13 @@ private:
     KernelFn kernel;
     uint32_t step; ///< whose launches are one list of tasks
     int64_t tile, tasks;
-    bool runs; ///< now, in this piece
+    bool runs;                           ///< now, in this piece
+    int64_t stripTile[2], stripTasks[2]; ///< in strips, of the last of a member behind others
   };
   /// The launch's tile and tasks over so many members of its set.
   void choose(uint32_t launch, uint32_t members, const int64_t *sizes);
   void selectPiece(uint32_t piece);
+  void runStrips(Strips::Phase phase);
   /// Runs the launches that `takes` takes, a step's as one list of tasks.
   template <typename Takes> void runLaunches(Takes takes);
   tutti_status_t allocate(tutti_error_t *error);
@@ -51,6 +54,7 @@ private:
   char *scratch = nullptr;
   size_t scratchStride = 0;
   Array<LaunchState> launches;
+  Strips strips;
   Array<const void *> tableEntries;
 };
 

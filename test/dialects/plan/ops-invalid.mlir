@@ -108,6 +108,12 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 
 // -----
 
+// expected-error@+1 {{'plan.program' op expected 'strips' to be a size of the call, got 'active'}}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>, batch = array<i64: 1, 8>} flops [] arena 0 attributes {strips = "active"} {
+}
+
+// -----
+
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
   // expected-error@+1 {{'plan.buffer' op expected 'bytes' to be a size, got "4*"}}
   %x = plan.buffer input : tensor<1xf32> bytes "4*"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Looks for a symbol in the types of values.
+#include "passes/analysis/Strips.h"
+#include "dialects/tutti/Lift.h"
+#include "dialects/tutti/Module.h"
+#include "dialects/tutti/Sizes.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Whether the symbol, if it is there, is once on the outermost axis of more than one place.
+static bool isOutermost(RankedTensorType type, StringRef symbol) {
+  bool outermost = true;
+  Sizes sizes = getSizes(type);
+  for (const Size &size : llvm::drop_begin(sizes, isLifted(type))) {
+    if (llvm::count(size.getSymbols(), symbol) > outermost)
+      return false;
+    outermost = outermost && size == Size(1);
+  }
+  return true;
+}
+
+std::optional<std::string> stripAxis(func::FuncOp function) {
+  SmallVector<Value> values(function.getArguments());
+  for (Operation &op : function.getBody().front())
+    llvm::append_range(values, op.getResults());
+  for (const SizeRange &range : getSizeRanges(function->getParentOfType<ModuleOp>()))
+    if (llvm::all_of(values, [&](Value value) {
+          return isOutermost(cast<RankedTensorType>(value.getType()), range.symbol);
+        }))
+      return range.symbol;
+  return std::nullopt;
+}
+
+} // namespace tutti
