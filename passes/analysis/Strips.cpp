@@ -26,9 +26,8 @@ std::optional<std::string> stripAxis(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
     llvm::append_range(values, op.getResults());
   for (const SizeRange &range : getSizeRanges(function->getParentOfType<ModuleOp>()))
-    if (llvm::all_of(values, [&](Value value) {
-          return isOutermost(cast<RankedTensorType>(value.getType()), range.symbol);
-        }))
+    if (llvm::all_of(values,
+                     [&](Value value) { return isOutermost(cast<RankedTensorType>(value.getType()), range.symbol); }))
       return range.symbol;
   return std::nullopt;
 }

@@ -94,7 +94,8 @@ TEST_F(Changed, strips) {
   refused("pieces", "go along size 1 of 4", program([](fb::ProgramT &p) { p.strips = 1; }));
   refused("groups", "go along size 1 of", program([](fb::ProgramT &p) { p.strips = 1; }));
   runs("strips", program([](fb::ProgramT &p) { p.strips = 0; }));
-  // Buffers that do not grow with the axis, or not evenly; that lie elsewhere; launches in another order, or of another set.
+  // Buffers that do not grow with the axis, or not evenly; that lie elsewhere; launches in another order, or of another
+  // set.
   for (auto change : {+[](fb::BufferT &b) { b.bytes->terms[0]->sizes = {0}; },
                       +[](fb::BufferT &b) { b.bytes->terms[0]->divs = {1, 3}; },
                       +[](fb::BufferT &b) { b.bytes->terms[0]->coef = 0; }, +[](fb::BufferT &b) { b.offset.reset(); }})

@@ -53,8 +53,8 @@ bool isHarmless(const File &file, const fb::Root &root, const fb::Program &progr
   });
 }
 
-/// Where the strips of a call would read and write: inside of buffers, and of what launches make for each other, no thread
-/// where another one does. Nothing is run.
+/// Where the strips of a call would read and write: inside of buffers, and of what launches make for each other, no
+/// thread where another one does. Nothing is run.
 void checkStrips(Artifact &artifact, const fb::Program &program, const tutti_program_t &about,
                  const std::vector<uint32_t> &active, const int64_t *sizes) {
   constexpr uint64_t apart = uint64_t(1) << 48; // more than any memory that a session takes

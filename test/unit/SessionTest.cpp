@@ -103,8 +103,10 @@ TEST(Session, computesForEveryBatchAndThreadCount) {
 TEST(Session, givesTheSameInStrips) {
   for (uint32_t threads : {1, 2, 5}) {
     Fixture f({}, threads);
-    for (auto [batch, when] : {std::pair(64, Strips::When::always), {17, Strips::When::never},
-                               {3, Strips::When::always}, {64, Strips::When::faster}}) {
+    for (auto [batch, when] : {std::pair(64, Strips::When::always),
+                               {17, Strips::When::never},
+                               {3, Strips::When::always},
+                               {64, Strips::When::faster}}) {
       auto x = inputOf(batch);
       Strips::when = when;
       for (std::vector<uint32_t> active : {std::vector<uint32_t>{0, 1, 2}, {2, 0}}) {

@@ -72,7 +72,8 @@ bool Strips::sort(const Call &call) {
   return true;
 }
 
-/// Finds how buffers go along the axis and the members. Whether all of a buffer's places and members have as many bytes.
+/// Finds how buffers go along the axis and the members. Whether all of a buffer's places and members have as many
+/// bytes.
 bool Strips::measure(const Call &call) {
   int64_t at[kMaxSizes], numMembers = call.numActive, places = call.sizes[axis];
   std::copy(call.sizes.begin(), call.sizes.end(), at);

@@ -7,10 +7,10 @@
 
 namespace tutti::rt {
 
-/// Where all launches go along one axis of the call and mix nothing of it (Program.strips), they may run strip by strip:
-/// each of them for some places of the axis, of one member, then each for the next ones. A thread takes strips of its
-/// own, waits for no other, and has what the launches make for each other in an area of the arena that its second cache
-/// holds. The bits are the same: to a kernel a strip is a call of one member and fewer rows.
+/// Where all launches go along one axis of the call and mix nothing of it (Program.strips), they may run strip by
+/// strip: each of them for some places of the axis, of one member, then each for the next ones. A thread takes strips
+/// of its own, waits for no other, and has what the launches make for each other in an area of the arena that its
+/// second cache holds. The bits are the same: to a kernel a strip is a call of one member and fewer rows.
 class Strips {
 public:
   /// A call goes through the launches that all members share, then through those of the members, then through those
