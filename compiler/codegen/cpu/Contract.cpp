@@ -78,6 +78,8 @@ private:
     Point start(code.num(0), code.num(0));
     left.pointer =
         e.pointerTo(through.from, through.first.replaceDimsAndSymbols(dims, {}, e.steps.form.dims(), 0), start);
+    // A pointer a row: more than these leave no registers for others.
+    tileRows = std::min(tileRows, fewRows);
     left.rowPlaces = told(through.rowPlaces(through.rowsOfBlock + std::max(tileRows, fewRows) - 1));
     left.termPlaces = told(through.termPlaces());
     left.rowsOfBlock = through.rowsOfBlock;
