@@ -284,9 +284,12 @@ int64_t phaseBytesOf(plan::KernelOp kernel) {
     int64_t bytes = 0;
     if (auto top = dyn_cast<TopOp>(op))
       bytes = TopPlan::of(top).workBytes;
-    else if (auto contract = dyn_cast<ContractOp>(op))
+    else if (auto contract = dyn_cast<ContractOp>(op)) {
       if (auto form = ProductForm::of(contract))
         bytes = productWorkBytes(contract, *form);
+      else if (auto through = ReadThrough::of(contract))
+        bytes = through->workBytes();
+    }
     most = std::max(most, int64_t(llvm::alignTo(bytes, 64)));
   });
   return most;

@@ -127,12 +127,31 @@ SmallVector<int64_t> ReadThrough::termPlaces() {
   return placesOf(ofTerms, termStrides, type.getRank(), type.getRank() - 1, terms, terms, move.getContext());
 }
 
+SmallVector<ReadThrough::Run> ReadThrough::runs() {
+  SmallVector<Run> all;
+  for (auto [term, place, places] = std::tuple(int64_t(0), int64_t(0), termPlaces()); term < int64_t(places.size());
+       ++term) {
+    if (term == 0 || places[term] != place + 1)
+      all.push_back({term, 0});
+    ++all.back().length;
+    place = places[term];
+  }
+  return all;
+}
+
 bool ReadThrough::readsNeighbours() {
-  SmallVector<int64_t> places = termPlaces();
-  int64_t count = 0;
-  for (size_t i = 1; i < places.size(); ++i)
-    count += places[i] == places[i - 1] + 1;
-  return count * 2 >= int64_t(places.size());
+  int64_t terms = move.getType().getShape().back();
+  return int64_t(runs().size() - 1) * 2 <= terms;
+}
+
+int64_t ReadThrough::workBytes() {
+  constexpr int64_t vector = 16, mostTerms = 2048, fewest = 4; // terms that a copy moves, on average
+  int64_t terms = move.getType().getShape().back(), copies = 0;
+  for (const Run &run : runs())
+    copies += llvm::divideCeil(run.length, vector);
+  if (terms > mostTerms || copies * fewest > terms)
+    return 0;
+  return rowsTogether * llvm::alignTo(terms, vector) * storageBytes(move.getType().getElementType());
 }
 
 bool isReadThrough(Operation *op) {

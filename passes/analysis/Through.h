@@ -13,12 +13,13 @@ namespace tutti {
 /// before. It decides no bit.
 struct ReadThrough {
   MapOp move;
-  mlir::Value from;        ///< what is moved
-  int64_t rowsOfBlock = 1; ///< the product of the further row axes
-  int64_t block = 0;       ///< elements of `from` from block to block
-  mlir::AffineMap first;   ///< the place in `from` of a member's first row and term, by the member
-  llvm::SmallVector<mlir::AffineExpr> ofRows, ofTerms; ///< summands by the move's dimensions, and their strides
-  llvm::SmallVector<int64_t> rowStrides, termStrides;
+  mlir::Value from;           ///< what is moved
+  int64_t rowsOfBlock = 1;    ///< the product of the further row axes
+  int64_t block = 0;          ///< elements of `from` from block to block
+  mlir::AffineMap first = {}; ///< the place in `from` of a member's first row and term, by the member
+  llvm::SmallVector<mlir::AffineExpr> ofRows = {},
+                                      ofTerms = {}; ///< summands by the move's dimensions, and their strides
+  llvm::SmallVector<int64_t> rowStrides = {}, termStrides = {};
 
   /// Nothing where the target reads no rows so, the left operand is no move of other rows that only this op reads, or
   /// its places are no such sums or lie too far apart for a table.
@@ -29,6 +30,17 @@ struct ReadThrough {
   /// Of `count` rows from a block's first one on, how much further their elements lie, in elements; and of all terms.
   llvm::SmallVector<int64_t> rowPlaces(int64_t count);
   llvm::SmallVector<int64_t> termPlaces();
+
+  /// Terms that lie side by side: the first one's number, and how many.
+  struct Run {
+    int64_t first, length;
+  };
+  llvm::SmallVector<Run> runs();
+  /// Where lanes share the terms of a row, rows are put together in working memory, so many at a time.
+  static constexpr int64_t rowsTogether = 8;
+  /// The bytes of that memory, rows `alignTo(terms, 16)` elements apart; 0 where rows are of so short runs, or so long,
+  /// that each term is better taken from where it lies.
+  int64_t workBytes();
 
 private:
   /// Whether a block has more terms than elements that they read; and whether most terms lie side by side. Where

@@ -63,6 +63,48 @@ bool isReadWhole(MapOp move) {
   return !staysInKernel(move) && llvm::all_of(move->getUsers(), llvm::IsaPred<ReshapeOp, func::ReturnOp>);
 }
 
+/// Two axes of a move's result, of which the first is given, that are one of its operand's.
+struct Split {
+  unsigned axis;
+  Size both;
+
+  static std::optional<Split> of(AffineMap access, const Sizes &from, const Sizes &to) {
+    for (auto [i, index] : llvm::enumerate(access.getResults()))
+      for (unsigned axis = 0; axis + 1 < to.size(); ++axis) {
+        if (!to[axis].isFixed() || !to[axis + 1].isFixed() || from[i] != *to[axis].times(to[axis + 1]))
+          continue;
+        AffineExpr first = getAffineDimExpr(axis, access.getContext()),
+                   second = getAffineDimExpr(axis + 1, access.getContext());
+        bool alone = llvm::count_if(access.getResults(), [&](AffineExpr other) {
+                       return other.isFunctionOfDim(axis) || other.isFunctionOfDim(axis + 1);
+                     }) == 1;
+        bool isColumns = axis + 2 == to.size();
+        if (alone && index == first * to[axis + 1].getFixed() + second &&
+            (!isColumns || from[i].getFixed() <= mostColumns))
+          return Split{axis, from[i]};
+      }
+    return std::nullopt;
+  }
+
+  /// The result's shape and the access where the two are one.
+  Sizes joined(Sizes sizes) const {
+    sizes[axis] = both;
+    sizes.erase(sizes.begin() + axis + 1);
+    return sizes;
+  }
+  AffineMap joined(AffineMap access, int64_t second) const {
+    MLIRContext *context = access.getContext();
+    SmallVector<AffineExpr> dims;
+    for (unsigned dim = 0; dim < access.getNumDims(); ++dim)
+      dims.push_back(getAffineDimExpr(dim - (dim > axis), context));
+    SmallVector<AffineExpr> results;
+    AffineExpr whole = getAffineDimExpr(axis, context) * second + getAffineDimExpr(axis + 1, context);
+    for (AffineExpr index : access.getResults())
+      results.push_back(index == whole ? dims[axis] : index.replaceDims(dims));
+    return AffineMap::get(access.getNumDims() - 1, 0, results, context);
+  }
+};
+
 struct JoinNeighbours : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
@@ -82,8 +124,26 @@ struct JoinNeighbours : OpRewritePattern<MapOp> {
   }
 };
 
+struct JoinSplit : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    std::optional<AffineMap> access = op.isMove() && isReadWhole(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
+    if (!access)
+      return failure();
+    Sizes to = getSizes(op.getType());
+    std::optional<Split> two = Split::of(*access, getSizes(typeOf(op.getInputs()[0])), to);
+    if (!two)
+      return failure();
+    auto type = getTensorType(two->joined(to), op.getType().getElementType());
+    Value now = MapOp::create(rewriter, op.getLoc(), type, op.getInputs()[0],
+                              two->joined(*access, to[two->axis + 1].getFixed()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), now);
+    return success();
+  }
+};
+
 } // namespace
 
-void addAxisPatterns(RewritePatternSet &patterns) { patterns.add<JoinNeighbours>(patterns.getContext()); }
+void addAxisPatterns(RewritePatternSet &patterns) { patterns.add<JoinNeighbours, JoinSplit>(patterns.getContext()); }
 
 } // namespace tutti

@@ -121,7 +121,8 @@ struct MoveToShape : OpRewritePattern<ReshapeOp> {
 };
 
 /// f of elements that lie further apart than its result's, as a pool takes of channels that lie side by side, goes
-/// along what is neighbours there, and the smaller result is turned.
+/// along what is neighbours there, and the smaller result is turned. So does f of what another map makes for it alone,
+/// as they then are one.
 struct ComputeAsRead : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr int64_t leastNeighbours = 8;
@@ -149,10 +150,10 @@ struct ComputeAsRead : OpRewritePattern<MapOp> {
 
 private:
   /// The axis that what is read lies along, if that is all the same one, not the last, and one operand is larger than
-  /// the result.
+  /// the result, or made for it.
   static std::optional<unsigned> neighboursOf(MapOp op) {
     std::optional<unsigned> along;
-    bool isLarger = false;
+    bool isLarger = false, isMadeForIt = false;
     std::optional<Size> all = product(getSizes(op.getType()));
     for (auto [i, input] : llvm::enumerate(op.getInputs())) {
       std::optional<AffineMap> access = withoutSymbols(op.getAccess(i));
@@ -167,8 +168,10 @@ private:
       std::optional<Size> elements = product(getSizes(typeOf(input)));
       isLarger |=
           all && elements && elements->getSymbols() == all->getSymbols() && elements->getFactor() > all->getFactor();
+      auto maker = input.getDefiningOp<MapOp>();
+      isMadeForIt |= maker && !maker.isMove() && maker->hasOneUse();
     }
-    return isLarger && along != op.getType().getRank() - 1 ? along : std::nullopt;
+    return (isLarger || isMadeForIt) && along != op.getType().getRank() - 1 ? along : std::nullopt;
   }
 };
 

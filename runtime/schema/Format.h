@@ -14,8 +14,8 @@ static_assert(std::endian::native == std::endian::little, "artifacts are little 
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
 /// 4: the panels of fragments side by side (Layout.h). Files of older formats are refused.
-inline constexpr uint32_t kFormatVersion = 4;
-inline constexpr uint32_t kOldestFormat = 4;
+inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kOldestFormat = 5;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;
 /// Segments start at, and the code region is padded to, multiples of this.

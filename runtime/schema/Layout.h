@@ -28,8 +28,9 @@ struct PanelBlock {
 constexpr int64_t panelColumns = 32;
 
 /// Of how many terms the last `columns` of a matrix, 8 or fewer, are summed one after the other. Of more, lanes that
-/// share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8 columns.
-constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 20 : columns > 2 ? 10 : 6; }
+/// share the terms are sooner done, though the tree of their sums takes as long as some twenty terms for 8 columns, and
+/// rows that are windows of an image have to be put together first: of 5x5 windows of one channel that is dearer.
+constexpr int64_t mostTerms(int64_t columns) { return columns > 4 ? 28 : columns > 2 ? 10 : 6; }
 
 /// The block that starts at column `col` of a [K, N] matrix: 32 wide while 28 or more columns remain, then at most one
 /// of 16, then for 1 to 11 columns a panel of 4, 8 or 12; but 1 to 8 columns of many terms are a lanes block. So no

@@ -35,13 +35,16 @@ module attributes {tutti.members = 1 : i64} {
   // CHECK: plan.launch @{{.*}}(%[[B]], %[[C]])
   // CHECK: plan.launch @{{.*}}(%[[C]], %{{.*}})
   func.func @main(%x: tensor<8x8xf32> {tutti.name = "x"}) -> (tensor<8x8xf32> {tutti.name = "y", tutti.head = "members"}) {
-    %0 = tutti.exp %x : tensor<8x8xf32>
-    %1 = tutti.transpose %0 [1, 0] : tensor<8x8xf32>
-    %2 = tutti.exp %1 : tensor<8x8xf32>
-    %3 = tutti.transpose %2 [1, 0] : tensor<8x8xf32>
-    %4 = tutti.tanh %3 : tensor<8x8xf32>
+    %0 = tutti.reduce sum %x [1] : tensor<8x8xf32>
+    %1 = tutti.sub %x, %0 : tensor<8x8xf32>, tensor<8x1xf32>
+    %2 = tutti.transpose %1 [1, 0] : tensor<8x8xf32>
+    %3 = tutti.reduce sum %2 [1] : tensor<8x8xf32>
+    %4 = tutti.sub %2, %3 : tensor<8x8xf32>, tensor<8x1xf32>
     %5 = tutti.transpose %4 [1, 0] : tensor<8x8xf32>
-    return %5 : tensor<8x8xf32>
+    %6 = tutti.reduce sum %5 [1] : tensor<8x8xf32>
+    %7 = tutti.sub %5, %6 : tensor<8x8xf32>, tensor<8x1xf32>
+    %8 = tutti.transpose %7 [1, 0] : tensor<8x8xf32>
+    return %8 : tensor<8x8xf32>
   }
 }
 

@@ -56,6 +56,10 @@ private:
 
   int64_t N;
   Value weights;
+  /// Where rows that are read through a move are put together, and the runs that they are of, with their places in
+  /// bytes.
+  Value together;
+  SmallVector<std::pair<ReadThrough::Run, int64_t>> runs;
   /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
   Value rowsComeIn;
 
@@ -84,6 +88,11 @@ private:
     left.termPlaces = told(through.termPlaces());
     left.rowsOfBlock = through.rowsOfBlock;
     left.block = through.block * bytes;
+    if (through.workBytes()) {
+      together = e.need(Need::work);
+      for (const ReadThrough::Run &run : through.runs())
+        runs.push_back({run, through.termPlaces()[run.first] * bytes});
+    }
   }
 
   /// Members that share their rows find them in the caches, if a task has all of them.
@@ -283,10 +292,24 @@ private:
       emitGroup(code.num(whole), panels - whole);
   }
 
-  /// Terms from k on of a row. `told`: their places, if rows are read through a move.
+  /// Puts rows together whose terms lie apart.
+  void putTogether(ArrayRef<Value> starts) {
+    for (auto [row, start] : llvm::enumerate(starts))
+      for (auto [run, place] : runs)
+        for (int64_t done = 0; done < run.length; done += lanes) {
+          Value mask = code.firstLanes(std::min(lanes, run.length - done));
+          Value some = code.loadVector(element, code.at(start, place + done * bytes), mask);
+          code.storeVector(some, code.at(together, placeTogether(row) + (run.first + done) * bytes), mask);
+        }
+  }
+  int64_t placeTogether(int64_t row) const { return row * int64_t(llvm::alignTo(K, lanes)) * bytes; }
+
+  /// Terms from k on of a row. `told`: their places, if rows are read through a move and not put together.
   Value vectorAt(ArrayRef<Value> starts, Value firstRow, int64_t row, Value k, Value told, Value mask, int64_t width) {
     if (told)
       return code.gather(element, starts[row], told, mask);
+    if (together)
+      return code.loadVector(element, code.at(together, code.add(code.mul(k, bytes), placeTogether(row))), mask, width);
     Value place = code.add(code.mul(code.add(firstRow, row), left.rowStride), k);
     return code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), mask, width);
   }
@@ -302,6 +325,8 @@ private:
       larger = llvm::divideCeil(larger, 2);
     }
     SmallVector<Value> all(rows * block.cols), starts = rowPointers(firstRow, rows);
+    if (together)
+      putTogether(starts);
     for (int64_t part = 0; part < parts; ++part)
       for (int64_t row = 0; row < rows; row += rowGroup)
         for (int64_t column = 0; column < block.cols; column += columnGroup) {
@@ -311,7 +336,7 @@ private:
             for (int64_t n = column; n < column + columnsNow; ++n)
               panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail, width));
             Value told;
-            if (left.termPlaces)
+            if (left.termPlaces && !together)
               told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, 4)), tail, width);
             for (int64_t i = 0; i < rowsNow; ++i) {
               Value x = vectorAt(starts, firstRow, row + i, k, told, tail, width);

@@ -29,7 +29,7 @@ protected:
   /// the rows of a block, so many bytes from the next one, and for the terms.
   struct Left {
     mlir::Value pointer, rowStride, stride;
-    mlir::Value rowPlaces, termPlaces;
+    mlir::Value rowPlaces = {}, termPlaces = {};
     int64_t rowsOfBlock = 0, block = 0;
   } left;
   /// The rows that tiles are made of; null: all of the task, from 0 on.
