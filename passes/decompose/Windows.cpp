@@ -67,6 +67,46 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
   return shaped(y, result);
 }
 
+/// The image x (rows, image, channels) with its margin: the elements at `places`, 0 where a place is -1. Runs of
+/// neighbours and of zeros, which the lines of an image are, are copied as they are; where they are short, element by
+/// element.
+Value withMargin(PatternRewriter &rewriter, Location loc, Value x, ArrayRef<int64_t> places) {
+  constexpr size_t mostRuns = 128;
+  constexpr int64_t shortest = 32; // elements of a run, on average
+  Sizes sizes = getSizes(typeOf(x));
+  Type element = typeOf(x).getElementType();
+  int64_t rows = sizes.size() - 2, channels = sizes.back().isFixed() ? sizes.back().getFixed() : 0;
+  SmallVector<std::pair<int64_t, int64_t>> runs; // where each begins, and how many places
+  for (auto [i, place] : llvm::enumerate(places)) {
+    bool goesOn = i > 0 && (place < 0 ? places[i - 1] < 0 : places[i - 1] >= 0 && place == places[i - 1] + 1);
+    if (!goesOn)
+      runs.push_back({place, 0});
+    ++runs.back().second;
+  }
+  if (runs.size() > mostRuns || int64_t(places.size()) * channels < shortest * int64_t(runs.size()))
+    return gathered(rewriter, loc, x, places.size(), places);
+
+  auto rowOf = [&](int64_t columns) {
+    Sizes row(ArrayRef(sizes).take_front(rows));
+    row.push_back(Size(columns * channels));
+    return getTensorType(row, element);
+  };
+  Value line = ReshapeOp::create(rewriter, loc, rowOf(sizes[rows].getFixed()), x);
+  Value zero = ConstantOp::create(
+      rewriter, loc, DenseElementsAttr::get(RankedTensorType::get({}, element), rewriter.getZeroAttr(element)));
+  SmallVector<Value> parts;
+  AffineMap same = rewriter.getMultiDimIdentityMap(rows + 1);
+  for (auto [place, length] : runs) {
+    AffineMap from = place < 0 ? AffineMap::get(rows + 1, 0, rewriter.getContext())
+                               : AffineMap::get(rows + 1, 0, same.getResults().drop_back(), rewriter.getContext())
+                                     .insertResult(same.getResults().back() + place * channels, rows);
+    parts.push_back(MapOp::create(rewriter, loc, rowOf(length), place < 0 ? zero : line, from));
+  }
+  Value all = ConcatOp::create(rewriter, loc, parts, rows);
+  sizes[rows] = Size(places.size());
+  return ReshapeOp::create(rewriter, loc, getTensorType(sizes, element), all);
+}
+
 /// Where an element of the windows, none of which leaves the image, lies in x (rows, image, channels).
 AffineMap placeOf(WindowsOp op, ArrayRef<WindowAxis> axes) {
   MLIRContext *context = op.getContext();
@@ -106,10 +146,8 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
       return success();
     }
     Value x = op.getX();
-    if (leaves) {
-      SmallVector<int64_t> places = windowPlaces(*margin);
-      x = gathered(rewriter, loc, x, places.size(), places);
-    }
+    if (leaves)
+      x = withMargin(rewriter, loc, x, windowPlaces(*margin));
     AffineMap access = placeOf(op, inside);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) // each product has its own
       rewriter.modifyOpInPlace(use.getOwner(),

@@ -150,14 +150,18 @@ module {
 
 // -----
 
-// Windows that a product reads in place are a move of an image with its margin; the margin is gathered.
+// Windows that a product reads in place are a move of an image with its margin: lines of the image between zeros.
 // CHECK: #[[PLACE:.*]] = affine_map<(d0, d1, d2)[s0] -> (d0, {{.*}}, d2 mod 8)>
 module attributes {tutti.members = 1 : i64} {
   tutti.param @w : tensor<72x5xf32>
   // CHECK-LABEL: func.func @in_place
   func.func @in_place(%x: tensor<?x64x8xf32, ["batch"]>) -> tensor<?x64x5xf32, ["batch"]> {
-    // CHECK: %[[TAKEN:.*]] = tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<?x64x8xf32, ["batch"]>, tensor<100xi64>
-    // CHECK: %[[MARGIN:.*]] = tutti.map %{{.*}}, %[[TAKEN]]
+    // CHECK: %[[LINES:.*]] = tutti.reshape %arg0 : tensor<?x64x8xf32, ["batch"]> -> tensor<?x512xf32, ["batch"]>
+    // CHECK: %[[ABOVE:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x88xf32, ["batch"]>
+    // CHECK: %[[FIRST:.*]] = tutti.map %[[LINES]] {{.*}} -> tensor<?x64xf32, ["batch"]>
+    // CHECK: %[[BETWEEN:.*]] = tutti.map %{{.*}} : (tensor<f32>) -> tensor<?x16xf32, ["batch"]>
+    // CHECK: %[[ALL:.*]] = tutti.concat %[[ABOVE]], %[[FIRST]], %[[BETWEEN]], {{.*}} axis 1
+    // CHECK: %[[MARGIN:.*]] = tutti.reshape %[[ALL]]
     // CHECK: %[[ROWS:.*]] = tutti.map %[[MARGIN]] [#[[PLACE]]] : (tensor<?x100x8xf32, ["batch"]>) -> tensor<?x64x72xf32, ["batch"]>
     // CHECK: tutti.contract %[[ROWS]],
     %0 = tutti.windows %x of [3, 3] in [8, 8] count [8, 8] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x64x8xf32, ["batch"]>

@@ -21,6 +21,21 @@ int64_t cacheBytes() {
   long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? bytes : int64_t(1) << 20;
 }
+
+/// The places of a strip, a multiple of `quantum`: about as many as fit, or so many fewer that the thread that has most
+/// is done soonest.
+int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads, int64_t quantum) {
+  constexpr int64_t tried = 16;
+  int64_t least = std::max(divided(places, fit), divided(kStripsOfThread * threads, members));
+  int64_t best = quantum, bestCost = INT64_MAX;
+  for (int64_t strips = std::min(places, least); strips <= std::min(places, least + tried); ++strips) {
+    int64_t length = divided(divided(places, strips), quantum) * quantum;
+    int64_t cost = divided(members * divided(places, length), threads) * length;
+    if (cost < bestCost)
+      best = length, bestCost = cost;
+  }
+  return best;
+}
 } // namespace
 
 Strips::When Strips::when = When::faster;
@@ -132,9 +147,8 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   // One thread gains nothing where a cache holds all; several wait for each other less often.
   if (!always && (tasks < kStripsOfThread * threads || (threads == 1 && ofPlace * double(tasks) <= cache)))
     return false;
-  run.length = always ? 1 : std::max<int64_t>(1, int64_t(std::min(cache / ofPlace, double(places))));
-  run.ofMember = std::max(divided(places, run.length), divided(kStripsOfThread * threads, numMembers));
-  run.length = divided(divided(places, std::min(run.ofMember, places)), quantum) * quantum;
+  int64_t fit = std::max<int64_t>(1, int64_t(std::min(cache / ofPlace, double(places))));
+  run.length = always ? quantum : lengthOf(places, fit, numMembers, threads, quantum);
   run.ofMember = divided(places, run.length);
   for (bool last : {false, true}) {
     std::copy(call.sizes.begin(), call.sizes.end(), run.sizes[last]);
