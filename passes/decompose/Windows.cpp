@@ -142,7 +142,10 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     SmallVector<WindowAxis> inside(axes);
     std::optional<SmallVector<WindowAxis>> margin = leaves ? takeMargin(inside) : std::nullopt;
     if (!isReadInPlace(op) || (leaves && !margin)) {
-      rewriter.replaceOp(op, gathered(rewriter, loc, op.getX(), llvm::product_of(op.getCount()), windowPlaces(axes)));
+      int64_t windows = llvm::product_of(op.getCount());
+      SmallVector<int64_t> places = windowPlaces(axes);
+      rewriter.replaceOp(op, int64_t(places.size()) == windows ? withMargin(rewriter, loc, op.getX(), places)
+                                                               : gathered(rewriter, loc, op.getX(), windows, places));
       return success();
     }
     Value x = op.getX();

@@ -173,6 +173,16 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
     Operand columns = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {terms, each});
     return e.contract(e.windows(channelsLast(e, x), axes), columns, "bsk,kn->bsn");
   }
+  constexpr int64_t few = 8;
+  if (groups <= few && (taken != Size(1) || each != Size(1))) { // each is a convolution of its own
+    std::vector<Operand> parts;
+    for (int64_t group = 0; group < groups; ++group) {
+      Operand own = e.part(x, 1, group * taken.getFixed(), taken.getFixed()), part = e.part(weights, 0, group, 1);
+      Operand columns = e.reshape(e.transpose(part, {0, 3, 2, 1}), {terms, each});
+      parts.push_back(e.contract(e.windows(channelsLast(e, own), axes), columns, "bsk,kn->bsn"));
+    }
+    return e.concat(parts, 2);
+  }
   Operand rows = e.windows(channelsLast(e, x), axes);
   if (!rows)
     return rows;
