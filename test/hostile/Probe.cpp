@@ -12,6 +12,9 @@
 #include <memory>
 #include <span>
 
+static tutti::rt::Strips::When when = tutti::rt::Strips::When::never;
+tutti::rt::Strips::When tutti::rt::stripsWhen() { return when; }
+
 namespace tutti::rt::test {
 
 namespace {
@@ -76,9 +79,9 @@ void checkStrips(Artifact &artifact, const fb::Program &program, const tutti_pro
   call.updateOffsets();
   for (uint32_t threads : {1, 3, 16}) {
     Strips strips;
-    Strips::when = Strips::When::always;
+    when = Strips::When::always;
     bool chosen = strips.build(call, threads) && strips.choose(call, threads);
-    Strips::when = Strips::When::never;
+    when = Strips::When::never;
     if (!chosen)
       return;
     for (Strips::Phase phase : {Strips::shared, Strips::members}) {
@@ -337,7 +340,6 @@ File expand(std::string_view head, std::string_view code) {
 }
 
 Outcome exercise(const File &file, tutti_device_t device) {
-  Strips::when = Strips::When::never;
   Outcome outcome;
   tutti_artifact_t *artifact = nullptr;
   tutti_error_t error = {};

@@ -38,7 +38,7 @@ int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads,
 }
 } // namespace
 
-Strips::When Strips::when = When::faster;
+[[gnu::weak]] Strips::When stripsWhen() { return Strips::When::faster; }
 
 bool Strips::build(const Call &call, uint32_t threads) {
   axis = call.program->strips();
@@ -122,7 +122,7 @@ bool Strips::measure(const Call &call) {
 /// Cuts a phase into strips. Whether that can be, and pays.
 bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
-  bool always = when == When::always;
+  bool always = stripsWhen() == When::always;
   int64_t numMembers = phase == members ? call.numActive : 1, mostMembers = phase == members ? most[0] : 1;
   int64_t places = call.sizes[axis], tasks;
   if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > Pool::kMaxTasks)
@@ -156,9 +156,11 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
     run.sizes[last][axis] = last ? places - (run.ofMember - 1) * run.length : run.length;
   }
   // Values lie to each other as those of the largest call do, which do not overlap: all is scaled down.
+  int64_t all, product;
+  if (!checkedMul(mostMembers, most[axis], all) || !checkedMul(all, run.length, product))
+    return false;
   auto scaled = [&](int64_t bytes) {
-    using Wide = unsigned __int128;
-    return int64_t(Wide(bytes) * Wide(run.length) / (Wide(mostMembers) * Wide(most[axis]))) / kLine * kLine;
+    return (bytes / all * run.length + bytes % all * run.length / all) / kLine * kLine;
   };
   run.areaBytes = largest ? scaled(end) + kLine : 0;
   for (uint32_t i = 0; i < uses.size(); ++i)
@@ -238,7 +240,7 @@ bool Strips::place(const Call &call, uint32_t threads) {
 bool Strips::choose(const Call &call, uint32_t threads) {
   for (Run &run : runs)
     run.strips = 0;
-  if (!axis || when == When::never || !measure(call))
+  if (!axis || stripsWhen() == When::never || !measure(call))
     return false;
   for (Phase phase : {shared, members})
     if (!cut(call, threads, phase))
