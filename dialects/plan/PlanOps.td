@@ -111,8 +111,8 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     `sizes` has for each symbol of a call its smallest and largest value; `active` is the first. `flops` are sizes whose sum is two
     per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
     buffers at the largest sizes. With `chunk` so many members at most run at once, piece after piece of the active set.
-    `strips` is a size that, in every buffer and kernel, is on the outermost axis behind the members' or on none: launches
-    may run strip by strip of it, each for some places at a time, which a runtime does where that saves time.
+    `strips` is a size that, in every buffer, is on the outermost axis behind the members' or on none: launches may run
+    strip by strip of it, each for some places at a time, which a runtime does where that saves time.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Tutti_TargetAttr:$target, DictionaryAttr:$sizes, StrArrayAttr:$flops, I64Attr:$arena,
                        OptionalAttr<I64Attr>:$chunk, OptionalAttr<StrAttr>:$strips);

@@ -144,8 +144,10 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     if (!isReadInPlace(op) || (leaves && !margin)) {
       int64_t windows = llvm::product_of(op.getCount());
       SmallVector<int64_t> places = windowPlaces(axes);
-      rewriter.replaceOp(op, int64_t(places.size()) == windows ? withMargin(rewriter, loc, op.getX(), places)
-                                                               : gathered(rewriter, loc, op.getX(), windows, places));
+      // Where rows are read in place, a task has rows enough, and a row may be a whole image.
+      bool isMargin = int64_t(places.size()) == windows && TargetTraits::of(op).readsInPlace;
+      rewriter.replaceOp(op, isMargin ? withMargin(rewriter, loc, op.getX(), places)
+                                      : gathered(rewriter, loc, op.getX(), windows, places));
       return success();
     }
     Value x = op.getX();

@@ -13,7 +13,7 @@ namespace tutti::rt {
 static_assert(std::endian::native == std::endian::little, "artifacts are little endian and used in place");
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
-/// 4: the panels of fragments side by side (Layout.h). Files of older formats are refused.
+/// 5: panels of four and eight columns up to 28 terms (Layout.h). Files of older formats are refused.
 inline constexpr uint32_t kFormatVersion = 5;
 inline constexpr uint32_t kOldestFormat = 5;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.

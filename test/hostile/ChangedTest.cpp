@@ -90,6 +90,7 @@ TEST_F(Changed, pieces) {
 TEST_F(Changed, strips) {
   auto program = [](auto change) { return [change](fb::RootT &root) { change(*root.programs[0]); }; };
   ASSERT_EQ(fb::GetRoot(seedNamed("strips").data() + 256)->programs()->Get(0)->strips(), 1u);
+  EXPECT_GT(exercise(changed("strips", [](fb::RootT &) {})).strips, 0);
   refused("strips", "go along size 9 of 2", program([](fb::ProgramT &p) { p.strips = 9; }));
   refused("pieces", "go along size 1 of 4", program([](fb::ProgramT &p) { p.strips = 1; }));
   refused("groups", "go along size 1 of", program([](fb::ProgramT &p) { p.strips = 1; }));

@@ -57,33 +57,35 @@ bool isHarmless(const File &file, const fb::Root &root, const fb::Program &progr
 }
 
 /// Where the strips of a call would read and write: inside of buffers, and of what launches make for each other, no
-/// thread where another one does. Nothing is run.
-void checkStrips(Artifact &artifact, const fb::Program &program, const tutti_program_t &about,
+/// thread where another one does. Nothing is run. Whether there are any.
+bool checkStrips(Artifact &artifact, const fb::Program &program, const tutti_program_t &about,
                  const std::vector<uint32_t> &active, const int64_t *sizes) {
   constexpr uint64_t apart = uint64_t(1) << 48; // more than any memory that a session takes
   Call call(artifact);
   call.program = &program;
   if (!call.build(about))
-    return;
+    return false;
   std::copy(active.begin(), active.end(), call.active.begin());
   call.numActive = uint32_t(active.size());
   call.updateSets();
   std::copy(sizes, sizes + call.sizes.size(), call.sizes.begin());
   Array<int64_t> most;
   if (!call.largestSizes(most))
-    return;
+    return false;
   int64_t arena = count(program.arena()) ? valueOf(program.arena()->Get(0), most.data()) : 0;
   call.arena = reinterpret_cast<char *>(apart);
   for (uint32_t i = 0; i < call.buffers.size(); ++i)
     call.buffers[i] = reinterpret_cast<char *>((i + 2) * apart);
   call.updateOffsets();
+  bool any = false;
   for (uint32_t threads : {1, 3, 16}) {
     Strips strips;
     when = Strips::When::always;
     bool chosen = strips.build(call, threads) && strips.choose(call, threads);
     when = Strips::When::never;
     if (!chosen)
-      return;
+      break;
+    any = true;
     for (Strips::Phase phase : {Strips::shared, Strips::members}) {
       uint64_t areaEnd = 0; // of the thread before
       for (uint32_t thread = 0; thread < threads; ++thread) {
@@ -114,6 +116,7 @@ void checkStrips(Artifact &artifact, const fb::Program &program, const tutti_pro
       }
     }
   }
+  return any;
 }
 
 /// Memory of the caller's for a port, as long as it has to be and no longer.
@@ -272,8 +275,8 @@ private:
       int64_t largest[kMaxSizes] = {sizes[0]};
       for (uint32_t i = 1; i < count(program.sizes()); ++i)
         largest[i] = program.sizes()->Get(i)->kind() == fb::SizeKind::active ? sizes[i] : program.sizes()->Get(i)->hi();
-      checkStrips(*unwrap(artifact), program, about, active, sizes);
-      checkStrips(*unwrap(artifact), program, about, active, largest);
+      for (const int64_t *at : {sizes, largest})
+        outcome.strips += checkStrips(*unwrap(artifact), program, about, active, at);
     }
     Expectation expected(root, program, active);
     for (bool bound : {false, true}) {

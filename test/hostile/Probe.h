@@ -33,6 +33,7 @@ struct Outcome {
   tutti_status_t opened = TUTTI_OK; ///< and if that is good:
   int sessions = 0, runs = 0;       ///< that came about
   int launches = 0;                 ///< that the probe has seen
+  int strips = 0;                   ///< calls that can run in strips, whose addresses were checked
   int elsewhere = 0;                ///< programs for other devices
 };
 

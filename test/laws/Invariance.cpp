@@ -108,7 +108,7 @@ TEST_P(InvarianceLaw, Holds) {
     expect(run(*artifact, x, {{}, threads}), everybody, std::to_string(threads) + " threads");
   if (!cudaTarget())
     for (uint32_t threads : threadCounts())
-      expect(run(*artifact, x, {{4, 1, 6}, threads, "x86-64-v3", 0, true}), {4, 1, 6},
+      expect(run(*artifact, x, {.active = {4, 1, 6}, .threads = threads, .strips = true}), {4, 1, 6},
              "strips, " + std::to_string(threads) + " threads");
   for (std::vector<uint32_t> set : {std::vector<uint32_t>{6, 0, 3}, {2}, {5, 4, 3, 2, 1, 0}})
     for (uint32_t threads : threadCounts())
@@ -222,7 +222,8 @@ TEST_P(OpInvariance, Holds) {
       SCOPED_TRACE(std::to_string(count) + " rows, " + std::to_string(threads) + " threads");
       EXPECT_EQ(difference(run(*artifact, part, {{}, threads}), want), "");
       if (!cudaTarget())
-        EXPECT_EQ(difference(run(*artifact, part, {{}, threads, "x86-64-v3", 0, true}), want), "") << "in strips";
+        EXPECT_EQ(difference(run(*artifact, part, {.active = {}, .threads = threads, .strips = true}), want), "")
+            << "in strips";
       std::vector<HostTensor> some, one;
       for (const HostTensor &input : part) {
         some.push_back(choose(input, {4, 2}));

@@ -158,7 +158,7 @@ void RandomLaw::check() {
       expect(run(*artifact, inputsOf(all, rows), {{}, threadCounts().back()}), all, rows,
              std::to_string(rows.second - rows.first) + " rows");
   if (!cudaTarget())
-    expect(run(*artifact, inputsOf(turned), {turned, 2, "x86-64-v3", 0, true}), turned, {}, "in strips");
+    expect(run(*artifact, inputsOf(turned), {.active = turned, .threads = 2, .strips = true}), turned, {}, "in strips");
   if (levels.size() > 1)
     expect(run(*artifact, inputsOf(all), {{}, 1, "x86-64-v4"}), all, {}, "x86-64-v4");
   if (cudaTarget() && hasCpuBits())

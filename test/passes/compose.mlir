@@ -545,6 +545,41 @@ func.func @neighbours(%x: tensor<?x4x4x16xf32, ["batch"]>) -> tensor<?x16x4x4xf3
 
 // -----
 
+// So are those that were one axis before.
+// CHECK-LABEL: func.func @split
+// CHECK-SAME: (%[[X:.*]]: tensor<?x16x32xf32, ["batch"]>)
+func.func @split(%x: tensor<?x16x32xf32, ["batch"]>) -> tensor<?x32x4x4xf32, ["batch"]> {
+  // CHECK: %[[M:.*]] = tutti.map %[[X]] {{.*}} : (tensor<?x16x32xf32, ["batch"]>) -> tensor<?x32x16xf32, ["batch"]>
+  // CHECK: tutti.reshape %[[M]] {{.*}} -> tensor<?x32x4x4xf32, ["batch"]>
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x16x32xf32, ["batch"]>
+  %1 = tutti.reshape %0 : tensor<?x32x16xf32, ["batch"]> -> tensor<?x32x4x4xf32, ["batch"]>
+  return %1 : tensor<?x32x4x4xf32, ["batch"]>
+}
+
+// -----
+
+// What is computed of what was computed and turned is computed before it is turned; of what came in, as it is read.
+// CHECK-LABEL: func.func @before_it_is_turned
+// CHECK-SAME: (%[[X:.*]]: tensor<?x16x32xf32, ["batch"]>)
+func.func @before_it_is_turned(%x: tensor<?x16x32xf32, ["batch"]>) -> (tensor<?x512xf32, ["batch"]>, tensor<?x32x16xf32, ["batch"]>) {
+  // CHECK: %[[E:.*]] = tutti.map %[[X]] {{.*}} -> tensor<?x16x32xf32, ["batch"]>
+  // CHECK: %[[T:.*]] = tutti.map %[[E]] {{.*}} -> tensor<?x16x32xf32, ["batch"]>
+  // CHECK: math.tanh
+  // CHECK: %[[M:.*]] = tutti.map %[[T]] {{.*}} -> tensor<?x32x16xf32, ["batch"]>
+  // CHECK: tutti.reshape %[[M]] {{.*}} -> tensor<?x512xf32, ["batch"]>
+  // CHECK: tutti.map %[[X]] {{.*}} -> tensor<?x32x16xf32, ["batch"]>
+  // CHECK: math.tanh
+  %0 = tutti.exp %x : tensor<?x16x32xf32, ["batch"]>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<?x16x32xf32, ["batch"]>
+  %2 = tutti.tanh %1 : tensor<?x32x16xf32, ["batch"]>
+  %3 = tutti.reshape %2 : tensor<?x32x16xf32, ["batch"]> -> tensor<?x512xf32, ["batch"]>
+  %4 = tutti.transpose %x [0, 2, 1] : tensor<?x16x32xf32, ["batch"]>
+  %5 = tutti.tanh %4 : tensor<?x32x16xf32, ["batch"]>
+  return %3, %5 : tensor<?x512xf32, ["batch"]>, tensor<?x32x16xf32, ["batch"]>
+}
+
+// -----
+
 // Not those of which a part is read, nor of a move that another op has in its kernel.
 // CHECK-LABEL: func.func @not_neighbours
 func.func @not_neighbours(%x: tensor<?x4x4x16xf32, ["batch"]>) -> (tensor<?x16x4x3xf32, ["batch"]>, tensor<?x16x4x1xf32, ["batch"]>) {

@@ -188,6 +188,31 @@ module attributes {tutti.members = 1 : i64, tutti.target = #tutti<target cuda>} 
 
 // -----
 
+// A margin alone: by lines on a CPU ...
+module attributes {tutti.members = 1 : i64} {
+  // CHECK-LABEL: func.func @margin
+  func.func @margin(%x: tensor<?x16x8xf32, ["batch"]>) -> tensor<?x36x8xf32, ["batch"]> {
+    // CHECK-NOT: tutti.gather
+    // CHECK: tutti.concat
+    %0 = tutti.windows %x of [1, 1] in [4, 4] count [6, 6] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x16x8xf32, ["batch"]>
+    return %0 : tensor<?x36x8xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// ... and by places on a CUDA device, which has a block for some of them.
+module attributes {tutti.members = 1 : i64, tutti.target = #tutti<target cuda>} {
+  // CHECK-LABEL: func.func @margin_of_many_blocks
+  func.func @margin_of_many_blocks(%x: tensor<?x16x8xf32, ["batch"]>) -> tensor<?x36x8xf32, ["batch"]> {
+    // CHECK: tutti.gather
+    %0 = tutti.windows %x of [1, 1] in [4, 4] count [6, 6] step [1, 1] gap [1, 1] before [1, 1] : tensor<?x16x8xf32, ["batch"]>
+    return %0 : tensor<?x36x8xf32, ["batch"]>
+  }
+}
+
+// -----
+
 // Few channels are gathered one by one, from where they lay before they were brought behind the image.
 module attributes {tutti.members = 1 : i64} {
   // CHECK-LABEL: func.func @few_channels

@@ -58,7 +58,9 @@ bool Strips::sort(const Call &call) {
   for (uint32_t i = 0; i < uses.size(); ++i) {
     const fb::Buffer &b = *program.buffers()->Get(i);
     int64_t start = b.space() == fb::Space::arena ? valueOf(b.offset(), most.data()) : 0;
-    uses[i] = {-1, -1, 0, 0, 0, -1, start, start + valueOf(b.bytes(), most.data()), -1, -1};
+    uses[i] = Use{};
+    uses[i].start = start;
+    uses[i].end = start + valueOf(b.bytes(), most.data());
   }
   for (uint32_t i = 0; i < phases.size(); ++i) {
     const Call::Launch &launch = call.launches[i];
@@ -123,13 +125,12 @@ bool Strips::measure(const Call &call) {
 bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
   bool always = stripsWhen() == When::always;
-  int64_t numMembers = phase == members ? call.numActive : 1, mostMembers = phase == members ? most[0] : 1;
-  int64_t places = call.sizes[axis], tasks;
+  int64_t numMembers = phase == members ? call.numActive : 1, places = call.sizes[axis], tasks;
   if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > Pool::kMaxTasks)
     return false;
+  // Strips begin at a line in each buffer of their own.
   int64_t now = 0, largest = 0, end = 0, quantum = 1;
-  for (uint32_t i = 0; i < uses.size(); ++i) {
-    const Use &use = uses[i];
+  for (const Use &use : uses) {
     if (use.made == phase && (!use.place || (use.member != 0) != (phase == members)))
       return false;
     if (use.only != phase)
@@ -155,24 +156,31 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
     run.sizes[last][0] = phase == members ? 1 : call.numActive;
     run.sizes[last][axis] = last ? places - (run.ofMember - 1) * run.length : run.length;
   }
-  // Values lie to each other as those of the largest call do, which do not overlap: all is scaled down.
+  if (!layOut(phase) || (!always && !pays(call, phase)))
+    return false;
+  run.strips = numMembers * run.ofMember;
+  return true;
+}
+
+/// Lays out a thread's area: values lie to each other as those of the largest call do, which do not overlap, but all is
+/// scaled down to the places of a strip. Whether that can be counted and each has its room.
+bool Strips::layOut(Phase phase) {
+  Run &run = runs[phase];
   int64_t all, product;
-  if (!checkedMul(mostMembers, most[axis], all) || !checkedMul(all, run.length, product))
+  if (!checkedMul(phase == members ? most[0] : 1, most[axis], all) || !checkedMul(all, run.length, product))
     return false;
   auto scaled = [&](int64_t bytes) {
     return (bytes / all * run.length + bytes % all * run.length / all) / kLine * kLine;
   };
-  run.areaBytes = largest ? scaled(end) + kLine : 0;
-  for (uint32_t i = 0; i < uses.size(); ++i)
-    if (Use &use = uses[i]; use.only == phase) {
+  int64_t needed = 0;
+  run.areaBytes = 0;
+  for (Use &use : uses)
+    if (use.only == phase) {
       use.local = scaled(use.start);
-      if (use.local + use.each * run.length > run.areaBytes)
-        return false;
+      needed = std::max(needed, use.local + use.each * run.length);
+      run.areaBytes = std::max(run.areaBytes, scaled(use.end) + kLine);
     }
-  if (!always && !pays(call, phase))
-    return false;
-  run.strips = numMembers * run.ofMember;
-  return true;
+  return needed <= run.areaBytes;
 }
 
 /// Whether a phase saves more bytes of what launches make for each other than it reads of weights, which each strip

@@ -46,18 +46,20 @@ private:
   };
   /// How launches use a buffer.
   struct Use {
-    int32_t made;          ///< the phase that makes what is in it, if launches do; else -1
-    int32_t only;          ///< the one phase that uses it, if it is in the arena; else -1
-    int64_t each;          ///< bytes of one place, of one member
-    int64_t member, place; ///< how much further a strip's part begins for each member, and for each place, in bytes
-    int64_t local;         ///< where it lies in a thread's area; -1: where it lies in other calls
-    int64_t start, end;    ///< where it lies at the largest sizes, if it is in the arena
-    int64_t first, last;   ///< when it is used, in the order of phases
+    int32_t made = -1;             ///< the phase that makes what is in it, if launches do; else -1
+    int32_t only = -1;             ///< the one phase that uses it, if it is in the arena; else -1
+    int64_t each = 0;              ///< bytes of one place, of one member
+    int64_t member = 0;            ///< how much further a strip's part begins for each member, in bytes
+    int64_t place = 0;             ///< and for each place
+    int64_t local = -1;            ///< where it lies in a thread's area; -1: where it lies in other calls
+    int64_t start = 0, end = 0;    ///< where it lies at the largest sizes, if it is in the arena
+    int64_t first = -1, last = -1; ///< when it is used, in the order of phases
   };
 
   bool sort(const Call &call);
   bool measure(const Call &call);
   bool cut(const Call &call, uint32_t threads, Phase phase);
+  bool layOut(Phase phase);
   bool place(const Call &call, uint32_t threads);
   bool pays(const Call &call, Phase phase) const;
 
