@@ -78,6 +78,8 @@ MathLoop::MathLoop(const Options &options) : state(std::make_unique<State>()) {
   if (options.cpu == "x86-64-v4")
     scaleExponentials(*module);
   expandMath(*module);
+  if (options.cpu == "x86-64-v4")
+    rangeExtremes(*module);
   if (options.one)
     divideByOne(*module);
   PassManager pm(&context);

@@ -52,8 +52,10 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   if (isAvx512)
     scaleExponentials(module);
   expandMath(module);
-  if (isAvx512) // half as long a division costs a third
-    divideByOne(module);
+  if (isAvx512) {
+    rangeExtremes(module);
+    divideByOne(module); // half as long a division costs a third
+  }
   PassManager lowering(module.getContext());
   lowering.addPass(createSCFToControlFlowPass());
   lowering.addPass(createConvertMathToLLVMPass());

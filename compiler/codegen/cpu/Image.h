@@ -31,6 +31,9 @@ mlir::Value endToEnd(mlir::ImplicitLocOpBuilder &b, llvm::SmallVector<mlir::Valu
 /// Makes e^x of vectors with AVX-512's multiplication by a power of two. Changes no bit.
 void scaleExponentials(mlir::ModuleOp module);
 
+/// Makes maximumf and minimumf of vectors with AVX-512's range. Changes no bit but a NaN's payload.
+void rangeExtremes(mlir::ModuleOp module);
+
 /// Divides vectors of floats by one number as multiplications and fma. Changes no bit.
 void divideByOne(mlir::ModuleOp module);
 

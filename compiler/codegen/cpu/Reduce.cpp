@@ -113,17 +113,21 @@ void emitReduction(StepEmitter &e, ReduceOp op, ArrayRef<Value> rows) {
   // Of extremes any order gives the same bits, so that one need not wait for the other.
   bool free = op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min;
   int64_t ways = free && rows.size() == 1 && count >= 8 * lanes ? (fold.width() > 1 ? 2 : 4) : 1,
-          done = llvm::alignDown(count, ways * lanes);
+          together = ways > 1 || rows.size() > 1 || !e.steps.places.contains(op.getX()) ? ways : 4,
+          done = llvm::alignDown(count, together * lanes);
   SmallVector<Value> all; // of each row its ways
   for (size_t i = 0; i < rows.size() * ways; ++i)
     llvm::append_range(all, fold.none());
   auto chain = [&](ValueRange all, int64_t i) { return all.slice(i * fold.width(), fold.width()); };
   if (done > 0)
-    all = code.loop(code.num(0), code.num(done), ways * lanes, all, [&](Value column, ValueRange sofar) {
-      SmallVector<Value> next;
-      for (int64_t i = 0; i < int64_t(rows.size()) * ways; ++i)
-        llvm::append_range(next,
-                           fold.with(chain(sofar, i), at(rows[i / ways], code.add(column, i % ways * lanes), {})));
+    all = code.loop(code.num(0), code.num(done), together * lanes, all, [&](Value column, ValueRange sofar) {
+      SmallVector<Value> next(sofar);
+      for (auto [i, row] : llvm::enumerate(rows))
+        for (int64_t v = 0; v < together; ++v) {
+          size_t way = i * ways + v % ways;
+          llvm::copy(fold.with(chain(next, way), at(row, code.add(column, v * lanes), {})),
+                     next.begin() + way * fold.width());
+        }
       return next;
     });
   for (auto [i, row] : llvm::enumerate(rows)) {

@@ -53,8 +53,8 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
       e.streams.clear();
       emit(points);
       for (Value read : e.streams)
-        if (read.getParentBlock() == code.b.getInsertionBlock()) // and not in a loop over what is summed
-          code.prefetch(code.at(read, aheadBytes));
+        if (read.getParentBlock() == code.b.getInsertionBlock())         // and not in a loop over what is summed
+          code.prefetch(code.at(read, aheadBytes), Code::Cache::second); // the first has fewer places for what comes
     });
   };
   int64_t group = e.level.mathVectors;
@@ -154,6 +154,22 @@ static int64_t rowsTogether(ArrayRef<Step> steps) {
   return longest < 4 * lanes ? 1 : longest <= 1024 ? 4 : longest <= 2560 ? 2 : 1;
 }
 
+/// Arguments that are read for a row of `value`, which is not computed before.
+static llvm::SetVector<Value> argumentsOf(StepEmitter &e, Value value) {
+  llvm::SetVector<Value> arguments, open;
+  open.insert(value);
+  for (size_t i = 0; i < open.size(); ++i) {
+    Value next = open[i];
+    if (auto place = e.steps.places.find(next); place != e.steps.places.end()) {
+      if (place->second.kind == Place::argument)
+        arguments.insert(next);
+    } else if (auto map = next.getDefiningOp<MapOp>()) {
+      open.insert_range(map.getInputs());
+    }
+  }
+  return arguments;
+}
+
 /// Rows from, from + step, ... below `to`, each of which goes through all steps.
 static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Value to, int64_t step) {
   Code &code = e.code;
@@ -166,10 +182,18 @@ static void emitRange(StepEmitter &e, llvm::ArrayRef<Step> steps, Value from, Va
   if (together == 1)
     return code.loop(from, to, step, emit);
   Value whole = code.add(from, code.mul(code.div(code.sub(to, from), code.num(stride)), stride));
+  // What comes from memory comes fastest from end to end; the next rows' sums begin before this one's is done.
+  llvm::DenseSet<Value> isThere;
+  auto comesFromMemory = [&](ReduceOp reduce) {
+    bool comes = false;
+    for (Value argument : argumentsOf(e, reduce.getX()))
+      comes |= isThere.insert(argument).second;
+    return comes;
+  };
   code.loop(from, whole, stride, [&](Value first) {
     for (const Step &one : steps)
       for (Value value : one.stores) {
-        if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce)) {
+        if (auto reduce = value.getDefiningOp<ReduceOp>(); reduce && isRowPhase(reduce) && !comesFromMemory(reduce)) {
           SmallVector<Value> rows;
           for (int64_t i = 0; i < together; ++i)
             rows.push_back(code.add(first, i * step));
