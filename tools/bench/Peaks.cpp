@@ -3,6 +3,7 @@
 #include "Peaks.h"
 
 #include <immintrin.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,14 +18,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds from the moment all threads are there until the last one is done with body(thread).
+constexpr int nowhere = -1;
+/// Whether each thread has a processor of its own.
+bool areApart(const std::vector<std::atomic<int>> &processors) {
+  for (size_t i = 0; i < processors.size(); ++i)
+    for (size_t j = 0; j <= i; ++j)
+      if (processors[i] == nowhere || (j < i && processors[i].load() == processors[j].load()))
+        return false;
+  return true;
+}
+
+/// Seconds from the moment all threads are there until the last one is done with body(thread). A system may begin a
+/// thread on the processor that made it, and move it some milliseconds later: they wait for that, but not for long, as
+/// there may be fewer processors.
 template <typename Body> double together(unsigned threads, Body body) {
   std::atomic<unsigned> there{0};
   std::vector<Clock::time_point> begin(threads), end(threads);
+  std::vector<std::atomic<int>> processors(threads);
+  std::fill(processors.begin(), processors.end(), nowhere);
+  const Clock::time_point latest = Clock::now() + std::chrono::milliseconds(200);
   auto work = [&](unsigned t) {
     there.fetch_add(1);
-    while (there.load() < threads)
+    do {
+      processors[t] = sched_getcpu();
       _mm_pause();
+    } while (there.load() < threads || (!areApart(processors) && Clock::now() < latest));
     begin[t] = Clock::now();
     body(t);
     end[t] = Clock::now();

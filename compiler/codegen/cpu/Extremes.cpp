@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The larger and the smaller of two floats by AVX-512's `vrange`, which knows that -0 is below +0; a NaN is what the sum
-// of both is. LLVM makes three selections of it, by which a loop over two streams waits for fewer lines at a time.
+// The larger and the smaller of two floats by AVX-512's `vrange`, which knows that -0 is below +0; a NaN is what the
+// sum of both is. LLVM makes three selections of it, by which a loop over two streams waits for fewer lines at a time.
 #include "Image.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,9 +15,7 @@ static Value extreme(ImplicitLocOpBuilder &b, Value x, Value y, bool largest) {
   const char *name =
       type.getElementType().isF64() ? "llvm.x86.avx512.mask.range.pd.512" : "llvm.x86.avx512.mask.range.ps.512";
   Type mask = b.getIntegerType(type.getNumElements());
-  auto number = [&](int32_t value) -> Value {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-  };
+  auto number = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); };
   Value everywhere = arith::ConstantOp::create(b, b.getIntegerAttr(mask, -1));
   Value arguments[] = {x, y, number(ownSign | largest), x, everywhere, number(roundAsTold)};
   return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments).getResult(0);
