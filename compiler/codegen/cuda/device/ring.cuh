@@ -96,7 +96,8 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
   int column = mine % units * unit;
   if (column >= columns)
     return;
-#pragma unroll 4
+  constexpr int most = Tile::rows / (threads / units); // a thread's rows
+#pragma unroll (most > 4 ? 4 : 1)
   for (int row = mine / units; row < rows; row += threads / units)
     __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
 }

@@ -195,62 +195,50 @@ __device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int
   }
 }
 
-/// multiply(), of rows that lie as `kind` says.
-template <class L, Lefts kind, class Ring>
-__device__ __forceinline__ void multiplyStages(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
-                                               typename L::Sums &sums) {
-  using Math = typename L::Math;
+/// sums += a stage's k, of rows that lie as `kind` says.
+template <class L, Lefts kind>
+__device__ __forceinline__ void multiplyStage(const Layer &layer, int pass, int from, int stage,
+                                              const typename L::Share &share, typename L::Sums &sums) {
   using Tile = typename L::Tile;
-  if constexpr (Math::chunked) {
-#pragma unroll 1
-    for (int from = 0; from < layer.K; from += Tile::stageK) {
-      multiplyChunks<L, kind>(layer, pass, from, ring.take(), share, sums);
-      ring.leave();
-    }
+  if constexpr (L::Math::chunked) {
+    multiplyChunks<L, kind>(layer, pass, from, stage, share, sums);
   } else { // one chain
-    int from = 0;
-#pragma unroll 1
-    for (; from + Tile::stageK <= layer.K; from += Tile::stageK) {
-      int stage = ring.take(), at = 0;
+    int at = 0;
+    if (from + Tile::stageK <= layer.K) {
 #pragma unroll
       for (int in = 0; in < Tile::stageK; in += 16, at += share.groupWords)
         multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
-      ring.leave();
-    }
-    if (from < layer.K) {
-      int stage = ring.take(), at = 0;
+    } else {
 #pragma unroll 1
       for (int in = 0; from + in < layer.K; in += 16, at += share.groupWords)
         multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
-      ring.leave();
     }
   }
 }
 
-/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them. All threads of
-/// the task come here.
+/// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them: in one place, as
+/// what a ring does stands there. All threads of the task come here.
 template <class L, class Ring>
 __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
                                          typename L::Sums &sums) {
-  if (share.tiles[0] == 0) { // and no other panel, and no slice
 #pragma unroll 1
-    for (int from = 0; from < layer.K; from += L::Tile::stageK) {
-      ring.take();
-      ring.leave();
+  for (int from = 0; from < layer.K; from += L::Tile::stageK) {
+    int stage = ring.take();
+    if (share.tiles[0] > 0) { // else there is no other panel, and no slice
+      if (L::has(layer, halves)) {
+        if constexpr (L::lefts & halves)
+          multiplyStage<L, halves>(layer, pass, from, stage, share, sums);
+      } else if (L::has(layer, inGlobal)) {
+        if constexpr (L::lefts & inGlobal)
+          multiplyStage<L, inGlobal>(layer, pass, from, stage, share, sums);
+      } else if constexpr (L::lefts & (streamed | floats)) {
+        multiplyStage<L, floats>(layer, pass, from, stage, share, sums);
+      }
     }
-    return;
-  }
-  if (L::has(layer, halves)) {
-    if constexpr (L::lefts & halves)
-      multiplyStages<L, halves>(layer, pass, ring, share, sums);
-  } else if (L::has(layer, inGlobal)) {
-    if constexpr (L::lefts & inGlobal)
-      multiplyStages<L, inGlobal>(layer, pass, ring, share, sums);
-  } else if constexpr (L::lefts & (streamed | floats)) {
-    multiplyStages<L, floats>(layer, pass, ring, share, sums);
+    ring.leave();
   }
   if constexpr (L::Math::chunked)
-    if (__any_sync(0xffffffff, !areFinite<L>(sums)))
+    if (share.tiles[0] > 0 && __any_sync(0xffffffff, !areFinite<L>(sums)))
       multiplyAgain<L>(layer, pass, share, sums);
 }
 
