@@ -19,8 +19,6 @@ constexpr const char *strings[] = {"RegexFullMatch", "StringConcat", "StringNorm
 constexpr const char *images[] = {"AffineGrid", "CenterCropPad", "GridSample", "ImageDecoder", "RoiAlign"};
 constexpr const char *random[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-constexpr const char *quantized[] = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul",
-                                     "QuantizeLinear"};
 constexpr const char *bits[] = {"BitCast"};
 constexpr const char *filters[] = {"MelWeightMatrix"};
 constexpr const char *training[] = {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"};
@@ -42,7 +40,6 @@ const Group groups[] = {
     {"strings are not supported", "do it before the model, which then takes numbers", strings},
     {"resampling of images is not supported yet", "do it before the model", images},
     {"random numbers are not supported yet", "export the model for inference, or make them an input", random},
-    {"quantized tensors are not supported yet", "export the model in floats", quantized},
     {"bits read as another type are not supported", "do it before the model", bits},
     {"filters of signals are not supported", "make the matrix an initializer", filters},
     {"it is an op of training", "export the model for inference", training},
