@@ -121,8 +121,7 @@ private:
         latest = std::max(latest.value_or(0), *place);
     if (!latest || !formOf(map.getResult()).sameRows(form))
       return;
-    // Registers have a row each; for half a vector that is better than memory between.
-    if (isWorthPacking(map, target) && columnsOf(map.getResult()).getFixed() < mostPacked)
+    if (isWorthPacking(map, target)) // registers have a row each, a vector of memory several
       return;
     for (auto [index, operand] : llvm::enumerate(map.getInputs()))
       if (find(operand) == latest ? !readsOwnElement(map, index) : readyAfter(operand) > *latest)
