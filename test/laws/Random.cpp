@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Law random: in a graph of many ops, each op's compiled result is its reference on the compiled results before it,
-// within the op's own bound; and members are independent to the last bit. Every value is a result, which is what graphs
-// of files are not: kernels then write what they would otherwise keep, and ops have several readers at several places.
+// within the op's own bound; and members are independent to the last bit. Nearly every value is a result, which is what
+// graphs of files are not: kernels then write what they would otherwise keep, and ops have several readers at several
+// places.
 #include "RandomGraphs.h"
 #include "Within.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of quantization: an integer q stands for (q - zero point) scale, a number for all of a tensor, or each for a
-// place along an axis, or for a block of places.
+// Import of quantization: integers that stand for (q - zero point) scale, of a tensor, a place of an axis or a block.
 #include "compiler/import/onnx/ops/Ops.h"
 
 #include <cmath>
@@ -34,7 +33,8 @@ public:
       return Operand();
     if (block == 0) {
       if (parameter.rank() != 1 || parameter.sizes()[0] != x.sizes()[*along])
-        return e.malformed("scales or zero points " + parameter.str() + " for axis " + Twine(*along) + " of " + x.str());
+        return e.malformed("scales or zero points " + parameter.str() + " for axis " + Twine(*along) + " of " +
+                           x.str());
       Sizes sizes(x.rank() - *along, Size(1));
       sizes[0] = parameter.sizes()[0];
       return e.reshape(parameter, sizes);
@@ -52,8 +52,8 @@ private:
     Sizes sizes = parameter.sizes();
     if (block < 0 || parameter.rank() != x.rank() || !sizes[along].isFixed() ||
         sizes[along].getFixed() != llvm::divideCeil(length, block))
-      return e.malformed("scales or zero points " + parameter.str() + " for blocks of " + Twine(block) + " along axis " +
-                         Twine(along) + " of " + x.str());
+      return e.malformed("scales or zero points " + parameter.str() + " for blocks of " + Twine(block) +
+                         " along axis " + Twine(along) + " of " + x.str());
     int64_t blocks = sizes[along].getFixed();
     sizes.insert(sizes.begin() + along + 1, Size(1));
     Operand apart = e.reshape(parameter, sizes);
@@ -166,8 +166,8 @@ void importDequantizeLinear(Node &n) {
   n.set(0, e.cast(e.mul(y, floatOf(e, parameters.beside(scale))), element));
 }
 
-/// Of all of x, zero with them, the lowest becomes 0 and the highest 255: y, the scale and the zero point of that. Where all
-/// are zero the scale is 1, as ONNX Runtime has it.
+/// Of all of x, zero with them, the lowest becomes 0 and the highest 255: y, the scale and the zero point of that.
+/// Where all are zero the scale is 1, as ONNX Runtime has it.
 void importDynamicQuantizeLinear(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -193,8 +193,8 @@ void importMatMulInteger(Node &n) {
 /// The product of what two tensors of integers stand for, quantized.
 void importQLinearMatMul(Node &n) {
   Emit &e = n.emit;
-  Operand a = n.in(0), scaleA = single(n, n.in(1), 1), zeroA = single(n, n.in(2), 2), b = n.in(3), scaleB = n.in(4), zeroB = n.in(5),
-          scale = n.in(6), zeroPoint = n.in(7);
+  Operand a = n.in(0), scaleA = single(n, n.in(1), 1), zeroA = single(n, n.in(2), 2), b = n.in(3), scaleB = n.in(4),
+          zeroB = n.in(5), scale = n.in(6), zeroPoint = n.in(7);
   if (!isByte(n, a, 0) || !isByte(n, b, 3) || !isByte(n, zeroPoint, 7))
     return;
   Operand factor = e.div(e.mul(floatOf(e, scaleA), floatOf(e, scaleB)), floatOf(e, scale));
