@@ -191,6 +191,15 @@ std::optional<AffineMap> transpositionOf(MapOp map) {
   return access;
 }
 
+SmallVector<AffineExpr> summandsOf(AffineExpr expr) {
+  if (expr.getKind() != AffineExprKind::Add)
+    return {expr};
+  auto sum = cast<AffineBinaryOpExpr>(expr);
+  SmallVector<AffineExpr> all = summandsOf(sum.getLHS());
+  llvm::append_range(all, summandsOf(sum.getRHS()));
+  return all;
+}
+
 std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
   if (!expr.isFunctionOfDim(dim))
     return 0;

@@ -21,6 +21,9 @@ std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
 /// in part is a slice from its begin.
 std::optional<mlir::AffineMap> transpositionOf(MapOp map);
 
+/// What a sum adds up; of any other expression itself.
+llvm::SmallVector<mlir::AffineExpr> summandsOf(mlir::AffineExpr expr);
+
 /// How much an expression grows with a dimension; nothing if not evenly.
 std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
 

@@ -29,13 +29,6 @@ bool ReadThrough::fits(RankedTensorType rows) {
   return true;
 }
 
-static void addSummands(AffineExpr expr, SmallVectorImpl<AffineExpr> &summands) {
-  if (expr.getKind() != AffineExprKind::Add)
-    return summands.push_back(expr);
-  addSummands(cast<AffineBinaryOpExpr>(expr).getLHS(), summands);
-  addSummands(cast<AffineBinaryOpExpr>(expr).getRHS(), summands);
-}
-
 std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
   auto move = op.getLhs().getDefiningOp<MapOp>();
   if (!move || !move.isMove() || !move->hasOneUse() || !TargetTraits::of(op).readsInPlace || !isPanels(op) ||
@@ -58,8 +51,7 @@ std::optional<ReadThrough> ReadThrough::of(ContractOp op) {
   Size stride(1);
   Sizes sizes = getSizes(given);
   for (unsigned axis = sizes.size(); axis-- > 0; stride = *stride.times(sizes[axis])) {
-    SmallVector<AffineExpr> summands;
-    addSummands(access->getResult(axis), summands);
+    SmallVector<AffineExpr> summands = summandsOf(access->getResult(axis));
     AffineExpr start = zero;
     for (AffineExpr summand : summands) {
       bool ofMember = member && summand.isFunctionOfDim(0), ofTerm = summand.isFunctionOfDim(last);

@@ -170,6 +170,30 @@ ONNX = [
     (4, "came with opset 1", onnx([node("Scaler", ["x"], "y", "ai.onnx.ml")])),
     (3, "'classlabels_ints' has 0 numbers", onnx([node("LinearClassifier", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 3)))),
     (4, "zipmap", onnx([node("ZipMap", ["x"], "y", "ai.onnx.ml")], more=field(8, field(1, "ai.onnx.ml") + field(2, 1)))),
+    # Sizes that an op would go through one by one.
+    (3, "a dimension of -1", onnx([node("Expand", ["b", "n"], "y")], (B, field(8, "n") + const((2,), I64, ints(-1, 2))))),
+    (4, "constant of 9223372036854775807 elements", onnx([node("Trilu", ["x"], "y")], inputs=(value_info("x", [2**40, 2**40]),))),
+    (4, "constant of 1099511627776 elements", onnx([node("ReverseSequence", ["x", "n"], "y", time_axis=0, batch_axis=1)], (field(8, "n") + const((1,), I64, ints(1)),),
+                                                   (value_info("x", [2**40, 1]),))),
+    (4, "constant of 8589934592 elements", onnx([node("Attention", ["x", "x", "x"], "y", is_causal=1)], opset=23, inputs=(value_info("x", [1, 1, 2**33, 8]),))),
+    (4, "looks through 1099511627776 elements", onnx([node("Expand", ["c", "n"], "d"), node("Compress", ["x", "d"], "y", axis=0)],
+                                                     (field(8, "c") + const((1,), 9, b"\1"), field(8, "n") + const((1,), I64, ints(2**40))), (value_info("x", [2**40]),))),
+    (4, "windows of more than 33554432", onnx([node("Conv", ["x", "w"], "y", pads=[1] * 6)], (tensor("w", (1, 1, 3, 3, 3), F32, floats(*[1] * 27)),),
+                                              (value_info("x", [1, 1, 128, 128, 128]),))),
+    (3, "'auto_pad' is 'SAME'", onnx([node("MaxPool", ["x"], "y", kernel_shape=[3], auto_pad="SAME")], inputs=(value_info("x", [2, 4, 8]),))),
+    (3, "a window outside of the image", onnx([node("AveragePool", ["x"], "y", kernel_shape=[2], pads=[2, 0])], inputs=(value_info("x", [2, 4, 8]),))),
+    # Graphs in nodes.
+    (3, "gives a sequence", onnx([node("Loop", ["n", ""], "y", body=node("SequenceConstruct", ["x"], "s") + node("Identity", ["go"], "on") +
+                                       field(11, field(1, "i")) + field(11, field(1, "go")) + field(12, field(1, "on")) + field(12, field(1, "s")))],
+                                 (field(8, "n") + const((), I64, ints(1)),))),
+    (4, "attribute 'other' is not known", onnx([node("If", ["c"], "y", then_branch=node("Relu", ["x"], "r") + field(12, field(1, "r")),
+                                                     else_branch=node("Neg", ["x"], "r") + field(12, field(1, "r")), other=1)], (field(8, "c") + const((), 9, b"\1"),))),
+    # Quantization.
+    (3, "zero points int32 .* of uint8", onnx([node("Cast", ["x"], "q", to=2), node("MatMulInteger", ["q", "u", "z"], "y")],
+                                              (tensor("u", (4, 2), 2, bytes(8)), field(8, "z") + const((), 6, ints(9)[:4])))),
+    (4, "numbers quantized as bool", op("QuantizeLinear", const((), F32, floats(1)), const((), 9, b"\1"))),
+    (3, "expected floats", onnx([node("Cast", ["x"], "q", to=2), node("DequantizeLinear", ["q", "s"], "y")], (field(8, "s") + const((), I64, ints(1)),))),
+    (3, "scales or zero points float32 .3.", op("QuantizeLinear", const((3,), F32, floats(1, 1, 1)))),
     # Data outside of the file.
     (2, "missing.bin", external(location="missing.bin")),
     (3, "'w'", external()),

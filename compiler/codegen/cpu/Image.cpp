@@ -38,7 +38,7 @@ using namespace mlir;
 namespace tutti {
 
 static llvm::Error internalError(const llvm::Twine &what) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), "code generation failed: " + what);
+  return fail(ExitCode::internal, "code generation failed: " + what);
 }
 
 static llvm::Error lower(ModuleOp module, const CpuLevel &level) {

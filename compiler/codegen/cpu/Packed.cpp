@@ -34,7 +34,7 @@ bool isPacked(StepEmitter &e, Value value, int64_t work) {
     }
     bool ofNoRow = e.isOfNoRow(next, access);
     if (!ofNoRow && !e.liesPacked(next, access, columns.getFixed())) {
-      const std::optional<Scattered> &scattered = e.scatteredOf(next, access, columns.getFixed());
+      const Scattered *scattered = e.scatteredOf(next, access, columns.getFixed());
       if (!scattered)
         return false;
       saved += workOfPlaces;
@@ -115,18 +115,12 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
 /// Elements of a block whose places are told: a few pages of numbers, which the first cache keeps.
 static constexpr int64_t mostPlaces = 4096;
 
-static void addSummands(AffineExpr expr, SmallVectorImpl<AffineExpr> &summands) {
-  if (expr.getKind() != AffineExprKind::Add)
-    return summands.push_back(expr);
-  addSummands(cast<AffineBinaryOpExpr>(expr).getLHS(), summands);
-  addSummands(cast<AffineBinaryOpExpr>(expr).getRHS(), summands);
-}
-
-const std::optional<Scattered> &StepEmitter::scatteredOf(Value value, AffineMap access, int64_t columns) {
+const Scattered *StepEmitter::scatteredOf(Value value, AffineMap access, int64_t columns) {
   auto [known, isNew] = scattered.try_emplace({value, access, columns});
   if (isNew)
-    known->second = findScattered(value, access, columns);
-  return known->second;
+    if (std::optional<Scattered> found = findScattered(value, access, columns))
+      known->second = std::make_unique<Scattered>(std::move(*found));
+  return known->second.get();
 }
 
 /// The rows' axes behind the first one, and the columns, if all are known and have not too many elements.
@@ -157,8 +151,7 @@ std::optional<Scattered> StepEmitter::findScattered(Value value, AffineMap acces
   SmallVector<AffineExpr> parts;
   SmallVector<int64_t> strides;
   for (auto [axis, stride] : stridesOf(value)) {
-    SmallVector<AffineExpr> summands;
-    addSummands(access.getResult(axis), summands);
+    SmallVector<AffineExpr> summands = summandsOf(access.getResult(axis));
     for (AffineExpr summand : summands) {
       bool isWithin =
           llvm::any_of(llvm::seq<unsigned>(within, dims), [&](unsigned d) { return summand.isFunctionOfDim(d); });
@@ -201,15 +194,17 @@ std::optional<Scattered> StepEmitter::findScattered(Value value, AffineMap acces
 
 Value StepEmitter::tableOf(ArrayRef<int32_t> numbers) {
   auto module = function->getParentOfType<ModuleOp>();
+  Type i32 = code.b.getI32Type();
+  auto value = DenseElementsAttr::get(RankedTensorType::get(int64_t(numbers.size()), i32), numbers);
   std::string name = "places_" + llvm::utohexstr(rt::xxh64(numbers.data(), numbers.size() * sizeof(int32_t)));
-  if (!module.lookupSymbol(name)) {
+  auto known = module.lookupSymbol<LLVM::GlobalOp>(name);
+  while (known && known.getValueAttr() != value) // another of the same digest
+    known = module.lookupSymbol<LLVM::GlobalOp>(name += "_");
+  if (!known) {
     OpBuilder::InsertionGuard guard(code.b);
     code.b.setInsertionPointToStart(module.getBody());
-    Type i32 = code.b.getI32Type();
     LLVM::GlobalOp::create(code.b, code.loc, LLVM::LLVMArrayType::get(i32, numbers.size()), /*isConstant=*/true,
-                           LLVM::Linkage::Private, name,
-                           DenseElementsAttr::get(RankedTensorType::get(int64_t(numbers.size()), i32), numbers),
-                           /*alignment=*/64);
+                           LLVM::Linkage::Private, name, value, /*alignment=*/64);
   }
   return LLVM::AddressOfOp::create(code.b, code.loc, code.ptr(), name);
 }

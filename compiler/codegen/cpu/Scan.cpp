@@ -12,7 +12,7 @@ static void emitColumns(StepEmitter &e, ScanOp op, Value row, int64_t step, Valu
   int64_t count = RowForm::of(typeOf(op.getX())).columns.getFixed() / step;
   ReduceKind kind = op.getKind() == ScanKind::sum ? ReduceKind::sum : ReduceKind::prod;
   AffineMap own = e.own(op.getX());
-  /// Vectors from `column` on, the last of them of `width` lanes.
+  // Vectors from `column` on, the last of them of `width` lanes.
   auto block = [&](Value column, int64_t vectors, int64_t width) {
     auto at = [&](Value i, int64_t vector) {
       if (op.getReverse())

@@ -100,7 +100,7 @@ public:
   bool liesPacked(mlir::Value value, mlir::AffineMap access, int64_t columns);
   bool isOfNoRow(mlir::Value value, mlir::AffineMap access);
   /// Or elements at places that are the same in every block.
-  const std::optional<Scattered> &scatteredOf(mlir::Value value, mlir::AffineMap access, int64_t columns);
+  const Scattered *scatteredOf(mlir::Value value, mlir::AffineMap access, int64_t columns);
   Columns columnsOf(mlir::Value value);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
@@ -185,7 +185,7 @@ private:
 
   std::map<std::tuple<int, void *, std::string, int64_t>, mlir::Value> given;
   llvm::DenseMap<mlir::Value, llvm::SmallSetVector<int64_t, 4>> offsets; ///< at which a value's pointers are given
-  llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::optional<Scattered>>
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::unique_ptr<Scattered>>
       scattered; ///< by columns, too
 };
 

@@ -285,11 +285,21 @@ Operand Emit::binary(StringRef name, const Operand &a, const Operand &b, bool co
   return pointwise(name, {a, b}, comparison ? IntegerType::get(&context, 1) : a.element());
 }
 
-/// The value of a mask that is the same everywhere, and so chooses now.
-static std::optional<bool> uniformMask(const Operand &condition) {
+/// Whether all elements of a view are one.
+static bool repeatsOne(const WeightSource &x) {
+  return x.count() > 0 && llvm::all_of(llvm::zip_equal(x.dims, x.strides),
+                                       [](auto axis) { return std::get<0>(axis) == 1 || std::get<1>(axis) == 0; });
+}
+
+std::optional<bool> Emit::uniformMask(const Operand &condition) {
   std::optional<HostTensor> mask;
-  if (condition.isConstant() && condition.constant().count() <= foldBytes) {
-    mask = toHost(condition.constant());
+  if (condition.isConstant() && repeatsOne(condition.constant())) {
+    WeightSource one = condition.constant();
+    one.dims.clear();
+    one.strides.clear();
+    mask = toHost(one);
+  } else if (condition.isConstant() && condition.constant().count() <= budget) {
+    mask = elementsOf(condition);
   } else if (condition.isValue()) {
     auto repeat = condition.value().getDefiningOp<BroadcastOp>();
     if (auto constant = repeat ? repeat.getX().getDefiningOp<ConstantOp>() : ConstantOp())
@@ -322,7 +332,10 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
     return malformed("branches of types " + elementName(a.element()) + " and " + elementName(b.element()));
   std::optional<ShapeValue> yes = a.asShape(), no = b.asShape();
   if ((a.isShape() || b.isShape()) && yes && no && condition.isConstant()) {
-    HostTensor chosen = toHost(condition.constant());
+    std::optional<HostTensor> known = elementsOf(condition);
+    if (!known)
+      return Operand();
+    HostTensor &chosen = *known;
     ShapeValue result{{}, yes->vector || no->vector || !chosen.dims.empty(), yes->element};
     size_t length = std::max({yes->elements.size(), no->elements.size(), chosen.ints.size()});
     auto at = [](const auto &list, size_t i) { return list.size() == 1 ? list[0] : list[i]; };
@@ -344,15 +357,42 @@ Operand Emit::select(const Operand &condition, const Operand &a, const Operand &
   return pointwise(SelectOp::getOperationName(), {condition, a, b}, a.element());
 }
 
+/// Whether a type of integers, or of bools, has this number.
+static bool holds(Type element, double value) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  bool fromZero = element.isUnsignedInteger() || width == 1;
+  double end = std::ldexp(1.0, std::min(fromZero ? width : width - 1, 63u));
+  return value == std::trunc(value) && value >= (fromZero ? 0 : -end) && value < end;
+}
+
 Operand Emit::scalar(double value, const Operand &like) {
   if (!like)
     return Operand();
-  if (!like.isFloat() && !(std::fabs(value) < 0x1p63)) {
+  if (!like.isFloat() && !holds(like.element(), value)) {
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%g", value);
     return malformed("the number " + text + " beside elements of " + elementName(like.element()));
   }
   return Operand(scalarSource(like.element(), value));
+}
+
+bool Emit::affords(int64_t count) {
+  if (count <= budget) {
+    budget -= count;
+    return true;
+  }
+  unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
+  return false;
+}
+
+std::optional<HostTensor> Emit::elementsOf(const Operand &constant) {
+  int64_t count = constant.constant().count();
+  if (count > budget) {
+    unsupported("looks through " + Twine(count) + " elements");
+    return std::nullopt;
+  }
+  budget -= count;
+  return toHost(constant.constant());
 }
 
 } // namespace tutti

@@ -101,6 +101,8 @@ public:
   Operand linear(const Operand &tuples, llvm::ArrayRef<int64_t> lengths);
   /// Indices of an axis of this length as its places: wide, none of them negative or out of range.
   Operand places(const Operand &indices, int64_t length);
+  /// The numbers from 0 on, in 64 bits.
+  Operand counted(int64_t length);
   /// A vector of integers, or of floats, that the op itself brings.
   Operand list(llvm::ArrayRef<int64_t> numbers, mlir::Type element = nullptr);
 
@@ -123,6 +125,10 @@ public:
   /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
   Operand unknownLength(const llvm::Twine &does, const Size &length);
   Operand malformed(const llvm::Twine &reason);
+  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
+  bool affords(int64_t count);
+  /// The elements of a constant; nothing and a problem where they are too many to look through.
+  std::optional<HostTensor> elementsOf(const Operand &constant);
   std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
   bool failed() const { return problem.has_value(); }
   /// Elements that may still be computed while importing: a small file must not make us work for long.
@@ -140,6 +146,8 @@ public:
 
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
+  /// The value of a mask that is the same everywhere, and so chooses now.
+  std::optional<bool> uniformMask(const Operand &condition);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   Operand shapeArithmetic(llvm::StringRef name, const Operand &a, const Operand &b);
   Operand reduceShape(ReduceKind kind, const ShapeValue &x, bool keep);

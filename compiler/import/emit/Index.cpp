@@ -12,7 +12,14 @@ Operand Emit::list(ArrayRef<int64_t> numbers, Type element) {
     tensor.floats.assign(numbers.begin(), numbers.end());
   else
     tensor.ints.assign(numbers.begin(), numbers.end());
+  for (int64_t number : tensor.ints)
+    if (wrapped(uint64_t(number), tensor.element) != number)
+      return malformed("the number " + Twine(number) + " beside elements of " + elementName(tensor.element));
   return Operand(computedSource(tensor));
+}
+
+Operand Emit::counted(int64_t length) {
+  return affords(length) ? list(llvm::to_vector(llvm::seq<int64_t>(0, length))) : Operand();
 }
 
 /// Its elements, where they lie if they are int64 there, else in `own`.

@@ -10,13 +10,10 @@ namespace tutti {
 /// Steps of one loop that are put into a model one behind the other.
 constexpr int64_t maxSteps = 4096;
 
-llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, const onnx::NodeProto &proto, StringRef attribute,
+llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, StringRef attribute,
                                            const std::string &prefix, ArrayRef<Operand> given, size_t count) {
-  std::string what = "node " + quote(nameOf(scope, proto)) + " (" + proto.op_type() + ")";
-  const onnx::GraphProto *graph = nullptr;
-  for (const onnx::AttributeProto &each : proto.attribute())
-    if (each.name() == attribute && each.has_g())
-      graph = &each.g();
+  std::string what = "node " + quote(nameOf(scope, n.proto)) + " (" + n.proto.op_type() + ")";
+  const onnx::GraphProto *graph = n.graphAttr(attribute);
   if (!graph || size_t(graph->output_size()) != count || size_t(graph->input_size()) != given.size())
     return wrong(what + ": attribute " + quote(attribute) + " is no graph of " +
                  (given.empty() ? "" : llvm::Twine(given.size()).str() + " inputs and ") + llvm::Twine(count) +
@@ -54,8 +51,8 @@ llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
   Operand given = n.in(0);
   std::optional<double> condition = given ? given.scalar() : std::nullopt;
   if (condition)
-    return inside(emit, scope, n.proto, *condition != 0 ? "then_branch" : "else_branch", nameOf(scope, n.proto) + "/",
-                  {}, n.proto.output_size());
+    return inside(emit, scope, n, *condition != 0 ? "then_branch" : "else_branch", nameOf(scope, n.proto) + "/", {},
+                  n.proto.output_size());
   if (given)
     emit.unsupported("its condition is not known when compiling",
                      "export the model without control flow, or choose between two results with Where");
@@ -66,7 +63,7 @@ llvm::Expected<bool> Walk::runStep(Emit &emit, Scope &scope, Node &n, int64_t st
                                    Unrolled &unrolled) {
   std::string prefix = nameOf(scope, n.proto) + "/" + std::to_string(step) + "/";
   size_t carried = unrolled.state.size();
-  auto results = inside(emit, scope, n.proto, "body", prefix, given, carried + unrolled.shown.size());
+  auto results = inside(emit, scope, n, "body", prefix, given, carried + unrolled.shown.size());
   if (!results)
     return results.takeError();
   if (emit.restart || !llvm::all_of(*results, [](const Operand &each) { return bool(each); }))
@@ -75,6 +72,17 @@ llvm::Expected<bool> Walk::runStep(Emit &emit, Scope &scope, Node &n, int64_t st
   for (auto [all, one] : llvm::zip_equal(unrolled.shown, ArrayRef(*results).drop_front(carried)))
     all.push_back(one);
   return true;
+}
+
+/// What the steps show, along a new axis.
+static Operand joined(Node &n, ArrayRef<Operand> shown, int64_t axis) {
+  if (shown.empty())
+    return n.emit.unsupported("it joins what its steps give, and has none");
+  for (const Operand &each : shown)
+    if (each.isSequence())
+      return n.emit.malformed("its body gives a " + each.str() + ", expected tensors, which it joins");
+  std::optional<int64_t> along = n.axis(axis, shown.front().rank() + 1);
+  return along ? n.emit.stack(shown, *along) : Operand();
 }
 
 llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
@@ -116,11 +124,8 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   }
   locate(emit, scope, n.proto);
   Results results(ArrayRef(unrolled.state).drop_front());
-  for (const Results &shown : unrolled.shown) {
-    if (!emit.failed() && shown.empty())
-      emit.unsupported("it joins what its steps give, and has none");
-    results.push_back(emit.failed() ? Operand() : emit.stack(shown, 0));
-  }
+  for (const Results &shown : unrolled.shown)
+    results.push_back(emit.failed() ? Operand() : joined(n, shown, 0));
   return results;
 }
 
@@ -188,8 +193,7 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
     Results &shown = unrolled.shown[i];
     if (prepends[i])
       std::reverse(shown.begin(), shown.end());
-    std::optional<int64_t> axis = n.axis(joinAxes[i], shown.front().rank() + 1);
-    results.push_back(axis ? emit.stack(shown, *axis) : Operand());
+    results.push_back(joined(n, shown, joinAxes[i]));
   }
   return results;
 }
@@ -237,6 +241,15 @@ llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto
   locate(emit, scope, proto);
   Node node(emit, file, proto, scope.opsets.lookup(""), operands);
   StringRef op = proto.op_type();
+  for (StringRef graph : {"then_branch", "else_branch", "body"})
+    if ((graph == "body") == (op != "If"))
+      node.graphAttr(graph); // known, whether it is run or not
+  if (op == "SequenceMap" && node.opset < 17)
+    emit.unsupported("the op came with opset 17", "export the model for that opset or a newer one");
+  else if (op == "If" && node.inputs() != 1)
+    emit.malformed(Twine(node.inputs()) + " inputs, expected 1");
+  if (emit.failed())
+    return settle(emit, scope, proto, operands, Results(proto.output_size()));
   llvm::Expected<Results> results = op == "If"     ? branch(emit, scope, node)
                                     : op == "Loop" ? loop(emit, scope, node)
                                     : op == "Scan" ? scan(emit, scope, node)
@@ -245,6 +258,9 @@ llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto
     return results.takeError();
   if (emit.restart)
     return llvm::Error::success();
+  if (!emit.failed())
+    if (std::optional<std::string> attribute = node.unreadAttr())
+      emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
   results->resize(proto.output_size());
   return settle(emit, scope, proto, operands, *results);
 }

@@ -51,6 +51,11 @@ bool Node::hasAttr(StringRef name) {
   return llvm::any_of(proto.attribute(), [&](const onnx::AttributeProto &each) { return each.name() == name; });
 }
 
+const onnx::GraphProto *Node::graphAttr(StringRef name) {
+  const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::GRAPH);
+  return found && found->has_g() ? &found->g() : nullptr;
+}
+
 int64_t Node::intAttr(StringRef name, int64_t otherwise) {
   const onnx::AttributeProto *found = attr(name, onnx::AttributeProto::INT);
   return found ? found->i() : otherwise;
@@ -161,13 +166,14 @@ SmallVector<int64_t> Node::axesOf(StringRef attribute, size_t i, int64_t since, 
   return axes.value_or(SmallVector<int64_t>());
 }
 
-bool Node::affords(int64_t count) {
-  if (count <= emit.budget) {
-    emit.budget -= count;
-    return true;
-  }
-  emit.unsupported("makes a constant of " + Twine(count) + " elements", "make it an initializer");
-  return false;
+std::optional<Sizes> Node::lengthsIn(size_t i) {
+  std::optional<Sizes> sizes = sizesIn(i);
+  for (const Size &size : sizes.value_or(Sizes()))
+    if (size.isFixed() && size.getFixed() < 0) {
+      emit.malformed("a dimension of " + size.str());
+      return std::nullopt;
+    }
+  return sizes;
 }
 
 std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {

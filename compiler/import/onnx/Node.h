@@ -42,6 +42,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   std::optional<llvm::SmallVector<double>> floatsAttr(llvm::StringRef name);
   Operand tensorAttr(llvm::StringRef name);
+  /// Null where there is none.
+  const onnx::GraphProto *graphAttr(llvm::StringRef name);
   /// The element type that an attribute gives by ONNX' number; a problem where it is none that we hold.
   mlir::Type elementAttr(llvm::StringRef name, mlir::Type otherwise);
   /// Empty where there is none.
@@ -56,8 +58,8 @@ public:
   /// The attribute before `opset`, input i from then on; `given` tells whether there was either.
   llvm::SmallVector<int64_t> axesOf(llvm::StringRef attribute, size_t i, int64_t since, bool &given);
 
-  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
-  bool affords(int64_t count);
+  /// The same, a problem where one is negative.
+  std::optional<Sizes> lengthsIn(size_t i);
   /// An axis of `rank` axes, counted from the end when negative. A problem when there is no such axis.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);

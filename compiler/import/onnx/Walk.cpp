@@ -133,6 +133,13 @@ llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std:
   return llvm::Error::success();
 }
 
+bool Scope::leavesOut(StringRef name) const {
+  for (const Scope *at = this; at && !at->values.contains(name) && !at->initializers.contains(name); at = at->outer)
+    if (at->absent.contains(name))
+      return true;
+  return false;
+}
+
 llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, const llvm::Twine &reader) {
   for (Scope *at = &scope; at; at = at->outer) {
     if (auto known = at->values.find(name); known != at->values.end())
@@ -184,7 +191,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   SmallVector<Operand> operands;
   bool broken = false;
   for (const std::string &input : proto.input()) {
-    if (input.empty() || scope.absent.contains(input)) {
+    if (input.empty() || scope.leavesOut(input)) {
       operands.push_back(Operand());
       continue;
     }
@@ -197,6 +204,11 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   for (const std::string &output : proto.output())
     if (!output.empty())
       scope.values[output] = Operand();
+
+  llvm::StringSet<> attributes;
+  for (const onnx::AttributeProto &each : proto.attribute())
+    if (!attributes.insert(each.name()).second)
+      return wrong("node " + quote(name) + " (" + proto.op_type() + ") has two attributes " + quote(each.name()));
 
   std::string domain = domainOf(proto), kind = qualified(domain, proto.op_type());
   const OnnxOp *op = findOp(kind);
@@ -234,10 +246,6 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   if (broken)
     return llvm::Error::success();
 
-  llvm::StringSet<> attributes;
-  for (const onnx::AttributeProto &each : proto.attribute())
-    if (!attributes.insert(each.name()).second)
-      return wrong("node " + quote(name) + " (" + proto.op_type() + ") has two attributes " + quote(each.name()));
   if (!op->takesSequences)
     for (auto [i, operand] : llvm::enumerate(operands))
       if (operand.isSequence())
@@ -250,6 +258,10 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   if (!emit.failed())
     if (std::optional<std::string> attribute = node.unreadAttr())
       emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
+  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
+    if (!emit.failed() && !output.empty() && !value)
+      return fail(ExitCode::internal,
+                  quote(path) + ": node " + quote(name) + " (" + proto.op_type() + ") gives no " + quote(output));
   return settle(emit, scope, proto, operands, node.outputsSet());
 }
 

@@ -27,6 +27,9 @@ struct Scope {
   llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
   llvm::StringMap<const onnx::TensorProto *> initializers;
   llvm::StringSet<> absent; ///< inputs that a function's caller leaves out
+
+  /// Whether a name is an input that is left out here.
+  bool leavesOut(llvm::StringRef name) const;
 };
 
 class Walk {
@@ -70,7 +73,7 @@ private:
   llvm::Expected<Results> scan(Emit &emit, Scope &scope, Node &node);
   llvm::Expected<Results> sequenceMap(Emit &emit, Scope &scope, Node &node);
   /// What the graph in an attribute gives for these inputs; none when `emit` asks for a restart.
-  llvm::Expected<Results> inside(Emit &emit, Scope &scope, const onnx::NodeProto &proto, llvm::StringRef attribute,
+  llvm::Expected<Results> inside(Emit &emit, Scope &scope, Node &node, llvm::StringRef attribute,
                                  const std::string &prefix, llvm::ArrayRef<Operand> given, size_t count);
   /// A loop that is put into the model step by step.
   struct Unrolled {

@@ -46,12 +46,12 @@ bool Strips::build(const Call &call, uint32_t threads) {
   if (!uses.allocate(call.buffers.size()) || !phases.allocate(call.launches.size()) || !call.largestSizes(most) ||
       !words.allocate(axis ? wordsEach * threads : 0))
     return false;
-  axis = sort(call) ? axis : 0;
+  axis = classify(call) ? axis : 0;
   return true;
 }
 
 /// Finds the launches' phases, and what holds of buffers at any size. Whether no phase needs what a later one makes.
-bool Strips::sort(const Call &call) {
+bool Strips::classify(const Call &call) {
   const fb::Program &program = *call.program;
   if (!axis)
     return false;

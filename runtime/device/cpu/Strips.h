@@ -56,7 +56,7 @@ private:
     int64_t first = -1, last = -1; ///< when it is used, in the order of phases
   };
 
-  bool sort(const Call &call);
+  bool classify(const Call &call);
   bool measure(const Call &call);
   bool cut(const Call &call, uint32_t threads, Phase phase);
   bool layOut(Phase phase);

@@ -22,9 +22,7 @@ Operand splitHeads(Node &n, const Operand &x, int64_t heads, StringRef attribute
   return e.transpose(e.reshape(x, {sizes[0], sizes[1], Size(heads), Size(columns / heads)}), {0, 2, 1, 3});
 }
 
-Operand counted(Emit &e, int64_t length, ArrayRef<Size> sizes) {
-  return e.reshape(e.list(llvm::to_vector(llvm::seq<int64_t>(0, length))), sizes);
-}
+Operand counted(Emit &e, int64_t length, ArrayRef<Size> sizes) { return e.reshape(e.counted(length), sizes); }
 
 /// 0 where `allowed`, -inf elsewhere.
 static Operand biasWhere(Emit &e, const Operand &allowed, const Operand &like) {
@@ -67,6 +65,8 @@ static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
   auto add = [&](const Operand &bias) { sum = sum ? e.add(sum, bias) : bias; };
   if (n.has(3))
     add(maskOf(n, q, keys));
+  if (!causal && left < 0 && right < 0 && !n.has(6))
+    return sum;
   // Where a query stands among the keys, and how far behind it a key is.
   Operand place = counted(e, rows, {Size(rows), Size(1)}), key = counted(e, keys, {Size(1), Size(keys)}), valid;
   if (n.has(6)) {

@@ -36,14 +36,9 @@ void importConstant(Node &n) {
 }
 
 void importConstantOfShape(Node &n) {
-  std::optional<Sizes> sizes = n.sizesIn(0);
+  std::optional<Sizes> sizes = n.lengthsIn(0);
   if (!sizes)
     return;
-  for (const Size &size : *sizes)
-    if (size.isFixed() && size.getFixed() < 0) {
-      n.emit.malformed("a dimension of " + size.str());
-      return;
-    }
   Operand value = listOf(Float32Type::get(&n.emit.context), SmallVector<double>{0}, false);
   if (n.hasAttr("value"))
     value = n.tensorAttr("value");

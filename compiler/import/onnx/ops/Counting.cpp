@@ -49,7 +49,7 @@ void importRange(Node &n) {
     return;
   }
   auto length = static_cast<int64_t>(std::clamp(count, 0.0, 0x1p62));
-  if (!n.affords(length))
+  if (!n.emit.affords(length))
     return;
   HostTensor result = HostTensor::zeros(element, {length});
   for (int64_t i = 0; i < length; ++i)
@@ -74,7 +74,7 @@ static std::optional<std::pair<int64_t, int64_t>> matrixOf(Node &n, const Operan
       return std::nullopt;
     }
   int64_t rows = sizes[sizes.size() - 2].getFixed(), columns = sizes.back().getFixed(), count;
-  if (llvm::MulOverflow(rows, columns, count) || !n.affords(count))
+  if (!n.emit.affords(llvm::MulOverflow(rows, columns, count) ? INT64_MAX : count))
     return std::nullopt;
   return std::pair(rows, columns);
 }
@@ -152,7 +152,7 @@ void importOneHot(Node &n) {
     return;
   auto length = static_cast<int64_t>(*number);
   Type wide = IntegerType::get(&e.context, 64);
-  Operand given = e.cast(indices, wide), classes = e.list(llvm::to_vector(llvm::seq<int64_t>(0, length)));
+  Operand given = e.cast(indices, wide), classes = e.counted(length);
   given = e.select(e.compare<GreaterOp>(e.scalar(0, given), given), e.add(given, e.scalar(length, given)), given);
   Sizes sizes = indices.sizes(), along(sizes.size() - *axis, Size(1));
   sizes.insert(sizes.begin() + *axis, Size(1));
@@ -179,7 +179,7 @@ void importUnique(Node &n) {
     if (n.emit.failed())
       return;
   }
-  if (!n.affords(x.constant().count()))
+  if (!n.emit.affords(x.constant().count()))
     return;
   HostTensor host = inOrder(toHost(x.constant()));
   int64_t count = host.count();

@@ -14,20 +14,9 @@ static Operand indicesIn(Node &n, size_t i) {
   return indices;
 }
 
-/// Axis `axis` last, or back where it was.
-static SmallVector<int64_t> moved(int64_t rank, int64_t axis, bool back) {
-  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  int64_t from = back ? rank - 1 : axis, to = back ? axis : rank - 1;
-  permutation.erase(permutation.begin() + from);
-  permutation.insert(permutation.begin() + to, from);
-  return permutation;
-}
-static Operand toLast(Emit &e, const Operand &x, int64_t axis) {
-  return x ? e.transpose(x, moved(x.rank(), axis, false)) : x;
-}
-static Operand fromLast(Emit &e, const Operand &x, int64_t axis) {
-  return x ? e.transpose(x, moved(x.rank(), axis, true)) : x;
-}
+/// x with an axis last, and back where it was.
+static Operand toLast(Emit &e, const Operand &x, int64_t axis) { return x ? e.moveAxis(x, axis, x.rank() - 1) : x; }
+static Operand fromLast(Emit &e, const Operand &x, int64_t axis) { return x ? e.moveAxis(x, x.rank() - 1, axis) : x; }
 
 /// x with axes [first, first + count) as one.
 static Operand joined(Emit &e, const Operand &x, int64_t first, int64_t count) {
@@ -91,7 +80,7 @@ void importGatherElements(Node &n) {
     n.set(0, fromLast(e, y, *axis));
     return;
   }
-  Operand steps = e.list(llvm::to_vector(llvm::seq<int64_t>(0, inner->getFixed())));
+  Operand steps = e.counted(inner->getFixed());
   Operand places = e.places(indices, x.sizes()[*axis].getFixed());
   places = places ? e.add(e.mul(places, e.scalar(inner->getFixed(), places)), e.reshape(steps, behind)) : places;
   places = places ? joined(e, places, *axis, rank - *axis) : places;
@@ -333,7 +322,7 @@ void importReverseSequence(Node &n) {
   for (auto [i, from] : llvm::enumerate(permutation))
     back[from] = i;
   Operand wide = e.reshape(e.cast(lengths, IntegerType::get(&e.context, 64)), {sizes[*batch], Size(1)});
-  Operand steps = e.list(llvm::to_vector(llvm::seq<int64_t>(0, sizes[*time].getFixed())));
+  Operand steps = e.counted(sizes[*time].getFixed());
   Operand mirrored = e.sub(e.sub(wide, e.scalar(1, steps)), steps);
   Operand from = e.select(e.compare<GreaterOp>(wide, steps), mirrored, steps);
   Operand y = e.gather(e.transpose(x, permutation), from, 1, 1);
@@ -367,8 +356,11 @@ void importCompress(Node &n) {
     e.malformed("a condition " + condition.str() + " for an axis of length " + size.str());
     return;
   }
+  std::optional<HostTensor> known = e.elementsOf(condition);
+  if (!known)
+    return;
   SmallVector<int64_t> chosen;
-  for (auto [i, yes] : llvm::enumerate(toHost(condition.constant()).ints))
+  for (auto [i, yes] : llvm::enumerate(known->ints))
     if (yes)
       chosen.push_back(i);
   n.set(0, e.gather(x, e.list(chosen), *axis));
@@ -380,12 +372,10 @@ void importNonZero(Node &n) {
     return;
   if (!x.isConstant())
     return dependsOnData(n, "its input");
-  if (x.constant().count() > n.emit.budget) {
-    n.emit.unsupported("looks through " + Twine(x.constant().count()) + " elements");
+  std::optional<HostTensor> known = n.emit.elementsOf(x);
+  if (!known)
     return;
-  }
-  HostTensor host = toHost(x.constant());
-  n.emit.budget -= host.count();
+  HostTensor &host = *known;
   SmallVector<int64_t> strides = host.strides(), found;
   for (int64_t i = 0; i < host.count(); ++i)
     if (host.isFloat() ? host.floats[i] != 0 : host.ints[i] != 0)

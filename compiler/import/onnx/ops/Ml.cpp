@@ -102,9 +102,16 @@ void importBinarizer(Node &n) {
   double threshold = n.floatAttr("threshold", 0);
   if (!x)
     return;
-  // An integer is above a number if it is above the integer below that.
-  Operand limit = n.emit.scalar(x.isFloat() ? threshold : std::floor(threshold), x);
-  n.set(0, n.emit.cast(n.emit.compare<GreaterOp>(x, limit), x.element()));
+  if (!x.isFloat()) {
+    // An integer is above a number if it is above the integer below that.
+    unsigned width = x.element().getIntOrFloatBitWidth();
+    bool isUnsigned = x.element().isUnsignedInteger();
+    double end = std::ldexp(1.0, std::min(isUnsigned ? width : width - 1, 63u)), low = isUnsigned ? 0 : -end;
+    threshold = std::min(std::floor(threshold), std::min(end - 1, std::nextafter(end, 0)));
+    if (threshold < low) // which all are
+      return n.set(0, n.emit.broadcast(n.emit.scalar(1, x), x.sizes()));
+  }
+  n.set(0, n.emit.cast(n.emit.compare<GreaterOp>(x, n.emit.scalar(threshold, x)), x.element()));
 }
 
 /// The feature's number, or the one number, where x is the one that stands for what is missing.
@@ -121,6 +128,8 @@ void importImputer(Node &n) {
   size_t count = x.isFloat() ? (floats ? floats->size() : 0) : ints ? ints->size() : 0;
   if (!expectPerFeature(n, attribute, count, countOfFeatures(x)))
     return;
+  if (!x.isFloat() && wrapped(uint64_t(missingInt), x.element()) != missingInt)
+    return n.set(0, x); // which has no such number
   Operand numbers = x.isFloat() ? floatsOf(e, *floats, {int64_t(count)}, x.element()) : e.list(*ints, x.element());
   Operand missing;
   if (x.isFloat() && std::isnan(missingFloat))

@@ -67,12 +67,13 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
   if (!product(ArrayRef<Size>(x.sizes()).drop_front(1)))
     return e.malformed("more elements than there are numbers");
   SmallVector<int64_t> places = windowPlaces(windows);
-  for (int64_t i = 0; kind == ReduceKind::max && i < counts->windows; ++i) { // what is outside is like what is inside
+  for (int64_t i = 0; !countsPadding && i < counts->windows; ++i) {
     MutableArrayRef<int64_t> window(places.data() + i * counts->elements, counts->elements);
     auto inside = llvm::find_if(window, [](int64_t place) { return place >= 0; });
     if (inside == window.end())
       return e.malformed("a window outside of the image");
-    llvm::replace(window, int64_t(-1), *inside);
+    if (kind == ReduceKind::max) // what is outside is like what is inside
+      llvm::replace(window, int64_t(-1), *inside);
   }
   Operand taken = gathered(n, x, *counts, places), y;
   if (taken && kind == ReduceKind::mean) {

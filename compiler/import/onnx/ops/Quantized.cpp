@@ -49,9 +49,10 @@ private:
     if (!e.isKnown(x, along, "has blocks along"))
       return Operand();
     int64_t length = x.sizes()[along].getFixed();
-    Sizes sizes = parameter.sizes();
-    if (block < 0 || parameter.rank() != x.rank() || !sizes[along].isFixed() ||
-        sizes[along].getFixed() != llvm::divideCeil(length, block))
+    Sizes sizes = parameter.sizes(), expected = x.sizes();
+    if (block > 0)
+      expected[along] = Size(llvm::divideCeil(length, block));
+    if (block < 0 || sizes != expected)
       return e.malformed("scales or zero points " + parameter.str() + " for blocks of " + Twine(block) +
                          " along axis " + Twine(along) + " of " + x.str());
     int64_t blocks = sizes[along].getFixed();
@@ -65,7 +66,7 @@ private:
   }
 
   Node &n;
-  const Operand &x;
+  Operand x;
   int64_t axis, block;
 };
 
@@ -92,20 +93,41 @@ Operand shifted(Emit &e, const Operand &q, const Operand &zeroPoint) {
   return floatOf(e, zeroPoint ? e.sub(q, zeroPoint) : q);
 }
 
+bool isInteger(const Operand &x) { return isa<IntegerType>(x.element()) && !x.element().isInteger(1); }
+
 /// A problem where x, input i, is not one of the integers that products take.
 bool isByte(Node &n, const Operand &x, size_t i) {
-  bool is = x && isa<IntegerType>(x.element()) && x.element().getIntOrFloatBitWidth() == 8;
+  bool is = x && isInteger(x) && x.element().getIntOrFloatBitWidth() == 8;
   if (x && !is)
-    n.emit.malformed("input " + Twine(i) + " is " + x.str() + ": expected int8 or uint8");
+    n.emit.malformed("input " + Twine(i) + " is " + x.str() + ", expected int8 or uint8");
   return is;
 }
+
+/// Input i, the zero points of `q`, if there is one; nothing and a problem where they are of another type.
+Operand zeroPointsIn(Node &n, size_t i, const Operand &q) {
+  Operand zero = n.has(i) ? n.in(i) : Operand();
+  if (zero && q && zero.element() != q.element())
+    return n.emit.malformed("zero points " + zero.str() + " of " + q.str());
+  return zero;
+}
+
+/// Input i as scales, which are floats.
+Operand scalesIn(Node &n, size_t i) {
+  Operand scale = n.in(i);
+  if (scale && !scale.isFloat())
+    return n.emit.malformed("input " + Twine(i) + " is " + scale.str() + ", expected floats");
+  return scale;
+}
+
+/// The type that the attribute `output_dtype` names; nothing where it is 0, or is not there.
+Type outputType(Node &n) { return n.intAttr("output_dtype", 0) == 0 ? Type() : n.elementAttr("output_dtype", Type()); }
 
 /// One number for all of a tensor, input i; nothing and a problem where there are several.
 Operand single(Node &n, const Operand &parameter, size_t i) {
   if (!parameter || parameter.rank() == 0)
     return parameter;
   if (parameter.rank() > 1 || parameter.sizes()[0] != Size(1))
-    return n.emit.unsupported("input " + Twine(i) + " is " + parameter.str() + ", a number for each row");
+    return n.emit.unsupported("input " + Twine(i) + " is " + parameter.str() + ", not one number");
   return n.emit.reshape(parameter, {});
 }
 
@@ -126,12 +148,14 @@ Operand multiplyBytes(Node &n, Operand a, const Operand &zeroA, Operand b, const
   if (b.sizes()[first] != a.sizes()[last])
     return e.malformed("a product of " + a.str() + " and " + b.str());
   Operand sum;
-  for (int64_t from = 0; from < length; from += exact) {
+  int64_t from = 0;
+  do { // of no terms, too
     int64_t count = std::min(exact, length - from);
     Operand part = multiplyMatrices(e, e.part(a, last, from, count), e.part(b, first, from, count));
     part = e.cast(part, IntegerType::get(&e.context, 32));
     sum = sum ? e.add(sum, part) : part;
-  }
+    from += exact;
+  } while (from < length);
   return sum;
 }
 
@@ -140,13 +164,17 @@ Operand multiplyBytes(Node &n, Operand a, const Operand &zeroA, Operand b, const
 /// y = saturate(round(x / scale) + zero point)
 void importQuantizeLinear(Node &n) {
   Emit &e = n.emit;
-  Operand x = n.in(0), scale = n.in(1), zeroPoint = n.has(2) ? n.in(2) : Operand();
+  Operand x = n.in(0), scale = scalesIn(n, 1), zeroPoint = n.has(2) ? n.in(2) : Operand();
   Parameters parameters(n, x);
-  Type uint8 = IntegerType::get(&e.context, 8, IntegerType::Unsigned), asked = n.elementAttr("output_dtype", Type());
-  n.intAttr("saturate", 1);  // of float8, which we do not hold
-  n.intAttr("precision", 0); // of the division: float32 here
+  Type uint8 = IntegerType::get(&e.context, 8, IntegerType::Unsigned), asked = outputType(n);
+  n.intAttr("saturate", 1); // of float8, which we do not hold
+  if (int64_t precision = n.intAttr("precision", 0); precision != 0 && precision != 1)
+    return (void)e.unsupported("a division in " + dataTypeName(precision) + ", expected float32");
   Type element = zeroPoint ? zeroPoint.element() : asked ? asked : uint8;
-  if (!isa<IntegerType>(element) || element.getIntOrFloatBitWidth() > 16)
+  if (asked && asked != element)
+    return (void)e.malformed("zero points " + zeroPoint.str() + ", and attribute 'output_dtype' is " +
+                             dataTypeName(dataTypeOf(asked)));
+  if (!isa<IntegerType>(element) || element.isInteger(1) || element.getIntOrFloatBitWidth() > 16)
     return (void)e.unsupported("numbers quantized as " + dataTypeName(dataTypeOf(element)));
   Operand quotient = e.div(floatOf(e, x), floatOf(e, parameters.beside(scale)));
   n.set(0, saturated(e, quotient, zeroPoint ? parameters.beside(zeroPoint) : zeroPoint, element));
@@ -155,13 +183,14 @@ void importQuantizeLinear(Node &n) {
 /// y = (x - zero point) scale
 void importDequantizeLinear(Node &n) {
   Emit &e = n.emit;
-  Operand x = n.in(0), scale = n.in(1), zeroPoint = n.has(2) ? n.in(2) : Operand();
+  Operand x = n.in(0), scale = scalesIn(n, 1);
   if (!x || !scale)
     return;
+  Operand zeroPoint = zeroPointsIn(n, 2, x);
   Parameters parameters(n, x);
-  Type element = n.elementAttr("output_dtype", scale.element());
-  if (!isa<IntegerType>(x.element()))
-    return (void)e.malformed("input 0 is " + x.str() + ": expected integers");
+  Type asked = outputType(n), element = asked ? asked : scale.element();
+  if (!isInteger(x) || !isa<FloatType>(element))
+    return (void)e.malformed("input 0 is " + x.str() + ", expected integers, which become floats");
   Operand y = shifted(e, x, zeroPoint ? parameters.beside(zeroPoint) : zeroPoint);
   n.set(0, e.cast(e.mul(y, floatOf(e, parameters.beside(scale))), element));
 }
@@ -173,6 +202,8 @@ void importDynamicQuantizeLinear(Node &n) {
   Operand x = n.in(0);
   if (!x)
     return;
+  if (!x.element().isF32())
+    return (void)e.malformed("input 0 is " + x.str() + ", expected float32");
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq(x.rank()));
   Operand zero = e.scalar(0, x), low = e.binary<MinOp>(e.reduce(ReduceKind::min, x, axes, false), zero),
           high = e.binary<MaxOp>(e.reduce(ReduceKind::max, x, axes, false), zero), range = e.sub(high, low);
@@ -187,19 +218,19 @@ void importDynamicQuantizeLinear(Node &n) {
 void importMatMulInteger(Node &n) {
   Operand a = n.in(0), b = n.in(1);
   if (isByte(n, a, 0) && isByte(n, b, 1))
-    n.set(0, multiplyBytes(n, a, n.has(2) ? single(n, n.in(2), 2) : Operand(), b, n.has(3) ? n.in(3) : Operand()));
+    n.set(0, multiplyBytes(n, a, single(n, zeroPointsIn(n, 2, a), 2), b, zeroPointsIn(n, 3, b)));
 }
 
 /// The product of what two tensors of integers stand for, quantized.
 void importQLinearMatMul(Node &n) {
   Emit &e = n.emit;
-  Operand a = n.in(0), scaleA = single(n, n.in(1), 1), zeroA = single(n, n.in(2), 2), b = n.in(3), scaleB = n.in(4),
-          zeroB = n.in(5), scale = n.in(6), zeroPoint = n.in(7);
+  Operand a = n.in(0), b = n.in(3), zeroPoint = single(n, n.in(7), 7);
   if (!isByte(n, a, 0) || !isByte(n, b, 3) || !isByte(n, zeroPoint, 7))
     return;
+  Operand scaleA = single(n, scalesIn(n, 1), 1), scaleB = scalesIn(n, 4), scale = single(n, scalesIn(n, 6), 6);
+  Operand sum = multiplyBytes(n, a, single(n, zeroPointsIn(n, 2, a), 2), b, zeroPointsIn(n, 5, b));
   Operand factor = e.div(e.mul(floatOf(e, scaleA), floatOf(e, scaleB)), floatOf(e, scale));
-  Operand sum = floatOf(e, multiplyBytes(n, a, zeroA, b, zeroB));
-  n.set(0, saturated(e, e.mul(sum, factor), zeroPoint, zeroPoint.element()));
+  n.set(0, saturated(e, e.mul(floatOf(e, sum), factor), zeroPoint, zeroPoint.element()));
 }
 
 } // namespace tutti

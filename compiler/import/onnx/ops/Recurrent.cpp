@@ -177,11 +177,11 @@ Operand Recurrent::in(size_t i, StringRef name, ArrayRef<Size> sizes) {
 /// Whether what varies along an axis with the batch is known to be one number.
 static bool isEverywhere(Emit &e, const Operand &x, int64_t axis, double number) {
   std::optional<Operand> one = e.withoutRepeats(x, axis);
-  if (!one || !*one || !one->isConstant())
+  if (!one || !*one || !one->isConstant() || one->constant().count() > e.budget)
     return false;
-  HostTensor known = toHost(one->constant());
-  return known.isFloat() ? llvm::all_of(known.floats, [&](double each) { return each == number; })
-                         : llvm::all_of(known.ints, [&](int64_t each) { return double(each) == number; });
+  std::optional<HostTensor> known = e.elementsOf(*one);
+  return known->isFloat() ? llvm::all_of(known->floats, [&](double each) { return each == number; })
+                          : llvm::all_of(known->ints, [&](int64_t each) { return double(each) == number; });
 }
 
 /// A state at the start, as (directions, batch, width); nothing where it is 0.

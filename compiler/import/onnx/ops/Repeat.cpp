@@ -8,7 +8,7 @@ namespace tutti {
 
 void importExpand(Node &n) {
   Operand x = n.in(0);
-  std::optional<Sizes> wanted = n.sizesIn(1);
+  std::optional<Sizes> wanted = n.lengthsIn(1);
   if (!x || !wanted)
     return;
   std::optional<Sizes> sizes = broadcast(x.sizes(), *wanted);

@@ -149,14 +149,14 @@ static Operand resampled(Node &n, const Operand &x, const Along &along, const Me
     sizes[along.axis] = Size(along.to);
     return e.broadcast(x, sizes);
   }
-  if (method.mode == Mode::nearest && !n.affords(along.to))
+  if (method.mode == Mode::nearest && !n.emit.affords(along.to))
     return Operand();
   if (method.mode == Mode::nearest)
     return e.gather(x, e.list(nearestOf(along, method).places.front()), along.axis);
   int64_t count = 2 * reachOf(along, method);
   if (count > mostNeighbours)
     return e.unsupported("elements made of " + Twine(count) + " others each", "resample in several steps");
-  if (!n.affords(2 * count * along.to))
+  if (!n.emit.affords(2 * count * along.to))
     return Operand();
   Neighbours all = weightedOf(along, method);
   Sizes across(x.rank() - along.axis, Size(1));

@@ -36,7 +36,7 @@ static std::pair<double, double> turned(int64_t places, int64_t length) {
 /// The matrix of a transform, (rows, bins * made), times `window` element by element of what is transformed.
 static Operand matrixOf(Node &n, const Transform &t, Type element, ArrayRef<double> window = {}) {
   int64_t columns = t.bins * t.made(), count;
-  if (llvm::MulOverflow(t.rows(), columns, count) || !n.affords(count))
+  if (!n.emit.affords(llvm::MulOverflow(t.rows(), columns, count) ? INT64_MAX : count))
     return Operand();
   HostTensor matrix = HostTensor::zeros(element, {t.rows(), columns});
   double sign = t.inverse ? 1 : -1, scale = t.inverse ? 1.0 / double(t.length) : 1;
@@ -117,12 +117,12 @@ void importDFT(Node &n) {
   if (!e.isKnown(x, *axis, "transforms along"))
     return;
   int64_t given = x.sizes()[*axis].getFixed();
-  if (!n.affords(given))
+  if (!n.emit.affords(given))
     return;
   std::optional<int64_t> length = inverse && halved ? 2 * (given - 1) : given;
   if (n.has(1))
     length = numberIn(n, 1, "length", 1);
-  if (!length || !n.affords(*length))
+  if (!length || !n.emit.affords(*length))
     return;
   if (*length < 1 || given < 1)
     return (void)e.malformed("a transform of " + Twine(given) + " numbers to " + Twine(*length));
@@ -158,7 +158,7 @@ void importSTFT(Node &n) {
                              (window ? " and a window of " + window.sizes()[0].str() : ""));
   int64_t frames = (length - *frame) / *step + 1, count;
   Transform t{*frame, *frame, halved ? *frame / 2 + 1 : *frame, *parts, false, halved};
-  if (llvm::MulOverflow(frames, *frame, count) || !n.affords(count))
+  if (!n.emit.affords(llvm::MulOverflow(frames, *frame, count) ? INT64_MAX : count))
     return;
   SmallVector<int64_t> places;
   for (int64_t i = 0; i < frames; ++i)
@@ -178,7 +178,7 @@ static void importWindow(Node &n, double a, double b, double c) {
   std::optional<int64_t> size = numberIn(n, 0, "size", 1);
   bool periodic = n.intAttr("periodic", 1) != 0;
   Type element = n.elementAttr("output_datatype", Float32Type::get(&n.emit.context));
-  if (!size || !element || !n.affords(*size))
+  if (!size || !element || !n.emit.affords(*size))
     return;
   // Two cosines cost more than what a constant's element does elsewhere.
   constexpr int64_t more = 7;

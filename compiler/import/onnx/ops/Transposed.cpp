@@ -35,8 +35,8 @@ static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, A
        gaps = perAxis(n, "dilations", axes, 1), pads = perAxis(n, "pads", 2 * axes, 0),
        more = perAxis(n, "output_padding", axes, 0);
   SmallVector<int64_t> shape = n.intsAttr("output_shape").value_or(SmallVector<int64_t>());
-  std::string padding = n.stringAttr("auto_pad", "NOTSET");
-  if (!lengths || !strides || !gaps || !pads || !more)
+  std::optional<std::string> padding = paddingOf(n);
+  if (!lengths || !strides || !gaps || !pads || !more || !padding)
     return std::nullopt;
   if (shape.size() == axes + 2) // with the batch and the channels
     shape.erase(shape.begin(), shape.begin() + 2);
@@ -60,8 +60,8 @@ static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, A
       return nothing(e.unsupported("an image, weights, steps, gaps or padding of more than " + Twine(maxLength) +
                                    " elements along axis " + Twine(i + 2)));
     int64_t whole = (size - 1) * stride + (length - 1) * gap + 1 + rest;
-    bool isUpper = padding == "SAME_UPPER", isSame = isUpper || padding == "SAME_LOWER";
-    if (padding == "VALID")
+    bool isUpper = *padding == "SAME_UPPER", isSame = isUpper || *padding == "SAME_LOWER";
+    if (*padding == "VALID")
       before = behind = 0;
     if (isSame || !shape.empty()) {
       int64_t left = std::max<int64_t>(whole - (shape.empty() ? size * stride : shape[i]), 0);
@@ -115,7 +115,7 @@ static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> 
   bool overflows = false;
   for (const Spread &along : spreads) {
     // What is looked at is paid for as what is gathered.
-    if (!n.affords(along.count * along.length))
+    if (!n.emit.affords(along.count * along.length))
       return std::nullopt;
     size_t most = 1;
     landings.emplace_back();
@@ -127,7 +127,7 @@ static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> 
                  llvm::MulOverflow(counts.elements, int64_t(most), counts.elements);
   }
   int64_t all = 0;
-  if (!n.affords(overflows || llvm::MulOverflow(counts.windows, counts.elements, all) ? INT64_MAX : all))
+  if (!n.emit.affords(overflows || llvm::MulOverflow(counts.windows, counts.elements, all) ? INT64_MAX : all))
     return std::nullopt;
   SmallVector<int64_t> places;
   places.reserve(all);

@@ -14,6 +14,14 @@ std::optional<SmallVector<int64_t>> perAxis(Node &n, StringRef name, size_t coun
   return std::nullopt;
 }
 
+std::optional<std::string> paddingOf(Node &n) {
+  std::string padding = n.stringAttr("auto_pad", "NOTSET");
+  if (llvm::is_contained({"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}, padding))
+    return padding;
+  n.emit.malformed("attribute 'auto_pad' is " + quote(padding) + ", expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  return std::nullopt;
+}
+
 std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRef<int64_t> kernel) {
   Emit &e = n.emit;
   int64_t axes = x.rank() - 2;
@@ -26,9 +34,9 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
   std::optional<SmallVector<int64_t>> lengths = perAxis(n, "kernel_shape", axes, 0),
                                       strides = perAxis(n, "strides", axes, 1), gaps = perAxis(n, "dilations", axes, 1),
                                       pads = perAxis(n, "pads", 2 * axes, 0);
-  std::string padding = n.stringAttr("auto_pad", "NOTSET");
+  std::optional<std::string> padding = paddingOf(n);
   bool roundsUp = n.intAttr("ceil_mode", 0) != 0;
-  if (!lengths || !strides || !gaps || !pads)
+  if (!lengths || !strides || !gaps || !pads || !padding)
     return std::nullopt;
   if (!n.hasAttr("kernel_shape"))
     lengths->assign(kernel.begin(), kernel.end());
@@ -48,11 +56,11 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
     if (length > most || stride > most || gap > most || before > most || behind > most)
       return nothing(e.unsupported("windows, steps, gaps or padding of more than " + Twine(most) + " elements"));
     int64_t reach = (length - 1) * gap + 1;
-    if (padding == "VALID")
+    if (*padding == "VALID")
       before = behind = 0;
-    if (padding == "SAME_UPPER" || padding == "SAME_LOWER") {
+    if (*padding == "SAME_UPPER" || *padding == "SAME_LOWER") {
       int64_t missing = std::max<int64_t>((size - 1) / stride * stride + reach - size, 0);
-      before = padding == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
+      before = *padding == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
       behind = missing - before;
     }
     int64_t room = size + before + behind - reach;
@@ -106,7 +114,11 @@ std::optional<Counts> countsOf(Node &n, ArrayRef<Windows> windows) {
     counts.windows *= overflows ? 1 : along.count;
     counts.elements *= overflows ? 1 : along.length;
   }
-  return n.affords(overflows ? INT64_MAX : all) ? std::optional(counts) : std::nullopt;
+  if (overflows || all > mostWindowPlaces) {
+    n.emit.unsupported("windows of more than " + Twine(mostWindowPlaces) + " elements in all");
+    return std::nullopt;
+  }
+  return n.emit.affords(all) ? std::optional(counts) : std::nullopt;
 }
 
 Operand takenAt(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {

@@ -28,6 +28,8 @@ struct Counts {
 
 /// An attribute with a number for each axis of the image; nothing, and a problem, where it has another count of them.
 std::optional<llvm::SmallVector<int64_t>> perAxis(Node &node, llvm::StringRef name, size_t count, int64_t otherwise);
+/// The attribute `auto_pad`; nothing, and a problem, where it is none of the standard's.
+std::optional<std::string> paddingOf(Node &node);
 /// The windows of x (rows, channels, a, b ...) along each axis of the image. Attributes say their lengths, or `kernel`
 /// does. Nothing after a problem.
 std::optional<llvm::SmallVector<Windows>> windowsOf(Node &node, const Operand &x, llvm::ArrayRef<int64_t> kernel);
