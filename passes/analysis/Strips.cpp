@@ -25,11 +25,19 @@ std::optional<std::string> stripAxis(func::FuncOp function) {
   SmallVector<Value> values(function.getArguments());
   for (Operation &op : function.getBody().front())
     llvm::append_range(values, op.getResults());
-  for (const SizeRange &range : getSizeRanges(function->getParentOfType<ModuleOp>()))
-    if (llvm::all_of(values,
-                     [&](Value value) { return isOutermost(cast<RankedTensorType>(value.getType()), range.symbol); }))
-      return range.symbol;
-  return std::nullopt;
+  std::optional<std::string> best;
+  int64_t most = 0;
+  for (const SizeRange &range : getSizeRanges(function->getParentOfType<ModuleOp>())) {
+    auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
+    auto has = [&](Value value) {
+      return llvm::any_of(getSizes(typeOf(value)),
+                          [&](const Size &size) { return llvm::is_contained(size.getSymbols(), range.symbol); });
+    };
+    int64_t count = llvm::count_if(values, has);
+    if (count > most && llvm::all_of(values, [&](Value value) { return isOutermost(typeOf(value), range.symbol); }))
+      best = range.symbol, most = count;
+  }
+  return best;
 }
 
 } // namespace tutti

@@ -6,6 +6,7 @@
 // operation on a vector of several registers becomes that many operations side by side, so that what lies in the
 // scheduler is independent.
 #include "Image.h"
+#include "Vectors.h"
 
 #include "compiler/codegen/Math.h"
 #include "compiler/codegen/cpu/Code.h"
@@ -56,23 +57,6 @@ static Value ofLength(ImplicitLocOpBuilder &b, Value value, int64_t length) {
   if (!splat || isa<VectorType>(splat.getSource().getType()))
     return nullptr;
   return vector::BroadcastOp::create(b, type, splat.getSource());
-}
-
-static SmallVector<int64_t> numbers(int64_t from, int64_t count) {
-  return llvm::to_vector(llvm::seq(from, from + count));
-}
-
-Value partOf(ImplicitLocOpBuilder &b, Value vector, int64_t at, int64_t lanes) {
-  return vector::ShuffleOp::create(b, vector, vector, numbers(at * lanes, lanes));
-}
-
-Value endToEnd(ImplicitLocOpBuilder &b, SmallVector<Value> parts) {
-  for (; parts.size() > 1; parts.resize(parts.size() / 2))
-    for (size_t i = 0; i < parts.size() / 2; ++i) {
-      int64_t lanes = cast<VectorType>(parts[2 * i].getType()).getNumElements();
-      parts[i] = vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], numbers(0, 2 * lanes));
-    }
-  return parts.front();
 }
 
 /// One op on the operands of all, end to end, in the place of the first.

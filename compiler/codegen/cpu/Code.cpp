@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The words in which the CPU emitters write.
 #include "Code.h"
+#include "Vectors.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -204,13 +205,8 @@ SmallVector<Value> Code::transposed(ArrayRef<Value> vectors, int64_t registerBit
       squares.push_back(transposedSquare(square));
     }
     for (int64_t i = 0; i < side; ++i) {
-      SmallVector<Value> parts = llvm::map_to_vector(squares, [&](const auto &square) { return square[i]; });
-      for (int64_t length = side; parts.size() > 1; length *= 2) {
-        for (size_t part = 0; part < parts.size() / 2; ++part)
-          parts[part] = vector::ShuffleOp::create(b, loc, parts[2 * part], parts[2 * part + 1], numbers(0, 2 * length));
-        parts.resize(parts.size() / 2);
-      }
-      result.push_back(parts.front());
+      ImplicitLocOpBuilder here(loc, b);
+      result.push_back(endToEnd(here, llvm::map_to_vector(squares, [&](const auto &square) { return square[i]; })));
     }
   }
   return result;

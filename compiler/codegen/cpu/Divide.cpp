@@ -5,6 +5,7 @@
 // something under- or overflows on the way (Markstein, IBM J. Res. Dev. 34, 1990; Brisebarre, Muller and Raina, IEEE
 // Trans. Comput. 53, 2004). So no bit changes: where an exponent is far out, the division stays.
 #include "Image.h"
+#include "Vectors.h"
 
 #include "compiler/codegen/ValueExpr.h"
 

@@ -2,6 +2,7 @@
 // The larger and the smaller of two floats by AVX-512's `vrange`, which knows that -0 is below +0; a NaN is what the
 // sum of both is. LLVM makes three selections of it, by which a loop over two streams waits for fewer lines at a time.
 #include "Image.h"
+#include "Vectors.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -22,24 +23,12 @@ static Value extreme(ImplicitLocOpBuilder &b, Value x, Value y, bool largest) {
 }
 
 template <typename Op> static void rewrite(ModuleOp module, bool largest) {
-  constexpr int64_t registerBits = 512;
-  SmallVector<Op> found;
-  module.walk([&](Op op) { found.push_back(op); });
-  for (Op op : found) {
-    auto type = dyn_cast<VectorType>(op.getType());
-    unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
-    int64_t lanes = registerBits / width;
-    if (!type || width < 32 || !llvm::isPowerOf2_64(type.getNumElements()) || type.getNumElements() < lanes)
-      continue;
-    ImplicitLocOpBuilder b(op.getLoc(), op);
+  replaceInRegisters<Op>(module, [&](ImplicitLocOpBuilder &b, Op op) -> Value {
     Value x = op.getLhs(), y = op.getRhs();
-    SmallVector<Value> parts;
-    for (int64_t i = 0; i < type.getNumElements() / lanes; ++i)
-      parts.push_back(extreme(b, partOf(b, x, i, lanes), partOf(b, y, i, lanes), largest));
-    Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, y), sum = arith::AddFOp::create(b, x, y);
-    op.replaceAllUsesWith(arith::SelectOp::create(b, isNan, sum, endToEnd(b, std::move(parts))).getResult());
-    op.erase();
-  }
+    Value number = byRegister(b, {x, y}, [&](ValueRange parts) { return extreme(b, parts[0], parts[1], largest); });
+    Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, y);
+    return arith::SelectOp::create(b, isNan, arith::AddFOp::create(b, x, y), number);
+  });
 }
 
 void rangeExtremes(ModuleOp module) {

@@ -6,7 +6,6 @@
 #include "Code.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/Error.h"
 
 namespace tutti {
@@ -23,10 +22,6 @@ llvm::Expected<CpuImage> buildCpuImage(mlir::ModuleOp module, const CpuLevel &le
 
 /// Makes up to `most` (a power of two) neighbouring math functions one on a longer vector. Changes no bit.
 void batchMath(mlir::ModuleOp module, unsigned most);
-
-/// The `at`th of a vector's parts of so many lanes; and vectors end to end, as many as a power of two.
-mlir::Value partOf(mlir::ImplicitLocOpBuilder &b, mlir::Value vector, int64_t at, int64_t lanes);
-mlir::Value endToEnd(mlir::ImplicitLocOpBuilder &b, llvm::SmallVector<mlir::Value> parts);
 
 /// Makes e^x of vectors with AVX-512's multiplication by a power of two. Changes no bit.
 void scaleExponentials(mlir::ModuleOp module);

@@ -3,6 +3,7 @@
 // two factors, as no float holds all powers of two, which takes six instructions; as the first product is exact, that
 // is the same number (docs/numerics.md).
 #include "Image.h"
+#include "Vectors.h"
 
 #include "compiler/codegen/MathFunctions.h"
 
@@ -25,32 +26,19 @@ static Value scaled(ImplicitLocOpBuilder &b, Value p, Value n, Value counts) {
   return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments).getResult(0);
 }
 
-static Value exponential(ImplicitLocOpBuilder &b, Value argument, int64_t lanes) {
+static Value exponential(ImplicitLocOpBuilder &b, Value argument) {
   Expr x(b, argument);
   Format f(x);
   // Half the smallest denormal is more than e to this. A scale that comes to less would go a slow way in a CPU.
   Value counts = x.compare(arith::CmpFPredicate::UGE, x.like(f.pick(-104, -746)));
   Power e = powerOf(clampAbove(x, mostExp(f)), f.magic(), f);
-  SmallVector<Value> parts;
-  for (int64_t i = 0; i < cast<VectorType>(argument.getType()).getNumElements() / lanes; ++i)
-    parts.push_back(scaled(b, partOf(b, e.p, i, lanes), partOf(b, e.n, i, lanes), partOf(b, counts, i, lanes)));
-  return endToEnd(b, std::move(parts));
+  return byRegister(b, {Value(e.p), Value(e.n), counts},
+                    [&](ValueRange parts) { return scaled(b, parts[0], parts[1], parts[2]); });
 }
 
 void scaleExponentials(ModuleOp module) {
-  constexpr int64_t registerBits = 512;
-  SmallVector<math::ExpOp> found;
-  module.walk([&](math::ExpOp op) { found.push_back(op); });
-  for (math::ExpOp op : found) {
-    auto type = dyn_cast<VectorType>(op.getType());
-    unsigned width = getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth();
-    int64_t lanes = registerBits / width;
-    if (!type || width < 32 || !llvm::isPowerOf2_64(type.getNumElements()) || type.getNumElements() < lanes)
-      continue;
-    ImplicitLocOpBuilder b(op.getLoc(), op);
-    op.replaceAllUsesWith(exponential(b, op.getOperand(), lanes));
-    op.erase();
-  }
+  replaceInRegisters<math::ExpOp>(
+      module, [](ImplicitLocOpBuilder &b, math::ExpOp op) { return exponential(b, op.getOperand()); });
 }
 
 } // namespace tutti
