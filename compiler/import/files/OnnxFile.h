@@ -40,6 +40,10 @@ mlir::Type elementOf(mlir::MLIRContext &context, int64_t dataType);
 int32_t dataTypeOf(mlir::Type element);
 /// "float16", "string": what ONNX calls it.
 std::string dataTypeName(int64_t dataType);
+/// Whether a dimension is a number.
+inline bool isFixed(const onnx::TensorShapeProto::Dimension &dim) {
+  return dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+}
 
 } // namespace tutti
 

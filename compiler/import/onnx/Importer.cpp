@@ -221,7 +221,7 @@ llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::st
     std::string expected;
     bool fits = size_t(tensor.shape().dim_size()) == source->dims.size();
     for (auto [axis, dim] : llvm::enumerate(tensor.shape().dim())) {
-      bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+      bool fixed = isFixed(dim);
       std::string symbol = fixed ? "" : dimName(dim.dim_param(), input.name(), axis);
       expected += (axis ? ", " : "") + (fixed ? std::to_string(dim.dim_value()) : symbol);
       fits = fits && (!fixed || dim.dim_value() == source->dims[axis]);
@@ -264,7 +264,7 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
                 quote(path) + ": input " + quote(input.name()) + " is of rank " + llvm::Twine(shape.dim_size()));
   Sizes theirs = reference ? getSizes(*reference) : Sizes(), sizes;
   for (auto [axis, dim] : llvm::enumerate(shape.dim())) {
-    bool fixed = dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0;
+    bool fixed = isFixed(dim);
     if (fixed && dim.dim_value() == 0)
       return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input.name()) + " has no elements");
     if (fixed)
@@ -281,7 +281,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   SmallVector<RankedTensorType> types;
   for (const auto &[input, constant] : bound)
     for (auto [axis, dim] : llvm::enumerate(input->type().tensor_type().shape().dim()))
-      if (!ports && !(dim.value_case() == onnx::TensorShapeProto::Dimension::kDimValue && dim.dim_value() >= 0))
+      if (!ports && !isFixed(dim))
         dims.declare(dimName(dim.dim_param(), input->name(), axis), input->name(), axis);
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto no = [&](const llvm::Twine &what) {
@@ -438,7 +438,7 @@ InputSymbols symbolsOf(const OnnxFile &file) {
   for (const onnx::ValueInfoProto &input : file.graph().input()) {
     std::vector<std::string> &names = symbols[input.name()];
     for (auto [axis, dim] : llvm::enumerate(input.type().tensor_type().shape().dim())) {
-      bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
+      bool fixed = isFixed(dim);
       names.push_back(fixed ? "" : dimName(dim.dim_param(), input.name(), axis));
     }
   }

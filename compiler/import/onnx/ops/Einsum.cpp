@@ -122,12 +122,7 @@ private:
         Operand flat = e.flattenFrom(last, rank - 2);
         if (!flat)
           return false;
-        SmallVector<int64_t> starts(rank - 1, 0), lengths(rank - 1, -1), steps(rank - 1, 1);
-        for (auto [given, known] : llvm::zip_equal(lengths, flat.sizes()))
-          given = known.isFixed() ? known.getFixed() : -1;
-        lengths.back() = length;
-        steps.back() = length + 1;
-        term.x = e.moveAxis(e.slice(flat, starts, lengths, steps), rank - 2, i);
+        term.x = e.moveAxis(e.part(flat, rank - 2, 0, length, length + 1), rank - 2, i);
         term.labels.erase(term.labels.begin() + j);
         if (!term.x)
           return false;

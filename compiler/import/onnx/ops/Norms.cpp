@@ -283,12 +283,8 @@ void importLRN(Node &n) {
   if (after > 0)
     parts.push_back(zeros(after));
   Operand padded = parts.size() == 1 ? square : e.concat(parts, 1), sum;
-  SmallVector<int64_t> starts(sizes.size(), 0), lengths(sizes.size(), -1), steps(sizes.size(), 1);
-  for (auto [length, known] : llvm::zip_equal(lengths, sizes))
-    length = known.isFixed() ? known.getFixed() : -1;
   for (int64_t i = 0; i < size; ++i) {
-    starts[1] = i;
-    Operand part = size == 1 ? padded : e.slice(padded, starts, lengths, steps);
+    Operand part = size == 1 ? padded : e.part(padded, 1, i, sizes[1].getFixed());
     sum = i == 0 ? part : e.add(sum, part);
   }
   Operand base = e.add(e.mul(sum, e.scalar(alpha / double(size), x)), e.scalar(bias, x));
