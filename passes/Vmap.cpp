@@ -141,9 +141,15 @@ private:
       now->addArgument(perMember ? addMemberAxis(type, activeSize()) : type, argument.getLoc());
     }
     SmallVector<SmallVector<Value>> results; // by result, of each group
+    auto undo = [&] {                        // the model stays as it was
+      while (!now->empty())
+        now->back().erase();
+      now->erase();
+      return failure();
+    };
     for (auto [group, own] : llvm::enumerate(groups))
       if (failed(liftGroup(own, group, groups.size(), *now, builder, results)))
-        return failure();
+        return undo();
 
     SmallVector<Value> values;
     SmallVector<DictionaryAttr> attributes;
@@ -153,7 +159,7 @@ private:
       if (groups.size() > 1)
         members = JoinOp::create(builder, loc, addMemberAxis(dropMemberAxis(typeOf(members)), activeSize()), parts);
       if (failed(applyHeads(function, i, members, builder, values, attributes)))
-        return failure();
+        return undo();
     }
     func::ReturnOp::create(builder, loc, values);
     for (func::FuncOp own : llvm::drop_begin(groups))

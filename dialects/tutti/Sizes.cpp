@@ -158,13 +158,12 @@ std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llv
   return runs;
 }
 
-/// Whether none but axes of length 1 are before the one whose size is not fixed; counts such axes.
-static bool hasOuter(llvm::ArrayRef<Size> sizes, unsigned &symbols) {
+/// Whether none but axes of length 1 are before the one whose size is not fixed.
+static bool hasOuter(llvm::ArrayRef<Size> sizes) {
   bool inner = false;
   for (const Size &size : sizes) {
     if (!size.isFixed() && (inner || size.getSymbols().size() > 1))
       return false;
-    symbols += !size.isFixed();
     inner |= size != Size(1);
   }
   return true;
@@ -175,11 +174,9 @@ std::optional<AxisRuns> mixedByReshape(llvm::ArrayRef<Size> from, llvm::ArrayRef
   if (!runs)
     return AxisRuns{{0, 0}, {unsigned(from.size()), unsigned(to.size())}};
   for (const AxisRuns &run : llvm::reverse(*runs)) {
-    unsigned symbols = 0;
     if (run.count[0] == 1 && run.count[1] == 1)
       continue;
-    if (!hasOuter(from.slice(run.first[0], run.count[0]), symbols) ||
-        !hasOuter(to.slice(run.first[1], run.count[1]), symbols))
+    if (!hasOuter(from.slice(run.first[0], run.count[0])) || !hasOuter(to.slice(run.first[1], run.count[1])))
       return run;
   }
   return std::nullopt;

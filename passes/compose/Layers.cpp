@@ -20,8 +20,8 @@ bool turnsColumns(AffineMap access, RankedTensorType to) {
   return isa<AffineDimExpr>(columns) && !columns.isFunctionOfDim(to.getRank() - 1);
 }
 
-/// f(move(x), p) becomes move(f(x, p')), where x is computed for this alone, and the move leaves no
-/// element out and turns columns to rows. p' is p, read by x's axes.
+/// f(move(x), p) becomes move(f(x, p')), where x is computed for this alone, and the move has as many
+/// elements and turns columns to rows. p' is p, read by x's axes that are whole axes of the move's result, too.
 struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
@@ -37,8 +37,9 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
     SmallVector<Value> inputs(op.getInputs());
     SmallVector<AffineMap> maps;
     for (unsigned i = 0; i < inputs.size(); ++i) {
-      std::optional<AffineMap> own = inputs[i] == move.getResult() ? rewriter.getMultiDimIdentityMap(from.getRank())
-                                                                   : byAxesOf(*access, op.getAccess(i), from.getRank());
+      std::optional<AffineMap> own = inputs[i] == move.getResult()
+                                         ? rewriter.getMultiDimIdentityMap(from.getRank())
+                                         : byAxesOf(*access, op.getAccess(i), getSizes(from), getSizes(to));
       if (!own)
         return failure();
       maps.push_back(*own);
@@ -90,21 +91,21 @@ private:
     return move;
   }
   /// What is read at places of the move's result, at those of its operand; nothing where they do not say it.
-  static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, unsigned rank) {
+  static std::optional<AffineMap> byAxesOf(AffineMap move, AffineMap access, ArrayRef<Size> from, ArrayRef<Size> to) {
     std::optional<AffineMap> plain = withoutSymbols(access);
     if (!plain)
       return std::nullopt;
     SmallVector<AffineExpr> places(move.getNumDims(), getAffineConstantExpr(0, access.getContext()));
     SmallVector<bool> known(move.getNumDims(), false);
     for (auto [axis, index] : llvm::enumerate(move.getResults()))
-      if (auto dim = dyn_cast<AffineDimExpr>(index)) {
+      if (auto dim = dyn_cast<AffineDimExpr>(index); dim && from[axis] == to[dim.getPosition()]) {
         places[dim.getPosition()] = getAffineDimExpr(axis, access.getContext());
         known[dim.getPosition()] = true;
       }
     for (unsigned dim = 0; dim < known.size(); ++dim)
       if (!known[dim] && plain->isFunctionOfDim(dim))
         return std::nullopt;
-    return plain->replaceDimsAndSymbols(places, {}, rank, 0);
+    return plain->replaceDimsAndSymbols(places, {}, from.size(), 0);
   }
 };
 

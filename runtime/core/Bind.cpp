@@ -88,17 +88,11 @@ tutti_status_t Session::checkGiven(const PortState &port, const tutti_tensor_t &
   return TUTTI_OK;
 }
 
-/// What was bound by DLPack goes back to its owner, once nothing runs on it.
-tutti_status_t Session::giveBack(PortState &port) {
-  if (!port.managed)
-    return TUTTI_OK;
-  tutti_status_t status = engine->wait();
+/// What was bound by DLPack goes back to its owner. Nothing may run on it.
+void Session::giveBack(PortState &port) {
   DLManagedTensor *managed = std::exchange(port.managed, nullptr);
-  port.bound = nullptr;
-  port.shaped = false;
-  if (managed->deleter)
+  if (managed && managed->deleter)
     managed->deleter(managed);
-  return status;
 }
 
 tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed) {
@@ -119,11 +113,14 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
     if (!tensor.data && bytes)
       return fail(&call.error, TUTTI_INVALID_ARGUMENT, "input '%.200s' has no data", port->info->name);
   }
+  // Runs under way may still read and write what goes: their owner's, and memory of the host, which is copied.
+  if (port->managed || (port->bound && port->bound != tensor.data && port->memory == TUTTI_MEMORY_HOST))
+    if ((status = engine->wait()))
+      return status;
   bool same = port->shaped && port->memory == tensor.memory, wasInPlace = port->inPlace;
   if ((status = engine->admit(*port, tensor)))
     return status;
-  if ((status = giveBack(*port)))
-    return status;
+  giveBack(*port);
   // Rebinding buffers of one shape and kind, call after call, costs no more than the pointers.
   size_t dimBytes = size_t(tensor.rank) * sizeof(int64_t);
   if (!unbind) {

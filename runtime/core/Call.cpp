@@ -140,7 +140,23 @@ int64_t Call::bytesOf(uint32_t buffer, uint32_t members) const {
   int64_t at[kMaxSizes];
   for (uint32_t i = 0; i < sizes.size(); ++i)
     at[i] = program->sizes()->Get(i)->kind() == fb::SizeKind::active ? std::min<int64_t>(sizes[i], members) : sizes[i];
-  return valueOf(program->buffers()->Get(buffer)->bytes(), at);
+  int64_t bytes = 0;
+  bytesAt(buffer, at, bytes); // which the artifact's checks have counted
+  return bytes;
+}
+
+bool Call::bytesAt(uint32_t buffer, const int64_t *at, int64_t &bytes) const {
+  const fb::Buffer &b = *program->buffers()->Get(buffer);
+  if (b.space() != fb::Space::input && b.space() != fb::Space::output)
+    return evaluate(b.bytes(), at, bytes);
+  const fb::Type &type = *program->ports()->Get(uint32_t(b.port()))->type();
+  int64_t dims[TUTTI_MAX_RANK];
+  for (uint32_t d = 0; d < count(type.dims()); ++d)
+    dims[d] = valueOf(type.dims()->Get(d), at);
+  uint64_t dense = 0;
+  bool counted = denseBytes(type.dtype(), dims, count(type.dims()), dense);
+  bytes = int64_t(dense);
+  return counted;
 }
 
 void Call::selectPiece(uint32_t piece) {
@@ -169,7 +185,12 @@ void Call::updateOffsets() {
       const fb::Slot *slot = slotOf(i);
       bool table = slot && slot->per_member();
       bool run = b.space() == fb::Space::input || b.space() == fb::Space::output || b.whole();
-      auto bytes = [&](int64_t members) { return at[0] = members, valueOf(b.bytes(), at); };
+      auto bytes = [&](int64_t members) {
+        int64_t value = 0;
+        at[0] = members;
+        bytesAt(i, at, value);
+        return value;
+      };
       strides[i] = table ? int64_t(sizeof(void *)) : run ? bytes(2) - bytes(1) : 0;
     }
   }

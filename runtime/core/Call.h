@@ -116,6 +116,8 @@ struct Call {
   uint64_t tableBytes() const { return uint64_t(tables.size()) * active.size() * sizeof(void *); }
   /// Of a buffer with room for so many active members.
   int64_t bytesOf(uint32_t buffer, uint32_t members) const;
+  /// At such sizes; of a port by its dims, as what is bound has those. False when that cannot be counted.
+  bool bytesAt(uint32_t buffer, const int64_t *at, int64_t &bytes) const;
   bool isOfPiece(const fb::Buffer &buffer) const {
     return program->chunk() && buffer.space() == fb::Space::arena && !buffer.whole();
   }

@@ -94,6 +94,9 @@ public:
     for (uint32_t i = 0; i < count(root.programs()); ++i)
       if (auto status = checkProgram(root, *root.programs()->Get(i), i, error))
         return status;
+    for (uint32_t i = 1; i < count(root.programs()); ++i)
+      if (uint32_t first = firstOfEntry(i); first < i && !haveSamePorts(first, i))
+        return bad("program", i, "has other inputs and outputs than program %u of its entry", first);
     return TUTTI_OK;
   }
 
@@ -107,6 +110,33 @@ private:
     return fail(error, TUTTI_MALFORMED, "malformed artifact: %s %u %s", what, index, detail);
   }
   using ull = unsigned long long;
+
+  /// Whether two texts are equal. What is compared counts: many may be one that is long.
+  bool same(const flatbuffers::String *a, const flatbuffers::String *b) {
+    if (a == b)
+      return true;
+    if (view(a).size() != view(b).size() || (compared += view(a).size()) > header.metadataBytes)
+      return false;
+    return view(a) == view(b);
+  }
+  uint32_t firstOfEntry(uint32_t program) {
+    uint32_t first = 0;
+    while (first < program && !same(root.programs()->Get(first)->entry(), root.programs()->Get(program)->entry()))
+      ++first;
+    return first;
+  }
+  /// But for their dims.
+  bool haveSamePorts(uint32_t a, uint32_t b) {
+    const fb::Program &first = *root.programs()->Get(a), &second = *root.programs()->Get(b);
+    bool are = count(first.ports()) == count(second.ports());
+    for (uint32_t i = 0; are && i < count(first.ports()); ++i) {
+      const fb::Port &p = *first.ports()->Get(i), &q = *second.ports()->Get(i);
+      are = same(p.name(), q.name()) && same(p.head(), q.head()) && p.type()->dtype() == q.type()->dtype() &&
+            count(p.type()->dims()) == count(q.type()->dims()) && p.per_member() == q.per_member() &&
+            first.buffers()->Get(p.buffer())->space() == second.buffers()->Get(q.buffer())->space();
+    }
+    return are;
+  }
 
   tutti_status_t segment(const fb::Segment &s, uint32_t i) {
     if (s.kind() > fb::SegmentKind::MAX)
@@ -155,7 +185,6 @@ private:
       return dense;
     if (slot.type()->dtype() != fb::DType::f32 || rank < 2)
       return 0;
-    // layoutBytes takes time linear in N, which the segment bounds.
     uint64_t matrices = dense / 4 / uint64_t(dims[rank - 2]) / uint64_t(dims[rank - 1]);
     return matrices * uint64_t(layoutBytes(layout, dims[rank - 2], dims[rank - 1]));
   }
@@ -235,7 +264,7 @@ private:
   const fb::Root &root;
   const FileHeader &header;
   tutti_error_t *error;
-  uint64_t segmentBytes = 0, indexBytes = 0; ///< of all so far
+  uint64_t segmentBytes = 0, indexBytes = 0, compared = 0; ///< of all so far
 };
 } // namespace
 

@@ -241,7 +241,8 @@ private:
           return bad("step", i, "runs for all members, but its argument %u is a piece's", a);
         bytes = largest(b);
       }
-      if (!atMost(arg.offset(), arg.offset() ? bytes : 0, offset))
+      bool isOwn = arg.buffer() >= 0 && (spaceOf(arg) == fb::Space::arena || spaceOf(arg) == fb::Space::state);
+      if (!atMost(arg.offset(), arg.offset() && isOwn ? bytes : 0, offset))
         return bad("step", i, "has argument %u outside its buffer", a);
       if (auto status = table(set, arg, i, a))
         return status;
@@ -256,6 +257,8 @@ private:
         return status;
     return TUTTI_OK;
   }
+
+  fb::Space spaceOf(const fb::Arg &arg) const { return program.buffers()->Get(uint32_t(arg.buffer()))->space(); }
 
   /// The parts of a launch share out its arguments.
   tutti_status_t parts(const fb::Launch &l, uint32_t i) {

@@ -82,9 +82,9 @@ void Info::addPort(const fb::Program &program, const fb::Port &port, const int64
   }
 }
 
-/// A weight that lies in several layouts has a slot for each, and is one weight here.
+/// A weight that lies in several layouts, or for several groups alike, has a slot for each, and is one weight here.
 bool Info::addWeights(const fb::Root &root) {
-  // By the digest of its name: 1 + the weight's index.
+  // By the digest of its name, others' dims behind it: 1 + the weight's index.
   Array<uint32_t> byName;
   if (!byName.allocate(std::bit_ceil(2 * weights.size() + 1)))
     return false;
@@ -94,21 +94,25 @@ bool Info::addWeights(const fb::Root &root) {
     std::string_view name = view(slot.name());
     if (name.empty())
       continue;
+    int64_t *raw = weightDims.data() + usedRaw;
+    uint32_t rank = rawDims(slot, raw);
+    bool ofAll = isShared(slot) && slot.group() < 0;
+    auto isIt = [&](const tutti_weight_t &w) {
+      return name == w.name && rank == uint32_t(w.rank) && std::equal(raw, raw + rank, w.dims);
+    };
     size_t at = xxh64(name.data(), name.size());
-    for (at &= byName.size() - 1; byName[at] && name != weights[byName[at] - 1].name;)
+    for (at &= byName.size() - 1; byName[at] && !isIt(weights[byName[at] - 1]);)
       at = (at + 1) & (byName.size() - 1);
     if (byName[at]) {
       tutti_weight_t &known = weights[byName[at] - 1];
-      known.shared |= isShared(slot);
+      known.shared |= ofAll;
       known.swappable &= slot.swappable();
       continue;
     }
     byName[at] = uint32_t(usedWeights + 1);
-    int64_t *raw = weightDims.data() + usedRaw;
-    uint32_t rank = rawDims(slot, raw);
     usedRaw += rank;
     weights[usedWeights++] = {
-        text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw, slot.raw_bytes(), isShared(slot),
+        text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw, slot.raw_bytes(), ofAll,
         slot.swappable()};
   }
   info.num_weights = uint32_t(usedWeights);

@@ -39,7 +39,7 @@ void copyDense(char *&out, const View &in, uint32_t axis, const char *from, int6
 tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutti_error_t *error) {
   int64_t dims[TUTTI_MAX_RANK];
   uint32_t rank = rawDims(slot, dims);
-  if (fb::DType(tensor.dtype) != slot.type()->dtype())
+  if (rawOf(tensor.dtype) != uint32_t(slot.type()->dtype()))
     return fail(error, TUTTI_DTYPE_MISMATCH, "weight '%.200s' is %s, given %s", tensor.name,
                 nameOf(slot.type()->dtype()), nameOf(fb::DType(tensor.dtype)));
   if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))

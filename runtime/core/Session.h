@@ -61,7 +61,7 @@ private:
   tutti_status_t checkGiven(const PortState &port, const tutti_tensor_t &tensor);
   tutti_status_t shapeError(const PortState &port, const int64_t *given, uint32_t rank);
   tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed);
-  tutti_status_t giveBack(PortState &port);
+  void giveBack(PortState &port);
   tutti_status_t resolveSizes(bool needInputs);
   tutti_status_t prepare();
 

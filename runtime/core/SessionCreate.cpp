@@ -119,6 +119,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
   if (auto status = checkTaken(info, options.program, inputs, numInputs, error))
     return status;
   tutti_status_t first = TUTTI_OK; // what the first device says that has code and cannot run it
+  tutti_error_t said = {};
   constexpr tutti_device_t order[] = {TUTTI_DEVICE_CUDA, TUTTI_DEVICE_CPU, TUTTI_DEVICE_EMULATED};
   for (tutti_device_t device : order) {
     const fb::Program *best = nullptr;
@@ -136,7 +137,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
       candidate.program = p;
       auto check = device == TUTTI_DEVICE_CPU ? checkCpu : checkCuda;
       int fit = 0;
-      tutti_status_t status = check(artifact, program, candidate, fit, best || first ? nullptr : error);
+      tutti_status_t status = check(artifact, program, candidate, fit, best || first ? nullptr : &said);
       if (!status && fit > bestFit) {
         best = &program;
         bestFit = fit;
@@ -149,7 +150,11 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
       return TUTTI_OK;
     }
   }
-  return first ? first : noProgram(info, options.device, error);
+  if (!first)
+    return noProgram(info, options.device, error);
+  if (error)
+    *error = said;
+  return first;
 }
 
 Session *Session::create(Artifact &artifact, const tutti_session_options_t &options, tutti_status_t &status,

@@ -125,9 +125,11 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
         status = outOfMemory(error, "a weight", bytes);
     }
     if (!status && !found)
-      status = fail(error, TUTTI_NOT_FOUND,
-                    "there is no weight '%.200s' that could be replaced; names are those of member 0's initializers",
-                    tensor.name ? tensor.name : "");
+      status =
+          fail(error, TUTTI_NOT_FOUND,
+               "member %u has no weight '%.200s' that could be replaced; names are those of the initializers of member "
+               "0, or of the first member of its structure",
+               member, tensor.name ? tensor.name : "");
     if (status) {
       discardAll();
       return status;

@@ -65,9 +65,16 @@ inline std::vector<PanelBlock> planPanels(int64_t K, int64_t N) {
   return blocks;
 }
 
-/// Floats that a packed [K, N] matrix takes, a multiple of 16.
+/// Floats that a packed [K, N] matrix takes, a multiple of 16. In no time that grows with N, which may be anybody's.
 constexpr int64_t panelFloats(int64_t K, int64_t N) {
-  return forEachPanel(K, N, [](const PanelBlock &) {});
+  int64_t whole = N < 28 ? 0 : (N - 28) / panelColumns + 1; // panels of 32 columns are alike
+  int64_t floats = whole * panelColumns * K;
+  for (int64_t col = whole * panelColumns; col < N;) {
+    PanelBlock block = panelAt(col, K, N, floats);
+    floats += (block.floats(K) + 15) / 16 * 16;
+    col += block.cols;
+  }
+  return floats;
 }
 
 /// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not
@@ -113,9 +120,15 @@ struct FragmentPanel {
   constexpr int64_t tilesAtOnce(Layout layout) const { return std::min(tiles, elementsOfWord(layout)); }
 };
 
+/// Words that a matrix in fragments takes.
+constexpr int64_t fragmentWords(Layout layout, int64_t K, int64_t N) {
+  using P = FragmentPanel;
+  return (N + P::kTile - 1) / P::kTile * P::groups(K) * P::wordsOfLane(layout) * P::kLanes;
+}
+
 /// Calls fn(panel) for each panel by columns: panels of four tiles of 8 columns while there are four, then of two, then
-/// of one; returns the words of all.
-template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t K, int64_t N, Fn &&fn) {
+/// of one.
+template <typename Fn> constexpr void forEachFragment(Layout layout, int64_t K, int64_t N, Fn &&fn) {
   using P = FragmentPanel;
   int64_t all = (N + P::kTile - 1) / P::kTile, groups = P::groups(K), words = P::wordsOfLane(layout) * P::kLanes;
   for (int64_t tile = 0; tile < all;) {
@@ -125,7 +138,6 @@ template <typename Fn> constexpr int64_t forEachFragment(Layout layout, int64_t 
     fn(panel);
     tile += panel.tiles;
   }
-  return all * groups * words;
 }
 
 /// The panels of fragments by columns.
@@ -139,7 +151,7 @@ inline std::vector<FragmentPanel> planFragments(Layout layout, int64_t K, int64_
 constexpr int64_t layoutBytes(Layout layout, int64_t K, int64_t N) {
   return layout == Layout::raw      ? K * N * 4
          : layout == Layout::panels ? panelFloats(K, N) * 4
-                                    : forEachFragment(layout, K, N, [](const FragmentPanel &) {}) * 4;
+                                    : fragmentWords(layout, K, N) * 4;
 }
 
 /// Rounds to nearest, ties to even; the largest floats become infinite, every NaN 0x7fff.

@@ -29,6 +29,17 @@ constexpr uint32_t kMultiprocessors = 100; ///< FakeDriver::multiprocessors
   std::abort();
 }
 
+/// Of a buffer at such sizes; a port's are those of its dims, whatever its buffer says.
+inline int64_t bytesOf(const fb::Program &program, const fb::Buffer &b, const int64_t *sizes) {
+  if (b.space() != fb::Space::input && b.space() != fb::Space::output)
+    return valueOf(b.bytes(), sizes);
+  const fb::Type &type = *program.ports()->Get(uint32_t(b.port()))->type();
+  int64_t elements = 1;
+  for (uint32_t d = 0; d < count(type.dims()); ++d)
+    elements *= valueOf(type.dims()->Get(d), sizes);
+  return (elements * bitsOf(type.dtype()) + 7) / 8;
+}
+
 /// Reads every byte, so that a sanitizer sees it.
 inline void read(const char *at, int64_t bytes) {
   static volatile uint64_t sink;
@@ -151,7 +162,7 @@ private:
           read(reinterpret_cast<const char *const *>(at)[p], int64_t(slot.bytes_each()));
         continue;
       }
-      int64_t bytes = valueOf(b.bytes(), sizes) - valueOf(arg.offset(), sizes);
+      int64_t bytes = bytesOf(program, b, sizes) - valueOf(arg.offset(), sizes);
       if (arg.set() < 0) {
         written ? write(at, bytes) : read(at, bytes);
         continue;
@@ -167,7 +178,7 @@ private:
     size_t members = active.size();
     if (program.chunk() && b.space() == fb::Space::arena && !b.whole())
       members = std::min<size_t>(members, program.chunk());
-    return valueOf(b.bytes(), sizesOf(std::span(active).first(members))) / int64_t(members);
+    return bytesOf(program, b, sizesOf(std::span(active).first(members))) / int64_t(members);
   }
 
   const fb::Root &root;

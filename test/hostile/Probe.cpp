@@ -99,8 +99,8 @@ bool checkStrips(Artifact &artifact, const fb::Program &program, const tutti_pro
               uint32_t buffer = call.args[call.launches[l].firstArg + a].buffer;
               const fb::Buffer &b = *program.buffers()->Get(buffer);
               uint64_t at = words[call.launches[l].firstWord + a], place = at % apart;
-              int64_t bytes = valueOf(b.bytes(), strips.sizesOf(phase, strips.isLast(phase, strip)));
-              int64_t room = b.space() == fb::Space::arena ? arena : valueOf(b.bytes(), sizes);
+              int64_t bytes = bytesOf(program, b, strips.sizesOf(phase, strips.isLast(phase, strip)));
+              int64_t room = b.space() == fb::Space::arena ? arena : bytesOf(program, b, sizes);
               if (const fb::Slot *slot = call.slotOf(buffer))
                 bytes = slot->per_member() ? 8 : 0, room = slot->per_member() ? 8 * int64_t(active.size()) : 0;
               if (int64_t(place) > room - bytes)

@@ -610,3 +610,21 @@ func.func @window_sums(%x: tensor<?x6x8xf32, ["batch"]>) -> tensor<?x8x5xf32, ["
   %4 = tutti.relu %3 : tensor<?x8x5xf32, ["batch"]>
   return %4 : tensor<?x8x5xf32, ["batch"]>
 }
+
+// -----
+
+// Not where the move drops rows, of which the other operand has no more: rows that are repeated make up for them.
+// CHECK-LABEL: func.func @rows_are_dropped
+func.func @rows_are_dropped(%x: tensor<?x64x8xf32, ["batch"]>, %w: tensor<8x4xf32>, %p: tensor<2x1xf32>) -> tensor<?x4x2x32xf32, ["batch"]> {
+  // CHECK: arith.addf
+  // CHECK-NEXT: tutti.yield
+  // CHECK-NEXT: }
+  // CHECK-NEXT: return
+  %0 = tutti.contract %x, %w "bak,kn->ban" : tensor<?x64x8xf32, ["batch"]>, tensor<8x4xf32>
+  %1 = tutti.slice %0 from [0, 0, 0] size [-1, 2, -1] step [1, 1, 1] : tensor<?x64x4xf32, ["batch"]>
+  %2 = tutti.transpose %1 [0, 2, 1] : tensor<?x2x4xf32, ["batch"]>
+  %3 = tutti.reshape %2 : tensor<?x4x2xf32, ["batch"]> -> tensor<?x4x2x1xf32, ["batch"]>
+  %4 = tutti.broadcast %3 : tensor<?x4x2x1xf32, ["batch"]> -> tensor<?x4x2x32xf32, ["batch"]>
+  %5 = tutti.add %4, %p : tensor<?x4x2x32xf32, ["batch"]>, tensor<2x1xf32>
+  return %5 : tensor<?x4x2x32xf32, ["batch"]>
+}

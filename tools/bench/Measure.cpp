@@ -196,7 +196,7 @@ Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
   const tutti_program_t &described = artifact.programs()[setup.options.program];
   for (uint32_t i = 0; i < described.num_dimensions; ++i)
     if (described.dimensions[i].lo != described.dimensions[i].hi)
-      m.rows = std::max(m.rows, sizes[i + 1]);
+      m.rows = std::max(m.rows, m.sizes[i].second);
   m.rows *= m.active;
   return {};
 }

@@ -41,6 +41,9 @@ Failure parseBindings(const std::vector<std::string> &arguments, std::vector<Bin
       return {kUsage, "--dim is " + quote(argument) + ", expected NAME=VALUE or NAME=VALUE,VALUE"};
     if (bindings.empty())
       bindings.resize(values->size());
+    for (const auto &[name, value] : bindings.front())
+      if (name == pair->first)
+        return {kUsage, "--dim " + quote(name) + " is given twice"};
     if (values->size() != bindings.size())
       return {kUsage, "--dim " + quote(argument) + " has " + std::to_string(values->size()) + " values, another has " +
                           std::to_string(bindings.size())};
@@ -196,7 +199,11 @@ Failure bench(const Arguments &arguments) {
   if (arguments.artifact.empty()) {
     if (!arguments.peaks)
       return {kUsage, "there is no artifact to time; without one, --peaks measures the machine"};
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+      return {kDevice, "this CPU has no AVX2, which the peaks are measured by"};
     double flops = peakFlops(threads), rate = readRate(std::max<uint64_t>(arguments.bytes, 64), threads);
+    if (rate == 0)
+      return {kResource, "there is no memory for " + std::to_string(arguments.bytes) + " bytes"};
     json = {{"threads", threads}, {"flops", flops}, {"bytes", arguments.bytes}, {"bytes_per_s", rate}};
     std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
                 static_cast<unsigned long long>(arguments.bytes));

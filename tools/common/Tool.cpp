@@ -320,17 +320,28 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
   struct stat info;
   // What is no file is written to, not replaced, and a link stays one.
   bool device = path.rfind("/dev/", 0) == 0 || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
-  int flags = O_WRONLY | O_CLOEXEC;
+  int flags = O_WRONLY | O_CLOEXEC, file = -1;
   if (!device) {
     std::error_code none;
+    std::string temporary;
     std::string place = std::filesystem::weakly_canonical(path, none).string();
     place = none ? path : place;
     size_t slash = place.rfind('/');
     std::string folder = slash == std::string::npos ? "" : place.substr(0, slash + 1);
-    entries.push_back({folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size()), place});
+    temporary = folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size());
     flags |= O_CREAT | O_EXCL;
+    // A process of another machine, or of a container, may have the same number.
+    constexpr int mostTries = 100;
+    for (int i = 0; i < mostTries && file < 0; ++i) {
+      std::string name = temporary + (i ? "-" + std::to_string(i) : "");
+      if ((file = open(name.c_str(), flags, 0666)) >= 0)
+        entries.push_back({name, place});
+      else if (errno != EEXIST)
+        break;
+    }
+  } else {
+    file = open(path.c_str(), flags, 0666);
   }
-  int file = open(device ? path.c_str() : entries.back().temporary.c_str(), flags, 0666);
   if (file < 0)
     return cannot();
   for (std::string_view part : parts)

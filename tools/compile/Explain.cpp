@@ -184,7 +184,7 @@ void printJson(const CompileResult &result) {
               {"launches", result.programs[0].launches},
               {"arena_bytes", result.programs[0].arenaBytes},
               {"predictions", predictions}};
-  std::printf("%s\n", all.dump(1).c_str());
+  std::printf("%s\n", all.dump(1, ' ', false, json::error_handler_t::replace).c_str());
 }
 
 } // namespace

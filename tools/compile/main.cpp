@@ -3,11 +3,15 @@
 #include "Explain.h"
 #include "compiler/artifact/Writer.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <string_view>
 #include <unistd.h>
 
 using namespace tutti;
@@ -57,9 +61,18 @@ llvm::Error show(const std::string &text, const std::string &file) {
   return llvm::Error::success();
 }
 
+/// Where memory is short nothing can be undone, nor said in many words.
+[[noreturn]] void outOfMemory() {
+  constexpr std::string_view text = "tutti-compile: error: there is not enough memory\n";
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  _exit(int(ExitCode::resource));
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   CompileOptions options;
   if (std::optional<int> exit = parseOptions(argc, argv, options))

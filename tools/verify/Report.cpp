@@ -147,7 +147,8 @@ std::string json(llvm::ArrayRef<Report> reports) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Report &report : reports)
     all.push_back(jsonOf(report));
-  return (reports.size() == 1 ? all[0] : all).dump(1) + "\n";
+  return (reports.size() == 1 ? all[0] : all).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
 }
 
 } // namespace tutti

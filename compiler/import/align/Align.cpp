@@ -79,6 +79,16 @@ public:
       : ensemble(ensemble), options(options), symbols(ensemble.module.get()), main(mainOf(*ensemble.module)) {}
 
   void run() {
+    ensemble.module->walk([&](GetOp get) { ++uses[get.getParam()]; }); // also in functions that are mapped
+    llvm::StringMap<GetOp> firsts;
+    for (GetOp get : llvm::make_early_inc_range(main.getBody().front().getOps<GetOp>())) {
+      auto [first, isNew] = firsts.try_emplace(get.getParam(), get);
+      if (isNew)
+        continue;
+      get.getResult().replaceAllUsesWith(first->second.getResult());
+      --uses[get.getParam()];
+      get.erase();
+    }
     for (GetOp get : llvm::make_early_inc_range(main.getBody().front().getOps<GetOp>()))
       visit(get);
   }
@@ -134,15 +144,18 @@ private:
 
   void replace(GetOp get, ParamOp param, Value value) {
     get.getResult().replaceAllUsesWith(value);
-    ensemble.weights.erase(param.getSymName());
     get.erase();
-    param.erase();
+    if (--uses[param.getSymName()])
+      return;
+    ensemble.weights.erase(param.getSymName());
+    symbols.erase(param);
   }
 
   Ensemble &ensemble;
   const AlignOptions &options;
   SymbolTable symbols;
   func::FuncOp main;
+  llvm::StringMap<unsigned> uses; ///< of each param
   std::map<uint64_t, std::vector<GetOp>> byContent;
 };
 

@@ -24,8 +24,8 @@ bool isMlir(StringRef path) { return path.ends_with(".mlir"); }
 namespace {
 
 constexpr unsigned maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxDiagnostics = 16;
-constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 20, maxDepth = 64,
-                  maxWritten = int64_t(1) << 24;
+constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 14, maxDepth = 64,
+                  maxWritten = int64_t(1) << 24, maxSources = 1 << 20;
 
 class Reader {
 public:
@@ -102,6 +102,11 @@ private:
       return wrong("MLIR bytecode, expected text");
     if (text.contains('\0'))
       return wrong("a 0 byte in the text");
+    if (std::optional<size_t> at = aliasIn(text))
+      return wrong("line " + Twine(text.take_front(*at).count('\n') + 1) +
+                   " has an alias or an affine map, which the stage model does not; print it without locations");
+    if (hasUnalignedResource(text))
+      return wrong("a resource of alignment 0");
     if (std::optional<size_t> at = tooDeep(text))
       return wrong("line " + Twine(text.take_front(*at).count('\n') + 1) + " is nested more than " +
                    Twine(maxMlirDepth) + " deep");
@@ -172,8 +177,13 @@ private:
           return error;
       if (isModel && !isa<VmapOp>(op) && op.getNumResults() != 1)
         return wrongAt(&op, "expected one result");
-      if (auto vmap = dyn_cast<VmapOp>(op))
-        called.insert(vmap.getCallee());
+      if (auto windows = dyn_cast<WindowsOp>(op)) {
+        int64_t own = 1;
+        for (auto [length, count] : llvm::zip_equal(windows.getLength(), windows.getCount()))
+          own *= length * count;
+        if ((places += own) > mostWindowPlaces)
+          return wrongAt(&op, "more than " + Twine(mostWindowPlaces) + " elements in all windows");
+      }
       if (auto constant = dyn_cast<ConstantOp>(op))
         if (!isa<DenseElementsAttr>(constant.getValue()) || constant.getValue().getNumElements() > maxWritten)
           return wrongAt(&op, "a constant stands in the text as dense<...>, with at most " + Twine(maxWritten) +
@@ -190,6 +200,7 @@ private:
       return fail(ExitCode::unsupported,
                   placeOf(function.getLoc()) + ": functions map each other more than " + Twine(maxDepth) + " deep");
     callers.push_back(function);
+    called.insert(function);
     for (Operation &op : function.getBody().front()) {
       if (++work > maxCopies)
         return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(maxCopies) +
@@ -207,6 +218,10 @@ private:
     members = getMembers(*module).value_or(1);
     if (members > maxMembers)
       return wrong(membersName + " is not a number from 1 to " + Twine(maxMembers));
+    int64_t params = llvm::range_size(module->getOps<ParamOp>());
+    if (members * params > maxSources)
+      return fail(ExitCode::unsupported, quote(path) + " has " + Twine(members) + " members with " + Twine(params) +
+                                             " weights each, more than " + Twine(maxSources) + " in all");
     std::vector<func::FuncOp> functions;
     for (Operation &op : *module->getBody()) {
       if (auto function = dyn_cast<func::FuncOp>(op))
@@ -224,16 +239,19 @@ private:
     }
     if (!main)
       return wrong("there is no function @main");
-    for (func::FuncOp function : functions)
-      if (function != main && !called.contains(function.getSymName()))
-        return wrongAt(function,
-                       "function " + quote(("@" + function.getSymName()).str()) + " is called by no tutti.vmap");
     if (main.getNumResults() == 0)
       return wrong("@main has no results");
     SmallVector<func::FuncOp> callers;
     int64_t work = 0;
     if (llvm::Error error = checkCalls(main, callers, work))
       return error;
+    for (func::FuncOp function : functions) {
+      if (!called.contains(function))
+        return wrongAt(function, "function " + quote(("@" + function.getSymName()).str()) +
+                                     " is called by no tutti.vmap that @main comes to");
+      SymbolTable::setSymbolVisibility(function, function == main ? SymbolTable::Visibility::Public
+                                                                  : SymbolTable::Visibility::Private);
+    }
     return namePorts();
   }
 
@@ -281,12 +299,21 @@ private:
                   Twine(blob ? blob->getData().size() : 0) + " bytes, expected " + Twine(bytes));
       return denseView(nullptr, blob->getData().data(), type.getElementType(), type.getShape());
     }
-    if (!isa<DenseElementsAttr>(value))
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    if (!dense)
       return no("its values are neither dense nor a dense_resource");
     if (type.getNumElements() > maxWritten)
       return no("more than " + Twine(maxWritten) +
                 " elements stand in the text; give them as dense_resource or by --weights");
-    WeightSource source = computedSource(HostTensor::fromAttr(cast<ElementsAttr>(value)));
+    if ((written += dense.isSplat() ? 1 : type.getNumElements()) > maxWritten)
+      return no("with those before it, more than " + Twine(maxWritten) + " elements stand in the text");
+    WeightSource source = computedSource(HostTensor::fromAttr(
+        dense.isSplat() ? cast<ElementsAttr>(dense.resizeSplat(RankedTensorType::get({}, type.getElementType())))
+                        : cast<ElementsAttr>(value)));
+    if (dense.isSplat()) {
+      source.dims.assign(type.getShape().begin(), type.getShape().end());
+      source.strides.assign(type.getRank(), 0);
+    }
     source.folded = false;
     return source;
   }
@@ -359,7 +386,9 @@ private:
   func::FuncOp main;
   int64_t members = 1;
   std::set<std::string> symbols;
-  llvm::StringSet<> called;
+  llvm::SmallPtrSet<Operation *, 16> called; ///< of functions, @main too
+  int64_t written = 0;                       ///< elements of weights that stand in the text
+  int64_t places = 0;                        ///< elements of all windows
   llvm::StringMap<std::vector<WeightSource>> values;
 };
 

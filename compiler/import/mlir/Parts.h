@@ -13,6 +13,11 @@ constexpr unsigned maxMlirDepth = 200;
 /// Where the text is nested deeper than that. The parser calls itself for what is nested; text that would use up the
 /// stack is not given to it.
 std::optional<size_t> tooDeep(llvm::StringRef text);
+/// Where the text names an attribute or a type to use it again, by which few letters say much, or has an affine map,
+/// of which the parser makes a normal form in its own time. No model is printed with either.
+std::optional<size_t> aliasIn(llvm::StringRef text);
+/// Whether a resource says that its bytes are aligned to 0, for which the parser finds no memory.
+bool hasUnalignedResource(llvm::StringRef text);
 
 /// Ranges for the symbols in a module's types: those of `options`, else the module's `tutti.sizes`, else the batch's; a
 /// fixed one goes into the types. Exit code `usage` where one has none, or the ops' rules break.

@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace tutti {
 
-std::optional<size_t> tooDeep(StringRef text) {
-  unsigned depth = 0, signs = 0;
+/// Calls visit(place) for each character outside of strings and comments until it says true; where that was.
+static std::optional<size_t> findOutsideStrings(StringRef text, llvm::function_ref<bool(size_t)> visit) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -26,15 +26,46 @@ std::optional<size_t> tooDeep(StringRef text) {
       continue;
     }
     quoted = c == '"';
+    if (visit(i))
+      return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<size_t> tooDeep(StringRef text) {
+  unsigned depth = 0, signs = 0;
+  return findOutsideStrings(text, [&](size_t i) {
+    char c = text[i];
     if (StringRef("([{<").contains(c))
       ++depth;
     else if (StringRef(")]}").contains(c) || (c == '>' && i && text[i - 1] != '-'))
       depth -= depth > 0;
     signs = c == '-' ? signs + 1 : c == ' ' || c == '\n' || c == '\t' ? signs : 0;
-    if (depth > maxMlirDepth || signs > maxMlirDepth)
-      return i;
-  }
-  return std::nullopt;
+    return depth > maxMlirDepth || signs > maxMlirDepth;
+  });
+}
+
+std::optional<size_t> aliasIn(StringRef text) {
+  auto isLetter = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; };
+  return findOutsideStrings(text, [&](size_t i) {
+    if (i && isLetter(text[i - 1]))
+      return false;
+    StringRef rest = text.substr(i);
+    if (rest.starts_with("affine_map") || rest.starts_with("affine_set"))
+      return true;
+    if (!rest.consume_front("#") && !rest.consume_front("!"))
+      return false;
+    return rest.drop_while(isLetter).ltrim().starts_with("=");
+  });
+}
+
+bool hasUnalignedResource(StringRef text) {
+  StringRef rest = text.substr(std::min(text.find("{-#"), text.size()));
+  constexpr StringLiteral unaligned = "\"0x00000000"; // the first four bytes are the alignment
+  for (size_t at = rest.find(unaligned); at != StringRef::npos; at = rest.find(unaligned, at + 1))
+    if (at + unaligned.size() < rest.size() && llvm::isHexDigit(rest[at + unaligned.size()]))
+      return true;
+  return false;
 }
 
 void attachValues(ModuleOp module, const llvm::StringMap<std::vector<WeightSource>> &weights) {

@@ -122,9 +122,10 @@ LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   int64_t image = 1, windows = 1, elements = 1;
   for (const WindowAxis &along :
        windowAxes(op.getImage(), op.getLength(), op.getStep(), op.getCount(), op.getGap(), op.getBefore())) {
-    for (int64_t number : {along.size, along.length, along.stride, along.count, along.gap, along.before + 1})
-      if (number < 1 || number > most)
-        return misfit(location, name, "expected numbers from 1 to ", most, " (before: from 0), got ", number);
+    for (int64_t number : {along.size, along.length, along.stride, along.count, along.gap})
+      if (number < 1 || number > most || along.before < 0 || along.before >= most)
+        return misfit(location, name, "expected numbers from 1 to ", most, " (before: from 0), got ", number,
+                      " and before ", along.before);
     if (llvm::MulOverflow(image, along.size, image) || llvm::MulOverflow(windows, along.count, windows) ||
         llvm::MulOverflow(elements, along.length, elements) || windows > mostWindowPlaces ||
         elements > mostWindowPlaces / windows)

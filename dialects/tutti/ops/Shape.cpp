@@ -177,9 +177,10 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
                     " to be taken whole (start 0, size -1, step 1), got start ", start, ", size ", size, ", step ",
                     step);
     // The last element's place, without overflow for any numbers that a file may contain.
-    __int128 last = __int128(start) + __int128(size - 1) * step;
+    __int128 last = __int128(start) + (__int128(size) - 1) * step;
     int64_t length = sizes[axis].getFixed();
-    if (size < 0 || step == 0 || (size > 0 && (start < 0 || start >= length || last < 0 || last >= length)))
+    if (size < 0 || step == 0 || step > INT32_MAX || step < -INT32_MAX ||
+        (size > 0 && (start < 0 || start >= length || last < 0 || last >= length)))
       return misfit(location, name, "expected elements within axis ", axis, " of size ", length, ", got start ", start,
                     ", size ", size, ", step ", step);
     sizes[axis] = Size(size);

@@ -99,7 +99,7 @@ bool Strips::measure(const Call &call) {
     Use &use = uses[i];
     auto bytes = [&](int64_t m, int64_t p, int64_t &value) {
       at[0] = m, at[axis] = p;
-      return evaluate(b.bytes(), at, value);
+      return call.bytesAt(i, at, value);
     };
     use.local = -1;
     if (b.space() == fb::Space::constant) {

@@ -55,17 +55,20 @@ bool isEmulated(const tutti_session_options_t &options) { return options.device 
 
 /// Takes the lock and loads the driver. In a child of fork() a driver that the parent has started is of no use.
 tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
-  if (pid && pid != getpid())
+  pid_t nobody = 0, own = getpid();
+  // Before the lock, which a fork() in the meantime would leave to a child that nobody gives it back to.
+  if (!pid.compare_exchange_strong(nobody, own) && nobody != own)
     return fail(error, TUTTI_FORKED, "the CUDA driver was started before fork(), and does not work in the child");
   pthread_mutex_lock(&mutex);
   if (loaded[emulated])
     return TUTTI_OK;
   tutti_status_t status = drivers[emulated].load(emulated, error);
   loaded[emulated] = !status;
-  if (status)
+  if (status) {
+    if (!loaded[!emulated])
+      pid = 0;
     pthread_mutex_unlock(&mutex);
-  else
-    pid = getpid();
+  }
   return status;
 }
 
@@ -145,12 +148,17 @@ tutti_status_t CudaDevices::find(const tutti_session_options_t &options, CudaDev
     return outOfMemory(error, "a device", sizeof(CudaDevice));
   }
   device->primary = primary;
-  device->next = first;
-  first = device;
   CudaTarget target;
-  if (auto status = describe(driver, ordinal, isEmulated(options), target, error))
+  tutti_status_t status = describe(driver, ordinal, isEmulated(options), target, error);
+  if (!status)
+    status = device->build(target, error);
+  if (status) {
+    std::exchange(device, nullptr)->destroy();
     return status;
-  return device->build(target, error);
+  }
+  device->next = first; // others find it from now on
+  first = device;
+  return TUTTI_OK;
 }
 
 tutti_status_t CudaDevices::acquire(const fb::Program &program, const tutti_session_options_t &options,

@@ -4,7 +4,9 @@
 
 #include "Driver.h"
 
+#include <atomic>
 #include <pthread.h>
+#include <sys/types.h>
 
 namespace tutti::fb {
 struct Program;
@@ -42,7 +44,7 @@ private:
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   CudaDriver drivers[2]; ///< of CUDA devices, of the emulated one
   bool loaded[2] = {};
-  int pid = 0; ///< of the process that loaded a driver
+  std::atomic<pid_t> pid = 0; ///< of the process that loaded a driver, or is about to
   CudaDevice *first = nullptr;
 };
 

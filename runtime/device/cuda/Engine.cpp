@@ -18,12 +18,12 @@ struct Pointed {
   bool isPinned() const { return type == CU_MEMORYTYPE_HOST && !managed; }
 };
 /// By the one call for which plain memory is no error; of errors newer drivers keep a log.
-Pointed pointed(const CudaDriver &driver, CUdeviceptr address) {
-  Pointed at;
+CUresult lookUp(const CudaDriver &driver, CUdeviceptr address, Pointed &at) {
+  at = {};
   int attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   void *values[] = {&at.type, &at.managed, &at.ordinal};
-  return driver.cuPointerGetAttributes(3, attributes, values, address) ? Pointed() : at;
+  return driver.cuPointerGetAttributes(3, attributes, values, address);
 }
 } // namespace
 
@@ -249,7 +249,9 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
   if (scope.result)
     return failed(scope.result, "making the context current");
   auto address = reinterpret_cast<CUdeviceptr>(tensor.data);
-  Pointed at = pointed(*driver, address);
+  Pointed at, end;
+  if (CUresult result = lookUp(*driver, address, at); result && result != CUDA_ERROR_INVALID_VALUE)
+    return failed(result, "asking where memory is");
   const char *name = port.info->name;
   if (tensor.memory == TUTTI_MEMORY_HOST) {
     if (at.type == CU_MEMORYTYPE_DEVICE && !at.managed)
@@ -258,7 +260,7 @@ tutti_status_t CudaEngine::admit(PortState &port, const tutti_tensor_t &tensor) 
     uint64_t bytes = 0;
     denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
     // The driver copies nothing of which a part is pinned, as where a registered range ends before the tensor does.
-    port.inPlace = at.isPinned() && (bytes < 2 || pointed(*driver, address + bytes - 1).isPinned());
+    port.inPlace = at.isPinned() && (bytes < 2 || (!lookUp(*driver, address + bytes - 1, end) && end.isPinned()));
     return TUTTI_OK;
   }
   if (!at.managed && at.type != CU_MEMORYTYPE_DEVICE)

@@ -7,12 +7,14 @@
  *   - A function that can fail returns a tutti_status_t; 0 is success. Nothing throws, aborts or exits. A handle that
  *     is NULL is TUTTI_INVALID_ARGUMENT.
  *   - Strings and structures that the library returns by pointer belong to the handle they were asked from and live
- *     as long as it does; they are never NULL unless a comment says so. Strings are UTF-8.
+ *     as long as it does; they are never NULL unless a comment says so. Strings are UTF-8,
+ *     but for names out of model files, which are the bytes that stand there.
  *   - Pointers that are passed in are read during the call only, but for the data of bound tensors and of an artifact
  *     opened from memory, which have to stay valid as the comments say.
  *   - An artifact may be used by any number of threads at once. A session is used by one thread at a time; different
  *     sessions of one artifact may run at the same time on different threads. Every function of a session that can fail
- *     can return TUTTI_BUSY, TUTTI_FORKED and TUTTI_DEVICE_LOST beside the errors that its comment lists.
+ *     can return TUTTI_BUSY, TUTTI_FORKED and TUTTI_DEVICE_LOST beside the errors that its comment lists. TUTTI_BUSY
+ *     writes no message: that of the session is the other thread's.
  */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
@@ -166,7 +168,8 @@ typedef struct tutti_member {
   uint64_t digest;    /**< XXH64 of that file */
 } tutti_member_t;
 
-/** A weight that kept its identity, under member 0's initializer name. */
+/** A weight that kept its identity, under the initializer's name of member 0, or of the first member of its structure.
+ * Where members of unequal structure have weights of one name and different dims, each of these is one. */
 typedef struct tutti_weight {
   const char *name;
   tutti_dtype_t dtype;
@@ -246,11 +249,11 @@ TUTTI_API const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifa
 TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error);
 
 /** Replaces weights of one member, for all sessions. Each tensor has the name, dtype and dims of a swappable weight
- * (see tutti_info_t::weights); strides are free. All are replaced together: a call of tutti_session_run that is under
- * way sees the old weights, a later one the new, none a mixture. The data is copied. On failure nothing has changed.
- * Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with --share=none), TUTTI_SHAPE_MISMATCH,
- * TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in the host's memory),
- * TUTTI_OUT_OF_MEMORY. */
+ * that the member has (see tutti_info_t::weights); strides are free. All are replaced together: a call of
+ * tutti_session_run that is under way sees the old weights, a later one the new, none a mixture. The data is copied. On
+ * failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with
+ * --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in
+ * the host's memory), TUTTI_OUT_OF_MEMORY. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
 
@@ -275,8 +278,9 @@ typedef struct tutti_session_options {
 /** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run
  * (of those that differ in their architectures alone, the one whose code fits the device best), and options->device to
  * that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for and this machine
- * can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE and TUTTI_DRIVER_TOO_OLD, with the reason;
- * TUTTI_INVALID_ARGUMENT; options are then unchanged. */
+ * can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_DRIVER_ERROR and
+ * TUTTI_FORKED, with the reason; TUTTI_NOT_FOUND (the index of a program), TUTTI_INVALID_ARGUMENT; options are then
+ * unchanged. */
 TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
                                                       tutti_error_t *error);
 
@@ -292,7 +296,8 @@ TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifac
  * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them;
  * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed; on
  * failure NULL. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
- * TUTTI_UNSUPPORTED, TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
+ * TUTTI_DRIVER_ERROR, TUTTI_DEVICE_LOST, TUTTI_FORKED, TUTTI_UNSUPPORTED, TUTTI_MALFORMED (code that a driver refuses),
+ * TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 

@@ -59,10 +59,12 @@ template <typename T> constexpr tutti_dtype_t dtypeOf() {
   using U = std::remove_cv_t<T>;
   if constexpr (std::is_same_v<U, bool>)
     return TUTTI_BOOL;
-  else if constexpr (std::is_floating_point_v<U> && sizeof(U) <= 8)
-    return sizeof(U) == 4 ? TUTTI_F32 : TUTTI_F64;
+  else if constexpr (std::is_same_v<U, float>)
+    return TUTTI_F32;
+  else if constexpr (std::is_same_v<U, double>)
+    return TUTTI_F64;
   else {
-    static_assert(std::is_integral_v<U>, "no element type of an artifact is this type");
+    static_assert(std::is_integral_v<U> && sizeof(U) <= 8, "no element type of an artifact is this type");
     constexpr tutti_dtype_t types[2][4] = {{TUTTI_U8, TUTTI_U16, TUTTI_U32, TUTTI_U64},
                                            {TUTTI_I8, TUTTI_I16, TUTTI_I32, TUTTI_I64}};
     return types[std::is_signed_v<U>][sizeof(U) == 1 ? 0 : sizeof(U) == 2 ? 1 : sizeof(U) == 4 ? 2 : 3];
