@@ -12,9 +12,9 @@ MANY = "module attributes {tutti.members = 1048576 : i64} {\n" + weight("w") + "
 
 # tutti-compile FILE.mlir -o out/a.tutti
 MLIR = [
-    (3, "line 1 has an alias", mlir("return %x : tensor<2xf32>", "%x: tensor<2xf32, #a39>", head=DAG)),
-    (3, "line 1 has an alias", "#a0 = [0]\n" + "".join(f"#a{i} = [#a{i - 1}]\n" for i in range(1, 30000)) + mlir("return %x : tensor<2xf32>")),
-    (3, "an affine map", "module attributes {a = affine_map<(d0) -> (d0" + " mod 3 mod 2" * 20000 + ")>} {\n" + mlir("return %x : tensor<2xf32>") + "}\n"),
+    (4, "line 1 has an alias", mlir("return %x : tensor<2xf32>", "%x: tensor<2xf32, #a39>", head=DAG)),
+    (4, "line 1 has an alias", "#a0 = [0]\n" + "".join(f"#a{i} = [#a{i - 1}]\n" for i in range(1, 30000)) + mlir("return %x : tensor<2xf32>")),
+    (4, "an affine map", "module attributes {a = affine_map<(d0) -> (d0" + " mod 3 mod 2" * 20000 + ")>} {\n" + mlir("return %x : tensor<2xf32>") + "}\n"),
     (4, "1048576 members with 2 weights each", MANY),
     (3, "more than 16777216 elements stand in the text", mlir("return %x : tensor<2xf32>", head=weight("w", "16777217x"))),
     (3, "expected elements within axis 0", mlir("%y = tutti.slice %x from [1] size [1] step [-9223372036854775808] : tensor<2xf32>\nreturn %y : tensor<1xf32>", result="tensor<1xf32>")),

@@ -103,8 +103,10 @@ private:
     if (text.contains('\0'))
       return wrong("a 0 byte in the text");
     if (std::optional<size_t> at = aliasIn(text))
-      return wrong("line " + Twine(text.take_front(*at).count('\n') + 1) +
-                   " has an alias or an affine map, which the stage model does not; print it without locations");
+      return fail(ExitCode::unsupported,
+                  quote(path) + ": line " + Twine(text.take_front(*at).count('\n') + 1) +
+                      " has an alias or an affine map, which the stage model has not; print that "
+                      "stage, without locations");
     if (hasUnalignedResource(text))
       return wrong("a resource of alignment 0");
     if (std::optional<size_t> at = tooDeep(text))
