@@ -369,7 +369,7 @@ MLIR = [
     (3, "mlir", mlir("return %y : tensor<2xf32>")),
     (3, "mlir", mlir("%0 = tutti.no_such_op %x : tensor<2xf32>\n  return %0 : tensor<2xf32>")),
     (3, "mlir", mlir("%0 = tutti.tanh %x : tensor<3xf32>\n  return %0 : tensor<3xf32>")),
-    (3, "mlir", mlir("return %x : tensor<2xf32>", head="!t = " + "tuple<" * 300)),
+    (4, "has an alias", mlir("return %x : tensor<2xf32>", head="!t = " + "tuple<" * 300)),
     (3, "main", "func.func @other(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"),
     (3, "mlir", mlir("return %x : tensor<2xf32>") * 2),
     (3, "mlir", mlir("%0 = tutti.get @w : tensor<2xf32>\n  return %0 : tensor<2xf32>")),
