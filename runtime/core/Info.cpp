@@ -84,7 +84,7 @@ void Info::addPort(const fb::Program &program, const fb::Port &port, const int64
 
 /// A weight that lies in several layouts, or for several groups alike, has a slot for each, and is one weight here.
 bool Info::addWeights(const fb::Root &root) {
-  // By the digest of its name, others' dims behind it: 1 + the weight's index.
+  // By the digest of its name and dims: 1 + the weight's index.
   Array<uint32_t> byName;
   if (!byName.allocate(std::bit_ceil(2 * weights.size() + 1)))
     return false;
@@ -100,7 +100,7 @@ bool Info::addWeights(const fb::Root &root) {
     auto isIt = [&](const tutti_weight_t &w) {
       return name == w.name && rank == uint32_t(w.rank) && std::equal(raw, raw + rank, w.dims);
     };
-    size_t at = xxh64(name.data(), name.size());
+    size_t at = xxh64(name.data(), name.size()) ^ xxh64(raw, rank * sizeof(int64_t));
     for (at &= byName.size() - 1; byName[at] && !isIt(weights[byName[at] - 1]);)
       at = (at + 1) & (byName.size() - 1);
     if (byName[at]) {
