@@ -151,10 +151,11 @@ bool Call::bytesAt(uint32_t buffer, const int64_t *at, int64_t &bytes) const {
     return evaluate(b.bytes(), at, bytes);
   const fb::Type &type = *program->ports()->Get(uint32_t(b.port()))->type();
   int64_t dims[TUTTI_MAX_RANK];
+  bool counted = true;
   for (uint32_t d = 0; d < count(type.dims()); ++d)
-    dims[d] = valueOf(type.dims()->Get(d), at);
+    counted = counted && evaluate(type.dims()->Get(d), at, dims[d]);
   uint64_t dense = 0;
-  bool counted = denseBytes(type.dtype(), dims, count(type.dims()), dense);
+  counted = counted && denseBytes(type.dtype(), dims, count(type.dims()), dense);
   bytes = int64_t(dense);
   return counted;
 }

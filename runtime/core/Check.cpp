@@ -94,9 +94,14 @@ public:
     for (uint32_t i = 0; i < count(root.programs()); ++i)
       if (auto status = checkProgram(root, *root.programs()->Get(i), i, error))
         return status;
-    for (uint32_t i = 1; i < count(root.programs()); ++i)
-      if (uint32_t first = firstOfEntry(i); first < i && !haveSamePorts(first, i))
+    for (uint32_t i = 1; i < count(root.programs()); ++i) {
+      uint32_t first = firstOfEntry(i);
+      bool areSame = first == i || haveSamePorts(first, i);
+      if (compared > header.metadataBytes)
+        return bad("programs", 0, "have names that are longer than the metadata");
+      if (!areSame)
         return bad("program", i, "has other inputs and outputs than program %u of its entry", first);
+    }
     return TUTTI_OK;
   }
 
@@ -111,7 +116,8 @@ private:
   }
   using ull = unsigned long long;
 
-  /// Whether two texts are equal. What is compared counts: many may be one that is long.
+  /// Whether two texts are equal. What is compared counts, as many may be one that is long: past the metadata's bytes
+  /// none are.
   bool same(const flatbuffers::String *a, const flatbuffers::String *b) {
     if (a == b)
       return true;

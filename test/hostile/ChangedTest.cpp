@@ -48,6 +48,17 @@ protected:
     fb::ParallelT *parallel = command.AsParallel();
     return parallel ? *parallel->launches[0] : *command.AsLaunch();
   }
+  /// Bytes of a buffer at the largest sizes, of extents without divisors.
+  static int64_t mostBytes(const fb::ProgramT &program, const fb::BufferT &buffer) {
+    int64_t all = buffer.bytes->base;
+    for (const auto &term : buffer.bytes->terms) {
+      int64_t product = term->coef;
+      for (uint32_t size : term->sizes)
+        product *= program.sizes[size]->hi;
+      all += product;
+    }
+    return all;
+  }
   static std::unique_ptr<fb::ExtentT> number(int64_t base) {
     auto extent = std::make_unique<fb::ExtentT>();
     extent->base = base;
@@ -175,6 +186,27 @@ TEST_F(Changed, slotsAndSegments) {
     term->coef = 1, term->sizes.assign(65, 1);
     root.programs[0]->arena[0]->terms.push_back(std::move(term));
   });
+}
+
+TEST_F(Changed, portsAndArguments) {
+  auto program = [](auto change) { return [change](fb::RootT &root) { change(*root.programs[0]); }; };
+  // Inputs and outputs are as long as their dims say, at every size, whatever their buffers do.
+  runs("strips", program([](fb::ProgramT &p) {
+         for (auto &buffer : p.buffers)
+           if (buffer->space == fb::Space::input || buffer->space == fb::Space::output)
+             buffer->bytes = number(mostBytes(p, *buffer));
+       }));
+  for (fb::Space space : {fb::Space::constant, fb::Space::input, fb::Space::output})
+    refused("heads", "outside its buffer", program([space](fb::ProgramT &p) {
+              for (auto &arg : launchOf(p, 0).args)
+                if (arg->buffer >= 0 && p.buffers[size_t(arg->buffer)]->space == space)
+                  arg->offset = number(4);
+            }));
+  auto second = [](auto change) { return [change](fb::RootT &root) { change(*root.programs[1]); }; };
+  const char *others = "has other inputs and outputs than program 0";
+  refused("sizes", others, second([](fb::ProgramT &p) { p.ports[0]->name = "other"; }));
+  refused("sizes", others, second([](fb::ProgramT &p) { std::swap(p.ports.front()->name, p.ports.back()->name); }));
+  runs("sizes", second([](fb::ProgramT &p) { p.entry = "own", p.ports[0]->name = "other"; }));
 }
 
 /// The artifact of two programs, for n = 3 and n = 5.

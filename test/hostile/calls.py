@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from cases import ARTIFACTS, CALLS, FLAGS, MLIR, NPY, ONNX, SAFETENSORS  # noqa: E402
+from cases import ARTIFACTS, CALLS, FLAGS, NPY, ONNX, SAFETENSORS  # noqa: E402
 from files import ADD, F32, GOOD, GOOD_NPY, GOOD_ST, MUL, flip, node, npy, onnx, tensor, value_info  # noqa: E402
 
 import models  # noqa: E402
@@ -34,7 +34,7 @@ def cases(artifact: bytes):
         ("npy", NPY, ".npy", "tutti-run good.tutti --output-dir out --input x={}"),
         ("bind", [row for row in NPY if row[0] == 3], ".npy", "tutti-compile good.onnx --bind x={} " + compiled),
         ("safetensors", SAFETENSORS, ".safetensors", "tutti-compile good.onnx --weights {} " + compiled),
-        ("mlir", MLIR + models.MLIR, ".mlir", "tutti-compile {} " + compiled),
+        ("mlir", models.MLIR, ".mlir", "tutti-compile {} " + compiled),
         ("artifact", [(code, words, make(artifact)) for code, words, make in ARTIFACTS], ".tutti",
          "tutti-run {} --output-dir out --input x=good.npy"),
         ("inspect", [(code, words, make(artifact)) for code, words, make in ARTIFACTS], ".tutti", "tutti-inspect {} --json"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Models as text (.mlir) for calls.py that say much in few letters."""
+"""Models as text (.mlir) for calls.py."""
 from files import mlir
 
 
@@ -12,6 +12,29 @@ MANY = "module attributes {tutti.members = 1048576 : i64} {\n" + weight("w") + "
 
 # tutti-compile FILE.mlir -o out/a.tutti
 MLIR = [
+    (3, "main", ""),
+    (3, "mlir", "func.func @main("),
+    (3, "mlir", "\0\0\0"),
+    (3, "mlir", "module {" * 100),
+    (3, "mlir", "#" * 1000),
+    *((3, "mlir", mlir("return %x : tensor<2xf32>") + "{-# dialect_resources: { builtin: { p0: \"0x40000000\", p1: \"0x4000"[:n]) for n in (-1, -5, -8, -9, -11)),
+    (3, "'active.0' is the ensemble's own", mlir("return %x : tensor<?xf32, [\"active.0\"]>", "%x: tensor<?xf32, [\"active.0\"]>", "tensor<?xf32, [\"active.0\"]>")),
+    (3, "mlir", mlir("return %y : tensor<2xf32>")),
+    (3, "mlir", mlir("%0 = tutti.no_such_op %x : tensor<2xf32>\n  return %0 : tensor<2xf32>")),
+    (3, "mlir", mlir("%0 = tutti.tanh %x : tensor<3xf32>\n  return %0 : tensor<3xf32>")),
+    (4, "has an alias", mlir("return %x : tensor<2xf32>", head="!t = " + "tuple<" * 300)),
+    (3, "main", "func.func @other(%x: tensor<2xf32>) -> tensor<2xf32> {\n  return %x : tensor<2xf32>\n}\n"),
+    (3, "mlir", mlir("return %x : tensor<2xf32>") * 2),
+    (3, "mlir", mlir("%0 = tutti.get @w : tensor<2xf32>\n  return %0 : tensor<2xf32>")),
+    (4, "arith|mlir", mlir("%c = arith.constant dense<1.0> : tensor<2xf32>\n  return %c : tensor<2xf32>")),
+    (4, "call|main|mlir", mlir("%0 = call @main(%x) : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>")),
+    (3, "mlir", mlir("return %x : tensor<2xf32>", head='tutti.param @w : tensor<4xf32> {values = dense<1.0> : tensor<5xf32>}')),
+    (3, "mlir", mlir("return %x : tensor<2xf32>", head='tutti.param @w : tensor<4xf32> {values = dense<"0x00"> : tensor<4xf32>}')),
+    (4, "complex|mlir", mlir("return %x : tensor<2xcomplex<f32>>", "%x: tensor<2xcomplex<f32>>", "tensor<2xcomplex<f32>>")),
+    (3, "'tutti.no'", (mlir("return %x : tensor<2xf32>") + "tutti.no ").ljust(4096, "/")),  # a page, nothing behind it
+    (3, "main|mlir", mlir("return %x : tensor<*xf32>", "%x: tensor<*xf32>", "tensor<*xf32>")),
+    (3, "overflow|large|bytes|mlir", mlir("return %x : tensor<4294967296x4294967296xf32>", "%x: tensor<4294967296x4294967296xf32>", "tensor<4294967296x4294967296xf32>")),
+    # What says much in few letters.
     (4, "line 1 has an alias", mlir("return %x : tensor<2xf32>", "%x: tensor<2xf32, #a39>", head=DAG)),
     (4, "line 1 has an alias", "#a0 = [0]\n" + "".join(f"#a{i} = [#a{i - 1}]\n" for i in range(1, 30000)) + mlir("return %x : tensor<2xf32>")),
     (4, "an affine map", "module attributes {a = affine_map<(d0) -> (d0" + " mod 3 mod 2" * 20000 + ")>} {\n" + mlir("return %x : tensor<2xf32>") + "}\n"),

@@ -235,7 +235,7 @@ Json slotOf(const fb::Slot &slot, uint32_t members) {
           {"layout", rt::text(slot.layout())},
           {"bytes", copies * slot.bytes_each()},
           {"copies", copies},
-          {"shared", rt::isShared(slot)},
+          {"shared", rt::isShared(slot) && slot.group() < 0}, // by all members
           {"swappable", slot.swappable()}};
 }
 
@@ -379,12 +379,13 @@ void print(const Artifact &artifact, const Json &all) {
   std::printf("weights    %s in %zu slots\n", bytesText(all["weights_bytes"].get<uint64_t>()).c_str(),
               all["slots"].size());
   for (const Json &slot : all["slots"])
-    std::printf("  %-24s %-8s %-12s %-7s %10s, %s%s\n", text(slot["name"]).c_str(), text(slot["dtype"]).c_str(),
-                slot["dims"].dump().c_str(), text(slot["layout"]).c_str(),
-                bytesText(slot["bytes"].get<uint64_t>()).c_str(),
-                slot["shared"].get<bool>() ? "shared by all"
-                                           : (std::to_string(slot["copies"].get<uint32_t>()) + " copies").c_str(),
-                slot["swappable"].get<bool>() ? ", swappable" : "");
+    std::printf(
+        "  %-24s %-8s %-12s %-7s %10s, %s%s\n", text(slot["name"]).c_str(), text(slot["dtype"]).c_str(),
+        slot["dims"].dump().c_str(), text(slot["layout"]).c_str(), bytesText(slot["bytes"].get<uint64_t>()).c_str(),
+        slot["shared"].get<bool>()
+            ? "shared by all"
+            : (std::to_string(slot["copies"].get<uint32_t>()) + (slot["copies"] == 1 ? " copy" : " copies")).c_str(),
+        slot["swappable"].get<bool>() ? ", swappable" : "");
   for (const Json &note : all["notes"])
     std::printf("note       %s\n", text(note).c_str());
 }

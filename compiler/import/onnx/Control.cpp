@@ -258,9 +258,7 @@ llvm::Error Walk::control(Emit &emit, Scope &scope, const onnx::NodeProto &proto
     return results.takeError();
   if (emit.restart)
     return llvm::Error::success();
-  if (!emit.failed())
-    if (std::optional<std::string> attribute = node.unreadAttr())
-      emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
+  node.refuseUnread();
   results->resize(proto.output_size());
   return settle(emit, scope, proto, operands, *results);
 }

@@ -204,11 +204,10 @@ std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t r
   return result;
 }
 
-std::optional<std::string> Node::unreadAttr() const {
+void Node::refuseUnread() {
   for (const onnx::AttributeProto &each : proto.attribute())
-    if (!llvm::is_contained(read, each.name()))
-      return each.name();
-  return std::nullopt;
+    if (!emit.failed() && !llvm::is_contained(read, each.name()))
+      emit.unsupported("attribute " + quote(each.name()) + " is not known of this op at this opset");
 }
 
 } // namespace tutti

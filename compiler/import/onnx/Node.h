@@ -64,8 +64,8 @@ public:
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
-  /// After the op's import: an attribute of the node that nobody asked for.
-  std::optional<std::string> unreadAttr() const;
+  /// After the op's import, if it had no problem: one where the node has an attribute that nobody asked for.
+  void refuseUnread();
   llvm::SmallVector<Operand> outputsSet() const { return outputs; }
 
 private:

@@ -255,9 +255,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   op->import(node);
   if (emit.restart)
     return llvm::Error::success();
-  if (!emit.failed())
-    if (std::optional<std::string> attribute = node.unreadAttr())
-      emit.unsupported("attribute " + quote(*attribute) + " is not known of this op at this opset");
+  node.refuseUnread();
   for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
     if (!emit.failed() && !output.empty() && !value)
       return fail(ExitCode::internal,

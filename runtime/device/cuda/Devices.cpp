@@ -64,11 +64,9 @@ tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
     return TUTTI_OK;
   tutti_status_t status = drivers[emulated].load(emulated, error);
   loaded[emulated] = !status;
-  if (status) {
-    if (!loaded[!emulated])
-      pid = 0;
+  pid = loaded[0] || loaded[1] ? own : 0;
+  if (status)
     pthread_mutex_unlock(&mutex);
-  }
   return status;
 }
 
