@@ -25,6 +25,8 @@ def add_cases(case, node, rng, i64, f32):
     case("ml-normalizer-integers", 18, [ml("Normalizer", "x", norm="L1")], whole)
     case("ml-binarizer", 18, [ml("Binarizer", "x", threshold=0.25)], x)
     case("ml-binarizer-integers", 18, [ml("Binarizer", "x", threshold=0.5)], whole)
+    case("ml-binarizer-beyond-integers", 18, [ml("Binarizer", "x", threshold=1e30)], whole)
+    case("ml-binarizer-below-integers", 18, [ml("Binarizer", "x", threshold=-1e30)], whole)
     gaps = {"x": f32([[1, np.nan, 3, 0], [np.nan, 2, 0, np.nan]])}
     case("ml-imputer", 18, [ml("Imputer", "x", imputed_value_floats=[7.0, 8.0, 9.0, 10.0], replaced_value_float=float("nan"))], gaps)
     case("ml-imputer-one", 18, [ml("Imputer", "x", imputed_value_floats=[7.0])], signs)

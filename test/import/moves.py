@@ -139,3 +139,10 @@ def add_cases(case, node, rng, i64, f32):
          functions=[bounded, layer])
     case("functions~spelled", 18, [node("MatMul", "x w", "s"), node("Clip", "s a", "q"), node("Clip", "q b c")], x,
          {"w": rng(8, 5), "a": f32(-1.5), "b": f32(-0.5), "c": f32(0.75)})
+    # An input that a caller leaves out is left out in the function's branches, too.
+    result = [helper.make_tensor_value_info("r", TensorProto.FLOAT, None)]
+    limited, free = (helper.make_graph([made], made.op_type, [], result) for made in (node("Clip", "t - high", "r"), node("Identity", "t", "r")))
+    limits = helper.make_function("own", "Limits", ["t", "high"], ["r"], [node("Constant", [], "yes", value=numpy_helper.from_array(np.array(True))),
+                                                                         node("If", "yes", "r", then_branch=limited, else_branch=free)], [helper.make_opsetid("", 17)])
+    case("left-out~called", 17, [node("Limits", "x", "l", domain="own"), node("Relu", "l")], x, functions=[limits])
+    case("left-out~spelled", 17, [node("Relu", "x")], x)
