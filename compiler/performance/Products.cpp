@@ -237,7 +237,8 @@ void Counter::countFragments(Contraction c, Share own) {
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
   bool streams = c.streamsRows(steps, geometry), chunks = step->product == Product::tf32x3,
-       copied = geometry.copyOffset >= 0 && c.copiesRows(steps), halves = left.narrow || copied;
+       readAhead = c.readsInput(steps, geometry) && !streams, // by slices, a stage ahead
+      copied = geometry.copyOffset >= 0 && c.copiesRows(steps), halves = left.narrow || copied;
   if (halves) // they are in shared memory as fragments want them
     each.left = {};
   if (copied) { // device/rows.cuh: eight loads of four elements at a time by each thread
@@ -275,6 +276,12 @@ void Counter::countFragments(Contraction c, Share own) {
   // In bulk without a producer the stage that is asked for is one that was left a turn ago.
   int64_t ahead = geometry.hasProducer ? 0 : geometry.bulkCopies ? 2 : 1;
   step->inFlight = double(std::max<int64_t>(1, geometry.stages - ahead)) * (weights + streamed) / stages;
+  if (readAhead) {
+    double elements = rows * double(c.K), ofStage = rows * double(geometry.stageK());
+    step->l2Bytes += passes * elements * 4;
+    if (double ofRows = elements / ofStage; ofRows > step->ringBytes / step->inFlight) // the slower of two streams
+      step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
+  }
   double turns = 32 * (passes * warps * 120 + stages * warps * 40);
   if (geometry.bulkCopies) {
     step->moves += streamed / 16;
@@ -294,10 +301,12 @@ void Counter::countFragments(Contraction c, Share own) {
 
   // A stage: all wait for it and read its first fragments. Each pair of groups of 16 k is converted and multiplied, and
   // the chunk's sum is added; a slice has its share of the pairs.
-  double products = 2 * (chunks ? 6 : step->product == Product::tf32 ? 2 : 1);
+  // The groups of a pair are sums of their own where there are chunks, else they are one chain.
+  double products = chunks ? 6 : 2 * (step->product == Product::tf32 ? 2 : 1);
   double pairs = passes * std::ceil(double(c.K) / double(32 * geometry.slices));
   bool inShared = streams || left.kind == Place::scratch;
-  (inShared ? step->chain.shared : step->chain.l2) += stages;
+  if (!readAhead)
+    (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
   step->chain.mma += pairs * products;
   if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory

@@ -41,14 +41,13 @@ KernelWork Counter::count() {
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);
     // All of the block, or of the cluster, meet after a step; heads begin with a barrier of their own, and so does each
-    // stage of a ring by cp.async.
+    // stage of a ring by cp.async. Blocks of a cluster arrive, look up what the next product needs, which takes longer
+    // than a barrier, and wait.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
-    bool begins = !next || (next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows &&
-                            !geometry.bulkCopies);
-    if (geometry.cluster > 1)
-      step->chain.clusterBarriers += 1;
-    else if (!begins)
-      step->chain.barriers += 1;
+    bool ofRing = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows;
+    if (!next || (ofRing && (!geometry.bulkCopies || geometry.cluster > 1)))
+      continue;
+    (geometry.cluster > 1 ? step->chain.clusterBarriers : step->chain.barriers) += 1;
   }
   countHeads();
   return std::move(work);

@@ -217,8 +217,8 @@ struct Site {
 std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
       R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
-      R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|clusterSync|clusterArrive|)"
-      R"(clusterWait)\()");
+      R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|bulkFence|clusterSync|)"
+      R"(clusterArrive|clusterWait)\()");
   std::vector<Site> sites;
   unsigned number = 0;
   for (StringRef line : llvm::split(text, '\n')) {

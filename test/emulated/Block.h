@@ -23,6 +23,8 @@ struct Copy {
 struct ProxyFence {
   uint32_t epoch = 0; ///< 0: never
   Knowledge known;
+  Stamp before = {0, 0, 0};    ///< its last one of an earlier epoch
+  std::vector<uint32_t> times; ///< its own in that epoch: others know of some of them
 };
 
 /// A thread, and what it waits for.

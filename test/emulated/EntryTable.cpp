@@ -38,7 +38,7 @@ static constexpr struct {
     {"cuFuncGetModule", 11000}, {"cuFuncGetParamInfo", 12040}, {"cuFuncGetAttribute", 2020},
     {"cuFuncSetAttribute", 9000}, {"cuFuncSetCacheConfig", 3000}, {"cuKernelSetAttribute", 12000},
     {"cuKernelGetAttribute", 12000}, {"cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050},
-    {"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 7000}, {"cuMemGetInfo", 3020}, {"cuMemAlloc", 3020},
+    {"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 7000}, {"cuOccupancyMaxActiveClusters", 11070}, {"cuMemGetInfo", 3020}, {"cuMemAlloc", 3020},
     {"cuMemFree", 3020}, {"cuMemAllocAsync", 11020}, {"cuMemFreeAsync", 11020}, {"cuMemHostAlloc", 2020},
     {"cuMemAllocHost", 3020}, {"cuMemHostRegister", 6050}, {"cuMemHostUnregister", 4000}, {"cuMemcpyHtoD", 3020},
     {"cuMemcpyDtoH", 3020}, {"cuMemcpyDtoD", 3020}, {"cuMemcpy", 4000}, {"cuMemcpyHtoDAsync", 3020},

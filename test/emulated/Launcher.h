@@ -125,7 +125,7 @@ private:
   void settle(Mbarrier &mbarrier, Where where);
   void copyBulk(void *to, const void *from, uint32_t bytes, void *mbarrier, Where where);
   void proxyFence(bool inits);
-  bool isFenced(const Mark &write);
+  bool isFenced(const Mark &mark);
   void endMbarriers(const Block &block);
   // TensorCores.cpp
   static void multiply(void *const *lanes, uint32_t mask, Where where);

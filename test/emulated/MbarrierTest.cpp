@@ -44,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(96) kernel(const __grid_constant__ 
     int k = t % STAGES, phase = t / STAGES % 2;
     mbarrierWait(&full[k], phase);
     sum += s[k * TILE + 63 - i];
+    bulkFence();
     mbarrierArrive(&empty[k]);
   }
   y[i] = sum;
@@ -318,9 +319,10 @@ TEST_P(Mbarriers, CopyInBulkOfWhatTheLaunchWrote) {
 }
 
 TEST_P(Mbarriers, CopyInBulkOverReads) {
-  std::string again = brought + "__syncthreads();\nif (i == 0) {\n  mbarrierExpect(&b[0], 256);\n"
+  std::string again = brought + "bulkFence();\n__syncthreads();\nif (i == 0) {\n  mbarrierExpect(&b[0], 256);\n"
                                 "  bulkCopy(&s[0], &x[0], 256, &b[0]); // again\n}\nmbarrierWait(&b[0], 1);\n";
   expect(again, without(again, "__syncthreads"), CUDA_ERROR_LAUNCH_FAILED, "", "a race");
+  expect(again, without(again, "bulkFence"), CUDA_ERROR_LAUNCH_FAILED, "again", "reads by ordinary means");
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Mbarriers, testing::Values(0, 1, 2, 3));

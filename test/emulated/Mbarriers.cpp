@@ -183,14 +183,16 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
              "between the two "
              "proxies",
              where);
-  if (auto found = block.shadow.findWrite(
-          offset, bytes, [&](const Mark &write) { return !write.bulk && !write.landing && !isFenced(write); }))
-    failHere(CUDA_ERROR_LAUNCH_FAILED,
-             "a copy in bulk to byte " + std::to_string(found->offset) + " of shared memory, which thread " +
-                 nameOf(*blocks[found->other->rank], found->other->thread()) + " writes by ordinary means at " +
-                 print(Where{found->other->file, found->other->line}) + ", without a bulkFence() between them",
-             where);
+  auto unfenced = block.shadow.find(offset, bytes,
+                                    [&](const Mark &mark) { return !mark.bulk && !mark.landing && !isFenced(mark); });
   checkConflict(block.shadow.startCopy(offset, bytes, party(), true, where), "copies in bulk to", where);
+  if (unfenced)
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "a copy in bulk to byte " + std::to_string(unfenced->offset) + " of shared memory, which thread " +
+                 nameOf(*blocks[unfenced->other->rank], unfenced->other->thread()) +
+                 (unfenced->otherWrites ? " writes" : " reads") + " by ordinary means at " +
+                 print(Where{unfenced->other->file, unfenced->other->line}) + ", without a bulkFence() between them",
+             where);
   BulkCopy copy = {static_cast<unsigned char *>(to), static_cast<const unsigned char *>(from), bytes, own(), where};
   mbarrier.bulk.push_back(copy);
   std::erase_if(block.sources, [&](const BulkCopy &source) {
@@ -205,24 +207,36 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
 
 void Launcher::proxyFence(bool inits) {
   Clocks &clocks = here().clocks;
-  threads[running].fence = {clocks.presentEpoch(), clocks.known(own())};
+  ProxyFence &fence = threads[running].fence;
+  Stamp now = clocks.now(own());
+  if (fence.epoch != now.epoch && !fence.times.empty()) {
+    fence.before = {fence.epoch, own(), fence.times.back()};
+    fence.times.clear();
+  }
+  fence.epoch = now.epoch;
+  fence.known = clocks.known(own());
+  fence.times.push_back(now.time);
   clocks.advance(own());
   for (auto &[offset, mbarrier] : here().mbarriers)
     mbarrier.fenced |= inits && mbarrier.made.thread == own();
 }
 
-/// Whether a fence stands between an ordinary write and the running thread: its own, or that of the thread that wrote.
-bool Launcher::isFenced(const Mark &write) {
+/// Whether a fence stands between an ordinary access and the running thread: its own, or that of the thread that
+/// accessed.
+bool Launcher::isFenced(const Mark &mark) {
   const ProxyFence &own = threads[running].fence;
-  if (write.rank != here().rank) // of another block: only one's own fence, behind the barrier that orders both
-    return own.epoch && own.known.phases > write.arrivals;
-  const ProxyFence &writers = threads[here().rank * stride + write.thread()].fence;
-  if (Clocks::holds(own.known, own.epoch, write.stamp))
+  if (mark.rank != here().rank) // of another block: only one's own fence, behind the barrier that orders both
+    return own.epoch && own.known.phases > mark.arrivals;
+  if (Clocks::holds(own.known, own.epoch, mark.stamp))
     return true;
-  if (!Clocks::holds(writers.known, writers.epoch, write.stamp))
-    return false;
-  Stamp fence = {writers.epoch, write.thread(), writers.known.times[write.thread()]};
-  return here().clocks.ordered(fence, this->own());
+  const ProxyFence &theirs = threads[here().rank * stride + mark.thread()].fence;
+  auto stands = [&](const Stamp &fence) {
+    bool follows = fence.epoch > mark.stamp.epoch || (fence.epoch == mark.stamp.epoch && fence.time >= mark.stamp.time);
+    return fence.epoch && follows && here().clocks.ordered(fence, this->own());
+  };
+  return stands(theirs.before) || std::any_of(theirs.times.begin(), theirs.times.end(), [&](uint32_t time) {
+           return stands({theirs.epoch, mark.thread(), time});
+         });
 }
 
 /// Memory that copies come to must not go to another block.

@@ -287,6 +287,24 @@ TUTTI_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction 
   return CUDA_SUCCESS;
 }
 
+/// Any multiprocessors run a cluster together.
+TUTTI_ENTRY cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+  TUTTI_CALL();
+  TUTTI_EXPECT(clusters && function && config, CUDA_ERROR_INVALID_VALUE);
+  unsigned together = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (const auto &size = config->attrs[i].value.clusterDim;
+        config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      together = size.x * size.y * size.z;
+  TUTTI_EXPECT(together, CUDA_ERROR_INVALID_VALUE);
+  int blocks = 0;
+  unsigned threads = config->blockDimX * config->blockDimY * config->blockDimZ;
+  CUresult result =
+      cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, int(threads), config->sharedMemBytes);
+  *clusters = int(unsigned(driver.limits.multiprocessors * blocks) / together);
+  return result;
+}
+
 TUTTI_ENTRY cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int threads,
                                                                  size_t shared, unsigned) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);

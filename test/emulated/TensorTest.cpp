@@ -21,8 +21,8 @@ struct Way {
   std::string ring;
   int warpPanels = 1, pairs = 1;
   int panelWarps = 1;
-  bool asksInTurn = false;       ///< warps of a ring in bulk, instead of a producer
-  std::string left = "streamed"; ///< of Lefts
+  bool asksInTurn = false;      ///< warps of a ring in bulk, instead of a producer
+  std::string left = "ofInput"; ///< of Lefts
 };
 
 std::string number(int64_t value) { return std::to_string(value); }
@@ -83,10 +83,10 @@ extern "C" __global__ void __launch_bounds__(288) kernel(const __grid_constant__
                                "  __syncthreads();\n"
                              : "") +
          "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
-         (w.ring == "Bulk"
-              ? std::string(w.left == "streamed" ? "true, " : "false, ") + (hasProducer(w) ? "true, " : "false, ")
-          : s.K % 4 ? "1, "
-                    : "4, ") +
+         (w.ring == "Bulk" ? std::string(w.left == "ofInput" && w.slices == 1 ? "true, " : "false, ") +
+                                 (hasProducer(w) ? "true, " : "false, ")
+          : s.K % 4        ? "1, "
+                           : "4, ") +
          R"(decltype(layerOf)> ring(1, rows, layerOf);
   if (ring.isProducer())
     return ring.produce();
@@ -227,7 +227,7 @@ TEST_F(Tensor, RowsThatAreNotAligned) {
 TEST_F(Tensor, NotFiniteNumbers) {
   for (Shape s : {Shape{"Tf32x3", 100, 44, 20}, Shape{"Tf32x3", 35, 8, 6}})
     for (Way w : {ways[0], ways[3], ways[4], ways[8], ways[10], ways[12]})
-      for (std::string left : {"streamed", "floats", "inGlobal"}) {
+      for (std::string left : {"ofInput", "floats", "inGlobal"}) {
         if (s.K % 4 && (left == "floats" || w.ring == "Bulk"))
           continue; // rows in shared memory have strides of four, and copies in bulk are of four
         w.left = left;

@@ -120,6 +120,28 @@ TEST_F(Cuda, moreThanTheDeviceHas) {
   EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE, "has blocks of 512 threads, but runs with at most 256");
 }
 
+TEST_F(Cuda, noRoomForAnyCluster) {
+  Spec spec = cudaSpec();
+  spec.cluster = {1, 1, 2};
+  spec.gridZ = 2;
+  fake.clusters = 0;
+  EXPECT_SAYS(errorOf(spec), TUTTI_NO_DEVICE, "Fake GPU (sm_90) has no room for a cluster of blocks of kernel 'dense'");
+}
+
+TEST_F(Cuda, aStreamThatIsCaptured) {
+  tutti_session_options_t asked = options();
+  asked.stream = fake.makeStream();
+  Fixture f(cudaSpec(), asked);
+  auto x = inputOf(4);
+  ASSERT_FALSE(f.bind(x));
+  fake.capturing = 1;
+  for (bool wait : {true, false})
+    EXPECT_SAYS(wait ? f.session.run() : f.session.runAsync(), TUTTI_UNSUPPORTED, "is being captured into a graph");
+  fake.capturing = 0;
+  ASSERT_FALSE(f.session.run());
+  EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members);
+}
+
 TEST_F(Cuda, outOfDeviceMemory) {
   Spec spec = cudaSpec();
   spec.batchHi = 1 << 20;

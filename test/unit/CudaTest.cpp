@@ -113,6 +113,24 @@ TEST_F(Cuda, alternativesWithAndWithoutClusters) {
   EXPECT_EQ(fake.calls("cuGraphLaunch"), 1) << "a cluster of one block is none";
 }
 
+TEST_F(Cuda, clustersThatHaveNoRoomAreLeftOut) {
+  auto x = inputOf(64);
+  Spec spec = cudaSpec(/*oneLaunch=*/true);
+  spec.alternatives = true;
+  spec.alternativeCluster = {1, 1, 2};
+  spec.gridZ = 2;
+  fake.multiprocessors = 200; // a call of so few rows would take the last geometry
+  for (int clusters : {1, 0}) {
+    fake.clusters = clusters;
+    Fixture f(spec);
+    ASSERT_FALSE(f.bind(x));
+    fake.reset();
+    ASSERT_FALSE(f.session.run());
+    EXPECT_EQ(fake.calls("cuLaunchKernelEx"), clusters);
+    EXPECT_EQ(f.get("members"), answerOf(x, kAll).members);
+  }
+}
+
 TEST_F(Cuda, choosesTheProgramOfItsArchitecture) {
   Spec spec = cudaSpec();
   spec.cudaTargets = {"sm_80", "compute_80"};

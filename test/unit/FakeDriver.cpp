@@ -352,6 +352,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
          parameters[0]);
   return 0;
 }
+CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction, const CUlaunchConfig *) { return *n = fake.clusters, 0; }
+CUresult cuStreamIsCapturing(CUstream, int *status) { return *status = fake.capturing, 0; }
 CUresult cuGraphCreate(CUgraph *graph, unsigned) {
   ENTER(cuGraphCreate)
   return *graph = new CUgraph_st{}, ++fake.graphs, 0;
@@ -421,6 +423,7 @@ FakeDriver *tuttiFakeDriver() {
     FakeDriver fresh = fake;
     fresh.version = 12040, fresh.devices = 2, fresh.major = 9, fresh.minor = 0, fresh.memory = uint64_t(1) << 30;
     fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10, fresh.multiprocessors = 100;
+    fresh.clusters = 16, fresh.capturing = 0;
     fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS, fresh.probe = nullptr;
     fake = fresh;
   };
@@ -437,6 +440,7 @@ FakeDriver *tuttiFakeDriver() {
     std::memcpy(reinterpret_cast<void *>(to), from, bytes);
     memory.guard(PROT_NONE);
   };
+  fake.makeStream = [] { return *std::find(streams, streams + 64, nullptr) = new CUstream_st; };
   fake.makeContext = [](int device) { return others[numOthers].device = device, &others[numOthers++]; };
   fake.current = [] { return depth ? stack[depth - 1] : nullptr; };
   return &fake;

@@ -14,6 +14,8 @@ struct FakeDriver {
   int devices = 2;
   int major = 9, minor = 0;
   uint64_t memory = uint64_t(1) << 30; ///< of each device
+  int clusters = 16;                   ///< that can run at a time
+  int capturing = 0;                   ///< what cuStreamIsCapturing() says of every stream
   int maxThreads = 1024, fixedShared = 0, maxShared = 227 << 10, multiprocessors = 100;
 
   /// At its n-th call from now (1: the next), the named function returns `failure`; "kernel" is a kernel that runs, and
@@ -42,6 +44,8 @@ struct FakeDriver {
   void (*read)(void *to, CUdeviceptr from, size_t bytes) = nullptr;
   void (*write)(CUdeviceptr to, const void *from, size_t bytes) = nullptr;
   CUcontext (*makeContext)(int device) = nullptr;
+  /// Of the first device, to be given to a session; it lives as long as the process.
+  CUstream (*makeStream)() = nullptr;
   CUcontext (*current)() = nullptr;
 };
 

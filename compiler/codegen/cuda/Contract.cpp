@@ -36,9 +36,13 @@ StringRef Contraction::math() const {
   llvm_unreachable("fma is not on tensor cores");
 }
 
-bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
+bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
   return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
          !(geometry.copyOffset >= 0 && copiesRows(steps));
+}
+
+bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
+  return readsInput(steps, geometry) && geometry.slices == 1;
 }
 
 bool Contraction::copiesRows(const Steps &steps) {
@@ -150,14 +154,14 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   bool streams = false;
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
-    bool comes = c.streamsRows(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps);
-    llvm::StringRef left = comes                         ? "streamed"
+    bool ofInput = c.readsInput(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps);
+    llvm::StringRef left = ofInput                       ? "ofInput"
                            : place.kind == Place::result ? "inGlobal"
                            : place.narrow || copied      ? "halves"
                                                          : "floats";
     std::string rows =
         copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
-        : comes || place.kind == Place::result
+        : ofInput || place.kind == Place::result
             ? globalRows(k, c)
             : formatv("{0}, {1}, {2}", left, numberText(place.offset * g.rows), numberText(place.stride)).str();
     inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
@@ -166,8 +170,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
     unit = std::min<int64_t>(unit, c.K % 32 == 0 ? 32 : c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
-    streams |= comes;
-    if (comes && c.K % 4)
+    streams |= c.streamsRows(k.steps, g);
+    if (ofInput && c.K % 4)
       rowUnit = 1;
   }
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
@@ -296,11 +300,16 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   });
 }
 
+/// Blocks of a cluster are given what it stores.
+static bool givesAll(const Ending &ending) { return StringRef(ending.stores).contains("giveAll"); }
+
 /// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
 /// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
-/// is filled, or after a layer.
+/// is filled, or after a layer. Blocks of a cluster arrive when they have given others what they made, and wait when
+/// they have looked up what the next layer needs.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<std::string> others, StringRef meet) {
+  bool clusters = k.geometry.cluster > 1;
   std::string columns, stores;
   for (size_t i = 0; i < layers.size();) {
     size_t end = i + 1;
@@ -321,14 +330,19 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     i = end;
   }
   std::string all = others.front();
-  if (!all.empty())
+  bool waits = clusters && (!all.empty() || layers.size() > 1 || llvm::any_of(endings, givesAll));
+  if (waits)
+    all += "  clusterArrive(); // this block is there to be given activations\n";
+  else if (!all.empty())
     all += meet;
   all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
                  "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
                  "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
                  "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
-                 "{1}      multiply<Contractions>(layer, pass, ring, share, sums);\n{2}    }\n",
-                 layers.size(), columns.empty() ? "" : indented(indented(columns)), indented(indented(stores)));
+                 "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}    }\n",
+                 layers.size(), columns.empty() ? "" : indented(indented(columns)),
+                 waits ? "      if (pass == 0)\n        clusterWait(); // all have arrived\n" : "",
+                 indented(indented(stores)));
   all += zeroText(endings, k.geometry.rows);
   for (size_t i = 0; i < layers.size(); ++i)
     if (!others[i + 1].empty())
@@ -337,8 +351,8 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   // make activations.
   std::vector<std::string> meets;
   for (size_t i = 0; i + 1 < layers.size() && !meet.empty(); ++i)
-    meets.push_back(k.geometry.warpRows > 1 && k.geometry.cluster == 1 && others[i + 1].empty() &&
-                            leavesOtherRows(k, endings.drop_front(i + 1))
+    meets.push_back(clusters ? "  clusterArrive();\n"
+                    : k.geometry.warpRows > 1 && others[i + 1].empty() && leavesOtherRows(k, endings.drop_front(i + 1))
                         ? "  rowsSync<BlockTile>();\n"
                         : meet.str());
   for (size_t i = 0; i < meets.size();) {
@@ -378,8 +392,6 @@ std::string emitSteps(KernelText &k) {
   if (layers.empty())
     return others.front();
   std::string all = emitRing(k, layers) + "  ring.fill();\n";
-  if (llvm::any_of(endings, [](const Ending &e) { return StringRef(e.stores).contains("giveAll"); }))
-    all += "  clusterSync(); // all blocks are there to be given activations\n";
   others.front() += copyText(k, layers);
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
   std::string between = g.bulkCopies || g.cluster > 1 ? meet : "";

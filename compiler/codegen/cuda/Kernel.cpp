@@ -6,6 +6,11 @@
 // between them.
 #include "Text.h"
 #include "compiler/Error.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+#include <limits>
 
 using namespace mlir;
 using llvm::formatv;
@@ -78,9 +83,20 @@ struct PartsCode {
 
 } // namespace
 
+/// Whether the words of a member's weight are as many as an int counts.
+static bool holdsWords(Contraction c) {
+  rt::Layout layout = rt::parseLayout(plan::stringifyLayout(weightLayout(c.op)));
+  return rt::layoutBytes(layout, c.K, c.N) / 4 <= uint64_t(std::numeric_limits<int32_t>::max());
+}
+
 /// With `isPart`, the launch's rows and members are `p.rows` and `p.members`.
 static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> sizes, const CudaGeometry &geometry,
                                    bool isPart) {
+  for (ContractOp op : kernel.getBody().getOps<ContractOp>())
+    if (isPanels(op) && !holdsWords(Contraction(op)))
+      return fail(ExitCode::unsupported, "a weight of " + llvm::Twine(Contraction(op).K) + " x " +
+                                             llvm::Twine(Contraction(op).N) +
+                                             " elements: kernels of CUDA devices count its words in 31 bits");
   KernelText text(kernel, sizes, geometry, isPart);
   std::string steps = emitSteps(text);
   steps += emitHeads(text);

@@ -124,7 +124,8 @@ struct Contraction {
   bool onTensorCores() const { return product != NumericsProduct::fma; }
   llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
   int64_t wordBytes() const;    ///< of an element of the weight as it is stored
-  /// Its rows lie in an input, and come piece by piece with the weights.
+  /// Its rows are read where they lie in an input, or come piece by piece with the weights.
+  bool readsInput(const Steps &steps, const CudaGeometry &geometry);
   bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
   /// Its rows lie in an input so that no four neighbours are one load, or would be rounded to 16 bits by whoever reads
   /// them: they may be copied to where they lie better.

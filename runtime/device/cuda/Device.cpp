@@ -58,7 +58,10 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
       if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most), error))
         return status;
     }
-    return TUTTI_OK;
+    return geometriesOf(launch)
+               ? TUTTI_OK
+               : fail(error, TUTTI_NO_DEVICE, "%s has no room for a cluster of blocks of kernel '%.80s'", target.name,
+                      text(artifact.root().kernels()->Get(launch.kernel())->name()));
   });
   if (loaded)
     return loaded;
@@ -126,19 +129,43 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
                          (long long)shared);
     function.shared = int(shared);
   }
-  int64_t together = 1;
-  for (uint32_t d = 0; d < count(launch.cluster); ++d)
-    together *= launch.cluster->Get(d);
+  return allowCluster(launch, shared, error);
+}
+
+/// Each processor group of a whole device has room for a cluster; of a slice of one (MIG, MPS) that is not said.
+tutti_status_t CudaDevice::allowCluster(const Geometry &launch, int64_t shared, tutti_error_t *error) {
+  CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
+  auto size = [&](uint32_t d) { return d < count(launch.cluster) ? launch.cluster->Get(d) : 1; };
+  cluster.value.clusterDim = {size(0), size(1), size(2)};
+  int64_t together = int64_t(size(0)) * size(1) * size(2);
   if (together == 1)
     return TUTTI_OK;
-  if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute)
+  Function &function = functions[launch.kernel];
+  const char *name = text(artifact.root().kernels()->Get(launch.kernel)->name());
+  if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute || !driver.cuOccupancyMaxActiveClusters)
     return fail(error, TUTTI_DRIVER_TOO_OLD,
                 "kernel '%.80s' runs in clusters of blocks, which this driver does not know", name);
+  CUresult result = CUDA_SUCCESS;
   if (together > kPortableCluster)
-    if ((result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)))
-      return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
-                         (long long)together, target.name);
+    result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  int active = 0;
+  CUlaunchConfig config = {
+      size(0), size(1),  size(2), launch.block->Get(0), launch.block->Get(1), launch.block->Get(2), unsigned(shared),
+      nullptr, &cluster, 1};
+  if (!result)
+    result = driver.cuOccupancyMaxActiveClusters(&active, function.handle, &config);
+  if (result)
+    return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
+                       (long long)together, target.name);
+  function.tooLarge = active == 0;
   return TUTTI_OK;
+}
+
+uint32_t CudaDevice::geometriesOf(const fb::Launch &launch) const {
+  uint32_t all = numGeometries(launch), g = 0;
+  while (g < all && !functions[geometryOf(launch, g).kernel].tooLarge)
+    ++g;
+  return g;
 }
 
 /// One block of memory for all slots of the program that are not on the device yet.

@@ -72,6 +72,7 @@ enum : int { // CUpointer_attribute
   CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 };
+enum : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum : unsigned { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 
@@ -132,6 +133,7 @@ struct CUlaunchConfig {
   X(cuStreamDestroy, 4000, (CUstream stream))                                                                          \
   X(cuStreamSynchronize, 2000, (CUstream stream))                                                                      \
   X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context))                                                      \
+  X(cuStreamIsCapturing, 10000, (CUstream stream, int *status))                                                        \
   X(cuEventCreate, 2000, (CUevent * event, unsigned flags))                                                            \
   X(cuEventDestroy, 4000, (CUevent event))                                                                             \
   X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                             \
@@ -152,6 +154,7 @@ struct CUlaunchConfig {
 /// The same for what only launches in clusters need: a driver without them runs everything else.
 #define TUTTI_CUDA_CLUSTER_FUNCTIONS(X)                                                                                \
   X(cuLaunchKernelEx, 11060, (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))     \
+  X(cuOccupancyMaxActiveClusters, 11070, (int *clusters, CUfunction function, const CUlaunchConfig *config))           \
   X(cuGraphKernelNodeSetAttribute, 11000, (CUgraphNode node, unsigned attribute, const CUlaunchAttributeValue *value))
 
 /// The driver's functions, under their own names.

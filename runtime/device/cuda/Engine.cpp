@@ -68,7 +68,7 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
     LaunchState &state = launches[i];
     state.parameters[0] = call.wordsOf(call.launches[i]);
     state.what.kernelParams = state.parameters;
-    choose(i, numGeometries(*call.launches[i].launch) - 1);
+    choose(i, on->geometriesOf(*call.launches[i].launch) - 1);
   }
   if (auto status = allocate(error))
     return status;
@@ -92,7 +92,7 @@ bool CudaEngine::fits(bool last) const {
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
     if (!sameCluster(geometryOf(launch, launches[i].geometry),
-                     geometryOf(launch, last ? numGeometries(launch) - 1 : 0)))
+                     geometryOf(launch, last ? on->geometriesOf(launch) - 1 : 0)))
       return false;
   }
   return true;
@@ -285,7 +285,7 @@ tutti_status_t CudaEngine::buildGraph(bool last, tutti_error_t *error) {
   // The launches of a step wait for those of the step before, and not for each other.
   uint32_t before = 0, own = 0;
   for (uint32_t i = 0; i < launches.size() && !result; ++i) {
-    choose(i, last ? numGeometries(*call.launches[i].launch) - 1 : 0);
+    choose(i, last ? on->geometriesOf(*call.launches[i].launch) - 1 : 0);
     LaunchState &state = launches[i];
     if (call.launches[i].step != call.launches[own].step)
       before = std::exchange(own, i);

@@ -26,7 +26,7 @@ void CudaEngine::resize() {
 bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
   const fb::Launch &launch = *call.launches[index].launch;
   CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
-  uint32_t most = numGeometries(launch);
+  uint32_t most = on->geometriesOf(launch);
   for (uint32_t g = 0; g < most; ++g) {
     Geometry geometry = geometryOf(launch, g);
     auto extent = [&](const Geometry &of, uint32_t d) { return unsigned(valueOf(of.grid->Get(d), sizes)); };
@@ -178,7 +178,23 @@ tutti_status_t CudaEngine::pinWeights() {
   return TUTTI_OK;
 }
 
+/// What a capture records is replayed later: with the tables and the weights' version that are there by then, of which
+/// nobody would know that it still reads them.
+tutti_status_t CudaEngine::checkStream() {
+  int status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (ownsStream)
+    return TUTTI_OK;
+  if (CUresult result = driver->cuStreamIsCapturing(stream, &status))
+    return failed(result, "asking the stream");
+  return status == CU_STREAM_CAPTURE_STATUS_NONE
+             ? TUTTI_OK
+             : fail(&call.error, TUTTI_UNSUPPORTED,
+                    "the session's stream is being captured into a graph: a session runs by itself");
+}
+
 tutti_status_t CudaEngine::enqueue() {
+  if (auto status = checkStream())
+    return status;
   if (auto status = pinWeights())
     return status;
   if (CUresult result = copyInputs())

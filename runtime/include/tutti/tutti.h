@@ -270,7 +270,8 @@ typedef struct tutti_session_options {
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
   void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
   void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
-                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
+                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD. A run fails with
+                         TUTTI_UNSUPPORTED while it is captured into a graph */
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}

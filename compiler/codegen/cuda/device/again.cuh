@@ -52,7 +52,7 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
       uint4 v = stages.group(from, 0).load4(at);
       const uint32_t words[4] = {v.x, v.y, v.z, v.w};
       typename Math::Right right = Math::right(words);
-      typename Math::Left left = All::leftInMemory(layer, from - Tile::slice() * 32, own, 0);
+      typename Math::Left left = All::elements(layer, from - Tile::slice() * 32, own, 0).left();
       float sum[4] = {};
 #pragma unroll
       for (int step = 0; step < Math::steps; ++step)

@@ -8,8 +8,8 @@
 
 // bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to
 // whoever has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the
-// destination or writes to the source, and the block does not end. Who has read the destination's former contents must
-// have arrived somewhere that the asking thread has waited for.
+// destination or writes to the source, and the block does not end. Who has read or written the destination's former
+// contents must have passed a bulkFence() and then arrived somewhere that the asking thread has waited for.
 
 #if TUTTI_ON_DEVICE
 
@@ -24,8 +24,9 @@ __device__ __forceinline__ void bulkCopy(void *to, const void *from, int bytes, 
   bulkCopy(sharedAddress(to), from, bytes, sharedAddress(barrier));
 }
 
-/// Where ordinary writes have been before, copies in bulk may follow only behind this fence: by the thread that wrote,
-/// after it wrote, or by the one that asks for the copies, once it has met the writers.
+/// Where ordinary reads or writes have been before, copies in bulk, which go through another proxy, may follow only
+/// behind this fence: by the thread that accessed, or by the one that asks for the copies, once it has met those. (PTX
+/// ISA, "Async proxy"; barriers alone order nothing between the two.)
 __device__ __forceinline__ void bulkFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 } // namespace tutti

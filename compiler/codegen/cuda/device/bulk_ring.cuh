@@ -44,6 +44,12 @@ public:
 #pragma unroll 1
     while (ahead.layer < layers)
       bring();
+    if constexpr (streams)
+#pragma unroll 1
+      for (int i = 0; i < depth; ++i) {
+        mbarrierWait(barriers[depth + filled], filledRound); // so its copies end before this thread does
+        nextFilled();
+      }
   }
   __device__ __forceinline__ void fill() {
     if constexpr (!producer)
@@ -60,6 +66,7 @@ public:
   }
   /// This warp has read what it needs of that stage.
   __device__ __forceinline__ void leave() {
+    bulkFence();  // before a copy overwrites it
     __syncwarp(); // all its lanes have
     if (isFirst) {
       mbarrierArrive(barriers[depth + taken]);
@@ -74,7 +81,10 @@ private:
   static constexpr int warps = Tile::threads / 32,
                        askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
 
-  __device__ __forceinline__ static int after(int stage) { return stage + 1 == depth ? 0 : stage + 1; }
+  __device__ __forceinline__ void nextFilled() {
+    filled = filled + 1 == depth ? 0 : filled + 1;
+    filledRound ^= filled == 0;
+  }
   __device__ __forceinline__ void bringNext() {
     if (ahead.layer < layers)
       bring();
@@ -89,6 +99,7 @@ private:
     bool asks = producer || askers > 1 || warp == turn;
     if (asks || columns > 0) {
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
+      __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
     if (isFirst && asks) {
       bringWeights(stages, from, at, askers > 1 ? warp : 0);
@@ -101,8 +112,7 @@ private:
                                  from, columns, mine);
       copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
     }
-    filled = after(filled);
-    filledRound ^= filled == 0;
+    nextFilled();
     if (!producer && askers == 1)
       turn = turn + 1 == warps ? 0 : turn + 1;
     ahead.next();

@@ -11,7 +11,7 @@ namespace tutti {
 
 /// Where a contraction's rows lie.
 enum Lefts : int {
-  streamed = 1, ///< in an input: pieces of them come with the weights
+  ofInput = 1,  ///< in an input: pieces of them come with the weights, if Tile::streamsRows
   floats = 2,   ///< in shared memory
   halves = 4,   ///< the same as 16-bit floats, which the product takes as they are, and behind the last to 16 k zeros
   inGlobal = 8, ///< in global memory, where this block has written them
@@ -21,9 +21,9 @@ enum Lefts : int {
 struct Layer {
   int K = 0, N = 0, tiles = 0; ///< elements of a row; columns, and in tiles of eight
   Global<const uint32_t> weights = {uint64_t(0), 0};
-  Lefts left = streamed;
+  Lefts left = ofInput;
   int at = 0, stride = 0;                        ///< where the rows begin in shared memory, and elements from one to the next
-  Global<const float> input = {uint64_t(0), 0}; ///< the rows that are streamed, of the tile
+  Global<const float> input = {uint64_t(0), 0}; ///< the rows of an input, of the tile
   Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
 
   template <class Tile> __device__ __forceinline__ int passes() const {
@@ -34,7 +34,7 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
   return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = left, .at = at, .stride = stride};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<const float> input) {
-  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = streamed, .input = input};
+  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = ofInput, .input = input};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<float> rows) {
   return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = inGlobal, .stride = K, .rows = rows};
@@ -81,12 +81,14 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   __device__ __forceinline__ static bool has(const Layer &layer, Lefts left) {
     return lefts == left || (lefts & left && layer.left == left);
   }
+  /// Whether its rows come through the ring.
+  __device__ __forceinline__ static bool streams(const Layer &layer) { return Tile::streamsRows && has(layer, ofInput); }
   /// Elements from one row to the next.
   __device__ __forceinline__ static int strideOf(const Layer &layer) {
-    return has(layer, streamed) ? rowPitch(Tile::stageK) : layer.stride;
+    return streams(layer) ? rowPitch(Tile::stageK) : has(layer, ofInput) ? layer.K : layer.stride;
   }
-  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What is streamed lies from byte
-  /// `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair, where all may be past K.
+  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What came with the stage lies
+  /// from byte `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair, where all may be past K.
   template <Lefts kind, bool second = false>
   __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in,
                                                              const Share &share, int m) {
@@ -99,39 +101,49 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
       int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
       bool whole = unit % (second ? 32 : 16) == 0 || group + 16 <= layer.K;
       if constexpr (kind == inGlobal)
-        return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0);
-      bool inStage = has(layer, streamed);
-      const Shared<float> rows = shared<float>(inStage ? stage : layer.at, Tile::rows * strideOf(layer));
-      return fromView(rows, layer, share, m, inStage ? in : from + in, k, whole, true);
+        return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0).left();
+      const Shared<float> rows = shared<float>(streams(layer) ? stage : layer.at, Tile::rows * strideOf(layer));
+      return fromView(rows, layer, share, m, streams(layer) ? in : from + in, k, whole, true).left();
     }
   }
-  /// The same of 16 k, 32 slice() behind `from`, of rows that do not come through stages. `share` is as inMemory() says.
-  __device__ __forceinline__ static typename Math::Left leftInMemory(const Layer &layer, int from, const Share &share,
-                                                                     int m) {
-    if constexpr (lefts & streamed)
-      if (has(layer, streamed)) {
-        int group = from + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
-        return fromView(layer.input, layer, share, m, from, k, group + 16 <= layer.K, layer.K % 4 == 0);
-      }
-    if constexpr (lefts & inGlobal)
-      if (has(layer, inGlobal))
-        return left<inGlobal>(layer, 0, from, 0, share, m);
-    return left<floats>(layer, 0, from, 0, share, m);
+  /// What a lane has of 16 rows and 16 k, of the rows g and g + 8.
+  struct Elements {
+    float4 upper, lower;
+    __device__ __forceinline__ typename Math::Left left() const { return Math::left(upper, lower); }
+  };
+  /// The elements of the 16 k that lie 32 slice() behind `from`, some of them below K, of rows that do not come through
+  /// stages. `share` is as inMemory() says.
+  template <Lefts kind>
+  __device__ __forceinline__ static Elements elements(const Layer &layer, int from, const Share &share, int m) {
+    int k = from + Tile::slice() * 32 + Math::firstK(int(threadIdx.x) % 4);
+    constexpr bool whole = unit % 32 == 0; // else each lane asks for itself, without a branch
+    if constexpr (kind == ofInput) {
+      return fromView(known(layer.input), layer, share, m, from, k, whole, layer.K % 4 == 0);
+    } else if constexpr (kind == inGlobal) {
+      return fromView(known(layer.rows), layer, share, m, from, k, whole, layer.stride % 4 == 0);
+    } else {
+      const Shared<float> rows = shared<float>(layer.at, Tile::rows * layer.stride);
+      return fromView(rows, layer, share, m, from, k, whole, true);
+    }
+  }
+  __device__ __forceinline__ static Elements elements(const Layer &layer, int from, const Share &share, int m) {
+    return has(layer, ofInput)    ? elements<ofInput>(layer, from, share, m)
+           : has(layer, inGlobal) ? elements<inGlobal>(layer, from, share, m)
+                                  : elements<floats>(layer, from, share, m);
   }
   /// Of elements before a lane's first one of a row (Share): how many there are where rows do not come through stages.
   __device__ __forceinline__ static int inMemory(const Layer &layer, int before) {
     constexpr int pitch = rowPitch(Tile::stageK);
-    return has(layer, streamed) ? before / pitch * layer.K + before % pitch : before;
+    return streams(layer) ? before / pitch * layer.K + before % pitch : before;
   }
 
 private:
   /// Of the rows g and g + 8 of tile m in `view`, the elements from `at` on.
   template <class View>
-  __device__ __forceinline__ static typename Math::Left fromView(const View &view, const Layer &layer,
-                                                                 const Share &share, int m, int at, int k, bool whole,
-                                                                 bool aligned) {
-    return Math::left(four(view, layer, share.upper[m] + at, k, whole, aligned),
-                      four(view, layer, share.lower[m] + at, k, whole, aligned));
+  __device__ __forceinline__ static Elements fromView(const View &view, const Layer &layer, const Share &share, int m,
+                                                      int at, int k, bool whole, bool aligned) {
+    return {four(view, layer, share.upper[m] + at, k, whole, aligned),
+            four(view, layer, share.lower[m] + at, k, whole, aligned)};
   }
   // A lane's four elements of a group, from `at` on: neighbours, or two pairs that are eight apart. `whole`: no lane's
   // group of 16 has one past K.

@@ -25,7 +25,7 @@ __device__ __forceinline__ uint32_t toTf32(float value) {
 
 #define TUTTI_MMA(name, shape, type)                                                                                   \
   __device__ __forceinline__ void name(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {                \
-    asm("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
+    asm volatile("mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 "                                       \
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                               \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                      \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                  \

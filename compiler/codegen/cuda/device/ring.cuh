@@ -27,7 +27,7 @@ public:
   Stages() = default;
   __device__ __forceinline__ Stages(const Layer &layer, int pass)
       : words(passTiles<Tile>(layer.tiles, pass) * groupWords), K(layer.K), rows(layer.input),
-        streams(layer.left == streamed) {
+        streams(Tile::streamsRows && layer.left == ofInput) {
     int first = firstTileOf(layer.tiles, Tile::firstPanel(pass)), band = first / bandTiles * bandTiles,
         ofBand = layer.tiles - band < bandTiles ? layer.tiles - band : bandTiles;
     stride = ofBand * groupWords;

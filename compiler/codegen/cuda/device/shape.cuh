@@ -35,6 +35,8 @@ struct Tile {
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs,
                        threads = 32 * warpRows * warpColumns * panelWarps * slices;
   static constexpr int panelTiles = 4 / panelWarps; ///< of a panel, that a warp has at most
+  /// Rows of an input come with a stage's weights. An element of a slice's rows is of use to one warp, which reads it itself.
+  static constexpr bool streamsRows = slices == 1;
   static_assert(panelWarps == 1 || (slices == 1 && warpPanels == 1), "parts of a panel are not cut again");
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");

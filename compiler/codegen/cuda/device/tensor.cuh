@@ -9,8 +9,8 @@
 
 #include "tutti/again.cuh"
 #include "tutti/barrier.cuh"
+#include "tutti/ending.cuh"
 #include "tutti/rows.cuh"
-#include "tutti/store.cuh"
 
 namespace tutti {
 
@@ -128,10 +128,9 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
     fill(sums.of[i], L::Math::chunked ? -0.0f : 0.0f); // -0 + s is s
 }
 
-/// sum += 16 k: of the stage's from `in` on, whose weights begin at word `at`.
-template <class L, Lefts kind, bool second = false>
-__device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int stage, int in, int at,
-                                              const typename L::Share &share,
+/// sum += 16 k of a stage, whose weights begin at word `at` and whose fragments of 16 rows leftOf(m) are.
+template <class L, class LeftOf>
+__device__ __forceinline__ void multiplyGroup(int stage, int at, const typename L::Share &share, LeftOf leftOf,
                                               float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][L::Tile::panelTiles][4]) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
@@ -140,7 +139,7 @@ __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int 
   typename Math::Left left[rowTiles];
 #pragma unroll
   for (int m = 0; m < rowTiles; ++m)
-    left[m] = L::template left<kind, second>(layer, stage + Tile::template weightBytes<Math>, from, in, share, m);
+    left[m] = leftOf(m);
 #pragma unroll
   for (int i = 0; i < Tile::warpPanels; ++i) {
     int tiles = share.tiles[i];
@@ -162,57 +161,109 @@ __device__ __forceinline__ void multiplyGroup(const Layer &layer, int from, int 
   }
 }
 
-/// A stage's 32 k of each slice, or 64: sums of chunks, and of the chunks of 32 k first.
-template <class L, Lefts kind>
-__device__ __forceinline__ void multiplyChunks(const Layer &layer, int pass, int from, int stage,
-                                               const typename L::Share &share, typename L::Sums &sums) {
-  using Tile = typename L::Tile;
-  int at = Tile::slice() * 2 * share.groupWords;
-#pragma unroll 1
-  for (int first = 0; first < 32 * Tile::pairs; first += 32) {
-    if (Tile::pairs > 1 && from + first >= layer.K)
-      break;
-    float pair[Tile::rowTiles][Tile::panelTiles][4];
-    fill(pair, -0.0f);
-    // Between two groups is no branch: the second one's fragments are made while the first ones are multiplied. Where
-    // there is no second one its rows are zeros, and its weights those of the first.
-    int left = layer.K - from - Tile::slice() * 32 - first;
-    if (Tile::slices == 1 || left > 0) {
-      float sum[2][1][Tile::rowTiles][Tile::panelTiles][4];
-      fill(sum, 0.0f);
-      multiplyGroup<L, kind>(layer, from, stage, first, at, share, sum[0]);
-      addTo(pair, sum[0][0]);
-      at += L::unit % 32 == 0 || left > 16 ? share.groupWords : 0;
-      multiplyGroup<L, kind, true>(layer, from, stage, first + 16, at, share, sum[1]);
-      addTo(pair, sum[1][0]);
-      at += share.groupWords;
-    }
-    if constexpr (Tile::slices > 1)
-      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0],
-                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
-    else
-      addTo(sums.of[0], pair);
-  }
+/// pair += the sums of two chunks, the first with its weights at word `at`; `left` k are from there on. Between them is
+/// no branch: the second one's fragments are made while the first ones are multiplied. Where there is no second one its
+/// rows are zeros, and its weights those of the first.
+template <class L, class First, class Second>
+__device__ __forceinline__ void multiplyPair(int stage, int at, int left, const typename L::Share &share, First first,
+                                             Second second, float (&pair)[L::Tile::rowTiles][L::Tile::panelTiles][4]) {
+  float sum[2][1][L::Tile::rowTiles][L::Tile::panelTiles][4];
+  fill(sum, 0.0f);
+  multiplyGroup<L>(stage, at, share, first, sum[0]);
+  addTo(pair, sum[0][0]);
+  multiplyGroup<L>(stage, at + (L::unit % 32 == 0 || left > 16 ? share.groupWords : 0), share, second, sum[1]);
+  addTo(pair, sum[1][0]);
 }
 
 /// sums += a stage's k, of rows that lie as `kind` says.
 template <class L, Lefts kind>
-__device__ __forceinline__ void multiplyStage(const Layer &layer, int pass, int from, int stage,
-                                              const typename L::Share &share, typename L::Sums &sums) {
+__device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int stage, const typename L::Share &share,
+                                              typename L::Sums &sums) {
   using Tile = typename L::Tile;
-  if constexpr (L::Math::chunked) {
-    multiplyChunks<L, kind>(layer, pass, from, stage, share, sums);
+  int rows = stage + Tile::template weightBytes<typename L::Math>, at = 0;
+  if constexpr (L::Math::chunked) { // sums of two chunks first
+#pragma unroll 1
+    for (int in = 0; in < 32 * Tile::pairs; in += 32, at += 2 * share.groupWords) {
+      if (Tile::pairs > 1 && from + in >= layer.K)
+        break;
+      float pair[Tile::rowTiles][Tile::panelTiles][4];
+      fill(pair, -0.0f);
+      multiplyPair<L>(
+          stage, at, layer.K - from - in, share,
+          [&](int m) { return L::template left<kind>(layer, rows, from, in, share, m); },
+          [&](int m) { return L::template left<kind, true>(layer, rows, from, in + 16, share, m); }, pair);
+      addTo(sums.of[0], pair);
+    }
   } else { // one chain
-    int at = 0;
+    const auto group = [&](int in) {
+      multiplyGroup<L>(
+          stage, at, share, [&](int m) { return L::template left<kind>(layer, rows, from, in, share, m); }, sums.of);
+      at += share.groupWords;
+    };
     if (from + Tile::stageK <= layer.K) {
 #pragma unroll
-      for (int in = 0; in < Tile::stageK; in += 16, at += share.groupWords)
-        multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
+      for (int in = 0; in < Tile::stageK; in += 16)
+        group(in);
     } else {
 #pragma unroll 1
-      for (int in = 0; from + in < layer.K; in += 16, at += share.groupWords)
-        multiplyGroup<L, kind>(layer, from, stage, in, at, share, sums.of);
+      for (int in = 0; from + in < layer.K; in += 16)
+        group(in);
     }
+  }
+}
+
+/// The 32 k that a slice has of a stage: rows that only this warp wants, as floats.
+template <class L> struct SliceRows {
+  typename L::Elements of[2][L::Tile::rowTiles];
+
+  /// Those of the stage whose first k is `from`, if there are any.
+  __device__ __forceinline__ void read(const Layer &layer, int from, const typename L::Share &share) {
+    if (from + L::Tile::slice() * 32 >= layer.K)
+      return;
+    if (L::has(layer, ofInput))
+      readFrom<ofInput>(layer, from, share);
+    else if (L::has(layer, inGlobal))
+      readFrom<inGlobal>(layer, from, share);
+    else
+      readFrom<floats>(layer, from, share);
+  }
+
+private:
+  template <Lefts kind>
+  __device__ __forceinline__ void readFrom(const Layer &layer, int from, const typename L::Share &share) {
+#pragma unroll
+    for (int group = 0; group < 2; ++group)
+#pragma unroll
+      for (int m = 0; m < L::Tile::rowTiles; ++m)
+        of[group][m] = L::template elements<kind>(layer, from + group * 16, share, m);
+  }
+};
+
+/// multiply() by slices. Rows are read a stage ahead, while the stage before is multiplied.
+template <class L, class Ring>
+__device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
+                                               typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+  SliceRows<L> next;
+  if (share.tiles[0] > 0)
+    next.read(layer, 0, share);
+#pragma unroll 1
+  for (int from = 0; from < layer.K; from += Tile::stageK) {
+    int stage = ring.take();
+    if (share.tiles[0] > 0) {
+      const SliceRows<L> rows = next;
+      next.read(layer, from + Tile::stageK, share);
+      float pair[Tile::rowTiles][4][4];
+      fill(pair, -0.0f);
+      int left = layer.K - from - Tile::slice() * 32;
+      if (left > 0)
+        multiplyPair<L>(
+            stage, Tile::slice() * 2 * share.groupWords, left, share, [&](int m) { return rows.of[0][m].left(); },
+            [&](int m) { return rows.of[1][m].left(); }, pair);
+      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0],
+                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
+    }
+    ring.leave();
   }
 }
 
@@ -221,134 +272,29 @@ __device__ __forceinline__ void multiplyStage(const Layer &layer, int pass, int 
 template <class L, class Ring>
 __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
                                          typename L::Sums &sums) {
+  if constexpr (L::Tile::slices > 1) {
+    multiplySlices<L>(layer, pass, ring, share, sums);
+  } else {
 #pragma unroll 1
-  for (int from = 0; from < layer.K; from += L::Tile::stageK) {
-    int stage = ring.take();
-    if (share.tiles[0] > 0) { // else there is no other panel, and no slice
-      if (L::has(layer, halves)) {
-        if constexpr (L::lefts & halves)
-          multiplyStage<L, halves>(layer, pass, from, stage, share, sums);
-      } else if (L::has(layer, inGlobal)) {
-        if constexpr (L::lefts & inGlobal)
-          multiplyStage<L, inGlobal>(layer, pass, from, stage, share, sums);
-      } else if constexpr (L::lefts & (streamed | floats)) {
-        multiplyStage<L, floats>(layer, pass, from, stage, share, sums);
+    for (int from = 0; from < layer.K; from += L::Tile::stageK) {
+      int stage = ring.take();
+      if (share.tiles[0] > 0) { // else there is no other panel
+        if (L::has(layer, halves)) {
+          if constexpr (L::lefts & halves)
+            multiplyStage<L, halves>(layer, from, stage, share, sums);
+        } else if (L::has(layer, inGlobal)) {
+          if constexpr (L::lefts & inGlobal)
+            multiplyStage<L, inGlobal>(layer, from, stage, share, sums);
+        } else if constexpr (L::lefts & (ofInput | floats)) {
+          multiplyStage<L, floats>(layer, from, stage, share, sums);
+        }
       }
+      ring.leave();
     }
-    ring.leave();
   }
   if constexpr (L::Math::chunked)
     if (share.tiles[0] > 0 && __any_sync(0xffffffff, !areFinite<L>(sums)))
       multiplyAgain<L>(layer, pass, share, sums);
-}
-
-/// What columns(column) reads of a lane's two runs of a panel, or what will read it.
-template <class L, class Columns, class Read> struct ReadAhead {
-  Columns columns;
-  Read runs[2];
-  __device__ __forceinline__ Read of(const Runs<L> &, int run) const { return run == 0 ? runs[0] : runs[1]; }
-};
-template <class L, class Columns> struct ReadLater {
-  Columns columns;
-  __device__ __forceinline__ auto of(const Runs<L> &mine, int) const {
-    return readColumns<Runs<L>::most>(columns, mine.column, mine.count);
-  }
-};
-
-/// What storeSums() needs of columns(column) in a pass: read before the products, if registers have room for it.
-template <class L, class Columns>
-__device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns) {
-  using Tile = typename L::Tile;
-  if constexpr (Tile::slices == 1 && Tile::warpPanels == 1 && Tile::rowTiles <= 2 && sizeof(columns(0)) <= 8) {
-    int panel = Tile::firstPanel(pass) + Tile::column(), last = panelsOf(layer.tiles) - 1;
-    const Runs<L> first(layer, panel < last ? panel : last, 0), second(layer, panel < last ? panel : last, 1);
-    const auto read = [&](const Runs<L> &run) { return readColumns<Runs<L>::most>(columns, run.column, run.count); };
-    return ReadAhead<L, Columns, decltype(read(first))>{columns, {read(first), read(second)}};
-  } else {
-    return ReadLater<L, Columns>{columns};
-  }
-}
-
-/// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
-/// are those of the last once more. One piece of code is for all layers and panels.
-template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
-                                          const Ahead &ahead, Store store) {
-  using Tile = typename L::Tile;
-  int lane = threadIdx.x % 32, t = lane % 4, first = Tile::firstRow() + lane / 4,
-      panel = Tile::firstPanel(pass) + Tile::column(), all = panelsOf(layer.tiles);
-  if constexpr (Tile::slices > 1) {
-    if (panel >= all)
-      return;
-    int tiles = Runs<L>::oneWidth ? L::widths : tilesOf(layer.tiles, panel),
-        column = firstTileOf(layer.tiles, panel) * 8;
-#pragma unroll
-    for (int i = 0; i < L::pieces; ++i) {
-      int piece = Tile::slice() * L::pieces + i;
-      if (piece % 4 >= tiles)
-        continue;
-#pragma unroll
-      for (int run = 0; run < 2; ++run) {
-        int mine = column + (t * 2 + run) * tiles + piece % 4;
-        if (mine >= layer.N)
-          continue;
-        const auto shared = readColumns<1>(ahead.columns, mine, 1);
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          store(first + (piece / 4 * 2 + half) * 8, mine, alone(sums.of[0][i][0][half * 2 + run]), shared);
-      }
-    }
-  } else {
-    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most;
-    float queue[panels * 2 * halves][4]; // runs one after the other, of each the rows
-#pragma unroll
-    for (int i = 0; i < panels * 2 * halves; ++i)
-#pragma unroll
-      for (int j = 0; j < n; ++j)
-        queue[i][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
-    constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // more is code that hides no wait
-    // Some rows of a run, which come first in the queue. Whole runs have no branch between them; of others each column
-    // is made by itself, and none beyond the last.
-    const auto storeRows = [&](const Runs<L> &run, const auto &shared, int row) {
-      if (run.count >= n) {
-#pragma unroll
-        for (int half = 0; half < atOnce; ++half) {
-          Neighbours<n> mine;
-          mine.count = n;
-#pragma unroll
-          for (int j = 0; j < n; ++j)
-            mine.sum[j] = queue[half][j];
-          store(row + half * 8, run.column, mine, shared);
-        }
-      } else {
-#pragma unroll 1
-        for (int j = 0; j < run.count; ++j) {
-          const auto own = readColumns<1>(ahead.columns, run.column + j, 1);
-#pragma unroll
-          for (int half = 0; half < atOnce; ++half) {
-            float sum = queue[half][0];
-#pragma unroll
-            for (int e = 1; e < n; ++e)
-              sum = j == e ? queue[half][e] : sum;
-            store(row + half * 8, run.column + j, alone(sum), own);
-          }
-        }
-      }
-    };
-#pragma unroll 1
-    for (int i = 0; i < panels && panel < all; ++i, panel += Tile::warpColumns) {
-      forParts<2, halves>(queue, 0, [&](int run) {
-        const Runs<L> mine(layer, panel, run);
-        const auto shared = ahead.of(mine, run);
-        forParts<parts, atOnce>(queue, 0, [&](int part) { storeRows(mine, shared, first + part * atOnce * 8); });
-      });
-#pragma unroll
-      for (int j = 0; j < (panels - 1) * 2 * halves; ++j)
-#pragma unroll
-        for (int e = 0; e < n; ++e)
-          queue[j][e] = queue[j + 2 * halves][e];
-    }
-  }
 }
 
 #endif
