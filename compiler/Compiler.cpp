@@ -192,16 +192,7 @@ private:
       return fail(ExitCode::resource, "cannot create " + quote(request.dumpFolder) + ": " + code.message());
     llvm::SmallString<128> path(request.dumpFolder);
     llvm::sys::path::append(path, file);
-    std::error_code code;
-    llvm::raw_fd_ostream stream(path, code);
-    if (!code) {
-      stream << text << '\n';
-      stream.close();
-      code = stream.error();
-      stream.clear_error(); // it would end the process
-    }
-    return code ? fail(ExitCode::resource, "cannot write " + quote(path.str()) + ": " + code.message())
-                : llvm::Error::success();
+    return writeText(path, text + "\n");
   }
 
   /// The module as if there were the first so many members alone; of a group it may be none.

@@ -33,7 +33,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
   NumericsAttr ofContraction(ContractOp contract) {
     ContractSpec spec = contract.labels();
     int64_t k = 1;
-    Sizes sizes = getSizes(cast<RankedTensorType>(contract.getLhs().getType()));
+    Sizes sizes = getSizes(typeOf(contract.getLhs()));
     for (char label : spec.contracted())
       k *= sizes[spec.lhs.find(label)].getFixed();
     if (!isRowsTimesWeight(contract))

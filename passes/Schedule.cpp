@@ -46,8 +46,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         int64_t widest = 1;
         kernel.getBody().walk([&](Operation *op) {
           if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
-            if (Size columns = RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns;
-                columns.isFixed())
+            if (Size columns = RowForm::of(typeOf(op->getResult(0))).columns; columns.isFixed())
               widest = std::max(widest, columns.getFixed());
         });
         tile = elementsPerTask / widest;

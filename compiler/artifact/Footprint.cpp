@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of what the runtime allocates (device/cpu/Engine.cpp, device/cuda/Engine.cpp and Device.cpp).
 #include "Footprint.h"
+#include "Format.h"
 #include "dialects/tutti/Sizes.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -11,7 +12,7 @@ namespace tutti {
 
 namespace {
 /// Parts of a session's memory start on pages; on a device ports, tables and slots at multiples of 256, copies of 64.
-constexpr uint64_t pageBytes = 4096, blockBytes = 256, copyBytes = 64;
+constexpr uint64_t pageBytes = rt::kPageBytes, blockBytes = 256, copyBytes = 64;
 
 class Counter {
 public:

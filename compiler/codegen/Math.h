@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tutti's own math functions: the same bits on every target, as sequences of IEEE operations.
-#pragma once
+#ifndef TUTTI_COMPILER_CODEGEN_MATH_H
+#define TUTTI_COMPILER_CODEGEN_MATH_H
 
 #include "mlir/IR/Operation.h"
 
@@ -20,3 +21,5 @@ bool isExpanded(mlir::Operation *op);
 void registerExpandMathPass();
 
 } // namespace tutti
+
+#endif

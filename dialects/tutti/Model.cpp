@@ -20,13 +20,16 @@ bool isElement(Type type) {
   return llvm::is_contained({8, 16, 32, 64}, integer.getWidth()) || integer.isSignlessInteger(1);
 }
 
+std::string textOf(Type type) {
+  constexpr size_t most = 200;
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text.size() > most ? text.substr(0, most) + "..." : text;
+}
+
 std::optional<TypeFault> faultOf(Type given) {
   auto type = dyn_cast<RankedTensorType>(given);
-  auto text = [&] {
-    std::string text;
-    llvm::raw_string_ostream(text) << given;
-    return text.size() > 200 ? text.substr(0, 200) + "..." : text;
-  };
+  auto text = [&] { return textOf(given); };
   if (!type)
     return TypeFault{"a value of type " + text() + ", expected a ranked tensor"};
   if (!isElement(type.getElementType()))

@@ -13,6 +13,9 @@ namespace tutti {
 /// without a sign (those with one are signless), and i1.
 bool isElement(mlir::Type type);
 
+/// A type as a message names it: not more of its text than a line takes.
+std::string textOf(mlir::Type type);
+
 /// Why values of a model cannot be of a type.
 struct TypeFault {
   std::string what;         ///< of the type, which it names

@@ -86,12 +86,12 @@ void LiftContext::cloneShared(Operation *op) {
 }
 
 LogicalResult liftPointwise(Operation *op, LiftContext &context) {
-  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  int64_t rank = typeOf(op->getResult(0)).getRank();
   IRMapping operands;
   for (Value operand : op->getOperands())
     operands.map(operand, context.getAligned(operand, rank));
   Operation *now = op->clone(operands);
-  now->getResult(0).setType(addMemberAxis(cast<RankedTensorType>(op->getResult(0).getType()), context.members));
+  now->getResult(0).setType(addMemberAxis(typeOf(op->getResult(0)), context.members));
   context.builder.insert(now);
   context.setLifted(op->getResult(0), now->getResult(0));
   return success();

@@ -10,6 +10,8 @@ namespace tutti {
 
 struct TargetTraits;
 
+/// Lanes of every vector, on every level: a sum's shape depends on it.
+constexpr int64_t lanes = 16;
 /// How many products one fma chain of a sum over `k` has; the chains' sums are added in ascending order.
 int64_t chunkOf(int64_t k);
 /// Of the product tf32x3, for any k.

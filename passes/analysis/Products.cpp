@@ -54,8 +54,8 @@ bool isTiled(Operation *op) {
 
 int64_t productWorkBytes(ContractOp op, const ProductForm &form) {
   ContractSpec spec = op.labels();
-  int64_t k = getSizes(cast<RankedTensorType>(op.getLhs().getType()))[spec.lhs.find(form.summed)].getFixed();
-  return form.transposed ? llvm::alignTo(k, 16) * partialBytes : 0;
+  int64_t k = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
+  return form.transposed ? llvm::alignTo(k, lanes) * partialBytes : 0;
 }
 
 } // namespace tutti

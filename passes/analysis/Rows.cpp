@@ -86,7 +86,7 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
 
 std::optional<Size> flopsOf(ContractOp op) {
   ContractSpec spec = op.labels();
-  Sizes left = getSizes(cast<RankedTensorType>(op.getLhs().getType()));
+  Sizes left = getSizes(typeOf(op.getLhs()));
   std::optional<Size> total = product(getSizes(op.getType()));
   for (char label : spec.contracted())
     total = total ? total->times(left[spec.lhs.find(label)]) : total;

@@ -100,8 +100,8 @@ int64_t strideOf(Value value, int64_t columns, const TargetTraits &target) {
   bool isMasked = isa<MapOp>(value.getDefiningOp()) || isTiled(value.getDefiningOp());
   if (columns == 1 || (target.packsNarrowRows && isMasked && columns <= mostPacked))
     return columns;
-  int64_t stride = llvm::alignTo(columns, 16);
-  return stride % target.conflictingStride == 0 ? stride + 16 : stride;
+  int64_t stride = llvm::alignTo(columns, lanes);
+  return stride % target.conflictingStride == 0 ? stride + lanes : stride;
 }
 
 /// The 16 bits that all readers, contractions, make of a value: rounding when it is stored is rounding when it is read.
@@ -149,8 +149,8 @@ void layOutScratch(Steps &steps, const TargetTraits &target) {
 }
 
 int64_t headScratchBytes(HeadOp head, int64_t members) {
-  Size columns = RowForm::of(cast<RankedTensorType>(head.getX().getType())).columns;
-  return head.getKind() == HeadKind::quantile ? members * 16 * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
+  Size columns = RowForm::of(typeOf(head.getX())).columns;
+  return head.getKind() == HeadKind::quantile ? members * lanes * 8 : columns.isFixed() ? columns.getFixed() * 8 : 0;
 }
 
 } // namespace tutti

@@ -28,7 +28,6 @@ std::optional<std::string> stripAxis(func::FuncOp function) {
   std::optional<std::string> best;
   int64_t most = 0;
   for (const SizeRange &range : getSizeRanges(function->getParentOfType<ModuleOp>())) {
-    auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
     auto has = [&](Value value) {
       return llvm::any_of(getSizes(typeOf(value)),
                           [&](const Size &size) { return llvm::is_contained(size.getSymbols(), range.symbol); });

@@ -137,13 +137,13 @@ bool ReadThrough::readsNeighbours() {
 }
 
 int64_t ReadThrough::workBytes() {
-  constexpr int64_t vector = 16, mostTerms = 2048, fewest = 4; // terms that a copy moves, on average
+  constexpr int64_t mostTerms = 2048, fewest = 4; // terms that a copy moves, on average
   int64_t terms = move.getType().getShape().back(), copies = 0;
   for (const Run &run : runs())
-    copies += llvm::divideCeil(run.length, vector);
+    copies += llvm::divideCeil(run.length, lanes);
   if (terms > mostTerms || copies * fewest > terms)
     return 0;
-  return rowsTogether * llvm::alignTo(terms, vector) * storageBytes(move.getType().getElementType());
+  return rowsTogether * llvm::alignTo(terms, lanes) * storageBytes(move.getType().getElementType());
 }
 
 bool isReadThrough(Operation *op) {

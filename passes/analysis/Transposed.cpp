@@ -176,8 +176,6 @@ private:
     }
     return true;
   }
-
-  static constexpr int64_t lanes = 16; ///< of every vector, and rows at a time at most
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #ifndef TUTTI_PASSES_ANALYSIS_TRANSPOSED_H
 #define TUTTI_PASSES_ANALYSIS_TRANSPOSED_H
 
+#include "Numerics.h"
 #include "Rows.h"
 #include "dialects/plan/Plan.h"
 
@@ -37,7 +38,7 @@ struct TransposedReads {
   /// Those that some of the steps read.
   llvm::SmallVector<Operand> readBy(plan::KernelOp kernel, const Steps &steps, llvm::ArrayRef<Step> some) const;
   /// Rows that tasks should have a multiple of.
-  int64_t quantum() const { return std::min<int64_t>(length, 16) * step; }
+  int64_t quantum() const { return std::min<int64_t>(length, lanes) * step; }
 };
 
 } // namespace tutti

@@ -42,4 +42,12 @@ private:
 };
 
 } // namespace
+
+MapOp remapped(PatternRewriter &rewriter, MapOp map, RankedTensorType type, ValueRange inputs,
+               ArrayRef<AffineMap> accesses) {
+  auto now = MapOp::create(rewriter, map.getLoc(), type, inputs, rewriter.getAffineMapArrayAttr(accesses));
+  rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
+  return now;
+}
+
 } // namespace tutti

@@ -46,9 +46,7 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
       if (inputs[i] == move.getResult())
         inputs[i] = x;
     }
-    auto now = MapOp::create(rewriter, op.getLoc(), getTensorType(getSizes(from), op.getType().getElementType()),
-                             inputs, rewriter.getAffineMapArrayAttr(maps));
-    rewriter.inlineRegionBefore(op.getBody(), now.getBody(), now.getBody().end());
+    MapOp now = remapped(rewriter, op, getTensorType(getSizes(from), op.getType().getElementType()), inputs, maps);
     rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), now, move.getAccess(0));
     return success();
   }

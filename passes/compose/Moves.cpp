@@ -15,9 +15,7 @@ bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType 
   return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);
 }
 
-bool staysInKernel(MapOp map) {
-  return staysInKernel(map.getAccess(0), cast<RankedTensorType>(map.getInputs()[0].getType()), map.getType());
-}
+bool staysInKernel(MapOp map) { return staysInKernel(map.getAccess(0), typeOf(map.getInputs()[0]), map.getType()); }
 
 bool isOfContraction(Value x) {
   llvm::DenseSet<Value> seen;
@@ -140,9 +138,7 @@ struct ComputeAsRead : OpRewritePattern<MapOp> {
     for (AffineMap access : op.getMaps().getAsValueRange<AffineMapAttr>())
       maps.push_back(access.replaceDimsAndSymbols(now, {}, rank, 0));
     std::rotate(sizes.begin() + *along, sizes.begin() + *along + 1, sizes.end());
-    auto map = MapOp::create(rewriter, op.getLoc(), getTensorType(sizes, op.getType().getElementType()), op.getInputs(),
-                             rewriter.getAffineMapArrayAttr(maps));
-    rewriter.inlineRegionBefore(op.getBody(), map.getBody(), map.getBody().end());
+    MapOp map = remapped(rewriter, op, getTensorType(sizes, op.getType().getElementType()), op.getInputs(), maps);
     rewriter.replaceOpWithNewOp<MapOp>(op, op.getType(), map,
                                        inversePermutation(AffineMap::get(rank, 0, now, getContext())));
     return success();
@@ -218,9 +214,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
     if (!runs.empty() && TargetTraits::of(op).readsByRuns &&
         (runs.size() > 1 || runs.front() < shortestRun || isOfContraction(producer)))
       return failure();
-    auto now = MapOp::create(rewriter, op.getLoc(), getTensorType(getSizes(from), to.getElementType()), inputs,
-                             rewriter.getAffineMapArrayAttr(maps));
-    rewriter.inlineRegionBefore(op.getBody(), now.getBody(), now.getBody().end());
+    MapOp now = remapped(rewriter, op, getTensorType(getSizes(from), to.getElementType()), inputs, maps);
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, to, now);
     return success();
   }

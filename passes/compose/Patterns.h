@@ -28,6 +28,10 @@ void addAxisPatterns(mlir::RewritePatternSet &patterns);
 bool staysInKernel(MapOp map);
 bool staysInKernel(mlir::AffineMap access, mlir::RankedTensorType operand, mlir::RankedTensorType result);
 
+/// A map with the body of another, before the rewriter's place: of a type, with inputs and accesses of its own.
+MapOp remapped(mlir::PatternRewriter &rewriter, MapOp map, mlir::RankedTensorType type, mlir::ValueRange inputs,
+               llvm::ArrayRef<mlir::AffineMap> accesses);
+
 /// Whether maps make x of a contraction.
 bool isOfContraction(mlir::Value x);
 

@@ -112,7 +112,7 @@ private:
         AffineMap access = map.getAccess(i);
         if (!withoutSymbols(access))
           return std::nullopt;
-        Sizes from = getSizes(cast<RankedTensorType>(map.getInputs()[i].getType()));
+        Sizes from = getSizes(typeOf(map.getInputs()[i]));
         if (map.isMove() && axesAsTheyLie(access, from, sizes))
           return std::nullopt; // it is read, not computed
         auto order = axesAsPartsLie(access, from, sizes);
@@ -138,9 +138,7 @@ private:
 
     /// The map's value, as a tensor of a type whose axes lie so.
     Value computed(MapOp map, RankedTensorType type, PatternRewriter &rewriter) const {
-      auto now =
-          MapOp::create(rewriter, map.getLoc(), withInOne(type), map.getInputs(), rewriter.getAffineMapArrayAttr(maps));
-      rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
+      MapOp now = remapped(rewriter, map, withInOne(type), map.getInputs(), maps);
       return inOne > 1 ? ReshapeOp::create(rewriter, map.getLoc(), type, now).getResult() : now.getResult();
     }
 
@@ -163,7 +161,7 @@ private:
       for (unsigned axis : order)
         turned.push_back(sizes[axis]);
       RankedTensorType type = withInOne(getTensorType(turned, map.getType().getElementType()));
-      return staysInKernel(maps.front(), cast<RankedTensorType>(map.getInputs()[0].getType()), type);
+      return staysInKernel(maps.front(), typeOf(map.getInputs()[0]), type);
     }
 
     /// Whether an axis is one of those in the last index, or has one place.

@@ -137,10 +137,7 @@ MapOp createMap(PatternRewriter &rewriter, MapOp map, const Sizes &sizes, ValueR
   SmallVector<AffineMap> maps;
   for (AffineMap access : map.getMaps().getAsValueRange<AffineMapAttr>())
     maps.push_back(*withoutSymbols(access));
-  auto now = MapOp::create(rewriter, map.getLoc(), getTensorType(sizes, map.getType().getElementType()), inputs,
-                           rewriter.getAffineMapArrayAttr(maps));
-  rewriter.inlineRegionBefore(map.getBody(), now.getBody(), now.getBody().end());
-  return now;
+  return remapped(rewriter, map, getTensorType(sizes, map.getType().getElementType()), inputs, maps);
 }
 
 /// f(move(x), p) becomes move(f(x, p)), where that is moved later.

@@ -47,7 +47,7 @@ TypedAttr splatOf(Value value) {
 struct PointwiseToMap : OpInterfaceRewritePattern<ScalarOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
   LogicalResult matchAndRewrite(ScalarOpInterface op, PatternRewriter &rewriter) const override {
-    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    auto result = typeOf(op->getResult(0));
     SmallVector<Value> inputs;
     SmallVector<AffineMap> maps;
     for (Value operand : op->getOperands())
@@ -80,7 +80,7 @@ struct LayoutToMap : OpInterfaceRewritePattern<LayoutOpInterface> {
     FailureOr<AffineMap> access = op.operandMap();
     if (failed(access))
       return failure();
-    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    auto result = typeOf(op->getResult(0));
     rewriter.replaceOpWithNewOp<MapOp>(op, result, op->getOperand(0), *access);
     return success();
   }
@@ -119,7 +119,7 @@ struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
         return failure();
       reshape = candidate;
     }
-    auto result = cast<RankedTensorType>(op->getResult(0).getType());
+    auto result = typeOf(op->getResult(0));
     if (!reshape || result.getShape() != reshape.getType().getShape())
       return failure();
     IRMapping operands;

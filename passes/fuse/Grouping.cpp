@@ -33,7 +33,7 @@ struct Growing : Group {
 };
 
 /// Of what an op makes for a row, in elements; its length may depend on the call.
-Size columnsOf(Operation *op) { return RowForm::of(cast<RankedTensorType>(op->getResult(0).getType())).columns; }
+Size columnsOf(Operation *op) { return RowForm::of(typeOf(op->getResult(0))).columns; }
 
 /// What a task has of memory for the values of a row. Those whose length depends on the call are stored, everywhere.
 class Room {
@@ -95,7 +95,7 @@ private:
   /// Bytes of a row of the op's result, if it were kept.
   static int64_t bytesOfRow(Operation *op) {
     constexpr int64_t mostPadding = 32 * 8;
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    auto type = typeOf(op->getResult(0));
     Size columns = columnsOf(op);
     std::optional<Size> bytes =
         columns.isFixed() ? columns.times(Size(storageBytes(type.getElementType()))) : std::nullopt;
@@ -133,13 +133,13 @@ bool isHead(Operation *op) { return isa<HeadOp>(op); }
 /// The form whose rows an op is computed by. A head's are those of the members it reads.
 RowForm formOf(Operation *op) {
   if (auto head = dyn_cast<HeadOp>(op))
-    return RowForm::of(cast<RankedTensorType>(head.getX().getType()));
-  return RowForm::of(cast<RankedTensorType>(op->getResult(0).getType()));
+    return RowForm::of(typeOf(head.getX()));
+  return RowForm::of(typeOf(op->getResult(0)));
 }
 
 /// Whether `op` reads of operand `index`, if that is computed in the same kernel, its own row only.
 bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
-  RowForm operand = RowForm::of(cast<RankedTensorType>(op->getOperand(index).getType()));
+  RowForm operand = RowForm::of(typeOf(op->getOperand(index)));
   if (!operand.sameRows(form))
     return false;
   if (auto map = dyn_cast<MapOp>(op))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Who may include whom (dialects <- passes <- compiler <- tools; the runtime stands alone; in each, its rooms), and how long a
-file may be."""
+"""Who may include whom (dialects <- passes <- compiler <- tools; the runtime stands alone; in each, its rooms), how long a
+file may be, and what include guards are called."""
 import re
 import sys
 from pathlib import Path
@@ -56,6 +56,7 @@ RULES = [
 # Where a quoted name is looked for, beside the file's own folder; and where generated headers come from.
 SEARCH = ["", "runtime", "runtime/schema", "runtime/include"]
 GENERATED = {"artifact_generated.h": "runtime/schema"}
+GUARDED = ["dialects", "passes", "compiler", "tools"]  # whose headers have guards, named as their place; others have #pragma once
 LIBRARIES = ["mlir", "llvm", "lld", "clang", "flatbuffers", "nlohmann", "CLI", "google", "onnx", "gtest"]
 
 
@@ -87,6 +88,9 @@ def main() -> int:
             lines = text.count("\n")
             if lines > MOST_LINES:
                 complaints.append(f"{path}: {lines} lines, expected at most {MOST_LINES}")
+            guard = "TUTTI_" + re.sub(r"\W", "_", path).upper()
+            if file.suffix == ".h" and within(path, GUARDED) and f"#ifndef {guard}\n#define {guard}\n" not in text:
+                complaints.append(f"{path}: expected the include guard {guard}")
             rule = next((r for prefix, r in RULES if within(path, [prefix])), None)
             if file.suffix == ".py":
                 continue

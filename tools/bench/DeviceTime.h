@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Timing calls by a CUDA device's own clock.
-#pragma once
+#ifndef TUTTI_TOOLS_BENCH_DEVICETIME_H
+#define TUTTI_TOOLS_BENCH_DEVICETIME_H
 
 #include "Measure.h"
 
@@ -13,3 +14,5 @@ namespace tutti::tool {
 Failure timeOnDevice(const Artifact &artifact, const Setup &setup, std::span<const InputSet> sets, Measurement &m);
 
 } // namespace tutti::tool
+
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Timing one artifact at one binding of its dimensions.
-#pragma once
+#ifndef TUTTI_TOOLS_BENCH_MEASURE_H
+#define TUTTI_TOOLS_BENCH_MEASURE_H
 
 #include "../common/Tool.h"
 
@@ -45,3 +46,5 @@ struct Measurement {
 Failure measure(const Setup &setup, Measurement &measurement);
 
 } // namespace tutti::tool
+
+#endif

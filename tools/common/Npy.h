@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors in NumPy's .npy files, format versions 1 to 3.
-#pragma once
+#ifndef TUTTI_TOOLS_COMMON_NPY_H
+#define TUTTI_TOOLS_COMMON_NPY_H
 
 #include "Tool.h"
 
@@ -34,3 +35,5 @@ std::string npyHeader(tutti_dtype_t dtype, std::span<const int64_t> dims);
 std::string_view npyCells(tutti_dtype_t dtype, std::span<const int64_t> dims, const void *data, std::string &cells);
 
 } // namespace tutti::tool
+
+#endif

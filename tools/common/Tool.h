@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the runtime's tools have in common: failures and exit codes, arguments of the form NAME=VALUE, names of files.
-#pragma once
+#ifndef TUTTI_TOOLS_COMMON_TOOL_H
+#define TUTTI_TOOLS_COMMON_TOOL_H
 
 #include "FileName.h"
 #include "Text.h"
@@ -130,3 +131,5 @@ private:
 };
 
 } // namespace tutti::tool
+
+#endif

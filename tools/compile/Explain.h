@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What --explain prints.
-#ifndef TUTTI_TOOLS_TUTTI_COMPILE_EXPLAIN_H
-#define TUTTI_TOOLS_TUTTI_COMPILE_EXPLAIN_H
+#ifndef TUTTI_TOOLS_COMPILE_EXPLAIN_H
+#define TUTTI_TOOLS_COMPILE_EXPLAIN_H
 
 #include "Options.h"
 

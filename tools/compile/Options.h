@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command line of tutti-compile.
-#ifndef TUTTI_TOOLS_TUTTI_COMPILE_OPTIONS_H
-#define TUTTI_TOOLS_TUTTI_COMPILE_OPTIONS_H
+#ifndef TUTTI_TOOLS_COMPILE_OPTIONS_H
+#define TUTTI_TOOLS_COMPILE_OPTIONS_H
 
 #include "compiler/Compiler.h"
 

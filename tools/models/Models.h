@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The models that tutti-compile and tutti-verify are given: names of their files, and inputs that are constants.
-#pragma once
+#ifndef TUTTI_TOOLS_MODELS_MODELS_H
+#define TUTTI_TOOLS_MODELS_MODELS_H
 
 #include "compiler/import/Model.h"
 
@@ -19,3 +20,5 @@ std::string readModelNames(const std::vector<std::string> &given, std::vector<st
 llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options);
 
 } // namespace tutti::tool
+
+#endif

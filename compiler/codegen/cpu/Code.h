@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_CODEGEN_CPU_CODE_H
 
 #include "dialects/tutti/Tutti.h"
+#include "passes/analysis/Numerics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,9 +13,6 @@
 #include "mlir/IR/Builders.h"
 
 namespace tutti {
-
-/// Lanes of every vector, on every level: it decides bits, so it is one number.
-constexpr int64_t lanes = 16;
 
 /// What of a level decides speed: tile shapes that fit its registers.
 struct CpuLevel {

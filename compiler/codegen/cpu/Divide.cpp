@@ -47,10 +47,10 @@ static void divide(arith::DivFOp op, Value scalar) {
   Expr x(b, op.getLhs()), y(b, op.getRhs()), divisor(b, scalar);
   auto type = cast<VectorType>(op.getType());
   Expr fits = moderation(x);
-  if (type.getNumElements() > 16 && type.getNumElements() % 16 == 0) {
-    auto part = [&](int64_t at) { return Expr(b, partOf(b, fits, at, 16)); };
+  if (type.getNumElements() > lanes && type.getNumElements() % lanes == 0) {
+    auto part = [&](int64_t at) { return Expr(b, partOf(b, fits, at, lanes)); };
     Expr every = part(0);
-    for (int64_t i = 1; i < type.getNumElements() / 16; ++i)
+    for (int64_t i = 1; i < type.getNumElements() / lanes; ++i)
       every = every & part(i);
     fits = every;
   }

@@ -195,7 +195,7 @@ private:
     code.when(isLast, [&] {
       code.storeScalar(arith::ConstantIntOp::create(builder, code.loc, i32, 0), ticket);
       for (HeadOp head : steps.heads) {
-        RowForm form = RowForm::of(cast<RankedTensorType>(head.getX().getType()));
+        RowForm form = RowForm::of(typeOf(head.getX()));
         HeadPlace place{basePointer(head.getX()),
                         basePointer(head.getResult()),
                         active,

@@ -284,7 +284,7 @@ static std::optional<JoinedPart> partOf(ConcatOp joined, ArrayRef<int64_t> start
     return std::nullopt;
   int64_t last = starts[axis] + (lengths[axis] - 1) * steps[axis];
   for (Value value : joined.getInputs()) {
-    int64_t end = begin + cast<RankedTensorType>(value.getType()).getDimSize(axis);
+    int64_t end = begin + typeOf(value).getDimSize(axis);
     if (begin <= std::min(starts[axis], last) && std::max(starts[axis], last) < end)
       return JoinedPart{value, begin};
     begin = end;

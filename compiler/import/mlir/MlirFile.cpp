@@ -131,11 +131,7 @@ private:
   /// Types as passes take them, of the model's own sizes, which can be counted.
   llvm::Error checkType(Operation *op, Type given) {
     auto type = dyn_cast<RankedTensorType>(given);
-    auto text = [&] {
-      std::string text;
-      llvm::raw_string_ostream(text) << given;
-      return text.size() > 200 ? text.substr(0, 200) + "..." : text;
-    };
+    auto text = [&] { return textOf(given); };
     if (std::optional<TypeFault> fault = faultOf(given))
       return fault->unsupported ? fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + fault->what)
                                 : wrongAt(op, fault->what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The walk over an ONNX graph.
+// From an ONNX model to a module: its ports, limits and functions, around the walk over its graph (Walk.cpp).
 #include "compiler/import/onnx/Importer.h"
 #include "compiler/import/NormalForm.h"
 #include "compiler/import/Supplied.h"
