@@ -37,6 +37,10 @@ LogicalResult liftBody(func::FuncOp function, LiftContext &context) {
       return op.emitOpError("cannot be mapped over an axis: it has no vmap rule");
     if (failed(liftable.lift(context)))
       return failure();
+    // A model's own sizes can be counted; what several axes make of them may not be.
+    for (Value result : op.getResults())
+      if (auto type = typeOf(context.get(result)); !product(getSizes(type)))
+        return op.emitOpError("mapped over all axes has more than 2^63 elements: ") << type;
   }
   return success();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The plan's words into the schema's.
 #include "Metadata.h"
+#include "Extents.h"
 #include "Footprint.h"
-#include "compiler/codegen/cuda/Launches.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 
@@ -35,80 +35,12 @@ public:
   Filler(Metadata &metadata, ArrayRef<ProgramCode> codes, const WriteOptions &options)
       : metadata(metadata), root(metadata.root), weights(metadata.weights), codes(codes), options(options) {}
 
-private:
-  Metadata &metadata;
-  fb::RootT &root;
-  const WeightLayout &weights;
-  ArrayRef<ProgramCode> codes;
-  const WriteOptions &options;
-  /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
-  std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
-  std::set<std::string> names; ///< of kernels
-
-  // Of the program that is being filled in.
-  plan::ProgramOp program;
-  std::vector<std::string> symbols;
-  /// By what is launched at once, kernels of the module: the number in the artifact of each way to launch it.
-  std::map<std::vector<unsigned>, SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
-  SmallVector<plan::KernelOp> ofModule;
-
-  std::unique_ptr<fb::ExtentT> extent(const Size &size) {
-    auto extent = std::make_unique<fb::ExtentT>();
-    addTo(*extent, size);
-    return extent;
-  }
-  void addTo(fb::ExtentT &extent, const Size &size) {
-    if (size.isFixed()) {
-      extent.base += size.getFixed();
-      return;
-    }
-    auto term = std::make_unique<fb::TermT>();
-    term->coef = size.getFactor();
-    for (const std::string &symbol : size.getSymbols())
-      term->sizes.push_back(llvm::find(symbols, symbol) - symbols.begin());
-    extent.terms.push_back(std::move(term));
-  }
-
-  /// Enough tiles for so many rows; a block that has none ends at once. The rows are factor * a * b ...: a ceil_div of
-  /// one symbol.
-  std::unique_ptr<fb::ExtentT> tiles(const Size &rows, int64_t tile) {
-    int64_t factor = rows.getFactor();
-    if (rows.isFixed())
-      return extent(Size(llvm::divideCeil(factor, tile)));
-    auto result = extent(Size(rows));
-    fb::TermT &term = *result->terms.front();
-    term.coef = llvm::divideCeil(factor, tile);
-    term.divs.assign(term.sizes.size(), 1);
-    term.divs.front() = std::max<int64_t>(1, tile / factor);
-    return result;
-  }
-
-public:
   void fill() {
     root.format = rt::kFormatVersion;
     root.compiler = options.compiler;
     root.share = options.share;
     root.notes = options.notes;
-    const Ensemble &ensemble = *codes.front().ensemble;
-    for (const Ensemble::Member &member : ensemble.members) {
-      auto table = std::make_unique<fb::MemberT>();
-      table->name = member.name;
-      table->source = member.file;
-      table->digest = digestBytes(member.digest);
-      table->stream = root.members.size();
-      root.members.push_back(std::move(table));
-    }
-    std::vector<std::vector<unsigned>> groups = ensemble.groups;
-    if (groups.empty()) {
-      groups.emplace_back();
-      for (unsigned member = 0; member < ensemble.members.size(); ++member)
-        groups.front().push_back(member);
-    }
-    for (const std::vector<unsigned> &members : groups) {
-      auto group = std::make_unique<fb::GroupT>();
-      group->members.assign(members.begin(), members.end());
-      root.groups.push_back(std::move(group));
-    }
+    addMembers(*codes.front().ensemble);
     // Code first, in the order of the programs, then the weights.
     for (const ProgramCode &code : codes)
       for (const TargetImage &image : code.images)
@@ -130,6 +62,44 @@ public:
   }
 
 private:
+  Metadata &metadata;
+  fb::RootT &root;
+  const WeightLayout &weights;
+  ArrayRef<ProgramCode> codes;
+  const WriteOptions &options;
+  /// By class of targets and name; entries that are launched alike are one kernel, with an image for each architecture.
+  std::map<std::pair<Target, std::string>, SmallVector<std::pair<CudaLaunch, unsigned>>> known;
+  std::set<std::string> names; ///< of kernels
+
+  // Of the program that is being filled in.
+  plan::ProgramOp program;
+  std::optional<Extents> extents;
+  /// By what is launched at once, kernels of the module: the number in the artifact of each way to launch it.
+  std::map<std::vector<unsigned>, SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
+  SmallVector<plan::KernelOp> ofModule;
+
+  void addMembers(const Ensemble &ensemble) {
+    for (const Ensemble::Member &member : ensemble.members) {
+      auto table = std::make_unique<fb::MemberT>();
+      table->name = member.name;
+      table->source = member.file;
+      table->digest = digestBytes(member.digest);
+      table->stream = root.members.size();
+      root.members.push_back(std::move(table));
+    }
+    std::vector<std::vector<unsigned>> groups = ensemble.groups;
+    if (groups.empty()) {
+      groups.emplace_back();
+      for (unsigned member = 0; member < ensemble.members.size(); ++member)
+        groups.front().push_back(member);
+    }
+    for (const std::vector<unsigned> &members : groups) {
+      auto group = std::make_unique<fb::GroupT>();
+      group->members.assign(members.begin(), members.end());
+      root.groups.push_back(std::move(group));
+    }
+  }
+
   void addSegment(fb::SegmentKind kind, uint64_t bytes) {
     auto segment = std::make_unique<fb::SegmentT>();
     segment->kind = kind;
@@ -199,14 +169,28 @@ private:
 
   void fillProgram(const ProgramCode &code) {
     program = programOf(code.planned);
-    symbols = program.sizeOrder();
+    extents.emplace(program);
     fillKernels(code);
     auto table = std::make_unique<fb::ProgramT>();
     table->entry = program.getSymName().str();
     table->devices = table->targets = {stringifyTarget(program.getTarget()).str()};
     llvm::append_range(table->targets, code.architectures);
     table->precision = stringifyPrecision(getPrecision(code.planned)).str();
-    for (const std::string &symbol : symbols) {
+    table->sets = code.ensemble->groups.empty() ? 1 : 1 + code.ensemble->groups.size();
+    addSizes(*table);
+    addMemory(*table);
+    llvm::DenseMap<Value, unsigned> indices;
+    for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
+      indices[buffer.getResult()] = table->buffers.size();
+      addBuffer(*table, buffer);
+    }
+    addSteps(*table, code, indices);
+    root.programs.push_back(std::move(table));
+  }
+
+  /// Those that a call has, and what depends on them alone.
+  void addSizes(fb::ProgramT &table) {
+    for (const std::string &symbol : extents->order()) {
       auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
       auto size = std::make_unique<fb::SizeT>();
       size->name = symbol;
@@ -216,34 +200,34 @@ private:
                                                       : fb::SizeKind::range;
       size->lo = range[0];
       size->hi = range[1];
-      table->sizes.push_back(std::move(size));
+      table.sizes.push_back(std::move(size));
     }
-    table->sets = code.ensemble->groups.empty() ? 1 : 1 + code.ensemble->groups.size();
-    table->flops = std::make_unique<fb::ExtentT>();
+    table.flops = std::make_unique<fb::ExtentT>();
     for (Attribute flops : program.getFlops())
-      addTo(*table->flops, *Size::parse(cast<StringAttr>(flops).getValue()));
-    table->arena.push_back(extent(Size(arenaBytes(program))));
-    table->chunk = program.getChunk().value_or(0);
-    if (table->chunk && !llvm::is_contained(root.required_features, "pieces"))
+      extents->add(*table.flops, *Size::parse(cast<StringAttr>(flops).getValue()));
+    table.chunk = program.getChunk().value_or(0);
+    if (table.chunk && !llvm::is_contained(root.required_features, "pieces"))
       root.required_features.push_back("pieces");
     if (std::optional<StringRef> axis = program.getStrips())
-      table->strips = llvm::find(symbols, *axis) - symbols.begin();
-    if (std::optional<Footprint> bytes = footprintOf(program, weights, codes.front().ensemble->members.size())) {
-      table->memory = std::make_unique<fb::MemoryT>();
-      table->memory->weights = bytes->weights;
-      table->memory->arena = bytes->arena;
-      table->memory->state = bytes->state;
-      table->memory->tables = bytes->tables;
-      table->memory->inputs = bytes->inputs;
-      table->memory->outputs = bytes->outputs;
-      table->memory->scratch = bytes->scratch;
-    }
+      table.strips = extents->indexOf(*axis);
+  }
 
-    llvm::DenseMap<Value, unsigned> indices;
-    for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
-      indices[buffer.getResult()] = table->buffers.size();
-      addBuffer(*table, buffer);
-    }
+  void addMemory(fb::ProgramT &table) {
+    table.arena.push_back(extents->of(Size(arenaBytes(program))));
+    std::optional<Footprint> bytes = footprintOf(program, weights, codes.front().ensemble->members.size());
+    if (!bytes)
+      return;
+    table.memory = std::make_unique<fb::MemoryT>();
+    table.memory->weights = bytes->weights;
+    table.memory->arena = bytes->arena;
+    table.memory->state = bytes->state;
+    table.memory->tables = bytes->tables;
+    table.memory->inputs = bytes->inputs;
+    table.memory->outputs = bytes->outputs;
+    table.memory->scratch = bytes->scratch;
+  }
+
+  void addSteps(fb::ProgramT &table, const ProgramCode &code, const llvm::DenseMap<Value, unsigned> &indices) {
     // On a CPU, launches side by side are one list of tasks as they are.
     std::map<Operation *, std::vector<std::unique_ptr<fb::LaunchT>>> ofStep;
     std::vector<DeviceLaunch> launches;
@@ -260,14 +244,13 @@ private:
       if (step == ofStep.end())
         continue;
       if (step->second.size() == 1) {
-        addStep(*table, std::move(*step->second.front()));
+        addStep(table, std::move(*step->second.front()));
       } else {
         fb::ParallelT together;
         together.launches = std::move(step->second);
-        addStep(*table, std::move(together));
+        addStep(table, std::move(together));
       }
     }
-    root.programs.push_back(std::move(table));
   }
 
   static fb::Space spaceOf(plan::Space space) {
@@ -289,8 +272,8 @@ private:
   void addBuffer(fb::ProgramT &table, plan::BufferOp op) {
     auto buffer = std::make_unique<fb::BufferT>();
     buffer->space = spaceOf(op.getSpace());
-    buffer->bytes = extent(*Size::parse(op.getBytes()));
-    buffer->offset = extent(Size(op.getOffset()));
+    buffer->bytes = extents->of(*Size::parse(op.getBytes()));
+    buffer->offset = extents->of(Size(op.getOffset()));
     buffer->whole = op.getWhole();
     if (op.getSpace() == plan::Space::constant)
       buffer->slot = weights.slotOf(op);
@@ -306,7 +289,7 @@ private:
       entry->type = std::make_unique<fb::TypeT>();
       entry->type->dtype = dtypeOf(type.getElementType());
       for (const Size &size : getSizes(type))
-        entry->type->dims.push_back(extent(size));
+        entry->type->dims.push_back(extents->of(size));
       table.ports.push_back(std::move(entry));
     }
     table.buffers.push_back(std::move(buffer));
@@ -318,60 +301,11 @@ private:
     return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
   }
 
-  template <typename Blocks> void addGrid(Blocks &blocks, ArrayRef<plan::LaunchOp> parts, const CudaLaunch &how) {
-    blocks.block = {uint32_t(how.threads), 1, 1};
-    blocks.dynamic_shared = extent(Size(how.sharedBytes));
-    if (parts.size() == 1)
-      return addGrid(blocks, parts.front(), how);
-    // A block a tile and member, of one part after the other (device/tasks.cuh).
-    auto all = std::make_unique<fb::ExtentT>();
-    for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
-      plan::LaunchOp part = each;
-      std::unique_ptr<fb::ExtentT> own = tiles(*Size::parse(part.getRows()), rows);
-      if (part.getLifted())
-        multiply(*own, part.membersSize());
-      all->base += own->base;
-      llvm::move(own->terms, std::back_inserter(all->terms));
-    }
-    blocks.grid.push_back(std::move(all));
-    addCluster(blocks, how);
-    blocks.grid.push_back(extent(Size(1)));
-    blocks.grid.push_back(extent(Size(1)));
-  }
-
-  /// The grid's x, which is there already, is counted in clusters.
-  template <typename Blocks> static void addCluster(Blocks &blocks, const CudaLaunch &how) {
-    if (how.cluster == 1)
-      return;
-    blocks.cluster = {uint32_t(how.cluster), 1, 1};
-    for (auto &term : blocks.grid.back()->terms)
-      term->coef *= how.cluster;
-    blocks.grid.back()->base *= how.cluster;
-  }
-
-  void multiply(fb::ExtentT &extent, StringRef symbol) {
-    uint32_t index = llvm::find(symbols, symbol) - symbols.begin();
-    if (extent.base) {
-      extent.terms.push_back(std::make_unique<fb::TermT>());
-      extent.terms.back()->coef = std::exchange(extent.base, 0);
-    }
-    for (auto &term : extent.terms) {
-      term->sizes.push_back(index);
-      if (!term->divs.empty())
-        term->divs.push_back(1);
-    }
-  }
-
-  /// Position in the active set: y, and where that does not suffice z (codegen/cuda/Kernel.h).
-  template <typename Blocks> void addGrid(Blocks &blocks, plan::LaunchOp op, const CudaLaunch &how) {
-    bool lifted = op.getLifted();
-    StringRef over = op.membersSize();
-    Size members = Size::symbol(over);
-    bool fits = *program.mostOf(over) <= mostPlaneMembers;
-    blocks.grid.push_back(tiles(*Size::parse(op.getRows()), how.rows.front()));
-    addCluster(blocks, how);
-    blocks.grid.push_back(extent(!lifted ? Size(1) : fits ? members : Size(membersInPlane)));
-    blocks.grid.push_back(!lifted || fits ? extent(Size(1)) : tiles(members, membersInPlane));
+  template <typename Way> static void setGrid(Way &way, Extents::Grid grid) {
+    way.grid = std::move(grid.blocks);
+    way.block = std::move(grid.block);
+    way.cluster = std::move(grid.cluster);
+    way.dynamic_shared = std::move(grid.shared);
   }
 
   template <typename Command> static void addStep(fb::ProgramT &table, Command command) {
@@ -397,7 +331,7 @@ private:
       numbers.push_back(llvm::find(ofModule, kernelsOf(op).front()) - ofModule.begin());
       if (parts.size() == 1) {
         launch.set = set;
-        launch.rows = extent(*Size::parse(op.getRows()));
+        launch.rows = extents->of(*Size::parse(op.getRows()));
         continue;
       }
       auto part = std::make_unique<fb::PartT>();
@@ -412,11 +346,11 @@ private:
     ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
     launch.kernel = ways.front().second;
     if (program.getTarget() == Target::cuda) {
-      addGrid(launch, parts, ways.front().first);
+      setGrid(launch, extents->gridOf(parts, ways.front().first));
       for (auto [how, kernel] : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
         alternative->kernel = kernel;
-        addGrid(*alternative, parts, how);
+        setGrid(*alternative, extents->gridOf(parts, how));
         launch.alternatives.push_back(std::move(alternative));
       }
     } else {

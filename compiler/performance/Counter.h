@@ -4,7 +4,7 @@
 #define TUTTI_COMPILER_PERFORMANCE_COUNTER_H
 
 #include "Work.h"
-#include "compiler/codegen/cuda/Text.h"
+#include "compiler/codegen/cuda/Contraction.h"
 
 #include "Layout.h"
 
@@ -100,7 +100,7 @@ private:
   static double rowsAtOnce(Contraction c); ///< of those that multiply by fma
   double rowLoads(Contraction c);
   bool copiesRows(Contraction c); ///< to shared memory first
-  void countEnd(const Step &of, double columns);
+  void countEnd(const Step &of, double columns, bool fragments = false);
 
   void countRows(const Step &of);
   void countScatter(ScatterOp op);

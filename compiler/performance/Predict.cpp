@@ -14,9 +14,9 @@ using Pipes = std::array<double, pipes>;
 
 /// Clocks that a block keeps each pipe of its processor busy.
 Pipes busyOf(const StepWork &step, const DeviceModel &device) {
-  bool tensor = step.product != Product::none && step.product != Product::fma;
-  bool half = step.product == Product::bf16 || step.product == Product::f16;
-  double products = step.products * (step.product == Product::tf32x3 ? 3 : 1);
+  bool tensor = step.product != NumericsProduct::fma;
+  bool half = step.product == NumericsProduct::bf16 || step.product == NumericsProduct::f16;
+  double products = step.products * (step.product == NumericsProduct::tf32x3 ? 3 : 1);
   double fma = tensor ? 0 : products;
   // An mma.sync of a warp does 16 x 8 x 8 products, of 16-bit operands 16 x 8 x 16.
   double mma = tensor ? products / (half ? 2048 : 1024) * 32 : 0;

@@ -4,15 +4,13 @@
 #define TUTTI_COMPILER_PERFORMANCE_PREDICT_H
 
 #include "Device.h"
+#include "dialects/tutti/Tutti.h"
 
 #include <array>
 #include <string>
 #include <vector>
 
 namespace tutti {
-
-/// What multiplies.
-enum class Product { none, fma, tf32, tf32x3, bf16, f16 };
 
 /// Operations that wait for each other, on a block's longest way through a step.
 struct Chain {
@@ -26,7 +24,7 @@ struct Chain {
 /// instruction.
 struct StepWork {
   std::string what;
-  Product product = Product::none;
+  NumericsProduct product = NumericsProduct::fma; ///< what multiplies, if anything does
   double products = 0; ///< multiply-adds of whole tiles, so with their padding; tf32x3 does three for each
   double uneven = 1;   ///< of them the busiest of the processor's four parts has so many times its share
   double fp32 = 0;     ///< other floating-point instructions

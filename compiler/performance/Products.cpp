@@ -12,33 +12,17 @@ using namespace mlir;
 
 namespace tutti {
 
-static Product productOf(Contraction c) {
-  switch (c.product) {
-  case NumericsProduct::fma:
-    return Product::fma;
-  case NumericsProduct::tf32x3:
-    return Product::tf32x3;
-  case NumericsProduct::tf32:
-    return Product::tf32;
-  case NumericsProduct::bf16:
-    return Product::bf16;
-  case NumericsProduct::f16:
-    return Product::f16;
-  }
-  llvm_unreachable("a product that the formula lacks");
-}
-
 /// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
 /// device/product.cuh as NVRTC 13 prints it for sm_90. Two 16-bit elements share one; weights of 16 bits are stored as
 /// fragments want them.
 struct Conversion {
   ScalarWork left, right;
 };
-static Conversion conversionOf(Product product) {
+static Conversion conversionOf(NumericsProduct product) {
   switch (product) {
-  case Product::tf32x3:
+  case NumericsProduct::tf32x3:
     return {{.fp32 = 3}, {.fp32 = 3}};
-  case Product::tf32:
+  case NumericsProduct::tf32:
     return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
   default:
     return {{.integer = 0.5}, {}};
@@ -86,16 +70,15 @@ void Counter::countContraction(const Step &of) {
     return countProduct(of);
   Contraction c(of.contraction);
   bool fragments = c.onTensorCores() && geometry.warpRows;
-  Product product = fragments ? productOf(c) : Product::fma;
-  static constexpr llvm::StringLiteral names[] = {"", "fma", "tf32", "tf32x3", "bf16", "f16"};
-  begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", " + names[unsigned(product)]);
+  NumericsProduct product = fragments ? c.product : NumericsProduct::fma;
+  begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", " + stringifyNumericsProduct(product));
   step->product = product;
   if (fragments) {
     Share share = shareOf(c);
     countFragments(c, share);
     // A warp's sums are done before it makes anything of them.
     begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", what follows");
-    countEnd(of, std::min(double(c.N), share.tiles * 8));
+    countEnd(of, std::min(double(c.N), share.tiles * 8), /*fragments=*/true);
     step->uneven = 1;
     return;
   }
@@ -123,7 +106,6 @@ void Counter::countProduct(const Step &of) {
   ProductTile tile = ProductTile::of(of, steps, geometry);
   double K = termsOf(op), columns = double(valueOf(RowForm::of(op.getType()).columns, sizes));
   begin(op.getSpec() + ", fma");
-  step->product = Product::fma;
   double run = std::min(product(ArrayRef(steps.form.rows).take_back(form.run)), rows), atOnce = double(tile.rows);
   double groups = rows / run * std::ceil(run / atOnce);
   auto read = [&](Value operand, double terms) {
@@ -236,7 +218,7 @@ void Counter::countFragments(Contraction c, Share own) {
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
-  bool streams = c.streamsRows(steps, geometry), chunks = step->product == Product::tf32x3,
+  bool streams = c.streamsRows(steps, geometry), chunks = step->product == NumericsProduct::tf32x3,
        readAhead = c.readsInput(steps, geometry) && !streams, // by slices, a stage ahead
       copied = geometry.copyOffset >= 0 && c.copiesRows(steps), halves = left.narrow || copied;
   if (halves) // they are in shared memory as fragments want them
@@ -302,7 +284,7 @@ void Counter::countFragments(Contraction c, Share own) {
   // A stage: all wait for it and read its first fragments. Each pair of groups of 16 k is converted and multiplied, and
   // the chunk's sum is added; a slice has its share of the pairs.
   // The groups of a pair are sums of their own where there are chunks, else they are one chain.
-  double products = chunks ? 6 : 2 * (step->product == Product::tf32 ? 2 : 1);
+  double products = chunks ? 6 : 2 * (step->product == NumericsProduct::tf32 ? 2 : 1);
   double pairs = passes * std::ceil(double(c.K) / double(32 * geometry.slices));
   bool inShared = streams || left.kind == Place::scratch;
   if (!readAhead)
@@ -321,7 +303,7 @@ void Counter::countFragments(Contraction c, Share own) {
 }
 
 /// What follows the sums, from the registers: of each row `columns` elements.
-void Counter::countEnd(const Step &of, double columns) {
+void Counter::countEnd(const Step &of, double columns, bool fragments) {
   ContractOp op = of.contraction;
   double elements = rows * columns;
   for (Value value : of.stores) {
@@ -329,7 +311,6 @@ void Counter::countEnd(const Step &of, double columns) {
     Reading ofColumn, one = throughRegisters(value, op.getResult(),
                                              ownRow(RowForm::of(typeOf(value)), kernel.getContext()), ofColumn);
     Place place = steps.places.lookup(value);
-    bool fragments = step->product != Product::fma;
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane.
     double atOnce = !isPanels(op)         ? double(ProductTile::of(of, steps, geometry).rows)

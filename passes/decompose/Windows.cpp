@@ -16,7 +16,6 @@ namespace {
 /// channels). Where channels are few and the image is small, it is one long row, whose elements have an index each;
 /// else there is a row of channels for each element.
 Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows, ArrayRef<int64_t> places) {
-  constexpr int64_t few = 4, most = 1 << 14;
   Sizes sizes = getSizes(typeOf(x));
   Type element = typeOf(x).getElementType();
   int64_t rows = sizes.size() - 2, image = sizes[rows].getFixed(), elements = places.size() / windows;
@@ -30,17 +29,14 @@ Value gathered(PatternRewriter &rewriter, Location loc, Value x, int64_t windows
   SmallVector<int64_t> chosen(places), shape = {windows};
   if (elements != 1)
     shape.push_back(elements);
-  bool isLong = channels >= 1 && channels <= few && int64_t(places.size()) <= most / channels;
+  bool isLong = isOneLongRow(channels, int64_t(places.size()));
   if (isLong) {
     // Channels that were brought behind the image stay before it.
     auto turn = x.getDefiningOp<TransposeOp>();
     SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
     std::swap(order[rows], order[rows + 1]);
     bool before = turn && turn.getPermutation() == ArrayRef<int64_t>(order);
-    chosen.clear();
-    for (int64_t place : places)
-      for (int64_t channel = 0; channel < channels; ++channel)
-        chosen.push_back(place < 0 ? -1 : before ? channel * image + place : place * channels + channel);
+    chosen = elementsOfPlaces(places, channels, image, before);
     shape = {int64_t(chosen.size())};
     Sizes row(ArrayRef(sizes).take_front(rows));
     row.push_back(Size(image * channels));

@@ -146,3 +146,16 @@ module attributes {tutti.members = 2 : i64, tutti.groups = [array<i64: 0>, array
     return %x : tensor<3xf32>
   }
 }
+
+// -----
+
+// Each size fits, all of them together do not.
+func.func private @inner(%x: tensor<4194304x2097152xf32>) -> tensor<2097152x4194304xf32> {
+  // expected-error@+1 {{'tutti.reshape' op mapped over all axes has more than 2^63 elements: 'tensor<2097152x2097152x4194304xf32>'}}
+  %0 = tutti.reshape %x : tensor<4194304x2097152xf32> -> tensor<2097152x4194304xf32>
+  return %0 : tensor<2097152x4194304xf32>
+}
+func.func @main(%x: tensor<2097152x4194304x2097152xf32>) -> tensor<2097152x2097152x4194304xf32> {
+  %0 = tutti.vmap @inner(%x) in [0] out [0] size 2097152 : (tensor<2097152x4194304x2097152xf32>) -> tensor<2097152x2097152x4194304xf32>
+  return %0 : tensor<2097152x2097152x4194304xf32>
+}

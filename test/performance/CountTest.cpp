@@ -109,7 +109,7 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   // On tensor cores a layer is its products and then what follows them.
   ASSERT_EQ(work.steps.size(), 4u);
   const StepWork &first = work.steps[0], &afterFirst = work.steps[1], &second = work.steps[2], &last = work.steps[3];
-  EXPECT_EQ(first.product, Product::tf32x3);
+  EXPECT_EQ(first.product, NumericsProduct::tf32x3);
   EXPECT_EQ(first.products, 16.0 * 32 * 48); // four warps share a panel, a tile of eight columns each
   EXPECT_EQ(second.products, 16.0 * 48 * 16);
   EXPECT_EQ(afterFirst.products + last.products, 0);

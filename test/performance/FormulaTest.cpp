@@ -18,7 +18,7 @@ KernelWork layers(int64_t blocks, unsigned count) {
   w.dramBytes = double(blocks) * 128 * 128 * 4;
   w.inFlight = 32 << 10;
   for (unsigned i = 0; i < count; ++i) {
-    StepWork step{.what = "128 x 128", .product = Product::tf32x3};
+    StepWork step{.what = "128 x 128", .product = NumericsProduct::tf32x3};
     step.products = 64 * 128 * 128;
     step.sharedBytes = 64 * 128 * 4 * 5;
     step.l2Bytes = 128 * 128 * 4;

@@ -29,7 +29,7 @@ void expectWithin(const char *what, double published, const KernelWork &work, co
 /// The classic GEMM over mma.sync: blocks of 128 x 128 with 8 warps, each 64 x 32, k in steps of 32 through a ring of
 /// cp.async (CUTLASS "efficient GEMM"; the sm_80 kernels of cuBLAS). With a product of fma: 256 threads with 8 x 8 sums
 /// each.
-KernelWork gemm(double m, double n, double k, Product product, int bytes = 2) {
+KernelWork gemm(double m, double n, double k, NumericsProduct product, int bytes = 2) {
   constexpr double tile = 128, step = 32;
   double tilesM = std::ceil(m / tile), tilesN = std::ceil(n / tile), steps = std::ceil(k / step), depth = steps * step;
   KernelWork w;
@@ -44,7 +44,8 @@ KernelWork gemm(double m, double n, double k, Product product, int bytes = 2) {
   StepWork main{.what = "main loop", .product = product};
   main.products = tile * tile * depth;
   main.l2Bytes = 2 * tile * depth * bytes;
-  if (product == Product::fma) { // per k a thread reads 8 of A and 8 of B, four at a time; lanes of a warp share them
+  if (product ==
+      NumericsProduct::fma) { // per k a thread reads 8 of A and 8 of B, four at a time; lanes of a warp share them
     main.moves = 256 * depth * 4;
     main.sharedBytes = 8 * depth * (4 * 8 + 8 * 8) * 4.0 + main.l2Bytes;
     main.chain.fp32 = depth;
@@ -85,34 +86,34 @@ double flopRate(double m, double n, double k, double teraflops) { return 2 * m *
 // github.com/Azure/AI-benchmarking-guide, Azure_Results/ND_A100_v4_results.md: cuBLASLt, f16, random data, 10000 calls
 // to warm up. (The model takes the memory's rate from the same page, which matters to none of these.)
 TEST(Published, GemmA100) {
-  expectWithin("f16 GEMM 2048, A100, cuBLASLt", flopRate(2048, 2048, 2048, 221.8), gemm(2048, 2048, 2048, Product::f16),
-               "A100");
-  expectWithin("f16 GEMM 4096, A100, cuBLASLt", flopRate(4096, 4096, 4096, 228.0), gemm(4096, 4096, 4096, Product::f16),
-               "A100");
-  expectWithin("f16 GEMM 8192, A100, cuBLASLt", flopRate(8192, 8192, 8192, 253.7), gemm(8192, 8192, 8192, Product::f16),
-               "A100");
+  expectWithin("f16 GEMM 2048, A100, cuBLASLt", flopRate(2048, 2048, 2048, 221.8),
+               gemm(2048, 2048, 2048, NumericsProduct::f16), "A100");
+  expectWithin("f16 GEMM 4096, A100, cuBLASLt", flopRate(4096, 4096, 4096, 228.0),
+               gemm(4096, 4096, 4096, NumericsProduct::f16), "A100");
+  expectWithin("f16 GEMM 8192, A100, cuBLASLt", flopRate(8192, 8192, 8192, 253.7),
+               gemm(8192, 8192, 8192, NumericsProduct::f16), "A100");
   // github.com/stas00/ml-engineering, compute/accelerator/README.md, "Maximum Achievable Matmul FLOPS".
   expectWithin("bf16 GEMM 1024 x 10240 x 5120, A100, cuBLAS", flopRate(1024, 10240, 5120, 271.2),
-               gemm(1024, 10240, 5120, Product::bf16), "A100");
+               gemm(1024, 10240, 5120, NumericsProduct::bf16), "A100");
 }
 
 TEST(Published, GemmAda) {
   // spatters.ca/mma-matmul, "Implementing a fast Tensor Core matmul on the Ada Architecture": mma.sync m16n8k16, 895
   // us, as cuBLAS.
-  expectWithin("f16 GEMM 4096, RTX 4090, hand-written mma.sync", 895e-6, gemm(4096, 4096, 4096, Product::f16),
+  expectWithin("f16 GEMM 4096, RTX 4090, hand-written mma.sync", 895e-6, gemm(4096, 4096, 4096, NumericsProduct::f16),
                "RTX 4090");
   // github.com/xytpai/gpuk, README: 6.7 ms by wmma.
-  expectWithin("f16 GEMM 8192, RTX 4090, wmma", 6.7e-3, gemm(8192, 8192, 8192, Product::f16), "RTX 4090");
+  expectWithin("f16 GEMM 8192, RTX 4090, wmma", 6.7e-3, gemm(8192, 8192, 8192, NumericsProduct::f16), "RTX 4090");
   // github.com/mag-/gpu_benchmark, README: torch, bf16.
   expectWithin("bf16 GEMM 15360 x 6784 x 8192, RTX 4090, torch", flopRate(15360, 6784, 8192, 178.5),
-               gemm(15360, 6784, 8192, Product::bf16), "RTX 4090");
+               gemm(15360, 6784, 8192, NumericsProduct::bf16), "RTX 4090");
   expectWithin("bf16 GEMM 1024 x 6016 x 1792, L4, torch", flopRate(1024, 6016, 1792, 91.4),
-               gemm(1024, 6016, 1792, Product::bf16), "L4");
+               gemm(1024, 6016, 1792, NumericsProduct::bf16), "L4");
 }
 
 // github.com/waynehacking8/blackwell-tensorcore-kernels, results/bench_sm90a.csv: cublasSgemm, no tensor cores.
 TEST(Published, GemmWithoutTensorCores) {
-  expectWithin("f32 GEMM 8192, H100, cuBLAS", 21.776e-3, gemm(8192, 8192, 8192, Product::fma, 4), "H100");
+  expectWithin("f32 GEMM 8192, H100, cuBLAS", 21.776e-3, gemm(8192, 8192, 8192, NumericsProduct::fma, 4), "H100");
 }
 
 // github.com/RRZE-HPC/gpu-benches, gpu-small-kernels/a100_80_graph.txt and h200_graph.txt: b[i] = 0.25 a[i], doubles,

@@ -48,11 +48,20 @@ template <typename Body> double together(unsigned threads, Body body) {
     end[t] = Clock::now();
   };
   std::vector<std::thread> others;
-  for (unsigned t = 1; t < threads; ++t)
-    others.emplace_back(work, t);
+  auto join = [&] {
+    for (std::thread &thread : others)
+      thread.join();
+  };
+  try {
+    for (unsigned t = 1; t < threads; ++t)
+      others.emplace_back(work, t);
+  } catch (...) { // the system has no more: those that are there wait for all
+    there = threads;
+    join();
+    throw;
+  }
   work(0);
-  for (std::thread &thread : others)
-    thread.join();
+  join();
   return std::chrono::duration<double>(*std::max_element(end.begin(), end.end()) -
                                        *std::min_element(begin.begin(), begin.end()))
       .count();

@@ -16,76 +16,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-Contraction::Contraction(ContractOp op)
-    : op(op), K(typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
-      product(numericsProduct(op)) {}
-
-StringRef Contraction::math() const {
-  switch (product) {
-  case NumericsProduct::fma:
-    break;
-  case NumericsProduct::tf32x3:
-    return "Tf32x3";
-  case NumericsProduct::tf32:
-    return "Tf32";
-  case NumericsProduct::bf16:
-    return "Bf16";
-  case NumericsProduct::f16:
-    return "F16";
-  }
-  llvm_unreachable("fma is not on tensor cores");
-}
-
-bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
-  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
-         !(geometry.copyOffset >= 0 && copiesRows(steps));
-}
-
-bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
-  return readsInput(steps, geometry) && geometry.slices == 1;
-}
-
-bool Contraction::copiesRows(const Steps &steps) {
-  if (!isPanels(op))
-    return false;
-  if (!onTensorCores())
-    return K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
-  // Of a single input, as there is one place for copies.
-  return wordBytes() == 2 && steps.places.find(op.getLhs())->second.kind == Place::argument &&
-         llvm::all_of(steps.steps, [&](const Step &step) {
-           if (!step.contraction || !isPanels(step.contraction))
-             return true;
-           Value rows = ContractOp(step.contraction).getLhs();
-           return rows == op.getLhs() || steps.places.find(rows)->second.kind != Place::argument;
-         });
-}
-
-int64_t Contraction::copiedStride() const { return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4); }
-
-int64_t Contraction::wordBytes() const {
-  return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
-}
-
-int64_t Contraction::panels() const {
-  int64_t tiles = llvm::divideCeil(N, 8);
-  return tiles / 4 + tiles % 4 / 2 + tiles % 2;
-}
-
-int64_t Contraction::stages(const CudaGeometry &g) const {
-  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, g.stageK());
-}
-
-int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
-  int64_t most = 1;
-  for (OpOperand &use : value.getUses()) {
-    auto op = dyn_cast<ContractOp>(use.getOwner());
-    if (!op || use.getOperandNumber() != 0 || !isPanels(op) || !Contraction(op).onTensorCores())
-      return geometry.cluster; // what all blocks compute for themselves
-    most = std::max(most, Contraction(op).panels());
-  }
-  return std::min<int64_t>(most, geometry.cluster);
-}
-
 /// The left operand's rows of the tile in an argument or a result.
 static std::string globalRows(KernelText &k, Contraction c) {
   Value left = c.op.getLhs();
@@ -195,11 +125,6 @@ static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
                      globalRows(k, c))
           .str();
   return "";
-}
-
-bool usesTensorCores(const Steps &steps) {
-  return llvm::any_of(
-      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
 }
 
 /// Layers by fma, each with the sums of the one before.

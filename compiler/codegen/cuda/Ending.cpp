@@ -9,34 +9,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-int64_t lengthOfEnding(const Step &step) {
-  int64_t longest = 1;
-  for (Value stored : step.stores) {
-    llvm::SetVector<Operation *> maps;
-    int64_t length = 0;
-    if (auto map = stored.getDefiningOp<MapOp>())
-      maps.insert(map);
-    for (size_t i = 0; i < maps.size(); ++i) {
-      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
-        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30; // a function is some thirty
-      for (Value input : cast<MapOp>(maps[i]).getInputs())
-        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
-          maps.insert(map);
-        else if (input != step.contraction->getResult(0))
-          length += 6; // it is read
-    }
-    longest = std::max(longest, length);
-  }
-  return longest;
-}
-
-bool isOfColumn(AffineMap access) {
-  for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
-    if (access.isFunctionOfDim(row))
-      return false;
-  return true;
-}
-
 Ending::Ending(KernelText &k, const Step &step)
     : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N) {
   ContractOp op = step.contraction;

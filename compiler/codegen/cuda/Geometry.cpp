@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a kernel may be launched: tiles, warps, and what of shared memory is whose.
-#include "Text.h"
+#include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 
 #include "mlir/IR/BuiltinOps.h"

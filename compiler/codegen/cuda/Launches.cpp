@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which launches are one, and how their geometries go together.
 #include "Launches.h"
-#include "Text.h"
+#include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Target.h"
 

@@ -10,22 +10,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeometry &geometry) {
-  constexpr int64_t most = 4, manyColumns = 64, codeAtMost = 320;
-  ContractOp op = step.contraction;
-  Size columns = RowForm::of(op.getType()).columns;
-  int64_t count = columns.isFixed() ? columns.getFixed() : manyColumns, run = 1;
-  for (const Size &size : ArrayRef(steps.form.rows).take_back(ProductForm::of(op)->run))
-    run = std::min(most, run * (size.isFixed() ? std::min(most, size.getFixed()) : most));
-  int64_t each = std::min(geometry.rows * count / geometry.threads, codeAtMost / lengthOfEnding(step));
-  ProductTile tile;
-  while (tile.rows < run && tile.rows * 2 <= each)
-    tile.rows *= 2;
-  while (tile.columns < std::min(most, count) && tile.rows * tile.columns * 2 <= each)
-    tile.columns *= 2;
-  return tile;
-}
-
 namespace {
 
 /// An operand as text: its view, the function of a row that says where the row's first term lies, and its steps.

@@ -9,19 +9,15 @@ namespace tutti {
 /// The elements at `places` of an image as (rows, windows, elements, channels). One long row where channels are few and
 /// the image is small, else a row of channels for each element.
 static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
-  constexpr int64_t few = 4, most = 1 << 14;
   Emit &e = n.emit;
   Sizes sizes = x.sizes();
   std::optional<Size> image = product(ArrayRef<Size>(sizes).drop_front(2));
   int64_t each = sizes[1].isFixed() ? sizes[1].getFixed() : 0; // channels
-  if (!image || !image->isFixed() || each < 1 || each > few || counts.windows * counts.elements > most / each) {
+  if (!image || !image->isFixed() || !isOneLongRow(each, counts.windows * counts.elements)) {
     Operand last = channelsLast(e, x);
     return last ? takenAt(e, last, {counts.windows, counts.elements}, places) : last;
   }
-  SmallVector<int64_t> ofAll;
-  for (int64_t place : places)
-    for (int64_t channel = 0; channel < each; ++channel)
-      ofAll.push_back(place < 0 ? -1 : place + channel * image->getFixed());
+  SmallVector<int64_t> ofAll = elementsOfPlaces(places, each, image->getFixed(), /*channelsFirst=*/true);
   Operand y = takenAt(e, e.reshape(x, {sizes[0], *image->times(sizes[1])}), {int64_t(ofAll.size())}, ofAll);
   return y ? e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]}) : y;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Extents of sizes, of tiles and of grids.
+#include "Extents.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+std::unique_ptr<fb::ExtentT> Extents::of(const Size &size) const {
+  auto extent = std::make_unique<fb::ExtentT>();
+  add(*extent, size);
+  return extent;
+}
+
+void Extents::add(fb::ExtentT &extent, const Size &size) const {
+  if (size.isFixed()) {
+    extent.base += size.getFixed();
+    return;
+  }
+  auto term = std::make_unique<fb::TermT>();
+  term->coef = size.getFactor();
+  for (const std::string &symbol : size.getSymbols())
+    term->sizes.push_back(indexOf(symbol));
+  extent.terms.push_back(std::move(term));
+}
+
+// factor * a * b ...: a ceil_div of one symbol.
+std::unique_ptr<fb::ExtentT> Extents::tiles(const Size &rows, int64_t tile) const {
+  int64_t factor = rows.getFactor();
+  if (rows.isFixed())
+    return of(Size(llvm::divideCeil(factor, tile)));
+  auto result = of(rows);
+  fb::TermT &term = *result->terms.front();
+  term.coef = llvm::divideCeil(factor, tile);
+  term.divs.assign(term.sizes.size(), 1);
+  term.divs.front() = std::max<int64_t>(1, tile / factor);
+  return result;
+}
+
+void Extents::multiply(fb::ExtentT &extent, StringRef symbol) const {
+  if (extent.base) {
+    extent.terms.push_back(std::make_unique<fb::TermT>());
+    extent.terms.back()->coef = std::exchange(extent.base, 0);
+  }
+  for (auto &term : extent.terms) {
+    term->sizes.push_back(indexOf(symbol));
+    if (!term->divs.empty())
+      term->divs.push_back(1);
+  }
+}
+
+Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &how) const {
+  Grid grid;
+  grid.block = {uint32_t(how.threads), 1, 1};
+  grid.shared = of(Size(how.sharedBytes));
+  std::unique_ptr<fb::ExtentT> x, y = of(Size(1)), z = of(Size(1));
+  if (parts.size() == 1) {
+    // The position in the active set is y, and where that does not suffice z (codegen/cuda/Kernel.h).
+    plan::LaunchOp op = parts.front();
+    x = tiles(*Size::parse(op.getRows()), how.rows.front());
+    if (op.getLifted()) {
+      Size members = Size::symbol(op.membersSize());
+      bool fits = *program.mostOf(op.membersSize()) <= mostPlaneMembers;
+      y = of(fits ? members : Size(membersInPlane));
+      if (!fits)
+        z = tiles(members, membersInPlane);
+    }
+  } else {
+    // A block a tile and member, of one part after the other (device/tasks.cuh).
+    x = std::make_unique<fb::ExtentT>();
+    for (auto [each, rows] : llvm::zip_equal(parts, how.rows)) {
+      plan::LaunchOp part = each;
+      std::unique_ptr<fb::ExtentT> own = tiles(*Size::parse(part.getRows()), rows);
+      if (part.getLifted())
+        multiply(*own, part.membersSize());
+      x->base += own->base;
+      llvm::move(own->terms, std::back_inserter(x->terms));
+    }
+  }
+  if (how.cluster > 1) { // blocks along x share a tile
+    grid.cluster = {uint32_t(how.cluster), 1, 1};
+    for (auto &term : x->terms)
+      term->coef *= how.cluster;
+    x->base *= how.cluster;
+  }
+  for (auto *extent : {&x, &y, &z})
+    grid.blocks.push_back(std::move(*extent));
+  return grid;
+}
+
+} // namespace tutti

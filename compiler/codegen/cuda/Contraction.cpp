@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Facts of contractions at a geometry.
+#include "Contraction.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Contraction::Contraction(ContractOp op)
+    : op(op), K(typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),
+      product(numericsProduct(op)) {}
+
+StringRef Contraction::math() const {
+  switch (product) {
+  case NumericsProduct::fma:
+    break;
+  case NumericsProduct::tf32x3:
+    return "Tf32x3";
+  case NumericsProduct::tf32:
+    return "Tf32";
+  case NumericsProduct::bf16:
+    return "Bf16";
+  case NumericsProduct::f16:
+    return "F16";
+  }
+  llvm_unreachable("fma is not on tensor cores");
+}
+
+bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
+  return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
+         !(geometry.copyOffset >= 0 && copiesRows(steps));
+}
+
+bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
+  return readsInput(steps, geometry) && geometry.slices == 1;
+}
+
+bool Contraction::copiesRows(const Steps &steps) {
+  if (!isPanels(op))
+    return false;
+  if (!onTensorCores())
+    return K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
+  // Of a single input, as there is one place for copies.
+  return wordBytes() == 2 && steps.places.find(op.getLhs())->second.kind == Place::argument &&
+         llvm::all_of(steps.steps, [&](const Step &step) {
+           if (!step.contraction || !isPanels(step.contraction))
+             return true;
+           Value rows = ContractOp(step.contraction).getLhs();
+           return rows == op.getLhs() || steps.places.find(rows)->second.kind != Place::argument;
+         });
+}
+
+int64_t Contraction::copiedStride() const { return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4); }
+
+int64_t Contraction::wordBytes() const {
+  return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
+}
+
+int64_t Contraction::panels() const {
+  int64_t tiles = llvm::divideCeil(N, 8);
+  return tiles / 4 + tiles % 4 / 2 + tiles % 2;
+}
+
+int64_t Contraction::stages(const CudaGeometry &g) const {
+  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, g.stageK());
+}
+
+int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
+  int64_t most = 1;
+  for (OpOperand &use : value.getUses()) {
+    auto op = dyn_cast<ContractOp>(use.getOwner());
+    if (!op || use.getOperandNumber() != 0 || !isPanels(op) || !Contraction(op).onTensorCores())
+      return geometry.cluster; // what all blocks compute for themselves
+    most = std::max(most, Contraction(op).panels());
+  }
+  return std::min<int64_t>(most, geometry.cluster);
+}
+
+ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeometry &geometry) {
+  constexpr int64_t most = 4, manyColumns = 64, codeAtMost = 320;
+  ContractOp op = step.contraction;
+  Size columns = RowForm::of(op.getType()).columns;
+  int64_t count = columns.isFixed() ? columns.getFixed() : manyColumns, run = 1;
+  for (const Size &size : ArrayRef(steps.form.rows).take_back(ProductForm::of(op)->run))
+    run = std::min(most, run * (size.isFixed() ? std::min(most, size.getFixed()) : most));
+  int64_t each = std::min(geometry.rows * count / geometry.threads, codeAtMost / lengthOfEnding(step));
+  ProductTile tile;
+  while (tile.rows < run && tile.rows * 2 <= each)
+    tile.rows *= 2;
+  while (tile.columns < std::min(most, count) && tile.rows * tile.columns * 2 <= each)
+    tile.columns *= 2;
+  return tile;
+}
+
+bool usesTensorCores(const Steps &steps) {
+  return llvm::any_of(
+      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
+}
+
+int64_t lengthOfEnding(const Step &step) {
+  int64_t longest = 1;
+  for (Value stored : step.stores) {
+    llvm::SetVector<Operation *> maps;
+    int64_t length = 0;
+    if (auto map = stored.getDefiningOp<MapOp>())
+      maps.insert(map);
+    for (size_t i = 0; i < maps.size(); ++i) {
+      for (Operation &op : maps[i]->getRegion(0).front().without_terminator())
+        length += isa<arith::ArithDialect>(op.getDialect()) ? 1 : 30; // a function is some thirty
+      for (Value input : cast<MapOp>(maps[i]).getInputs())
+        if (auto map = input.getDefiningOp<MapOp>(); map && isMadeOf(input, step.contraction->getResult(0)))
+          maps.insert(map);
+        else if (input != step.contraction->getResult(0))
+          length += 6; // it is read
+    }
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+bool isOfColumn(AffineMap access) {
+  for (unsigned row = 1; row + 1 < access.getNumDims(); ++row)
+    if (access.isFunctionOfDim(row))
+      return false;
+  return true;
+}
+
+} // namespace tutti

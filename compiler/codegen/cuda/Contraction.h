@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a launch's geometry makes of contractions: what multiplies, where rows come from, which part is whose. The text
+// of kernels and what counts their work ask the same.
+#ifndef TUTTI_COMPILER_CODEGEN_CUDA_CONTRACTION_H
+#define TUTTI_COMPILER_CODEGEN_CUDA_CONTRACTION_H
+
+#include "Kernel.h"
+#include "passes/analysis/Steps.h"
+
+namespace tutti {
+
+/// A contraction of rows with a weight, and what multiplies.
+struct Contraction {
+  explicit Contraction(ContractOp op);
+
+  ContractOp op;
+  int64_t K, N;
+  NumericsProduct product;
+
+  bool onTensorCores() const { return product != NumericsProduct::fma; }
+  llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
+  int64_t wordBytes() const;    ///< of an element of the weight as it is stored
+  /// Its rows are read where they lie in an input, or come piece by piece with the weights.
+  bool readsInput(const Steps &steps, const CudaGeometry &geometry);
+  bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
+  /// Its rows lie in an input so that no four neighbours are one load, or would be rounded to 16 bits by whoever reads
+  /// them: they may be copied to where they lie better.
+  bool copiesRows(const Steps &steps);
+  /// Elements from one of the copied rows to the next, and bytes of a row.
+  int64_t copiedStride() const;
+  int64_t copiedBytes() const { return copiedStride() * (onTensorCores() ? 2 : 4); }
+  int64_t panels() const; ///< of up to 32 columns
+  /// That a block takes of its ring.
+  int64_t stages(const CudaGeometry &geometry) const;
+};
+
+/// What a thread makes of a product of two values (device/tile.cuh): as many rows and columns as leave none of the
+/// block without work, of those that the sums' endings have short code for.
+struct ProductTile {
+  int64_t rows = 1, columns = 1;
+  static ProductTile of(const Step &step, const Steps &steps, const CudaGeometry &geometry);
+};
+
+/// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
+/// panel of the products that it goes into needs none of it.
+int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
+
+/// Whether a step's product is on tensor cores, or would be on a device that has them.
+bool usesTensorCores(const Steps &steps);
+/// Operations of the longest thing that a step makes of a contraction's sum and stores, about.
+int64_t lengthOfEnding(const Step &step);
+/// Whether an access of a kernel's space is of no row: all rows of a column read the same.
+bool isOfColumn(mlir::AffineMap access);
+
+} // namespace tutti
+
+#endif
