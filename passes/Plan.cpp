@@ -4,6 +4,7 @@
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
+#include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
@@ -184,23 +185,23 @@ private:
       return emitError(value.getLoc()) << what << " of more than 2^63 bytes: " << value.getType()
                                        << (ranges ? "; bind a smaller range with --dim" : "");
     };
-    auto named = [&](Attribute name, StringRef what, unsigned index) -> LogicalResult {
-      if (name && !cast<StringAttr>(name).empty())
+    auto named = [&](StringAttr name, StringRef what, unsigned index) -> LogicalResult {
+      if (name && !name.empty())
         return success();
       return function.emitError("expected ")
-             << what << " " << index << " of @main to have a name, as in {tutti.name = \"x\"}";
+             << what << " " << index << " of @main to have a name, as in {" << portName << " = \"x\"}";
     };
     for (BlockArgument argument : function.getArguments())
       if (unsigned i = argument.getArgNumber();
-          failed(named(function.getArgAttr(i, "tutti.name"), "argument", i)) || failed(fits(argument, "an input")))
+          failed(named(inputName(function, i), "argument", i)) || failed(fits(argument, "an input")))
         return failure();
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (failed(named(function.getResultAttr(i, "tutti.name"), "result", i)))
+      if (failed(named(outputName(function, i), "result", i)))
         return failure();
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto head = function.getResultAttrOfType<StringAttr>(i, "tutti.head"); head && !HeadText::parse(head))
-        return function.emitError("expected 'tutti.head' of result ")
-               << i << " to be a head (" << headTexts << "), got " << head;
+      if (StringAttr head = headOf(function, i); head && !HeadText::parse(head))
+        return function.emitError("expected '")
+               << headName << "' of result " << i << " to be a head (" << headTexts << "), got " << head;
     for (GetOp get : function.getOps<GetOp>())
       if (failed(fits(get, "a weight")))
         return failure();
@@ -293,14 +294,12 @@ private:
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())
-      buffers[argument] =
-          port(plan::Space::input, argument, function.getArgAttr(argument.getArgNumber(), "tutti.name"));
+      buffers[argument] = port(plan::Space::input, argument, inputName(function, argument.getArgNumber()));
     auto ret = function.getBody().front().getTerminator();
     for (OpOperand &operand : ret->getOpOperands()) {
       unsigned i = operand.getOperandNumber();
       buffers[wholeOf(operand.get())] =
-          port(plan::Space::output, operand.get(), function.getResultAttr(i, "tutti.name"),
-               function.getResultAttr(i, "tutti.head"));
+          port(plan::Space::output, operand.get(), outputName(function, i), headOf(function, i));
     }
     for (const Interval &interval : intervals) {
       buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
@@ -324,8 +323,8 @@ private:
                                   param, layout, value);
   }
 
-  Value port(plan::Space space, Value value, Attribute name, Attribute head = {}) {
-    auto text = [](Attribute attr) { return attr ? cast<StringAttr>(attr).getValue() : StringRef(); };
+  Value port(plan::Space space, Value value, StringAttr name, StringAttr head = {}) {
+    auto text = [](StringAttr attr) { return attr ? attr.getValue() : StringRef(); };
     return buffer(space, typeOf(value), 0, plan::PortAttr::get(module.getContext(), text(name), text(head)));
   }
 

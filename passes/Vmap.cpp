@@ -3,6 +3,7 @@
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
+#include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
 
@@ -141,8 +142,7 @@ private:
     OpBuilder builder = OpBuilder::atBlockEnd(now);
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
       auto type = typeOf(argument);
-      bool perMember = bool(function.getArgAttr(i, "tutti.per_member"));
-      now->addArgument(perMember ? addMemberAxis(type, activeSize()) : type, argument.getLoc());
+      now->addArgument(isPerMember(function, i) ? addMemberAxis(type, activeSize()) : type, argument.getLoc());
     }
     SmallVector<SmallVector<Value>> results; // by result, of each group
     auto undo = [&] {                        // the model stays as it was
@@ -209,10 +209,7 @@ private:
   /// Appends the heads that result `index` asks for, and their attributes.
   LogicalResult applyHeads(func::FuncOp function, unsigned index, Value members, OpBuilder &builder,
                            SmallVectorImpl<Value> &values, SmallVectorImpl<DictionaryAttr> &attributes) {
-    SmallVector<StringRef> heads = {"members"};
-    if (auto asked = function.getResultAttrOfType<ArrayAttr>(index, "tutti.heads"))
-      heads = llvm::map_to_vector(asked.getAsRange<StringAttr>(), [](StringAttr head) { return head.getValue(); });
-    for (StringRef head : heads) {
+    for (StringRef head : headsAsked(function, index)) {
       Value value = members;
       std::optional<HeadText> asked = HeadText::parse(head);
       if (!asked)
@@ -230,10 +227,7 @@ private:
         value = HeadOp::create(builder, members.getLoc(), type[0], properties.kind, members, properties.q);
       }
       values.push_back(value);
-      NamedAttrList named(function.getResultAttrDict(index));
-      named.erase("tutti.heads");
-      named.set("tutti.head", builder.getStringAttr(head));
-      attributes.push_back(named.getDictionary(&getContext()));
+      attributes.push_back(withHead(function, index, head));
     }
     return success();
   }

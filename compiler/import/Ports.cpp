@@ -2,6 +2,8 @@
 // What can be asked of an imported module.
 #include "compiler/import/Ports.h"
 #include "compiler/Error.h"
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Ports.h"
 #include "runtime/schema/FileName.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -15,11 +17,11 @@ func::FuncOp mainOf(ModuleOp module) { return cast<func::FuncOp>(SymbolTable::lo
 Ports portsOf(func::FuncOp main) {
   Ports ports;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    ports.inputs.push_back(main.getArgAttrOfType<StringAttr>(i, "tutti.name").str());
+    ports.inputs.push_back(inputName(main, i).str());
     ports.types.push_back(cast<RankedTensorType>(main.getArgumentTypes()[i]));
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    ports.outputs.push_back(main.getResultAttrOfType<StringAttr>(i, "tutti.name").str());
+    ports.outputs.push_back(outputName(main, i).str());
   ports.all = ports.inputs;
   ports.ranges = getSizeRanges(main->getParentOfType<ModuleOp>());
   return ports;
@@ -53,11 +55,8 @@ llvm::Expected<unsigned> placeOf(ArrayRef<std::string> names, StringRef what, St
 static llvm::Error checkFiles(func::FuncOp main, ArrayRef<std::string> outputs) {
   std::map<std::string, std::string> taken;
   for (auto [place, name] : llvm::enumerate(outputs)) {
-    SmallVector<StringRef> heads = {"members"};
-    if (auto asked = main.getResultAttrOfType<ArrayAttr>(place, "tutti.heads"))
-      heads = llvm::to_vector(asked.getAsValueRange<StringAttr>());
-    for (StringRef head : heads) {
-      std::string port = head == "members" ? quote(name) : quote(name) + " (" + head.str() + ")";
+    for (StringRef head : headsAsked(main, place)) {
+      std::string port = head == membersHead ? quote(name) : quote(name) + " (" + head.str() + ")";
       std::string file = rt::outputFile(name, head);
       if (auto [other, fresh] = taken.try_emplace(file, port); !fresh)
         return fail(ExitCode::usage, "outputs " + other->second + " and " + port + " would both be written to " +
@@ -70,7 +69,6 @@ static llvm::Error checkFiles(func::FuncOp main, ArrayRef<std::string> outputs) 
 llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMember,
                      const std::map<std::string, std::vector<std::string>> &heads) {
   Ports ports = portsOf(main);
-  Builder b(main.getContext());
   auto twice = [](StringRef flag, StringRef name) {
     return fail(ExitCode::usage, flag + " " + shown(name) + " is given twice, in two spellings");
   };
@@ -82,7 +80,7 @@ llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMe
     if (!asked.insert(*place).second)
       return twice("--input", ports.inputs[*place]);
     if (hasAxis)
-      main.setArgAttr(*place, "tutti.per_member", b.getUnitAttr());
+      setPerMember(main, *place);
   }
   asked.clear();
   for (const auto &[name, own] : heads) {
@@ -91,8 +89,7 @@ llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMe
       return place.takeError();
     if (!asked.insert(*place).second)
       return twice("--output", ports.outputs[*place]);
-    SmallVector<StringRef> refs(own.begin(), own.end());
-    main.setResultAttr(*place, "tutti.heads", b.getStrArrayAttr(refs));
+    askHeads(main, *place, SmallVector<StringRef>(own.begin(), own.end()));
   }
   return checkFiles(main, ports.outputs);
 }

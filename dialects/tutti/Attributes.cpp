@@ -2,6 +2,7 @@
 // What a module, an input, an output and a sum say of themselves: passes read these attributes as their description has
 // them.
 #include "Module.h"
+#include "Ports.h"
 #include "Tutti.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -53,18 +54,18 @@ LogicalResult TuttiDialect::verifyOperationAttribute(Operation *op, NamedAttribu
 
 LogicalResult TuttiDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
   StringAttr name = attribute.getName();
-  if (name == "tutti.name")
+  if (name == portName)
     return isa<StringAttr>(attribute.getValue()) ? success() : expected(op, name, "a string");
-  if (name == "tutti.per_member")
+  if (name == perMemberName)
     return isa<UnitAttr>(attribute.getValue()) ? success() : expected(op, name, "without a value");
   return op->emitError() << "'" << name.getValue() << "' is no attribute of an input";
 }
 
 LogicalResult TuttiDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
   StringAttr name = attribute.getName();
-  if (name == "tutti.name" || name == "tutti.head")
+  if (name == portName || name == headName)
     return isa<StringAttr>(attribute.getValue()) ? success() : expected(op, name, "a string");
-  if (name == "tutti.heads") {
+  if (name == headsName) {
     auto heads = dyn_cast<ArrayAttr>(attribute.getValue());
     return heads && llvm::all_of(heads, llvm::IsaPred<StringAttr>) ? success()
                                                                    : expected(op, name, "a list of strings");

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace tutti {
 
 std::optional<HeadText> HeadText::parse(StringRef text) {
-  if (text == "members")
+  if (text == membersHead)
     return HeadText();
   double q;
   if (text.consume_front("quantile:")) {

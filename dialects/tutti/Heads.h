@@ -10,6 +10,9 @@ namespace tutti {
 /// What a text can be, for messages.
 constexpr llvm::StringLiteral headTexts = "members, mean, var, std, min, max, vote and quantile:Q with 0 <= Q <= 1";
 
+/// The head that is the members' own values.
+constexpr llvm::StringLiteral membersHead = "members";
+
 /// What a head's text says; the text itself stays its name: "quantile:0.50" is told from "quantile:0.5".
 struct HeadText {
   std::optional<HeadKind> kind; ///< none: the members' own values

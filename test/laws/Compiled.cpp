@@ -3,6 +3,7 @@
 #include "Compiled.h"
 
 #include "compiler/import/Weights.h"
+#include "dialects/tutti/Ports.h"
 #include "runtime/device/cpu/Strips.h"
 
 #include "mlir/IR/Verifier.h"
@@ -65,14 +66,13 @@ llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &
     param.setPerMember(model.params.at(param.getSymName().str()).size() > 1 || model.members == 1);
   }
   auto main = ensemble.module->lookupSymbol<func::FuncOp>("main");
-  Builder builder(&context());
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    main.setArgAttr(i, "tutti.name", builder.getStringAttr("x" + std::to_string(i)));
+    setInputName(main, i, "x" + Twine(i));
     if (model.ownInputs)
-      main.setArgAttr(i, "tutti.per_member", builder.getUnitAttr());
+      setPerMember(main, i);
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    main.setResultAttr(i, "tutti.name", builder.getStringAttr("y" + std::to_string(i)));
+    setOutputName(main, i, "y" + Twine(i));
 
   return tutti::compile(request, std::move(ensemble));
 }

@@ -5,6 +5,7 @@
 #include "Within.h"
 
 #include "compiler/reference/Evaluator.h"
+#include "dialects/tutti/Ports.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "gtest/gtest.h"
@@ -46,7 +47,7 @@ static std::string mainOf(ArrayRef<Case> cases) {
     for (auto [j, argument] : llvm::enumerate(one.subject.main.getArguments())) {
       places.map(argument, body->getArgument(at));
       if (one.mix >> j & 1)
-        main->setArgAttr(at, "tutti.per_member", builder.getUnitAttr());
+        setPerMember(*main, at);
       ++at;
     }
     llvm::append_range(values, builder.clone(*one.subject.op, places)->getResults());

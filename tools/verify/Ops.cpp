@@ -4,6 +4,7 @@
 #include "Precision.h"
 
 #include "compiler/import/Weights.h"
+#include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 #include "tutti/tutti.hpp"
 
@@ -122,15 +123,15 @@ private:
     IRMapping mapping;
     for (auto [i, input] : llvm::enumerate(inputs)) {
       mapping.map(input, function.getArgument(i));
-      function.setArgAttr(i, "tutti.name", builder.getStringAttr("x" + Twine(i)));
+      setInputName(function, i, "x" + Twine(i));
       if (isLifted(input))
-        function.setArgAttr(i, "tutti.per_member", builder.getUnitAttr());
+        setPerMember(function, i);
     }
     for (Value operand : op.getOperands())
       if (!mapping.contains(operand))
         mapping.map(operand, builder.clone(*operand.getDefiningOp())->getResult(0));
     func::ReturnOp::create(builder, op.getLoc(), builder.clone(op, mapping)->getResults());
-    function.setResultAttr(0, "tutti.name", builder.getStringAttr("y"));
+    setOutputName(function, 0, "y");
     return one;
   }
 

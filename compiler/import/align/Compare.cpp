@@ -4,6 +4,7 @@
 #include "compiler/Error.h"
 #include "compiler/import/Ports.h"
 #include "compiler/import/emit/Operand.h"
+#include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 
 using namespace mlir;
@@ -54,8 +55,7 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
   for (unsigned i = 0; i < mine.getNumResults(); ++i)
     if (mine.getResultTypes()[i] != theirs.getResultTypes()[i])
-      return differs(first, other, index,
-                     "output " + quote(mine.getResultAttrOfType<StringAttr>(i, "tutti.name").getValue()),
+      return differs(first, other, index, "output " + quote(outputName(mine, i).getValue()),
                      describe(theirs.getResultTypes()[i]), describe(mine.getResultTypes()[i]));
   return llvm::Error::success();
 }

@@ -7,6 +7,7 @@
 #include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
+#include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
@@ -255,31 +256,24 @@ private:
 
   /// Names that are missing are x0, x1 ... and y0, y1 ...
   llvm::Error namePorts() {
-    Builder b(&context);
     std::set<std::string> inputs, outputs;
-    auto name = [&](Attribute attr, StringRef letter, unsigned i) -> std::optional<std::string> {
-      if (!attr)
-        return (letter + Twine(i)).str();
-      auto text = dyn_cast<StringAttr>(attr);
-      return text && !text.empty() ? std::optional(text.getValue().str()) : std::nullopt;
+    auto name = [](StringAttr given, StringRef letter, unsigned i) {
+      return given ? given.str() : (letter + Twine(i)).str();
     };
     for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-      auto given = name(main.getArgAttr(i, "tutti.name"), "x", i);
-      if (!given || !inputs.insert(*given).second)
+      std::string own = name(inputName(main, i), "x", i);
+      if (own.empty() || !inputs.insert(own).second)
         return wrongAt(main, "input " + Twine(i) + " has no name of its own");
-      main.setArgAttr(i, "tutti.name", b.getStringAttr(*given));
+      setInputName(main, i, own);
     }
     for (unsigned i = 0; i < main.getNumResults(); ++i) {
-      auto given = name(main.getResultAttr(i, "tutti.name"), "y", i);
-      if (!given || !outputs.insert(*given).second)
+      std::string own = name(outputName(main, i), "y", i);
+      if (own.empty() || !outputs.insert(own).second)
         return wrongAt(main, "output " + Twine(i) + " has no name of its own");
-      main.setResultAttr(i, "tutti.name", b.getStringAttr(*given));
+      setOutputName(main, i, own);
     }
     eraseWhatIsWrittenLater(*module);
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      main.removeArgAttr(i, "tutti.per_member");
-    for (unsigned i = 0; i < main.getNumResults(); ++i)
-      main.removeResultAttr(i, "tutti.heads");
+    eraseWhatIsAsked(main);
     return llvm::Error::success();
   }
 

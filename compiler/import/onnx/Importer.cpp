@@ -6,6 +6,7 @@
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 #include "dialects/tutti/Module.h"
+#include "dialects/tutti/Ports.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -355,7 +356,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   Block *block = main.addEntryBlock();
   for (auto [i, input] : llvm::enumerate(inputs)) {
     scope.values[input->name()] = Operand(main.getArgument(i));
-    main.setArgAttr(i, "tutti.name", builder.getStringAttr(input->name()));
+    setInputName(main, i, input->name());
   }
 
   for (const auto &[input, constant] : bound)
@@ -399,7 +400,7 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   func::ReturnOp::create(end, location, results);
   main.setFunctionType(builder.getFunctionType(argumentTypes, ValueRange(results).getTypes()));
   for (auto [i, output] : llvm::enumerate(outputs))
-    main.setResultAttr(i, "tutti.name", builder.getStringAttr(output->name()));
+    setOutputName(main, i, output->name());
   normalize(main, emit);
 
   MemberModel model;

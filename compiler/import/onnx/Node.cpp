@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of nodes.
 #include "compiler/import/onnx/Node.h"
+#include "dialects/tutti/Ports.h"
 
 using namespace mlir;
 
@@ -121,7 +122,7 @@ Type Node::elementAttr(StringRef name, Type otherwise) {
 std::string Node::toBeKnown(const Operand &x) {
   auto input = x.isValue() ? dyn_cast<BlockArgument>(x.value()) : BlockArgument();
   auto main = input ? dyn_cast<func::FuncOp>(input.getOwner()->getParentOp()) : func::FuncOp();
-  auto name = main ? main.getArgAttrOfType<StringAttr>(input.getArgNumber(), "tutti.name") : StringAttr();
+  StringAttr name = main ? inputName(main, input.getArgNumber()) : StringAttr();
   std::string bind = name ? "bind the input: --bind " + shown(name.getValue()) + "=FILE.npy"
                           : "bind the inputs that it is computed from: --bind NAME=FILE.npy";
   return "make it a constant of the graph, or " + bind;
