@@ -6,6 +6,7 @@
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
+#include "passes/Limits.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
@@ -24,9 +25,6 @@ namespace tutti {
 namespace {
 
 constexpr int64_t lineBytes = 64;
-
-/// Dimensions of what an artifact's inputs, outputs and weights are, TUTTI_MAX_RANK.
-constexpr int64_t mostRank = 16;
 
 /// An intermediate tensor: when it lives, and how large it can be.
 struct Interval {
@@ -173,9 +171,9 @@ private:
 
   LogicalResult checkPorts() {
     auto fits = [&](Value value, StringRef what) -> LogicalResult {
-      if (int64_t rank = typeOf(value).getRank(); rank > mostRank)
+      if (int64_t rank = typeOf(value).getRank(); rank > mostPortRank)
         return emitError(value.getLoc()) << what << " of rank " << rank << ": " << value.getType()
-                                         << "; artifacts take at most " << mostRank
+                                         << "; artifacts take at most " << mostPortRank
                                          << " dimensions, the member axis among them";
       std::optional<Size> bytes = bytesOf(typeOf(value));
       if (bytes && largestOf(*bytes))

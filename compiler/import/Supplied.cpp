@@ -2,6 +2,7 @@
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "runtime/schema/Digest.h"
@@ -18,17 +19,17 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &
 
 namespace {
 
-/// Findings that are listed, and names that are looked through for each.
-constexpr size_t maxFindings = 64, maxNames = 4096, maxName = 200; // bytes of a name to look through
+/// Names that are looked through for the nearest one, and bytes of such a name.
+constexpr size_t mostNames = 4096, mostLetters = 200;
 
 bool isFloat(int32_t dataType) { return dataType == 1 || dataType == 10 || dataType == 11 || dataType == 16; }
 
 /// Frameworks put prefixes before names, so one that ends in the other is nearest; then few edits.
 std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
   llvm::StringRef best;
-  unsigned least = std::min<size_t>(name.size(), maxName) / 3 + 1;
-  for (llvm::StringRef other : names.take_front(maxNames)) {
-    if (other.size() > maxName || name.size() > maxName)
+  unsigned least = std::min<size_t>(name.size(), mostLetters) / 3 + 1;
+  for (llvm::StringRef other : names.take_front(mostNames)) {
+    if (other.size() > mostLetters || name.size() > mostLetters)
       continue;
     unsigned distance = other.ends_with(name) || name.ends_with(other) ? 0 : other.edit_distance(name, true, least);
     if (distance < least) {
@@ -53,7 +54,7 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
   std::string list;
   size_t findings = 0;
   auto add = [&](const std::string &line) {
-    if (++findings <= maxFindings)
+    if (++findings <= mostMisfits)
       list += "\n  " + line;
   };
   for (const Wanted &each : wanted) {
@@ -62,7 +63,7 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
     if (at == weights.tensors.end()) {
       if (each.used && isFloat(each.dataType) && !each.dims.empty())
         add("missing: " + quote(each.name) + ", " + expected.str() +
-            (findings < maxFindings ? nearest(each.name, extra) : ""));
+            (findings < mostMisfits ? nearest(each.name, extra) : ""));
     } else if (at->second.dataType != each.dataType || at->second.dims != each.dims) {
       add("does not fit: " + quote(each.name) + " is " + at->second.str() + ", expected " + expected.str());
     }
@@ -72,8 +73,8 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
         ", is no initializer of the model");
   if (!findings)
     return llvm::Error::success();
-  if (findings > maxFindings)
-    list += "\n  and " + std::to_string(findings - maxFindings) + " more";
+  if (findings > mostMisfits)
+    list += "\n  and " + std::to_string(findings - mostMisfits) + " more";
   return fail(ExitCode::usage,
               "the weights in " + quote(files.weights) + " are not those of " + quote(files.model) + ":" + list);
 }

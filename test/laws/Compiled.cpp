@@ -2,8 +2,11 @@
 // From a model's text to an artifact in memory, and calls of it.
 #include "Compiled.h"
 
+#include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/Ports.h"
+#include "passes/Limits.h"
+#include "runtime/core/Check.h"
 #include "runtime/device/cpu/Strips.h"
 
 #include "mlir/IR/Verifier.h"
@@ -19,6 +22,10 @@ using namespace mlir;
 
 static tutti::rt::Strips::When when;
 tutti::rt::Strips::When tutti::rt::stripsWhen() { return when; }
+
+// What the compiler lets through, the runtime takes.
+static_assert(tutti::mostPortRank == TUTTI_MAX_RANK && tutti::mostPorts == tutti::rt::kMaxPorts &&
+              tutti::mostMembers == tutti::rt::kMaxMembers && tutti::mostGroups < tutti::rt::kMaxSizes);
 
 namespace tutti::laws {
 

@@ -2,6 +2,7 @@
 // Unequal members: groups of equal ones, and their modules made one.
 #include "compiler/import/align/Groups.h"
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Member.h"
 #include "compiler/import/align/Compare.h"
 #include "dialects/tutti/Module.h"
@@ -11,9 +12,6 @@ using namespace mlir;
 
 namespace tutti {
 namespace {
-
-/// Each has a size of its own, which kernels get as a parameter.
-constexpr size_t mostGroups = 48;
 
 /// Where the names of a member's inputs or outputs part from member 0's; empty if they do not.
 std::string otherNames(const Ports &first, const Ports &own) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointwise ops, and the folding of constants.
 #include "compiler/import/emit/Emit.h"
+#include "compiler/import/Limits.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,9 +79,9 @@ const WeightSource *Emit::sourceOf(Value value) const {
 bool Emit::fits(ArrayRef<Size> sizes) {
   std::optional<Size> count = tutti::product(sizes);
   bool simple = llvm::all_of(sizes, [](const Size &size) { return size.getSymbols().size() <= 8; });
-  if (sizes.size() <= 32 && simple && count)
+  if (sizes.size() <= mostRank && simple && count)
     return true;
-  if (sizes.size() > 32)
+  if (sizes.size() > mostRank)
     unsupported("a tensor of rank " + Twine(sizes.size()));
   else
     unsupported("a tensor of shape " + tutti::str(sizes));

@@ -2,6 +2,7 @@
 // Reading of safetensors headers.
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/Sizes.h"
 
@@ -14,10 +15,6 @@
 namespace tutti {
 
 namespace {
-
-/// The reference implementation reads no longer header; ranks past 32 we do not hold.
-constexpr uint64_t maxHeader = 100'000'000;
-constexpr size_t maxRank = 32;
 
 struct Type {
   llvm::StringRef name, ours;
@@ -117,9 +114,10 @@ public:
   bool number_unsigned(uint64_t value) {
     if (place != Place::dims && place != Place::ends)
       return wrong("a number");
-    if (value > uint64_t(INT64_MAX) || numbers.size() == maxRank)
+    if (value > uint64_t(INT64_MAX) || numbers.size() == mostRank)
       return no("tensor " + quote(tensor) + " has " +
-                (value > uint64_t(INT64_MAX) ? "a number past 2^63" : "more than 32 dims"));
+                (value > uint64_t(INT64_MAX) ? std::string("a number past 2^63")
+                                             : "more than " + std::to_string(mostRank) + " dims"));
     numbers.push_back(value);
     return true;
   }
@@ -181,7 +179,7 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::Str
   if (size < 8)
     return wrong("it has " + llvm::Twine(size) + " bytes, too few for the length of a header");
   uint64_t length = llvm::support::endian::read64le((*mapped)->data());
-  if (length > maxHeader || length > size - 8)
+  if (length > mostHeader || length > size - 8)
     return wrong("its header would have " + llvm::Twine(length) + " bytes, the file has " + llvm::Twine(size));
   const char *text = (*mapped)->data() + 8, *data = text + length;
   if (length == 0 || *text != '{')

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of an ONNX file as views of bytes.
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
 
@@ -68,7 +69,7 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
   if (proto.has_segment())
     return fail(ExitCode::unsupported, nameOf(proto) + " is stored in segments, which is not supported");
   SmallVector<int64_t> dims(proto.dims().begin(), proto.dims().end());
-  if (dims.size() > 32)
+  if (dims.size() > mostRank)
     return fail(ExitCode::unsupported, nameOf(proto) + " is of rank " + llvm::Twine(dims.size()));
   std::optional<int64_t> count = countOf(dims);
   int64_t bytes;

@@ -2,6 +2,7 @@
 // Protobuf's wire format, as far as it takes to step over weights.
 #include "compiler/import/files/WireScan.h"
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 
 #include <optional>
 
@@ -80,8 +81,8 @@ public:
 
   /// Copies the message in [at, end) to `out`; false: `error` says what is wrong.
   bool message(Message kind, uint64_t at, uint64_t end, std::string &out, unsigned depth = 0) {
-    if (depth > maxDepth)
-      return wrong(at, "graphs nested more than " + std::to_string(maxDepth) + " messages deep");
+    if (depth > mostMessageDepth)
+      return wrong(at, "graphs nested more than " + std::to_string(mostMessageDepth) + " messages deep");
     while (at < end) {
       uint64_t start = at;
       std::optional<uint64_t> tag = varint(at, end);
@@ -112,11 +113,10 @@ public:
         if (*length > end - at)
           return wrong(start, "a field of " + std::to_string(*length) + " bytes where " + std::to_string(end - at) +
                                   " are left");
-        // Small messages become large objects; a file of nothing but those would take many times its size in memory.
         Message kindInside = fieldOf(kind, field);
-        if (++fields > maxFields || (kindInside == Message::node && ++nodes > maxNodes))
-          return wrong(start,
-                       "more than " + std::to_string(maxNodes) + " nodes or " + std::to_string(maxFields) + " fields");
+        if (++fields > mostFields || (kindInside == Message::node && ++nodes > mostNodes))
+          return wrong(start, "more than " + std::to_string(mostNodes) + " nodes or " + std::to_string(mostFields) +
+                                  " fields");
         uint64_t inner = at;
         at += *length;
         if (kind == Message::tensor && field == rawData) {
@@ -151,9 +151,6 @@ public:
   std::string error;
 
 private:
-  static constexpr uint64_t maxFields = 2'000'000, maxNodes = 250'000;
-  static constexpr unsigned maxDepth = 64;
-
   std::optional<uint64_t> varint(uint64_t &at, uint64_t end) {
     uint64_t value = 0, start = at;
     for (int shift = 0; shift < 64 && at < end; shift += 7) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
 #include "compiler/Error.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
@@ -23,10 +24,6 @@ namespace tutti {
 bool isMlir(StringRef path) { return path.ends_with(".mlir"); }
 
 namespace {
-
-constexpr unsigned maxRank = 32, maxPorts = 4096, maxSymbols = 256, maxDiagnostics = 16;
-constexpr int64_t maxMembers = 1 << 20, maxElements = int64_t(1) << 44, maxCopies = 1 << 14, maxDepth = 64,
-                  maxWritten = int64_t(1) << 24, maxSources = 1 << 20;
 
 class Reader {
 public:
@@ -112,11 +109,11 @@ private:
       return wrong("a resource of alignment 0");
     if (std::optional<size_t> at = tooDeep(text))
       return wrong("line " + Twine(text.take_front(*at).count('\n') + 1) + " is nested more than " +
-                   Twine(maxMlirDepth) + " deep");
+                   Twine(mostNesting) + " deep");
     std::string said;
     unsigned count = 0;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && ++count <= maxDiagnostics)
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && ++count <= mostDiagnostics)
         said += (said.empty() ? "" : "\n") + placeOf(diagnostic.getLocation()) + ": " + diagnostic.str();
       return success();
     });
@@ -136,22 +133,22 @@ private:
     if (std::optional<TypeFault> fault = faultOf(given))
       return fault->unsupported ? fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + fault->what)
                                 : wrongAt(op, fault->what);
-    if (type.getRank() > maxRank)
+    if (type.getRank() > mostRank)
       return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": a tensor of rank " + Twine(type.getRank()));
     for (const Size &size : getSizes(type))
       for (const std::string &symbol : size.getSymbols()) {
         if (isActiveSize(Size::symbol(symbol)))
           return wrongAt(op, text() + ": " + quote(symbol) + " is the ensemble's own size; a model is of one member");
         symbols.insert(symbol);
-        if (symbols.size() > maxSymbols)
+        if (symbols.size() > mostSymbols)
           return fail(ExitCode::unsupported,
-                      quote(path) + " has more than " + Twine(maxSymbols) + " symbolic dimensions");
+                      quote(path) + " has more than " + Twine(mostSymbols) + " symbolic dimensions");
       }
     int64_t count = 1;
     for (const Size &size : getSizes(type))
       if (size.getFactor() < 1)
         return fail(ExitCode::unsupported, placeOf(op->getLoc()) + ": " + text() + " has no elements");
-      else if (llvm::MulOverflow(count, size.getFactor(), count) || count > maxElements)
+      else if (llvm::MulOverflow(count, size.getFactor(), count) || count > mostElements)
         return wrongAt(op, text() + " has more elements than any memory holds");
     return llvm::Error::success();
   }
@@ -159,8 +156,8 @@ private:
   llvm::Error checkFunction(func::FuncOp function) {
     if (function.isExternal() || !llvm::hasSingleElement(function.getBody()))
       return wrongAt(function, quote(("@" + function.getSymName()).str()) + " has no body of one block");
-    if (function.getNumArguments() > maxPorts || function.getNumResults() > maxPorts)
-      return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(maxPorts) + " inputs or outputs");
+    if (function.getNumArguments() > mostPorts || function.getNumResults() > mostPorts)
+      return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(mostPorts) + " inputs or outputs");
     for (Type type : function.getArgumentTypes())
       if (llvm::Error error = checkType(function, type))
         return error;
@@ -184,8 +181,8 @@ private:
           return wrongAt(&op, "more than " + Twine(mostWindowPlaces) + " elements in all windows");
       }
       if (auto constant = dyn_cast<ConstantOp>(op))
-        if (!isa<DenseElementsAttr>(constant.getValue()) || constant.getValue().getNumElements() > maxWritten)
-          return wrongAt(&op, "a constant stands in the text as dense<...>, with at most " + Twine(maxWritten) +
+        if (!isa<DenseElementsAttr>(constant.getValue()) || constant.getValue().getNumElements() > mostWritten)
+          return wrongAt(&op, "a constant stands in the text as dense<...>, with at most " + Twine(mostWritten) +
                                   " elements");
     }
     return llvm::Error::success();
@@ -195,14 +192,14 @@ private:
   llvm::Error checkCalls(func::FuncOp function, SmallVectorImpl<func::FuncOp> &callers, int64_t &work) {
     if (llvm::is_contained(callers, function))
       return wrongAt(function, "function " + quote(("@" + function.getSymName()).str()) + " maps itself");
-    if (callers.size() == maxDepth)
+    if (callers.size() == mostCalls)
       return fail(ExitCode::unsupported,
-                  placeOf(function.getLoc()) + ": functions map each other more than " + Twine(maxDepth) + " deep");
+                  placeOf(function.getLoc()) + ": functions map each other more than " + Twine(mostCalls) + " deep");
     callers.push_back(function);
     called.insert(function);
     for (Operation &op : function.getBody().front()) {
-      if (++work > maxCopies)
-        return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(maxCopies) +
+      if (++work > mostOps)
+        return fail(ExitCode::unsupported, quote(path) + " has more than " + Twine(mostOps) +
                                                " ops, those of mapped functions counted each time");
       if (auto vmap = dyn_cast<VmapOp>(op))
         if (auto callee = module->lookupSymbol<func::FuncOp>(vmap.getCallee()))
@@ -215,12 +212,12 @@ private:
 
   llvm::Error checkStructure() {
     members = getMembers(*module).value_or(1);
-    if (members > maxMembers)
-      return wrong(membersName + " is not a number from 1 to " + Twine(maxMembers));
+    if (members > mostMembers)
+      return wrong(membersName + " is not a number from 1 to " + Twine(mostMembers));
     int64_t params = llvm::range_size(module->getOps<ParamOp>());
-    if (members * params > maxSources)
+    if (members * params > mostSources)
       return fail(ExitCode::unsupported, quote(path) + " has " + Twine(members) + " members with " + Twine(params) +
-                                             " weights each, more than " + Twine(maxSources) + " in all");
+                                             " weights each, more than " + Twine(mostSources) + " in all");
     std::vector<func::FuncOp> functions;
     for (Operation &op : *module->getBody()) {
       if (auto function = dyn_cast<func::FuncOp>(op))
@@ -294,11 +291,11 @@ private:
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (!dense)
       return no("its values are neither dense nor a dense_resource");
-    if (type.getNumElements() > maxWritten)
-      return no("more than " + Twine(maxWritten) +
+    if (type.getNumElements() > mostWritten)
+      return no("more than " + Twine(mostWritten) +
                 " elements stand in the text; give them as dense_resource or by --weights");
-    if ((written += dense.isSplat() ? 1 : type.getNumElements()) > maxWritten)
-      return no("with those before it, more than " + Twine(maxWritten) + " elements stand in the text");
+    if ((written += dense.isSplat() ? 1 : type.getNumElements()) > mostWritten)
+      return no("with those before it, more than " + Twine(mostWritten) + " elements stand in the text");
     WeightSource source = computedSource(HostTensor::fromAttr(
         dense.isSplat() ? cast<ElementsAttr>(dense.resizeSplat(RankedTensorType::get({}, type.getElementType())))
                         : cast<ElementsAttr>(value)));

@@ -9,9 +9,7 @@
 
 namespace tutti {
 
-constexpr unsigned maxMlirDepth = 200;
-/// Where the text is nested deeper than that. The parser calls itself for what is nested; text that would use up the
-/// stack is not given to it.
+/// Where the text is nested deeper than `mostNesting`: what would use up the stack is not given to the parser.
 std::optional<size_t> tooDeep(llvm::StringRef text);
 /// Where the text names an attribute or a type to use it again, by which few letters say much, or has an affine map,
 /// of which the parser makes a normal form in its own time. No model is printed with either.

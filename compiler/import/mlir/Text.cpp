@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of MLIR models: how deep it is, and weights in it.
+#include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Tutti.h"
@@ -41,7 +42,7 @@ std::optional<size_t> tooDeep(StringRef text) {
     else if (StringRef(")]}").contains(c) || (c == '>' && i && text[i - 1] != '-'))
       depth -= depth > 0;
     signs = c == '-' ? signs + 1 : c == ' ' || c == '\n' || c == '\t' ? signs : 0;
-    return depth > maxMlirDepth || signs > maxMlirDepth;
+    return depth > mostNesting || signs > mostNesting;
   });
 }
 

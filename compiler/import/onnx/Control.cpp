@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nodes with graphs in them: branches whose condition is known, and loops whose length is, step by step.
+#include "compiler/import/Limits.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
 namespace tutti {
-
-/// Steps of one loop that are put into a model one behind the other.
-constexpr int64_t maxSteps = 4096;
 
 llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, StringRef attribute,
                                            const std::string &prefix, ArrayRef<Operand> given, size_t count) {
@@ -110,8 +108,8 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
       emit.unsupported("whether it goes on is not known when compiling", unroll);
     if (emit.failed() || *go == 0 || (most && double(step) >= *most))
       break;
-    if (step == maxSteps) {
-      emit.unsupported("it runs more than " + Twine(maxSteps) + " times");
+    if (step == mostSteps) {
+      emit.unsupported("it runs more than " + Twine(mostSteps) + " times");
       break;
     }
     Results given = {Operand(scalarSource(IntegerType::get(&emit.context, 64), double(step)))};
@@ -171,8 +169,8 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
       emit.malformed("it runs along axes of lengths " + Twine(steps) + " and " + Twine(length));
     steps = length;
   }
-  if (steps > maxSteps || steps == 0)
-    emit.unsupported(steps ? "it runs more than " + Twine(maxSteps) + " times" : "it has no step");
+  if (steps > mostSteps || steps == 0)
+    emit.unsupported(steps ? "it runs more than " + Twine(mostSteps) + " times" : "it has no step");
   for (int64_t step = 0; step < steps && !emit.failed(); ++step) {
     locate(emit, scope, n.proto);
     Results given = unrolled.state;

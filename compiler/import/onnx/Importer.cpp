@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From an ONNX model to a module: its ports, limits and functions, around the walk over its graph (Walk.cpp).
 #include "compiler/import/onnx/Importer.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/NormalForm.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/onnx/Walk.h"
@@ -15,13 +16,6 @@ using namespace mlir;
 
 namespace tutti {
 namespace {
-
-/// Ranks and counts of ports that no model has; what is above them is not worth the time it would take.
-constexpr int maxRank = 32, maxPorts = 4096, maxSymbols = 256;
-/// Whole budgets of an attempt that all together may spend, and nodes that they may walk through: a file of many
-/// symbols has many attempts.
-constexpr int64_t mostBudgets = 2;
-constexpr uint64_t maxWalked = 1'000'000;
 
 class Importer {
 public:
@@ -41,7 +35,7 @@ public:
         return model.takeError();
       if (*model)
         return std::move(**model);
-      if (walk.walked > maxWalked)
+      if (walk.walked > mostWalked)
         return fail(ExitCode::unsupported,
                     quote(path) + " has many dimensions that turn out to be one, each after many nodes: give them one "
                                   "name in the model, or bind them with --dim");
@@ -146,8 +140,8 @@ llvm::Error Importer::prepare() {
   }
   if (outputs.empty())
     return wrong("the graph has no outputs");
-  if (inputs.size() > maxPorts || outputs.size() > maxPorts)
-    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxPorts) + " inputs or outputs");
+  if (inputs.size() > mostPorts || outputs.size() > mostPorts)
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(mostPorts) + " inputs or outputs");
   if (ports) {
     auto count = [&](StringRef what, size_t mine, size_t theirs) {
       return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " (" + quote(path) +
@@ -260,7 +254,7 @@ llvm::Error Importer::checkWeights() {
 
 llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference) {
   const onnx::TensorShapeProto &shape = input.type().tensor_type().shape();
-  if (shape.dim_size() > maxRank)
+  if (shape.dim_size() > mostRank)
     return fail(ExitCode::unsupported,
                 quote(path) + ": input " + quote(input.name()) + " is of rank " + llvm::Twine(shape.dim_size()));
   Sizes theirs = reference ? getSizes(*reference) : Sizes(), sizes;
@@ -300,9 +294,9 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
     llvm::Expected<Sizes> sizes = sizesOf(*input, reference);
     if (!sizes)
       return sizes.takeError();
-    if (dims.count() > maxSymbols)
+    if (dims.count() > mostSymbols)
       return fail(ExitCode::unsupported,
-                  quote(path) + " has more than " + llvm::Twine(maxSymbols) + " symbolic dimensions");
+                  quote(path) + " has more than " + llvm::Twine(mostSymbols) + " symbolic dimensions");
     types.push_back(getTensorType(*sizes, element));
     if (reference && types.back() != *reference)
       return fail(ExitCode::unsupported,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of nodes.
 #include "compiler/import/onnx/Node.h"
+#include "compiler/import/Limits.h"
 #include "dialects/tutti/Ports.h"
 
 using namespace mlir;
@@ -187,7 +188,7 @@ std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
 
 std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t rank) {
   SmallVector<int64_t> result;
-  if (rank > 64) {
+  if (rank > mostRank) {
     emit.unsupported("a tensor of rank " + Twine(rank));
     return std::nullopt;
   }

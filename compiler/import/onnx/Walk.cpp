@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The walk over nodes.
 #include "compiler/import/onnx/Walk.h"
+#include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
 namespace tutti {
-
-/// Functions in functions, entries of the report, nodes with those of all calls, and bytes of these, which are mostly
-/// names that every call looks up: what is above them is no model. Nodes and bytes are those of all attempts: a file
-/// could make us begin again for each symbol it has.
-constexpr size_t maxCalls = 64, maxFindings = 256;
-constexpr int maxOperands = 4096; // of a node
-constexpr uint64_t maxNodes = 500'000, maxBytes = uint64_t(512) << 20;
 
 Opsets opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
   Opsets opsets;
@@ -74,11 +68,11 @@ llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
 llvm::Error Walk::enter(const Scope &scope, const Nodes &body, size_t size, const llvm::StringSet<> &given) {
   nodes += body.size();
   bytes += size + body.size() * scope.prefix.size();
-  if (nodes > maxNodes)
-    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxNodes) +
+  if (nodes > mostNodesCalled)
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(mostNodesCalled) +
                                            " nodes, those of its functions counted at each call");
-  if (bytes > maxBytes)
-    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(maxBytes >> 20) +
+  if (bytes > mostBytesCalled)
+    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(mostBytesCalled >> 20) +
                                            " MiB of functions and loops with the names in them, counted at each call " +
                                            "and step");
   return check(body, given);
@@ -168,7 +162,7 @@ void Walk::report(const Scope &scope, const onnx::NodeProto &proto, ArrayRef<Ope
       ++known.count;
       return;
     }
-  if (unsupported.size() == maxFindings)
+  if (unsupported.size() == mostFindings)
     return;
   std::string types;
   for (auto [i, operand] : llvm::enumerate(operands)) {
@@ -238,8 +232,8 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     if (given > most)
       return wrong("node " + quote(name) + " (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
                    ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
-  if (std::max(proto.input_size(), proto.output_size()) > maxOperands) {
-    report(scope, proto, {}, "it has more than " + std::to_string(maxOperands) + " inputs or outputs",
+  if (std::max(proto.input_size(), proto.output_size()) > mostOperands) {
+    report(scope, proto, {}, "it has more than " + std::to_string(mostOperands) + " inputs or outputs",
            "write it as several nodes");
     return llvm::Error::success();
   }
@@ -318,9 +312,9 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
               what = "function " + quote(function.name()) + ", called by node " + quote(name) + ",";
   if (llvm::is_contained(calls, &function))
     return wrong(what + " calls itself");
-  if (calls.size() == maxCalls)
+  if (calls.size() == mostCalls)
     return fail(ExitCode::unsupported,
-                quote(path) + ": " + what + " is called through more than " + llvm::Twine(maxCalls) + " others");
+                quote(path) + ": " + what + " is called through more than " + llvm::Twine(mostCalls) + " others");
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     return wrong(what + " has " + llvm::Twine(function.input_size()) + " inputs and " +
                  llvm::Twine(function.output_size()) + " outputs, and is given " + llvm::Twine(proto.input_size()) +

@@ -256,6 +256,9 @@ void importMeanVarianceNormalization(Node &n) {
   n.set(0, e.cast(e.div(d, e.add(deviation, e.scalar(1e-9, x))), given.element()));
 }
 
+/// Channels that a local response takes together.
+static constexpr int64_t mostChannels = 1024;
+
 /// x / (bias + alpha / size sum)^beta; the sum of the squares of `size` channels around each.
 void importLRN(Node &n) {
   Emit &e = n.emit;
@@ -265,8 +268,8 @@ void importLRN(Node &n) {
   if (!expectFloats(n, given) || !expectRank(n, given, 3) || !e.isKnown(given, 1, "sums along"))
     return;
   Sizes sizes = given.sizes();
-  if (size < 1 || size > 1024) {
-    e.malformed("attribute 'size' is " + Twine(size) + " where 1 to 1024 are due");
+  if (size < 1 || size > mostChannels) {
+    e.malformed("attribute 'size' is " + Twine(size) + " where 1 to " + Twine(mostChannels) + " are due");
     return;
   }
   Operand x = widened(e, given), square = e.mul(x, x);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of recurrent ops over a known number of steps, which are put into the model one behind the other.
+#include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// Steps of one node; and what one, a product and a few functions, takes of the budget.
-static constexpr int64_t maxSteps = 4096, stepCost = 2048;
+/// What a step, a product and a few functions, takes of the budget.
+static constexpr int64_t stepCost = 2048;
 
 namespace {
 struct Activation {
@@ -249,8 +250,8 @@ bool Recurrent::read() {
                 (named == width ? "" : ", where attribute 'hidden_size' is " + std::to_string(named)));
     return false;
   }
-  if (steps > maxSteps) {
-    e.unsupported("it has more than " + Twine(maxSteps) + " steps");
+  if (steps > mostSteps) {
+    e.unsupported("it has more than " + Twine(mostSteps) + " steps");
     return false;
   }
   if (steps * directions * stepCost > e.budget) {

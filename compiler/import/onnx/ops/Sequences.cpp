@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of sequences of tensors, whose lengths and places are known when compiling, so that nothing is left of them.
+#include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
 using namespace mlir;
 
 namespace tutti {
 
-/// No model has a longer one; and what an element takes of the room for what is made while importing.
-static constexpr size_t maxLength = 4096;
+/// What an element takes of the room for what is made while importing.
 static constexpr int64_t elementCost = 16;
 
 bool affordSequence(Emit &emit, size_t count) {
-  int64_t cost = elementCost * int64_t(std::min(count, maxLength));
-  if (count <= maxLength && cost <= emit.budget) {
+  int64_t cost = elementCost * int64_t(std::min<size_t>(count, mostTensors));
+  if (count <= mostTensors && cost <= emit.budget) {
     emit.budget -= cost;
     return true;
   }
-  emit.unsupported(count > maxLength ? "makes a sequence of more than " + Twine(maxLength) + " tensors"
-                                     : "makes more sequences than there is room for",
+  emit.unsupported(count > mostTensors ? "makes a sequence of more than " + Twine(mostTensors) + " tensors"
+                                       : "makes more sequences than there is room for",
                    "export the model with one tensor in its place");
   return false;
 }

@@ -29,7 +29,7 @@ static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, A
   Emit &e = n.emit;
   size_t axes = kernel.size();
   auto nothing = [](const Operand &) { return std::nullopt; }; // behind a problem
-  if (axes > size_t(maxAxes))
+  if (axes > size_t(mostAxes))
     return nothing(e.unsupported("an image of " + Twine(axes) + " axes"));
   auto lengths = perAxis(n, "kernel_shape", axes, 0), strides = perAxis(n, "strides", axes, 1),
        gaps = perAxis(n, "dilations", axes, 1), pads = perAxis(n, "pads", 2 * axes, 0),
@@ -56,8 +56,8 @@ static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, A
       return nothing(e.malformed("weights of length " + Twine(length) + " at steps of " + Twine(stride) +
                                  " along axis " + Twine(i + 2) + ", with padding of " + Twine(before) + " and " +
                                  Twine(behind) + ", and of " + Twine(rest) + " behind the result"));
-    if (std::max({size, length, stride, gap, before, behind, rest, shape.empty() ? 0 : shape[i]}) > maxLength)
-      return nothing(e.unsupported("an image, weights, steps, gaps or padding of more than " + Twine(maxLength) +
+    if (std::max({size, length, stride, gap, before, behind, rest, shape.empty() ? 0 : shape[i]}) > mostLength)
+      return nothing(e.unsupported("an image, weights, steps, gaps or padding of more than " + Twine(mostLength) +
                                    " elements along axis " + Twine(i + 2)));
     int64_t whole = (size - 1) * stride + (length - 1) * gap + 1 + rest;
     bool isUpper = *padding == "SAME_UPPER", isSame = isUpper || *padding == "SAME_LOWER";
@@ -72,7 +72,7 @@ static std::optional<SmallVector<Spread>> spreadsOf(Node &n, const Operand &x, A
     if (size < 1 || count < 1)
       return nothing(e.malformed(Twine(size) + " elements along axis " + Twine(i + 2) + " become " + Twine(count) +
                                  ", with padding of " + Twine(before) + " and " + Twine(behind)));
-    if (count > maxLength)
+    if (count > mostLength)
       return nothing(e.unsupported("a result of " + Twine(count) + " elements along axis " + Twine(i + 2)));
     all.push_back({size, length, stride, gap, before, count});
   }

@@ -29,7 +29,7 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
   if (axes < 1)
     return nothing(
         e.malformed("input 0 is " + x.str() + ", expected rows, channels, and an image of at least one axis"));
-  if (axes > maxAxes)
+  if (axes > mostAxes)
     return nothing(e.unsupported("an image of " + Twine(axes) + " axes"));
   std::optional<SmallVector<int64_t>> lengths = perAxis(n, "kernel_shape", axes, 0),
                                       strides = perAxis(n, "strides", axes, 1), gaps = perAxis(n, "dilations", axes, 1),
@@ -45,10 +45,10 @@ std::optional<SmallVector<Windows>> windowsOf(Node &n, const Operand &x, ArrayRe
     if (!e.isKnown(x, i + 2, "moves windows along"))
       return std::nullopt;
     int64_t size = x.sizes()[i + 2].getFixed(), length = (*lengths)[i], stride = (*strides)[i];
-    if (size < 1 || size > maxLength)
+    if (size < 1 || size > mostLength)
       return nothing(e.unsupported("an image of " + Twine(size) + " elements along axis " + Twine(i + 2)));
     int64_t gap = length == 1 ? 1 : (*gaps)[i], before = (*pads)[i], behind = (*pads)[i + axes];
-    constexpr int64_t most = maxLength;
+    constexpr int64_t most = mostLength;
     if (length < 1 || stride < 1 || gap < 1 || before < 0 || behind < 0 || (!kernel.empty() && length != kernel[i]))
       return nothing(e.malformed("windows of length " + Twine(length) + " at steps of " + Twine(stride) +
                                  " along axis " + Twine(i + 2) + ", with padding of " + Twine(before) + " and " +

@@ -8,7 +8,7 @@
 namespace tutti {
 
 /// An image of more or longer axes is no model's.
-constexpr int64_t maxAxes = 3, maxLength = 1 << 20;
+constexpr int64_t mostAxes = 3, mostLength = 1 << 20;
 
 /// The windows along an axis of the image.
 struct Windows : WindowAxis {
