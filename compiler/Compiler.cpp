@@ -9,7 +9,7 @@
 #include "compiler/artifact/Writer.h"
 #include "compiler/codegen/cpu/Build.h"
 #include "compiler/codegen/cuda/Build.h"
-#include "compiler/import/Ports.h"
+#include "compiler/import/Member.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "dialects/Dialects.h"

@@ -33,6 +33,7 @@ RULES = [
     ("compiler/import/onnx", {OURS: BELOW + ["compiler/import/*", "compiler/import/files", "compiler/import/emit",
                                              "compiler/import/onnx"], THEIRS: None}),
     ("compiler/import/mlir", {OURS: BELOW + ["compiler/import/*", "compiler/import/files", "compiler/import/mlir"], THEIRS: None}),
+    ("compiler/import/align", {OURS: BELOW + ["compiler/import/*", "compiler/import/emit", "compiler/import/align"], THEIRS: None}),
     ("compiler/import", {OURS: BELOW + ["compiler/import"], THEIRS: None}),
     ("compiler/artifact", {OURS: BELOW + ["compiler/import", "compiler/codegen/*", "compiler/codegen/cuda", "compiler/artifact"], THEIRS: None}),
     ("compiler", {OURS: ["dialects", "passes", "compiler", "runtime/schema"], THEIRS: None}),

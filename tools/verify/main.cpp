@@ -6,7 +6,6 @@
 #include "artifact_generated.h"
 #include "compiler/Compiler.h"
 #include "compiler/import/files/MappedFile.h"
-#include "compiler/import/mlir/MlirFile.h"
 #include "runtime/schema/Digest.h"
 #include "tools/models/Models.h"
 

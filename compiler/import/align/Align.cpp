@@ -2,12 +2,9 @@
 // Alignment and sharing.
 #include "compiler/import/align/Align.h"
 #include "compiler/Error.h"
-#include "compiler/import/Supplied.h"
+#include "compiler/import/Member.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/align/Compare.h"
-#include "compiler/import/files/OnnxFile.h"
-#include "compiler/import/mlir/MlirFile.h"
-#include "compiler/import/onnx/Importer.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
@@ -159,7 +156,7 @@ private:
   std::map<uint64_t, std::vector<GetOp>> byContent;
 };
 
-llvm::Expected<std::vector<Ensemble>> alignAsImported(MLIRContext &context, ArrayRef<MemberFiles> members,
+llvm::Expected<std::vector<Ensemble>> alignAsImported(MemberReader &reader, ArrayRef<MemberFiles> members,
                                                       ArrayRef<ImportOptions> bindings,
                                                       const AlignOptions &alignOptions) {
   if (members.empty())
@@ -168,45 +165,24 @@ llvm::Expected<std::vector<Ensemble>> alignAsImported(MLIRContext &context, Arra
   std::vector<MemberModel> first(bindings.size());
   std::vector<Ports> ports(bindings.size());
   std::vector<OwnConstants> constants(bindings.size());
-  std::unique_ptr<OnnxFile> file;
   for (auto [i, member] : llvm::enumerate(members)) {
-    if (isMlir(member.model) != isMlir(members[0].model))
-      return fail(ExitCode::usage, quote(member.model) + " and " + quote(members[0].model) +
-                                       " are of different formats; all members are ONNX, or all are MLIR");
-    if (!isMlir(member.model) && (i == 0 || member.model != members[i - 1].model)) {
-      llvm::Expected<std::unique_ptr<OnnxFile>> opened = OnnxFile::open(member.model);
-      if (!opened)
-        return opened.takeError();
-      file = std::move(*opened);
-    }
-    auto weights = openWeights(member);
-    if (!weights)
-      return weights.takeError();
+    if (llvm::Error error = reader.open(member))
+      return std::move(error);
     for (size_t b = 0; b < bindings.size(); ++b) {
-      std::vector<MemberModel> models;
       size_t before = ensembles[b].members.size();
-      if (isMlir(member.model)) {
-        auto read = importMlir(context, member, weights->get(), bindings[b]);
-        if (!read)
-          return read.takeError();
-        models = std::move(*read);
-      } else {
-        auto model =
-            importOnnx(context, *file, weights->get(), member, bindings[b], before ? &ports[b] : alignOptions.ports, i);
-        if (!model)
-          return model.takeError();
-        models.push_back(std::move(*model));
-      }
+      auto models = reader.read(bindings[b], before ? &ports[b] : alignOptions.ports, i);
+      if (!models)
+        return models.takeError();
+      MemberModel &model = models->front();
       if (before) {
         SmallVector<unsigned> differing;
-        if (llvm::Error error = isMlir(member.model) ? compareMlir(first[b], models[0], before)
-                                                     : compare(first[b], models[0], before, differing))
+        if (llvm::Error error = compare(first[b], model, before, reader.readsText(), differing))
           return std::move(error);
-        constants[b].add(first[b], models[0], before, differing);
+        constants[b].add(first[b], model, before, differing);
       }
-      for (MemberModel &model : models) {
-        ensembles[b].members.push_back({model.name, model.file, model.digest});
-        for (auto &[symbol, source] : model.weights) {
+      for (MemberModel &each : *models) {
+        ensembles[b].members.push_back({each.name, each.file, each.digest});
+        for (auto &[symbol, source] : each.weights) {
           Sources &sources = ensembles[b].weights[symbol];
           sources.reserve(members.size());
           sources.push_back(source);
@@ -214,8 +190,8 @@ llvm::Expected<std::vector<Ensemble>> alignAsImported(MLIRContext &context, Arra
       }
       if (before)
         continue;
-      ports[b] = portsOf(models[0]);
-      first[b] = std::move(models[0]);
+      ports[b] = portsOf(model);
+      first[b] = std::move(model);
     }
   }
   for (auto [ensemble, model, own] : llvm::zip_equal(ensembles, first, constants)) {
@@ -232,8 +208,9 @@ llvm::Expected<std::vector<Ensemble>> alignAsImported(MLIRContext &context, Arra
 llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayRef<MemberFiles> members,
                                                     ArrayRef<ImportOptions> bindings,
                                                     const AlignOptions &alignOptions) {
-  auto ensembles = alignAsImported(context, members, bindings, alignOptions);
-  if (ensembles || members.size() < 2 || isMlir(members[0].model))
+  MemberReader reader(context);
+  auto ensembles = alignAsImported(reader, members, bindings, alignOptions);
+  if (ensembles || members.size() < 2 || reader.readsText())
     return ensembles;
   // The columns that one member chooses may be evenly apart, which is a slice there, and those of another not; and one
   // may scale by 1, or by a power of two.
@@ -247,7 +224,7 @@ llvm::Expected<std::vector<Ensemble>> alignBindings(MLIRContext &context, ArrayR
   });
   if (!mayDiffer)
     return std::move(first);
-  auto again = alignAsImported(context, members, keeping, alignOptions);
+  auto again = alignAsImported(reader, members, keeping, alignOptions);
   if (!again) {
     llvm::consumeError(again.takeError());
     return std::move(first);

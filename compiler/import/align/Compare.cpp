@@ -60,8 +60,8 @@ llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, s
   return llvm::Error::success();
 }
 
-llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index,
-                    SmallVectorImpl<unsigned> &constants) {
+static llvm::Error compareOps(const MemberModel &first, const MemberModel &other, size_t index,
+                              SmallVectorImpl<unsigned> &constants) {
   if (llvm::Error error = compareOutputs(first, other, index))
     return error;
   func::FuncOp mine = mainOf(*first.module), theirs = mainOf(*other.module);
@@ -100,7 +100,7 @@ llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t i
   return llvm::Error::success();
 }
 
-llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index) {
+static llvm::Error compareText(const MemberModel &first, const MemberModel &other, size_t index) {
   auto text = [](const MemberModel &model) {
     std::string text;
     llvm::raw_string_ostream(text) << *model.module;
@@ -112,7 +112,7 @@ llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size
   func::FuncOp a = mainOf(*first.module), b = mainOf(*other.module);
   SmallVector<unsigned> constants; // of text they are not the members' own
   if (a.getFunctionType() == b.getFunctionType())
-    if (llvm::Error error = compare(first, other, index, constants))
+    if (llvm::Error error = compareOps(first, other, index, constants))
       return error;
   SmallVector<StringRef> here, there;
   StringRef(mine).split(here, '\n');
@@ -123,6 +123,11 @@ llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size
   auto at = [&](ArrayRef<StringRef> lines) { return line < lines.size() ? shown(lines[line].trim()) : "the end"; };
   return fail(ExitCode::unsupported, "member " + Twine(index) + " (" + quote(other.file) + ") differs from member 0 (" +
                                          quote(first.file) + "): " + at(there) + ", in member 0 " + at(here));
+}
+
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index, bool areText,
+                    SmallVectorImpl<unsigned> &constants) {
+  return areText ? compareText(first, other, index) : compareOps(first, other, index, constants);
 }
 
 } // namespace tutti

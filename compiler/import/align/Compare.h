@@ -11,13 +11,10 @@ namespace tutti {
 /// where they part.
 llvm::Error compareOutputs(const MemberModel &first, const MemberModel &other, size_t index);
 /// `constants`: the ops of main, by number, that are lists of integers or bools with other elements in the two: what a
-/// graph spells out as indices and masks is a member's own as its weights are.
-llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index,
+/// graph spells out as indices and masks is a member's own as its weights are. `areText`: both were read from MLIR, in
+/// whose text a constant is no member's own, and where nothing else parts them the place may be a line.
+llvm::Error compare(const MemberModel &first, const MemberModel &other, size_t index, bool areText,
                     llvm::SmallVectorImpl<unsigned> &constants);
-
-/// The same of two that were read from MLIR, in whose text a constant is no member's own: they are one but for their
-/// weights, else the first place, or line, where they part.
-llvm::Error compareMlir(const MemberModel &first, const MemberModel &other, size_t index);
 
 } // namespace tutti
 

@@ -44,7 +44,7 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
     unsigned group = 0;
     for (; group < groups.size(); ++group) {
       SmallVector<unsigned> constants; // which align() makes the members' own
-      llvm::Error parts = compare(firsts[group], *model, i, constants);
+      llvm::Error parts = compare(firsts[group], *model, i, /*areText=*/false, constants);
       bool equal = !parts;
       llvm::consumeError(std::move(parts));
       if (equal)

@@ -20,9 +20,6 @@
 using namespace mlir;
 
 namespace tutti {
-
-bool isMlir(StringRef path) { return path.ends_with(".mlir"); }
-
 namespace {
 
 class Reader {

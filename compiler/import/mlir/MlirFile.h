@@ -9,9 +9,6 @@ namespace tutti {
 
 class SafetensorsFile;
 
-/// Whether a file's name says that it is MLIR.
-bool isMlir(llvm::StringRef path);
-
 /// The members that the file holds: one, or as many as its `tutti.members` says; those after the first share its
 /// structure and have no module of their own.
 ///
