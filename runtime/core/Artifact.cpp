@@ -2,6 +2,8 @@
 // Loading: bounds, digests of header, metadata and code, the FlatBuffers verifier, the semantic check.
 #include "Artifact.h"
 
+#include "../device/Engine.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -64,7 +66,8 @@ Artifact *Artifact::open(const char *path, const void *data, size_t size, tutti_
     status = artifact->mapCode(file, error);
   if (file >= 0)
     ::close(file);
-  if (!status && (!artifact->tables.build(artifact->root()) || !artifact->weights.build()))
+  if (!status && (!artifact->tables.build(artifact->root()) || !artifact->weights.build() ||
+                  !(artifact->cuda = makeCudaDevices(*artifact))))
     status = outOfMemory(error, "the tables of an artifact", artifact->header.metadataBytes);
   if (status) {
     artifact->release();
@@ -76,6 +79,8 @@ Artifact *Artifact::open(const char *path, const void *data, size_t size, tutti_
   info.metadata_bytes = artifact->header.metadataBytes;
   return artifact;
 }
+
+Artifact::~Artifact() { destroyCudaDevices(cuda); }
 
 void Artifact::release() {
   if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)

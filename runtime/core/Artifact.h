@@ -2,13 +2,14 @@
 // A loaded artifact: the mapped file, its checked metadata and its weights.
 #pragma once
 
-#include "../device/cuda/Devices.h"
 #include "Info.h"
 #include "Weights.h"
 
 #include <atomic>
 
 namespace tutti::rt {
+
+class CudaDevices;
 
 /// Shared by its handle and its sessions; gone with the last of them.
 class Artifact {
@@ -42,11 +43,13 @@ public:
   tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
 
   Weights weights;
-  CudaDevices cuda;
+  CudaDevices *cuda = nullptr; ///< its own (device/Engine.h)
 
 private:
-  Artifact() : weights(*this), cuda(*this) {}
+  Artifact() : weights(*this) {}
+  ~Artifact();
   template <typename T, typename... Args> friend T *make(Args &&...);
+  template <typename T> friend void dispose(T *);
 
   tutti_status_t map(const char *path, tutti_error_t *error, int &file);
   tutti_status_t check(tutti_error_t *error);

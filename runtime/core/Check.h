@@ -11,6 +11,8 @@ namespace tutti::rt {
 /// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
 inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096,
                           kMaxAlternatives = 16, kMaxImages = 256;
+/// Of a step: the thread pool counts them in 31 bits.
+inline constexpr int64_t kMaxTasks = INT32_MAX;
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
 inline constexpr uint64_t kAlign = 64;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the

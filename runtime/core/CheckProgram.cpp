@@ -4,8 +4,6 @@
 #include "Geometry.h"
 #include "Memory.h"
 
-#include "../device/cpu/Pool.h"
-
 namespace tutti::rt {
 
 namespace {
@@ -324,14 +322,14 @@ private:
       return bad("step", i, "has tiles of %u to %u rows", l.row_quantum(), l.row_tile_max());
     if (l.scratch() > kMaxScratch)
       return bad("step", i, "wants %llu bytes of scratch, expected at most %llu", ull(l.scratch()), ull(kMaxScratch));
-    // Kernels count rows and tasks in 64 bits, the thread pool tasks in 31.
+    // Kernels count rows and tasks in 64 bits.
     int64_t rows, tasks;
     if (i != tasksOf)
       tasksSoFar = 0, tasksOf = i;
     if (!atMost(l.rows(), INT64_MAX / 2, rows) ||
         !checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
-        !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > Pool::kMaxTasks)
-      return bad("step", i, "has more tasks than %lld", (long long)Pool::kMaxTasks);
+        !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > kMaxTasks)
+      return bad("step", i, "has more tasks than %lld", (long long)kMaxTasks);
     return TUTTI_OK;
   }
 

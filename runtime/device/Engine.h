@@ -41,6 +41,11 @@ protected:
 Engine *makeCpuEngine(Call &call);
 Engine *makeCudaEngine(Call &call);
 
+/// What an artifact's sessions share on CUDA devices. Null when there is not enough memory; nothing else can fail, as
+/// no driver is asked for yet. Outlives the sessions.
+CudaDevices *makeCudaDevices(Artifact &artifact);
+void destroyCudaDevices(CudaDevices *devices);
+
 /// Whether this machine can run all kernels of the program on the device that the options name, and how well the worst
 /// of its code `fit`s there, to be compared with other programs'; why not, if not.
 tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,

@@ -17,7 +17,6 @@ class Pool {
 public:
   /// Runs tasks begin .. end-1. Called by several threads at once, with disjoint ranges.
   using Work = void (*)(void *context, uint32_t thread, int64_t begin, int64_t end);
-  static constexpr int64_t kMaxTasks = INT32_MAX;
 
   Pool() = default;
   Pool(const Pool &) = delete;
@@ -27,7 +26,7 @@ public:
   /// Starts threads - 1 workers; false, with errno set, when one could not be started. Once only.
   [[nodiscard]] bool start(uint32_t threads);
 
-  /// Runs `tasks` <= kMaxTasks tasks and returns when all are done. One caller at a time. Each thread has a share of
+  /// Runs `tasks` < 2^31 tasks and returns when all are done. One caller at a time. Each thread has a share of
   /// its own, the same in each call, so that what its tasks read stays in its caches; but tasks of unequal length
   /// (`even` is false) are one list, which all threads go through from the front.
   void run(int64_t tasks, Work work, void *context, bool even = true);

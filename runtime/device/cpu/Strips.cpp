@@ -126,7 +126,7 @@ bool Strips::cut(const Call &call, uint32_t threads, Phase phase) {
   Run &run = runs[phase];
   bool always = stripsWhen() == When::always;
   int64_t numMembers = phase == members ? call.numActive : 1, places = call.sizes[axis], tasks;
-  if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > Pool::kMaxTasks)
+  if (places < 1 || !checkedMul(numMembers, places, tasks) || tasks > kMaxTasks)
     return false;
   // Strips begin at a line in each buffer of their own.
   int64_t now = 0, largest = 0, end = 0, quantum = 1;

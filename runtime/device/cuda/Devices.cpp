@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds the device and context that a session asked for.
+#include "../Engine.h"
 #include "Device.h"
 
 #include <unistd.h>
@@ -52,6 +53,9 @@ tutti_status_t deviceAt(const CudaDriver &driver, uint32_t ordinal, CUdevice &de
 
 bool isEmulated(const tutti_session_options_t &options) { return options.device == TUTTI_DEVICE_EMULATED; }
 } // namespace
+
+CudaDevices *makeCudaDevices(Artifact &artifact) { return make<CudaDevices>(artifact); }
+void destroyCudaDevices(CudaDevices *devices) { dispose(devices); }
 
 /// Takes the lock and loads the driver. In a child of fork() a driver that the parent has started is of no use.
 tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {

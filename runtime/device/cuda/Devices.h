@@ -18,7 +18,8 @@ class Artifact;
 class CudaDevice;
 struct CudaTarget;
 
-/// Part of an artifact, so that there is no state outside of handles. Nothing is loaded before the first session asks.
+/// Each artifact has its own, so that there is no state outside of handles. Nothing is loaded before the first session
+/// asks.
 class CudaDevices {
 public:
   explicit CudaDevices(Artifact &artifact) : artifact(artifact) {}

@@ -31,11 +31,11 @@ Engine *makeCudaEngine(Call &call) { return make<CudaEngine>(call); }
 
 tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
                          int &fit, tutti_error_t *error) {
-  return artifact.cuda.check(program, options, fit, error);
+  return artifact.cuda->check(program, options, fit, error);
 }
 
 tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
-  if (auto status = call.artifact.cuda.acquire(*call.program, options, on, error))
+  if (auto status = call.artifact.cuda->acquire(*call.program, options, on, error))
     return status;
   driver = &on->driver;
   about = {on->target.name, on->target.emulated ? TUTTI_DEVICE_EMULATED : TUTTI_DEVICE_CUDA, uint32_t(on->device),
@@ -329,7 +329,7 @@ void CudaEngine::destroy(bool forked) {
       if (block)
         driver->cuMemFree(block);
     }
-    call.artifact.cuda.release(on);
+    call.artifact.cuda->release(on);
   }
   dispose(this);
 }
