@@ -3,6 +3,7 @@
 #include "Estimate.h"
 #include "compiler/Error.h"
 #include "compiler/codegen/cuda/Launches.h"
+#include "runtime/schema/Tile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -41,15 +42,14 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
       works.push_back(countKernel(kernel, geometry, sizes));
     return together(std::move(works));
   };
-  // As the runtime takes them: the largest tile that gives every second processor a block and is not half empty, else
-  // the smallest.
+  // As the runtime takes them.
   std::vector<LaunchWay> ways = launchWays(parts, device.limits());
   size_t taken = 0;
   for (size_t i = 0; i < ways.size(); ++i) {
     taken = i;
     result.work = count(ways[i]);
     bool last = i + 1 == ways.size();
-    if (last || (2 * result.work.blocks >= device.processors && count(ways[i + 1]).blocks > result.work.blocks))
+    if (last || rt::takesTile(result.work.blocks, count(ways[i + 1]).blocks, device.processors))
       break;
   }
   if (result.work.layers() == 0) // not even a row has room

@@ -10,9 +10,8 @@ namespace tutti::rt {
 /// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
 /// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
 /// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the first that
-/// keeps every multiprocessor busy, else the last: a node's function may change, of one context, as all here are. Its
-/// cluster may not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by
-/// one.
+/// `takesTile` (Tile.h), else the last: a node's function may change, of one context, as all here are. Its cluster may
+/// not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by one.
 class CudaEngine final : public Engine {
 public:
   explicit CudaEngine(Call &call) : call(call) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call on a CUDA device: inputs there, launches, outputs back. Nothing here allocates.
 #include "Engine.h"
+#include "Tile.h"
 
 namespace tutti::rt {
 
@@ -32,9 +33,7 @@ bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
     auto extent = [&](const Geometry &of, uint32_t d) { return unsigned(valueOf(of.grid->Get(d), sizes)); };
     // Each is below 2^31, 2^16, 2^16.
     auto blocks = [&](const Geometry &of) { return uint64_t(extent(of, 0)) * extent(of, 1) * extent(of, 2); };
-    // The largest tile that fills the device; but where a smaller one makes as few blocks, this one is half empty.
-    if (g + 1 < most &&
-        (2 * blocks(geometry) < on->target.multiprocessors || blocks(geometryOf(launch, g + 1)) <= blocks(geometry)))
+    if (g + 1 < most && !takesTile(blocks(geometry), blocks(geometryOf(launch, g + 1)), on->target.multiprocessors))
       continue;
     what.gridDimX = extent(geometry, 0);
     what.gridDimY = extent(geometry, 1);
