@@ -3,6 +3,7 @@
 #ifndef TUTTI_COMPILER_ERROR_H
 #define TUTTI_COMPILER_ERROR_H
 
+#include "runtime/schema/Exit.h"
 #include "runtime/schema/Text.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -13,19 +14,9 @@
 
 namespace tutti {
 
+using rt::ExitCode;
 /// What comes out of files stands in messages as these make it.
 using rt::quote, rt::shown;
-
-/// What the tools exit with (DESIGN, "Errors").
-enum class ExitCode : int {
-  usage = 2,       ///< a file that is not there, a name or a value that does not fit
-  malformed = 3,   ///< contents that are damaged
-  unsupported = 4, ///< well-formed, and more than we can do
-  device = 5,      ///< no device, no driver
-  resource = 6,    ///< memory, disk
-  trust = 7,       ///< a file that reaches out of its folder
-  internal = 70,   ///< our own mistake
-};
 
 class CompileError : public llvm::ErrorInfo<CompileError> {
 public:

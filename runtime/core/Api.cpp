@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C interface: argument checks, then the classes.
+#include "Exit.h"
 #include "Session.h"
 
 using namespace tutti::rt;
@@ -7,6 +8,20 @@ using namespace tutti::rt;
 uint32_t tutti_version(void) { return TUTTI_VERSION_MAJOR * 10000 + TUTTI_VERSION_MINOR * 100 + TUTTI_VERSION_PATCH; }
 
 uint32_t tutti_format_version(void) { return kFormatVersion; }
+
+/// The classes of statuses are the tools' exit codes.
+static constexpr bool areOf(ExitCode code, std::initializer_list<tutti_status_t> statuses) {
+  return std::all_of(statuses.begin(), statuses.end(), [&](tutti_status_t s) { return s >> 8 == int(code); });
+}
+static_assert(areOf(ExitCode::ok, {TUTTI_OK}));
+static_assert(areOf(ExitCode::usage,
+                    {TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH,
+                     TUTTI_NOT_BOUND, TUTTI_SHARED_WEIGHT, TUTTI_BUSY, TUTTI_FORKED}));
+static_assert(areOf(ExitCode::malformed, {TUTTI_TRUNCATED, TUTTI_DIGEST_MISMATCH, TUTTI_MALFORMED}));
+static_assert(areOf(ExitCode::unsupported, {TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED}));
+static_assert(areOf(ExitCode::device, {TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_DEVICE_LOST, TUTTI_DRIVER_ERROR}));
+static_assert(areOf(ExitCode::resource, {TUTTI_OUT_OF_MEMORY, TUTTI_IO_ERROR}));
+static_assert(areOf(ExitCode::internal, {TUTTI_INTERNAL}));
 
 const char *tutti_status_name(tutti_status_t status) {
   switch (status) {

@@ -91,7 +91,7 @@ TEST(Npy, readsVersions2And3AndRawCells) {
     ASSERT_FALSE(parse(npy(header("|V2", "(2,)"), bytes(cells), version), tensor, TUTTI_BF16));
     EXPECT_EQ(tensor.dtype, TUTTI_BF16);
   }
-  EXPECT_EQ(parse(npy(header("|V2", "(2,)"), bytes(cells)), tensor, TUTTI_F32).code, kUsage);
+  EXPECT_EQ(parse(npy(header("|V2", "(2,)"), bytes(cells)), tensor, TUTTI_F32).code, ExitCode::usage);
 }
 
 TEST(Npy, refusesDamagedFiles) {
@@ -99,10 +99,10 @@ TEST(Npy, refusesDamagedFiles) {
   Tensor tensor;
   auto code = [&](const std::string &file) { return parse(file, tensor).code; };
   std::string good = npy(header("<f4", "(2,)"), bytes(two));
-  ASSERT_EQ(code(good), kOk);
+  ASSERT_EQ(code(good), ExitCode::ok);
   for (size_t n = 0; n < good.size(); ++n)
-    EXPECT_EQ(code(good.substr(0, n)), kMalformed) << n << " bytes";
-  EXPECT_EQ(code(good + "x"), kMalformed);
+    EXPECT_EQ(code(good.substr(0, n)), ExitCode::malformed) << n << " bytes";
+  EXPECT_EQ(code(good + "x"), ExitCode::malformed);
   for (const char *text :
        {"", "{}", "{'descr': '<f4', 'shape': (2,), }", "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}",
@@ -113,9 +113,9 @@ TEST(Npy, refusesDamagedFiles) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': 2}", "{'descr': [('a', '<f4')], 'shape': (2,)}",
         "{'descr': '<f99999999999', 'fortran_order': False, 'shape': (2,)}",
         "{'descr': '', 'fortran_order': False, 'shape': (2,)}"})
-    EXPECT_EQ(code(npy(text, bytes(two))), kMalformed) << text;
-  EXPECT_EQ(code(npy(header("<U4", "(2,)"), std::string(32, 'x'))), kUsage);
-  EXPECT_EQ(code(npy(header("|O", "(2,)"), bytes(two))), kUsage);
+    EXPECT_EQ(code(npy(text, bytes(two))), ExitCode::malformed) << text;
+  EXPECT_EQ(code(npy(header("<U4", "(2,)"), std::string(32, 'x'))), ExitCode::usage);
+  EXPECT_EQ(code(npy(header("|O", "(2,)"), bytes(two))), ExitCode::usage);
 }
 
 TEST(Npy, survivesRandomHeaders) {
@@ -128,7 +128,7 @@ TEST(Npy, survivesRandomHeaders) {
       file[random() % 80] = char(random());
     Tensor tensor;
     Failure failure = parse(file, tensor);
-    EXPECT_TRUE(!failure || failure.code == kMalformed || failure.code == kUsage);
+    EXPECT_TRUE(!failure || failure.code == ExitCode::malformed || failure.code == ExitCode::usage);
   }
 }
 

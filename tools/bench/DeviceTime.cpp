@@ -46,7 +46,7 @@ public:
   Failure open(const tutti_session_options_t &options) {
     tutti_error_t error = {};
     if (tutti_status_t status = driver.load(options.device == TUTTI_DEVICE_EMULATED, &error))
-      return {status >> 8, error.message};
+      return {status, error.message};
     CUresult result = driver.cuDeviceGet(&device, int(options.ordinal));
     if (!result)
       result = driver.cuDevicePrimaryCtxRetain(&context, device);
@@ -83,7 +83,7 @@ public:
   Failure failed(CUresult result, const char *what) {
     tutti_error_t error = {};
     tutti_status_t status = driver.fail(&error, result, "CUDA device %d %s", device, what);
-    return {status >> 8, error.message};
+    return {status, error.message};
   }
 
   CudaDriver driver;

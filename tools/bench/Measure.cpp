@@ -96,8 +96,8 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
       if (name == dimension.name)
         value = bound;
     if (value < dimension.lo || value > dimension.hi)
-      return {kUsage, "dimension " + quote(dimension.name) + " is " + std::to_string(value) + ", expected " +
-                          std::to_string(dimension.lo) + " to " + std::to_string(dimension.hi)};
+      return {ExitCode::usage, "dimension " + quote(dimension.name) + " is " + std::to_string(value) + ", expected " +
+                                   std::to_string(dimension.lo) + " to " + std::to_string(dimension.hi)};
     sizes.push_back(value);
     m.sizes.emplace_back(dimension.name, value);
   }
@@ -106,7 +106,7 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
     known += (known.empty() ? "" : ", ") + quote(name);
   for (const auto &[name, value] : setup.binding)
     if (std::none_of(m.sizes.begin(), m.sizes.end(), [&](const auto &size) { return size.first == name; }))
-      return {kUsage,
+      return {ExitCode::usage,
               "there is no dimension " + quote(name) + "; the artifact has " + (known.empty() ? "none" : known)};
   return {};
 }
@@ -166,8 +166,9 @@ Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &progr
     uint64_t bytes = 0;
     rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
     if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
-      return {kResource, std::to_string(kSets) + " random inputs " + quote(port.name) + " of " + std::to_string(bytes) +
-                             " bytes each are more than this machine's memory; --dim times smaller sizes"};
+      return {ExitCode::resource, std::to_string(kSets) + " random inputs " + quote(port.name) + " of " +
+                                      std::to_string(bytes) +
+                                      " bytes each are more than this machine's memory; --dim times smaller sizes"};
     for (InputSet &set : inputs.sets) {
       set.data.emplace_back(bytes);
       fillRandom(port.dtype, set.data.back(), random);
@@ -204,7 +205,7 @@ Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
 Failure bindSet(Session &session, const InputSet &set) {
   for (const tutti_tensor_t &tensor : set.tensors)
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &tensor))
-      return {status >> 8, tutti_session_message(session.get())};
+      return {status, tutti_session_message(session.get())};
   return {};
 }
 
@@ -250,7 +251,7 @@ Failure timeCalls(Session &session, std::span<const InputSet> sets, double secon
     auto begin = Clock::now();
     tutti_status_t status = tutti_session_run(session.get());
     double elapsed = since(begin);
-    return {status ? Failure(status >> 8, tutti_session_message(session.get())) : Failure(), elapsed};
+    return {status ? Failure(status, tutti_session_message(session.get())) : Failure(), elapsed};
   };
   for (auto begin = Clock::now(); since(begin) < budget / 5;)
     if (auto [failure, elapsed] = once(); failure)

@@ -38,15 +38,15 @@ Failure parseBindings(const std::vector<std::string> &arguments, std::vector<Bin
     auto pair = splitAtLast(argument);
     auto values = pair ? parseList(pair->second) : std::nullopt;
     if (!values)
-      return {kUsage, "--dim is " + quote(argument) + ", expected NAME=VALUE or NAME=VALUE,VALUE"};
+      return {ExitCode::usage, "--dim is " + quote(argument) + ", expected NAME=VALUE or NAME=VALUE,VALUE"};
     if (bindings.empty())
       bindings.resize(values->size());
     for (const auto &[name, value] : bindings.front())
       if (name == pair->first)
-        return {kUsage, "--dim " + quote(name) + " is given twice"};
+        return {ExitCode::usage, "--dim " + quote(name) + " is given twice"};
     if (values->size() != bindings.size())
-      return {kUsage, "--dim " + quote(argument) + " has " + std::to_string(values->size()) + " values, another has " +
-                          std::to_string(bindings.size())};
+      return {ExitCode::usage, "--dim " + quote(argument) + " has " + std::to_string(values->size()) +
+                                   " values, another has " + std::to_string(bindings.size())};
     for (size_t i = 0; i < values->size(); ++i)
       bindings[i].emplace_back(pair->first, (*values)[i]);
   }
@@ -67,7 +67,7 @@ Failure addSetups(const Arguments &arguments, const Setup &common, const Binding
     std::string all;
     for (const tutti_session_options_t &options : chosen)
       all += (all.empty() ? "" : "; ") + dimensionsText(artifact.programs()[options.program]);
-    return {kUsage, "--dim leaves a choice of programs: " + all};
+    return {ExitCode::usage, "--dim leaves a choice of programs: " + all};
   }
   for (const tutti_session_options_t &options : chosen) {
     setups.push_back(common);
@@ -198,12 +198,12 @@ Failure bench(const Arguments &arguments) {
   uint32_t threads = setup.options.threads;
   if (arguments.artifact.empty()) {
     if (!arguments.peaks)
-      return {kUsage, "there is no artifact to time; without one, --peaks measures the machine"};
+      return {ExitCode::usage, "there is no artifact to time; without one, --peaks measures the machine"};
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-      return {kDevice, "this CPU has no AVX2, which the peaks are measured by"};
+      return {ExitCode::device, "this CPU has no AVX2, which the peaks are measured by"};
     double flops = peakFlops(threads), rate = readRate(std::max<uint64_t>(arguments.bytes, 64), threads);
     if (rate == 0)
-      return {kResource, "there is no memory for " + std::to_string(arguments.bytes) + " bytes"};
+      return {ExitCode::resource, "there is no memory for " + std::to_string(arguments.bytes) + " bytes"};
     json = {{"threads", threads}, {"flops", flops}, {"bytes", arguments.bytes}, {"bytes_per_s", rate}};
     std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
                 static_cast<unsigned long long>(arguments.bytes));
@@ -224,7 +224,7 @@ Failure bench(const Arguments &arguments) {
       if (auto failure = benchOne(arguments, each, json.back()))
         return failure;
       if (std::fflush(stdout) != 0)
-        return {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
+        return {ExitCode::resource, std::string("cannot write to stdout: ") + std::strerror(errno)};
     }
   }
   if (arguments.json.empty())

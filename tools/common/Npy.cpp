@@ -184,7 +184,7 @@ std::vector<char> transposed(const std::vector<char> &data, const std::vector<in
 } // namespace
 
 Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t expected, Tensor &tensor) {
-  auto bad = [&](const std::string &what) { return Failure(kMalformed, quote(name) + " " + what); };
+  auto bad = [&](const std::string &what) { return Failure(ExitCode::malformed, quote(name) + " " + what); };
   if (file.substr(0, kMagic.size()) != kMagic || file.size() < 12)
     return bad("is no .npy file");
   int version = static_cast<unsigned char>(file[6]);
@@ -204,7 +204,7 @@ Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t e
   tensor.dtype = dtypeOf(descr, expected);
   tensor.dims = header.dims;
   if (tensor.dtype == TUTTI_NONE)
-    return {kUsage,
+    return {ExitCode::usage,
             quote(name) + " has elements of type " + quote(header.descr) + ", expected " + tutti_dtype_name(expected)};
   uint64_t bytes = descr.cell;
   for (int64_t dim : header.dims)
@@ -227,7 +227,7 @@ Failure parseNpy(std::string_view file, const std::string &name, tutti_dtype_t e
 }
 
 Failure readNpy(const std::string &path, tutti_dtype_t expected, Tensor &tensor) {
-  auto cannot = [&](const char *why) { return Failure(kUsage, "cannot read " + quote(path) + ": " + why); };
+  auto cannot = [&](const char *why) { return Failure(ExitCode::usage, "cannot read " + quote(path) + ": " + why); };
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
     return cannot(std::strerror(errno));

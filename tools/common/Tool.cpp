@@ -22,9 +22,9 @@ namespace tutti::tool {
 int exitOf(const CLI::App &app, const CLI::ParseError &error) {
   std::ostringstream complaint; // with arguments in it, as they are
   if (app.exit(error, std::cout, complaint) == 0)
-    return kOk;
+    return int(ExitCode::ok);
   std::fprintf(stderr, "%s: error: %s", app.get_name().c_str(), rt::shownLines(complaint.str()).c_str());
-  return kUsage;
+  return int(ExitCode::usage);
 }
 
 std::string versionText() {
@@ -41,16 +41,16 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
   } catch (const CLI::ParseError &error) {
     return exitOf(app, error);
   } catch (const std::bad_alloc &) {
-    failure = {kResource, "not enough memory"};
+    failure = {ExitCode::resource, "not enough memory"};
   } catch (const std::exception &error) {
-    failure = {kInternal, error.what()};
+    failure = {ExitCode::internal, error.what()};
   }
   // What did not go out before is no longer there to be flushed.
   if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !failure)
-    failure = {kResource, std::string("cannot write to stdout: ") + std::strerror(errno)};
+    failure = {ExitCode::resource, std::string("cannot write to stdout: ") + std::strerror(errno)};
   if (failure)
     std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), rt::shownLines(failure.message).c_str());
-  return failure.code;
+  return int(failure.code);
 }
 
 CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
@@ -87,10 +87,10 @@ std::optional<std::vector<int64_t>> parseList(std::string_view text) {
 Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
   auto list = parseList(text);
   if (!list)
-    return {kUsage, "--active is " + quote(text) + ", expected member numbers such as 0,3,7"};
+    return {ExitCode::usage, "--active is " + quote(text) + ", expected member numbers such as 0,3,7"};
   for (int64_t value : *list) {
     if (value < 0 || value > UINT32_MAX)
-      return {kUsage, "--active has member " + std::to_string(value) + ", expected numbers from 0"};
+      return {ExitCode::usage, "--active has member " + std::to_string(value) + ", expected numbers from 0"};
     members.push_back(uint32_t(value));
   }
   return {};
@@ -153,7 +153,7 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
   if (device.starts_with("cuda:")) {
     auto ordinal = parseList(device.substr(5));
     if (!ordinal || ordinal->size() != 1 || (*ordinal)[0] < 0 || (*ordinal)[0] > INT32_MAX)
-      return {kUsage, "--device is " + quote(arguments.device) + ", expected a number after 'cuda:'"};
+      return {ExitCode::usage, "--device is " + quote(arguments.device) + ", expected a number after 'cuda:'"};
     options.ordinal = uint32_t((*ordinal)[0]);
     device = "cuda";
   }
@@ -164,12 +164,13 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
   const auto *found =
       std::find_if(std::begin(devices), std::end(devices), [&](auto &pair) { return pair.first == device; });
   if (found == std::end(devices))
-    return {kUsage, "--device is " + quote(arguments.device) + ", expected cpu, cuda, cuda:N or emulated"};
+    return {ExitCode::usage, "--device is " + quote(arguments.device) + ", expected cpu, cuda, cuda:N or emulated"};
   options.device = found->second;
   if (target.empty())
     return {};
   if (options.device > TUTTI_DEVICE_CPU)
-    return {kUsage, "--target " + quote(arguments.target) + " is a CPU level, and the device is " + arguments.device};
+    return {ExitCode::usage,
+            "--target " + quote(arguments.target) + " is a CPU level, and the device is " + arguments.device};
   options.device = TUTTI_DEVICE_CPU;
   options.target = target == "cpu"          ? nullptr
                    : target == "cpu-v3"     ? "x86-64-v3"
@@ -247,7 +248,7 @@ Failure choosePrograms(const Artifact &artifact, const Binding &binding, const t
     asked += (asked.empty() ? "" : ", ") + shown(name) + "=" + std::to_string(value);
   for (const std::string &dimensions : known)
     all += (all.empty() ? "" : "; ") + dimensions;
-  return {kUsage,
+  return {ExitCode::usage,
           "no program has " + asked + "; the artifact has " + (all.empty() ? "no dimension that a call decides" : all)};
 }
 
@@ -260,7 +261,7 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
   for (const std::string &argument : arguments) {
     auto pair = splitAtLast(argument);
     if (!pair)
-      return {kUsage, "--input is " + quote(argument) + ", expected NAME=FILE.npy"};
+      return {ExitCode::usage, "--input is " + quote(argument) + ", expected NAME=FILE.npy"};
     std::vector<size_t> found;
     for (size_t i = 0; i < ports.size(); ++i)
       if (pair->first == ports[i].name)
@@ -272,13 +273,13 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
       if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
         found.push_back(i);
     if (found.empty())
-      return {kUsage,
+      return {ExitCode::usage,
               "there is no input " + quote(pair->first) + "; the artifact has " + (known.empty() ? "none" : known)};
     if (found.size() > 1)
-      return {kUsage, quote(pair->first) + " could be input " + quote(ports[found[0]].name) + " or " +
-                          quote(ports[found[1]].name) + "; write its name as it is"};
+      return {ExitCode::usage, quote(pair->first) + " could be input " + quote(ports[found[0]].name) + " or " +
+                                   quote(ports[found[1]].name) + "; write its name as it is"};
     if (!files[found[0]].empty())
-      return {kUsage, "input " + quote(ports[found[0]].name) + " was given twice"};
+      return {ExitCode::usage, "input " + quote(ports[found[0]].name) + " was given twice"};
     files[found[0]] = pair->second;
   }
   return {};
@@ -307,16 +308,18 @@ Failure OutputFiles::enter(const std::string &folder) {
     if (mkdir(part.c_str(), 0777) == 0)
       folders.push_back(part);
     else if (errno != EEXIST)
-      return {kResource, "cannot make the folder " + quote(part) + ": " + std::strerror(errno)};
+      return {ExitCode::resource, "cannot make the folder " + quote(part) + ": " + std::strerror(errno)};
   }
   struct stat info;
   if (stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return {kResource, quote(folder) + " is not a folder"};
+    return {ExitCode::resource, quote(folder) + " is not a folder"};
   return {};
 }
 
 Failure OutputFiles::write(const std::string &path, std::initializer_list<std::string_view> parts) {
-  auto cannot = [&] { return Failure(kResource, "cannot write " + quote(path) + ": " + std::strerror(errno)); };
+  auto cannot = [&] {
+    return Failure(ExitCode::resource, "cannot write " + quote(path) + ": " + std::strerror(errno));
+  };
   struct stat info;
   // What is no file is written to, not replaced, and a link stays one.
   bool device = path.rfind("/dev/", 0) == 0 || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
@@ -374,7 +377,7 @@ Failure OutputFiles::commit() {
                                  (errno != EEXIST && rename(entry.path.c_str(), former.c_str()) == 0));
     if (entry.replaces == isThere && rename(entry.temporary.c_str(), entry.path.c_str()) == 0)
       continue;
-    Failure failure(kResource, "cannot write " + quote(entry.path) + ": " + std::strerror(errno));
+    Failure failure(ExitCode::resource, "cannot write " + quote(entry.path) + ": " + std::strerror(errno));
     for (size_t done = 0; done <= i; ++done) {
       const Entry &each = entries[done];
       if (!each.replaces && done < i)

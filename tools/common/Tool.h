@@ -3,6 +3,7 @@
 #ifndef TUTTI_TOOLS_COMMON_TOOL_H
 #define TUTTI_TOOLS_COMMON_TOOL_H
 
+#include "Exit.h"
 #include "FileName.h"
 #include "Text.h"
 #include "tutti/tutti.hpp"
@@ -18,30 +19,18 @@
 
 namespace tutti::tool {
 
-using rt::fileNameOf, rt::quote, rt::shown;
-
-/// Exit codes of all tools.
-enum Exit : int {
-  kOk = 0,
-  kDiffers = 1,
-  kUsage = 2,
-  kMalformed = 3,
-  kUnsupported = 4,
-  kDevice = 5,
-  kResource = 6,
-  kTrust = 7,
-  kInternal = 70
-};
+using rt::ExitCode, rt::fileNameOf, rt::quote, rt::shown;
 
 /// Nothing, or why a tool gives up.
 class [[nodiscard]] Failure {
 public:
   Failure() = default;
-  Failure(int code, std::string message) : code(code), message(std::move(message)) {}
-  Failure(const Error &error) : code(error.exitCode()), message(error.message()) {}
-  explicit operator bool() const { return code != kOk; }
+  Failure(ExitCode code, std::string message) : code(code), message(std::move(message)) {}
+  Failure(tutti_status_t status, std::string message) : Failure(ExitCode(status >> 8), std::move(message)) {}
+  Failure(const Error &error) : Failure(error.status(), error.message()) {}
+  explicit operator bool() const { return code != ExitCode::ok; }
 
-  int code = kOk;
+  ExitCode code = ExitCode::ok;
   std::string message;
 };
 

@@ -39,7 +39,7 @@ static llvm::Expected<WeightSource> readBound(const std::string &name, const std
       expected = tutti_dtype_t(d);
   Tensor tensor;
   if (Failure failure = readNpy(file, expected, tensor))
-    return fail(ExitCode(failure.code), "--bind " + shown(name) + ": " + failure.message);
+    return fail(failure.code, "--bind " + shown(name) + ": " + failure.message);
   if (tensor.dtype != expected)
     return fail(ExitCode::usage, "--bind " + shown(name) + "=" + shown(file) + ": the file has " +
                                      tutti_dtype_name(tensor.dtype) + ", the input is " + elementName(element));

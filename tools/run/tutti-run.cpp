@@ -30,8 +30,8 @@ Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string
   for (const tutti_port_t &port : ports) {
     std::string name = rt::outputFile(port.name, port.head);
     if (auto [it, added] = taken.emplace(name, &port); !added)
-      return {kUsage, "outputs " + described(*it->second) + " and " + described(port) + " would both be written to " +
-                          quote(name)};
+      return {ExitCode::usage, "outputs " + described(*it->second) + " and " + described(port) +
+                                   " would both be written to " + quote(name)};
     names.push_back(name);
   }
   return {};
@@ -55,8 +55,8 @@ Failure run(const Arguments &arguments) {
     return failure;
   for (size_t i = 0; i < files.size(); ++i)
     if (const tutti_port_t &port = artifact.inputs()[i]; files[i].empty())
-      return {kUsage, "input " + quote(port.name) + " is missing: add --input " + shown(port.name) + "=FILE.npy, " +
-                          tutti_dtype_name(port.dtype) + " " + dimsText(port)};
+      return {ExitCode::usage, "input " + quote(port.name) + " is missing: add --input " + shown(port.name) +
+                                   "=FILE.npy, " + tutti_dtype_name(port.dtype) + " " + dimsText(port)};
   if (auto failure = nameOutputs(artifact.outputs(), names))
     return failure;
 
@@ -77,7 +77,7 @@ Failure run(const Arguments &arguments) {
       return error;
   for (size_t i = 0; i < files.size(); ++i)
     if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound[i]))
-      return {status >> 8, shown(files[i]) + ": " + tutti_session_message(session.get())};
+      return {status, shown(files[i]) + ": " + tutti_session_message(session.get())};
 
   std::vector<double> microseconds;
   for (uint32_t i = 0; i < arguments.repeat.value_or(1); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tutti NAME ...` runs the tool tutti-NAME that lies beside it, as git does.
 #include "tutti/tutti.h"
+#include "Exit.h"
 #include "Text.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace {
 
-constexpr int kUsage = 2;
+constexpr int kUsage = int(tutti::rt::ExitCode::usage);
 
 /// The folder of this program, with a slash.
 std::string ownFolder() {

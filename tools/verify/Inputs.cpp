@@ -20,7 +20,7 @@ static Failure bindInput(Session &session, const char *name, const std::string &
                           tensor.data.data(),
                           TUTTI_MEMORY_HOST};
   if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound))
-    return {status >> 8, shown(what) + ": " + tutti_session_message(session.get())};
+    return {status, shown(what) + ": " + tutti_session_message(session.get())};
   return {};
 }
 
@@ -41,7 +41,7 @@ static Failure parseDim(const std::string &text, std::pair<std::string, int64_t>
   auto pair = splitAtLast(text);
   auto value = pair ? parseList(pair->second) : std::nullopt;
   if (!value || value->size() != 1)
-    return {kUsage, "--dim is " + quote(text) + ", expected NAME=V"};
+    return {ExitCode::usage, "--dim is " + quote(text) + ", expected NAME=V"};
   bound = {pair->first, value->front()};
   return {};
 }
@@ -70,8 +70,8 @@ Failure chooseBindings(const Arguments &a, const Artifact &artifact, const tutti
   tutti_session_options_t any = options;
   if (auto error = artifact.chooseProgram(given, any))
     return error;
-  return {kUsage, "the inputs' sizes and --dim leave no program; the inputs are for " +
-                      dimensionsText(artifact.programs()[any.program])};
+  return {ExitCode::usage, "the inputs' sizes and --dim leave no program; the inputs are for " +
+                               dimensionsText(artifact.programs()[any.program])};
 }
 
 Failure bindInputs(const Arguments &a, const Artifact &artifact, std::vector<Tensor> &inputs, Session &session) {
@@ -100,13 +100,13 @@ Failure chooseSizes(const Arguments &a, const Artifact &artifact, uint32_t index
       found = dimension.name == bound.first ? &dimension : found;
     }
     if (!found)
-      return {kUsage,
+      return {ExitCode::usage,
               "there is no dimension " + quote(bound.first) + "; the artifact has " + (known.empty() ? "none" : known)};
     if (bound.second < found->lo || bound.second > found->hi)
-      return {kUsage, "--dim " + shown(text) + ": expected a value from " + std::to_string(found->lo) + " to " +
-                          std::to_string(found->hi)};
+      return {ExitCode::usage, "--dim " + shown(text) + ": expected a value from " + std::to_string(found->lo) +
+                                   " to " + std::to_string(found->hi)};
     if (!sizes.insert(bound).second)
-      return {kUsage, "--dim " + shown(bound.first) + " is given twice"};
+      return {ExitCode::usage, "--dim " + shown(bound.first) + " is given twice"};
   }
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t d = 0; d < inputs[i].dims.size(); ++d) {
@@ -116,8 +116,8 @@ Failure chooseSizes(const Arguments &a, const Artifact &artifact, uint32_t index
           continue;
         auto [place, fresh] = sizes.emplace(dimension.name, inputs[i].dims[d]);
         if (!fresh && place->second != inputs[i].dims[d])
-          return {kUsage, "dimension " + quote(dimension.name) + " is " + std::to_string(place->second) +
-                              ", but input " + quote(port.name) + " has " + std::to_string(inputs[i].dims[d])};
+          return {ExitCode::usage, "dimension " + quote(dimension.name) + " is " + std::to_string(place->second) +
+                                       ", but input " + quote(port.name) + " has " + std::to_string(inputs[i].dims[d])};
       }
     }
   for (const tutti_dimension_t &dimension : dimensions)
@@ -154,13 +154,13 @@ Failure seedInputs(const Artifact &artifact, uint32_t index, const Ports &ports,
                   : *port.dims[d].symbol ? Size::parse(port.dims[d].symbol)
                                          : Size(port.dims[d].lo);
       if (!size)
-        return {kInternal, "input " + quote(port.name) + ": " + quote(port.dims[d].symbol) + " is no size"};
+        return {ExitCode::internal, "input " + quote(port.name) + ": " + quote(port.dims[d].symbol) + " is no size"};
       int64_t length = size->getFactor();
       for (const std::string &symbol : size->getSymbols()) {
         auto at = report.sizes.find(symbol);
         if (at == report.sizes.end()) // of a product, names are cut
-          return {kUnsupported, "input " + quote(port.name) + ": there is no dimension " + quote(symbol) +
-                                    ", or its name is too long: give the inputs as files"};
+          return {ExitCode::unsupported, "input " + quote(port.name) + ": there is no dimension " + quote(symbol) +
+                                             ", or its name is too long: give the inputs as files"};
         length *= at->second;
       }
       inputs[i].dims.push_back(length);

@@ -21,8 +21,8 @@ namespace {
 Failure failureOf(llvm::Error error) {
   Failure failure;
   llvm::handleAllErrors(
-      std::move(error), [&](const CompileError &e) { failure = {int(e.code), e.message}; },
-      [&](const llvm::ErrorInfoBase &e) { failure = {kInternal, e.message()}; });
+      std::move(error), [&](const CompileError &e) { failure = {e.code, e.message}; },
+      [&](const llvm::ErrorInfoBase &e) { failure = {ExitCode::internal, e.message()}; });
   return failure;
 }
 
@@ -36,10 +36,11 @@ std::string hex(uint64_t digest) {
 Failure checkModels(const Artifact &artifact, const std::vector<MemberFiles> &files, const ImportOptions &import) {
   auto members = artifact.members();
   if (files.size() != members.size())
-    return {kUsage, "the artifact has " + std::to_string(members.size()) +
-                        (members.size() == 1 ? " member, but " : " members, but ") + std::to_string(files.size()) +
-                        (files.size() == 1 ? " model file is" : " model files are") +
-                        " given; give those that it was compiled from, in their order"};
+    return {ExitCode::usage, "the artifact has " + std::to_string(members.size()) +
+                                 (members.size() == 1 ? " member, but " : " members, but ") +
+                                 std::to_string(files.size()) +
+                                 (files.size() == 1 ? " model file is" : " model files are") +
+                                 " given; give those that it was compiled from, in their order"};
   for (size_t i = 0; i < files.size(); ++i) {
     auto known = digestOf(files[i], import);
     if (!known)
@@ -52,10 +53,10 @@ Failure checkModels(const Artifact &artifact, const std::vector<MemberFiles> &fi
     for (size_t m = 0; m < members.size(); ++m)
       if (members[m].digest == digest)
         hint = "it is member " + std::to_string(m) + "'s: give the files in the order of the members";
-    return {kUsage, "member " + std::to_string(i) + " was compiled from " + quote(members[i].source) + " with digest " +
-                        hex(members[i].digest) + ", but " +
-                        quote((files[i].weights.empty() ? files[i].model : files[i].weights)) + " has " + hex(digest) +
-                        "; " + hint};
+    return {ExitCode::usage, "member " + std::to_string(i) + " was compiled from " + quote(members[i].source) +
+                                 " with digest " + hex(members[i].digest) + ", but " +
+                                 quote((files[i].weights.empty() ? files[i].model : files[i].weights)) + " has " +
+                                 hex(digest) + "; " + hint};
   }
   return {};
 }
@@ -145,7 +146,7 @@ Failure judgeOutputs(MLIRContext &context, const Artifact &artifact, const Sessi
     }
     ArrayRef<int64_t> dims(output->tensor.dims, output->tensor.rank);
     if (dims != ArrayRef(expected.exact.dims))
-      return {kInternal, "output " + quote(port.name) + " does not have the reference's shape"};
+      return {ExitCode::internal, "output " + quote(port.name) + " does not have the reference's shape"};
     HostTensor got = HostTensor::fromBytes(expected.exact.element, dims, output->tensor.data);
     report.rows.push_back(judge(got, expected, port.name, port.head, tutti_dtype_name(port.dtype), report.active));
   }
@@ -258,7 +259,7 @@ Failure verifyProgram(const Arguments &a, const std::vector<MemberFiles> &files,
   for (std::span side : {artifact.inputs(), artifact.outputs()})
     for (const tutti_port_t &port : side)
       if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
-        return {kMalformed,
+        return {ExitCode::malformed,
                 "the artifact's " + quote(port.name) + " is neither input nor output of " + quote(a.models[0])};
   if (auto failure = seedInputs(artifact, options.program, ports, report, session, inputs))
     return failure;
@@ -288,13 +289,13 @@ Failure verify(Arguments &a) {
     return failure;
   std::vector<std::string> names;
   if (std::string message = readModelNames(a.models, names); !message.empty())
-    return {kUsage, message};
+    return {ExitCode::usage, message};
   a.models = names;
   names.clear();
   if (std::string message = readModelNames(a.weights, names, "weights"); !message.empty())
-    return {kUsage, message};
+    return {ExitCode::usage, message};
   if (!names.empty() && a.models.size() != 1)
-    return {kUsage,
+    return {ExitCode::usage,
             "--weights gives the members of one model, but " + std::to_string(a.models.size()) + " models are given"};
   std::vector<MemberFiles> files = membersOf(a.models, names);
   if (files.size() == 1 && isMlir(a.models[0])) // one file may hold all members
@@ -308,7 +309,7 @@ Failure verify(Arguments &a) {
   if (auto failure = checkModels(artifact, files, import))
     return failure;
   if (auto error = artifact.verifyWeights())
-    return {error.exitCode(), shown(a.artifact) + ": " + error.message()};
+    return {error.status(), shown(a.artifact) + ": " + error.message()};
 
   Report report;
   tutti_session_options_t options;
@@ -342,9 +343,9 @@ Failure verify(Arguments &a) {
       return failure;
   }
   if (!llvm::all_of(reports, [](const Report &each) { return each.ok(); }))
-    return {kDiffers, "the artifact's results are not within their bounds of the float64 reference"};
+    return {ExitCode::differs, "the artifact's results are not within their bounds of the float64 reference"};
   if (!llvm::all_of(reports, [](const Report &each) { return each.opsOk(); }))
-    return {kDiffers, "an op by itself is not within its bound of the float64 reference"};
+    return {ExitCode::differs, "an op by itself is not within its bound of the float64 reference"};
   return {};
 }
 
