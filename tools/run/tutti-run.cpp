@@ -37,6 +37,85 @@ Failure nameOutputs(std::span<const tutti_port_t> ports, std::vector<std::string
   return {};
 }
 
+/// The inputs' files, read, and as they are bound.
+struct Inputs {
+  std::vector<std::string> files;
+  std::vector<Tensor> tensors;
+  std::vector<tutti_tensor_t> bound;
+};
+
+/// Which file each input comes from; none may be missing.
+Failure nameInputs(const Arguments &arguments, const Artifact &artifact, std::vector<std::string> &files) {
+  if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
+    return failure;
+  for (size_t i = 0; i < files.size(); ++i)
+    if (const tutti_port_t &port = artifact.inputs()[i]; files[i].empty())
+      return {ExitCode::usage, "input " + quote(port.name) + " is missing: add --input " + shown(port.name) +
+                                   "=FILE.npy, " + tutti_dtype_name(port.dtype) + " " + dimsText(port)};
+  return {};
+}
+
+Failure readInputs(const Artifact &artifact, Inputs &inputs) {
+  inputs.tensors.resize(inputs.files.size());
+  for (size_t i = 0; i < inputs.files.size(); ++i) {
+    const tutti_port_t &port = artifact.inputs()[i];
+    Tensor &tensor = inputs.tensors[i];
+    if (auto failure = readNpy(inputs.files[i], port.dtype, tensor))
+      return failure;
+    inputs.bound.push_back({port.name, tensor.dtype, int32_t(tensor.dims.size()), tensor.dims.data(), nullptr,
+                            tensor.data.data(), TUTTI_MEMORY_HOST});
+  }
+  return {};
+}
+
+Failure bindInputs(const Inputs &inputs, Session &session) {
+  for (size_t i = 0; i < inputs.files.size(); ++i)
+    if (tutti_status_t status = tutti_session_bind_input(session.get(), &inputs.bound[i]))
+      return {status, shown(inputs.files[i]) + ": " + tutti_session_message(session.get())};
+  return {};
+}
+
+/// Runs so often; how long each took.
+Failure timeRuns(Session &session, uint32_t runs, std::vector<double> &microseconds) {
+  for (uint32_t i = 0; i < runs; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    if (auto error = session.run())
+      return error;
+    microseconds.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+  return {};
+}
+
+/// One file for each of the program's outputs, called `names`.
+Failure writeOutputs(const std::string &folder, const std::vector<std::string> &names,
+                     std::span<const tutti_port_t> ports, const Session &session) {
+  OutputFiles out;
+  if (auto failure = out.enter(folder))
+    return failure;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const tutti_port_t &port = ports[i];
+    auto output = session.output(port.name, port.head);
+    if (!output)
+      return output.error();
+    std::string cells;
+    if (auto failure =
+            out.write(folder + "/" + names[i], {npyHeader(port.dtype, output->dims()),
+                                                npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
+      return failure;
+  }
+  return out.commit();
+}
+
+void printTimes(const tutti_session_options_t &options, const Session &session, std::vector<double> microseconds) {
+  std::sort(microseconds.begin(), microseconds.end());
+  std::string where = session.device().name;
+  if (options.device == TUTTI_DEVICE_CPU)
+    where = std::to_string(options.threads) + (options.threads == 1 ? " thread" : " threads");
+  std::printf("%zu %s on %s: median %.1f us, fastest %.1f us\n", microseconds.size(),
+              microseconds.size() == 1 ? "run" : "runs", where.c_str(), microseconds[microseconds.size() / 2],
+              microseconds[0]);
+}
+
 Failure run(const Arguments &arguments) {
   tutti_session_options_t options;
   if (auto failure = parseDevice(arguments.device, options))
@@ -50,68 +129,29 @@ Failure run(const Arguments &arguments) {
     return failure;
   // All programs have the same inputs and outputs but for their dims, so what is wrong with their names shows before a
   // device is asked for.
-  std::vector<std::string> files, names;
-  if (auto failure = matchInputs(arguments.inputs, artifact.inputs(), files))
+  Inputs inputs;
+  std::vector<std::string> names;
+  if (auto failure = nameInputs(arguments, artifact, inputs.files))
     return failure;
-  for (size_t i = 0; i < files.size(); ++i)
-    if (const tutti_port_t &port = artifact.inputs()[i]; files[i].empty())
-      return {ExitCode::usage, "input " + quote(port.name) + " is missing: add --input " + shown(port.name) +
-                                   "=FILE.npy, " + tutti_dtype_name(port.dtype) + " " + dimsText(port)};
   if (auto failure = nameOutputs(artifact.outputs(), names))
     return failure;
-
-  std::vector<Tensor> inputs(files.size());
-  std::vector<tutti_tensor_t> bound;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const tutti_port_t &port = artifact.inputs()[i];
-    if (auto failure = readNpy(files[i], port.dtype, inputs[i]))
-      return failure;
-    bound.push_back({port.name, inputs[i].dtype, int32_t(inputs[i].dims.size()), inputs[i].dims.data(), nullptr,
-                     inputs[i].data.data(), TUTTI_MEMORY_HOST});
-  }
+  if (auto failure = readInputs(artifact, inputs))
+    return failure;
   Session session;
-  if (auto failure = createSession(artifact, options, session, bound))
+  if (auto failure = createSession(artifact, options, session, inputs.bound))
     return failure;
   if (!active.empty())
     if (auto error = session.setActive(active))
       return error;
-  for (size_t i = 0; i < files.size(); ++i)
-    if (tutti_status_t status = tutti_session_bind_input(session.get(), &bound[i]))
-      return {status, shown(files[i]) + ": " + tutti_session_message(session.get())};
-
+  if (auto failure = bindInputs(inputs, session))
+    return failure;
   std::vector<double> microseconds;
-  for (uint32_t i = 0; i < arguments.repeat.value_or(1); ++i) {
-    auto start = std::chrono::steady_clock::now();
-    if (auto error = session.run())
-      return error;
-    microseconds.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-  }
-
-  OutputFiles out;
-  if (auto failure = out.enter(arguments.outputDir))
+  if (auto failure = timeRuns(session, arguments.repeat.value_or(1), microseconds))
     return failure;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const tutti_port_t &port = artifact.outputs(options.program)[i];
-    auto output = session.output(port.name, port.head);
-    if (!output)
-      return output.error();
-    std::string cells;
-    if (auto failure = out.write(
-            arguments.outputDir + "/" + names[i],
-            {npyHeader(port.dtype, output->dims()), npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
-      return failure;
-  }
-  if (auto failure = out.commit())
+  if (auto failure = writeOutputs(arguments.outputDir, names, artifact.outputs(options.program), session))
     return failure;
-  if (arguments.repeat) {
-    std::sort(microseconds.begin(), microseconds.end());
-    std::string where = session.device().name;
-    if (options.device == TUTTI_DEVICE_CPU)
-      where = std::to_string(options.threads) + (options.threads == 1 ? " thread" : " threads");
-    std::printf("%zu %s on %s: median %.1f us, fastest %.1f us\n", microseconds.size(),
-                microseconds.size() == 1 ? "run" : "runs", where.c_str(), microseconds[microseconds.size() / 2],
-                microseconds[0]);
-  }
+  if (arguments.repeat)
+    printTimes(options, session, std::move(microseconds));
   return {};
 }
 
