@@ -14,6 +14,7 @@
 #include <iostream>
 #include <sched.h>
 #include <sstream>
+#include <system_error>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,8 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
     return exitOf(app, error);
   } catch (const std::bad_alloc &) {
     failure = {ExitCode::resource, "not enough memory"};
+  } catch (const std::system_error &error) { // threads, files
+    failure = {ExitCode::resource, std::string("the system has no more: ") + error.what()};
   } catch (const std::exception &error) {
     failure = {ExitCode::internal, error.what()};
   }

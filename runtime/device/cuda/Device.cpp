@@ -220,9 +220,11 @@ tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t
     return status;
   }
   for (uint32_t i = 0; i < slots.size(); ++i)
-    if (places[i])
-      slots[i] = {block + places[i] - 1,
-                  isShared(*artifact.root().slots()->Get(i)) ? 0 : strideOf(*artifact.root().slots()->Get(i))};
+    if (places[i]) {
+      const fb::Slot &slot = *artifact.root().slots()->Get(i);
+      slots[i].stride = isShared(slot) ? 0 : strideOf(slot);
+      std::atomic_ref(slots[i].base).store(block + places[i] - 1);
+    }
   blocks[numBlocks++] = block;
   return TUTTI_OK;
 }

@@ -7,6 +7,8 @@
 
 #include "../../core/Geometry.h"
 
+#include <atomic>
+
 namespace tutti::rt {
 
 /// Shared by the sessions of an artifact that work in the context. Changed under the lock of CudaDevices only, but for
@@ -50,7 +52,9 @@ public:
   uint64_t freeBytes() const;
 
   // Weights::Mirror
-  bool holds(uint32_t slot) const override { return slots[slot].base != 0; }
+  bool holds(uint32_t slot) const override { // another session may be bringing weights, under the lock of CudaDevices
+    return std::atomic_ref(const_cast<CUdeviceptr &>(slots[slot].base)).load() != 0;
+  }
   tutti_status_t upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) override;
   void free(uint64_t address) override;
 
