@@ -5,6 +5,7 @@
 
 #include "artifact_generated.h"
 #include "compiler/Compiler.h"
+#include "compiler/import/Member.h"
 #include "tools/models/Models.h"
 
 #include <chrono>
