@@ -149,7 +149,7 @@ private:
   }
 
   llvm::Error runTo(Stage stage, ModuleOp module) {
-    DiagnosticCapture diagnostics(&context);
+    DiagnosticCapture diagnostics(&context, /*namesNodes=*/true);
     PassManager passes(&context);
     addPasses(passes, stage);
     if (failed(passes.run(module))) {

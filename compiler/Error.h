@@ -37,14 +37,14 @@ public:
 /// not endless.
 llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json = "");
 
+/// The node and the ONNX op that an op of a module was made from: "node 'linear_2' (Gemm)".
+std::string describe(mlir::Location location);
+
 /// While it lives, MLIR's diagnostics of this thread's context are collected here and printed nowhere.
 class DiagnosticCapture {
 public:
-  explicit DiagnosticCapture(mlir::MLIRContext *context)
-      : handler(context, [this](mlir::Diagnostic &diagnostic) {
-          text += (text.empty() ? "" : "; ") + diagnostic.str();
-          return mlir::success();
-        }) {}
+  /// `namesNodes`: each begins with the node of its op, where there is one.
+  explicit DiagnosticCapture(mlir::MLIRContext *context, bool namesNodes = false);
   /// What was said since the last call.
   std::string take() { return std::exchange(text, {}); }
 

@@ -12,12 +12,6 @@ namespace tutti {
 
 namespace {
 
-/// "of node 'x' ", where the location has a name.
-std::string nodeOf(Operation &op) {
-  auto named = op.getLoc()->findInstanceOf<NameLoc>();
-  return named ? "of node '" + named.getName().str() + "' " : "";
-}
-
 struct ParallelPass : impl::ParallelPassBase<ParallelPass> {
   void runOnOperation() override {
     if (failed(checkModel(getOperation())))
@@ -37,8 +31,8 @@ private:
       return op.emitOpError("does not say along which axes it is parallel: --tutti-vmap comes before this pass");
     for (const Size &size : parallel.mixedSizes())
       if (!size.isFixed())
-        return op.emitOpError() << nodeOf(op) << "is not parallel along the dimension '" << size.str()
-                                << "', whose length each call decides; bind it to one value with --dim";
+        return op.emitOpError("is not parallel along the dimension '")
+               << size.str() << "', whose length each call decides; bind it to one value with --dim";
     auto head = dyn_cast<HeadOp>(op);
     if (head && !isLifted(head.getX().getType()))
       return head.emitOpError("expected the member axis in front, got ") << head.getX().getType();

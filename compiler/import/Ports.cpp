@@ -94,13 +94,4 @@ llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMe
   return checkFiles(main, ports.outputs);
 }
 
-std::string describe(Location location) {
-  auto fused = dyn_cast<FusedLoc>(location);
-  auto op = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
-  auto name = fused && !fused.getLocations().empty() ? dyn_cast<NameLoc>(fused.getLocations()[0]) : NameLoc();
-  if (!op || !name)
-    return "an op without a node";
-  return "node " + quote(name.getName().str()) + " (" + op.str() + ")";
-}
-
 } // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What can be asked of an imported module: its inputs and outputs, and what its ops were made from.
+// What can be asked of an imported module: its inputs and outputs.
 #ifndef TUTTI_COMPILER_IMPORT_PORTS_H
 #define TUTTI_COMPILER_IMPORT_PORTS_H
 
@@ -37,9 +37,6 @@ llvm::Error askPorts(mlir::func::FuncOp main, const std::map<std::string, bool> 
 /// By input of a file, the names of its symbolic dimensions as `ImportOptions` binds them, one an axis; "" where it is
 /// fixed.
 using InputSymbols = std::map<std::string, std::vector<std::string>>;
-
-/// The node and the ONNX op that an op of the module was made from: "node 'linear_2' (Gemm)".
-std::string describe(mlir::Location location);
 
 } // namespace tutti
 
