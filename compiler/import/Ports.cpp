@@ -34,20 +34,15 @@ Ports portsOf(const MemberModel &model) {
 }
 
 llvm::Expected<unsigned> placeOf(ArrayRef<std::string> names, StringRef what, StringRef name) {
-  if (auto *found = llvm::find(names, name); found != names.end())
-    return found - names.begin();
-  SmallVector<unsigned> spelled;
+  std::vector<size_t> found = rt::findByName(std::vector<std::string_view>(names.begin(), names.end()), name);
+  if (found.size() == 1)
+    return found.front();
+  if (found.size() > 1)
+    return fail(ExitCode::usage, quote(name) + " could be " + what + " " + quote(names[found[0]]) + " or " +
+                                     quote(names[found[1]]) + "; write its name as it is");
   std::string known;
-  for (auto [place, each] : llvm::enumerate(names)) {
-    if (rt::fileNameOf(each) == name)
-      spelled.push_back(place);
+  for (const std::string &each : names)
     known += (known.empty() ? "" : ", ") + shown(each);
-  }
-  if (spelled.size() == 1)
-    return spelled.front();
-  if (spelled.size() > 1)
-    return fail(ExitCode::usage, quote(name) + " could be " + what + " " + quote(names[spelled[0]]) + " or " +
-                                     quote(names[spelled[1]]) + "; write its name as it is");
   return fail(ExitCode::usage, "no " + what + " is called " + quote(name) + "; the " + what + "s are: " + known);
 }
 

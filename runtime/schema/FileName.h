@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What inputs and outputs are called as files.
+// What inputs and outputs are called as files, and what is meant by such a name.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tutti::rt {
 
@@ -19,6 +21,18 @@ inline std::string fileNameOf(std::string_view name) {
       file += '_';
   }
   return file;
+}
+
+/// The places among `names` that a user's `wanted` can mean: of the one that is spelled so, else of all that are as
+/// file names.
+inline std::vector<size_t> findByName(std::span<const std::string_view> names, std::string_view wanted) {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == wanted)
+      return {i};
+    else if (fileNameOf(names[i]) == wanted)
+      found.push_back(i);
+  return found;
 }
 
 /// Of an output and a head: NAME.npy for the members' own values, else NAME.HEAD.npy.

@@ -144,4 +144,11 @@ TEST(Arguments, areSplitAtTheLastEqualsSign) {
   EXPECT_EQ(fileNameOf("y.quantile:0.25"), "y.quantile_0.25");
   EXPECT_EQ(fileNameOf("model/out put:0"), "model_out_put_0");
   EXPECT_EQ(fileNameOf("h\xc3\xb6he"), "h_he");
+  const std::string_view names[] = {"a/b", "a_b", "a:b", "c/d"};
+  EXPECT_EQ(findByName(names, "a_b"), (std::vector<size_t>{1})); // as it is
+  EXPECT_EQ(findByName(std::span(names).subspan(2), "c_d"), (std::vector<size_t>{1}));
+  EXPECT_EQ(findByName(std::span(names).first(1), "a_b"), (std::vector<size_t>{0}));
+  const std::string_view alike[] = {"a/b", "c", "a:b"};
+  EXPECT_EQ(findByName(alike, "a_b"), (std::vector<size_t>{0, 2}));
+  EXPECT_TRUE(findByName(alike, "d").empty());
 }

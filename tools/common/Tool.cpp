@@ -258,31 +258,25 @@ Failure choosePrograms(const Artifact &artifact, const Binding &binding, const t
 Failure matchInputs(const std::vector<std::string> &arguments, std::span<const tutti_port_t> ports,
                     std::vector<std::string> &files) {
   files.assign(ports.size(), "");
+  std::vector<std::string_view> names;
   std::string known;
-  for (const tutti_port_t &port : ports)
+  for (const tutti_port_t &port : ports) {
+    names.push_back(port.name);
     known += std::string(known.empty() ? "" : ", ") + quote(port.name);
+  }
   for (const std::string &argument : arguments) {
     auto pair = splitAtLast(argument);
     if (!pair)
       return {ExitCode::usage, "--input is " + quote(argument) + ", expected NAME=FILE.npy"};
-    std::vector<size_t> found;
-    for (size_t i = 0; i < ports.size(); ++i)
-      if (pair->first == ports[i].name)
-        found = {i};
-    for (size_t i = 0; found.empty() && i < ports.size(); ++i)
-      if (pair->first == fileNameOf(ports[i].name))
-        found.push_back(i);
-    for (size_t i = 0; found.size() == 1 && i < ports.size(); ++i)
-      if (i != found[0] && pair->first != ports[found[0]].name && pair->first == fileNameOf(ports[i].name))
-        found.push_back(i);
+    std::vector<size_t> found = findByName(names, pair->first);
     if (found.empty())
       return {ExitCode::usage,
               "there is no input " + quote(pair->first) + "; the artifact has " + (known.empty() ? "none" : known)};
     if (found.size() > 1)
-      return {ExitCode::usage, quote(pair->first) + " could be input " + quote(ports[found[0]].name) + " or " +
-                                   quote(ports[found[1]].name) + "; write its name as it is"};
+      return {ExitCode::usage, quote(pair->first) + " could be input " + quote(names[found[0]]) + " or " +
+                          quote(names[found[1]]) + "; write its name as it is"};
     if (!files[found[0]].empty())
-      return {ExitCode::usage, "input " + quote(ports[found[0]].name) + " was given twice"};
+      return {ExitCode::usage, "input " + quote(names[found[0]]) + " was given twice"};
     files[found[0]] = pair->second;
   }
   return {};

@@ -19,7 +19,7 @@
 
 namespace tutti::tool {
 
-using rt::ExitCode, rt::fileNameOf, rt::quote, rt::shown;
+using rt::ExitCode, rt::fileNameOf, rt::findByName, rt::quote, rt::shown;
 
 /// Nothing, or why a tool gives up.
 class [[nodiscard]] Failure {
