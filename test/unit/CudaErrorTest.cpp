@@ -104,6 +104,32 @@ TEST_F(Cuda, noDeviceOrNoCodeForIt) {
   EXPECT_SAYS(errorOf(spec, none), TUTTI_INVALID_ARGUMENT, "no device 9");
 }
 
+TEST_F(Cuda, whatIsChosenLeavesTheErrorAsItWas) {
+  Spec spec = cudaSpec();
+  spec.target = "x86-64-v3"; // a program for the CPU, too
+  File file = buildArtifact(spec);
+  auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+  ASSERT_TRUE(artifact.ok());
+  struct {
+    int major;
+    const char *failing;
+    tutti_device_t device;
+  } cases[] = {{9, nullptr, TUTTI_DEVICE_CUDA},
+               {8, nullptr, TUTTI_DEVICE_CPU}, // no code for this one
+               {9, "cuDeviceGetCount", TUTTI_DEVICE_CPU}};
+  for (const auto &each : cases) {
+    fake.major = each.major;
+    fake.failing = each.failing, fake.failAt = 1, fake.failure = CUDA_ERROR_INVALID_VALUE;
+    tutti_error_t error, before;
+    std::memset(&before, 0x5a, sizeof(before));
+    std::memcpy(&error, &before, sizeof(error));
+    tutti_session_options_t chosen = options(TUTTI_DEVICE_DEFAULT);
+    EXPECT_EQ(tutti_artifact_choose_device(artifact->get(), &chosen, &error), TUTTI_OK);
+    EXPECT_EQ(chosen.device, each.device);
+    EXPECT_EQ(std::memcmp(&error, &before, sizeof(error)), 0);
+  }
+}
+
 TEST_F(Cuda, moreThanTheDeviceHas) {
   Spec spec = cudaSpec();
   spec.shared = 100 << 10;
@@ -188,6 +214,26 @@ TEST_F(Cuda, everyFailingCallIsAStatusAndLeavesNothingBehind) {
       fake.reset();
       fake.lost = 0;
     }
+}
+
+TEST_F(Cuda, aDeviceThatCouldNotBeMadeIsMadeLater) {
+  File file = buildArtifact(cudaSpec());
+  auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+  ASSERT_TRUE(artifact.ok());
+  auto x = inputOf(4);
+  for (int at : {1, 2}) { // the device's stream, the session's
+    fake.reset();
+    fake.failing = "cuStreamCreate", fake.failAt = at, fake.failure = CUDA_ERROR_INVALID_VALUE;
+    EXPECT_SAYS(tutti::Session::create(*artifact, options()).error(), TUTTI_DRIVER_ERROR,
+                "Fake GPU (sm_90) gives no stream");
+    expectNothing();
+    auto session = tutti::Session::create(*artifact, options());
+    ASSERT_TRUE(session.ok()) << session.error().message();
+    ASSERT_FALSE(session->bindInput<float>("x", std::span<const float>(x), {4, kK}));
+    ASSERT_FALSE(session->run());
+    auto got = session->output("y", "mean")->as<float>();
+    EXPECT_EQ(std::vector<float>(got.begin(), got.end()), answerOf(x, {0, 1, 2}).mean);
+  }
 }
 
 TEST_F(Cuda, aFailingRunCanBeRepeated) {

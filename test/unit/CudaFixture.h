@@ -20,6 +20,9 @@ inline FakeDriver &fakeDriver() {
   return *driver;
 }
 
+/// The members of an artifact whose Spec says nothing of them.
+inline const std::vector<uint32_t> kAll{0, 1, 2};
+
 inline Spec cudaSpec(bool oneLaunch = false) {
   Spec spec;
   spec.target = "";
@@ -36,6 +39,12 @@ protected:
     setenv("TUTTI_CUDA_DRIVER", TUTTI_TEST_DRIVER, 1);
   }
   void TearDown() override {
+    expectNothing();
+    unsetenv("TUTTI_CUDA_DRIVER");
+  }
+
+  /// The driver holds nothing of ours.
+  void expectNothing() {
     EXPECT_EQ(fake.used, 0u) << "bytes of device memory";
     EXPECT_EQ(fake.contexts, 0);
     EXPECT_EQ(fake.modules, 0);
@@ -44,9 +53,7 @@ protected:
     EXPECT_EQ(fake.graphs, 0);
     EXPECT_EQ(fake.pinned, 0);
     EXPECT_EQ(fake.current(), nullptr) << "the caller's context";
-    unsetenv("TUTTI_CUDA_DRIVER");
   }
-
   static tutti_session_options_t options(tutti_device_t device = TUTTI_DEVICE_CUDA, uint32_t ordinal = 0) {
     tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
     options.device = device;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs on a CUDA device that nobody has waited for yet.
+#include "CudaFixture.h"
+
+using namespace tutti::rt::test;
+using tutti::rt::CUdeviceptr;
+
+TEST_F(Cuda, runsAsynchronously) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(6), z = inputOf(6);
+  z[3] = 2;
+  std::vector<float> first(6 * kN, -1), second(6 * kN, -1);
+  std::vector<int64_t> dims{6, kN};
+  ASSERT_FALSE(f.session.wait()) << "nothing runs";
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", first, dims));
+  ASSERT_FALSE(f.session.runAsync());
+  EXPECT_EQ(first[0], -1) << "the fake driver has done nothing yet";
+  // The next run may be prepared, and started, before the first is waited for.
+  ASSERT_FALSE(f.bind(z));
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", second, dims));
+  ASSERT_FALSE(f.session.runAsync());
+  EXPECT_EQ(first, answerOf(x, kAll).mean);
+  ASSERT_FALSE(f.session.wait());
+  EXPECT_EQ(second, answerOf(z, kAll).mean);
+}
+
+TEST_F(Cuda, runsInDeviceMemoryFollowOneAnotherWithoutWaiting) {
+  Fixture f(cudaSpec());
+  auto x = inputOf(4);
+  const int64_t in[] = {4, kK}, members[] = {3, 4, kN}, mean[] = {4, kN};
+  CUdeviceptr xs = fake.allocate(0, 4096), ys = fake.allocate(0, 3 * 4 * kN * 4), zs = fake.allocate(0, 4 * kN * 4);
+  fake.write(xs, x.data(), x.size() * 4);
+  ASSERT_FALSE(f.session.bindInput(tensorOf("x", in, 2, reinterpret_cast<void *>(xs), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(
+      f.session.bindOutput("members", tensorOf("y", members, 3, reinterpret_cast<void *>(ys), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(f.session.bindOutput("mean", tensorOf("y", mean, 2, reinterpret_cast<void *>(zs), TUTTI_MEMORY_DEVICE)));
+  fake.reset();
+  for (int i = 0; i < 5; ++i)
+    ASSERT_FALSE(f.session.runAsync());
+  EXPECT_EQ(fake.calls("kernel"), 0);
+  EXPECT_EQ(fake.calls("cuEventSynchronize") + fake.calls("cuStreamSynchronize"), 0);
+  ASSERT_FALSE(f.session.wait());
+  EXPECT_EQ(fake.calls("kernel"), 10);
+  // Another active set changes the tables, which the runs before must have read.
+  ASSERT_FALSE(f.session.runAsync());
+  std::vector<uint32_t> one{1, 0, 2};
+  ASSERT_FALSE(f.session.setActive(one));
+  ASSERT_FALSE(f.session.runAsync());
+  ASSERT_FALSE(f.session.wait());
+  std::vector<float> got(3 * 4 * kN);
+  fake.read(got.data(), ys, got.size() * 4);
+  EXPECT_EQ(got, answerOf(x, one).members);
+  for (CUdeviceptr p : {xs, ys, zs})
+    fake.free(reinterpret_cast<void *>(p));
+}
+
+// What was bound is its owner's again, once something else is bound there.
+TEST_F(Cuda, rebindingMemoryOfTheHostWaitsForWhatRuns) {
+  const int64_t in[] = {4, kK}, out[] = {4, kN};
+  auto x = inputOf(4);
+  const std::vector<float> mean = answerOf(x, kAll).mean;
+  for (bool input : {true, false})
+    for (bool pinned : {true, false}) {
+      std::vector<float> plain[2] = {mean, mean}, other = mean; // as long as either
+      Fixture f(cudaSpec());
+      float *places[2];
+      for (int i : {0, 1})
+        places[i] = pinned ? static_cast<float *>(fake.allocatePinned(mean.size() * 4)) : plain[i].data();
+      std::copy(x.begin(), x.end(), places[0]);
+      std::fill_n(places[1], mean.size(), -1.0f);
+      auto bind = [&](bool isInput, float *data) {
+        return isInput ? f.session.bindInput(tensorOf("x", in, 2, data, TUTTI_MEMORY_HOST))
+                       : f.session.bindOutput("mean", tensorOf("y", out, 2, data, TUTTI_MEMORY_HOST));
+      };
+      ASSERT_FALSE(bind(true, places[0]));
+      ASSERT_FALSE(bind(false, places[1]));
+      fake.reset();
+      ASSERT_FALSE(f.session.runAsync());
+      ASSERT_FALSE(bind(input, places[!input])) << "the same as before";
+      EXPECT_EQ(fake.calls("kernel"), 0) << "needs no waiting";
+      ASSERT_FALSE(bind(input, other.data()));
+      EXPECT_EQ(fake.calls("kernel"), 2);
+      EXPECT_TRUE(std::equal(mean.begin(), mean.end(), places[1]));
+      for (float *place : places)
+        if (pinned)
+          fake.free(place);
+    }
+}
