@@ -14,8 +14,8 @@
 #include <iostream>
 #include <sched.h>
 #include <sstream>
-#include <system_error>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace tutti::tool {
@@ -274,7 +274,7 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
               "there is no input " + quote(pair->first) + "; the artifact has " + (known.empty() ? "none" : known)};
     if (found.size() > 1)
       return {ExitCode::usage, quote(pair->first) + " could be input " + quote(names[found[0]]) + " or " +
-                          quote(names[found[1]]) + "; write its name as it is"};
+                                   quote(names[found[1]]) + "; write its name as it is"};
     if (!files[found[0]].empty())
       return {ExitCode::usage, "input " + quote(names[found[0]]) + " was given twice"};
     files[found[0]] = pair->second;
