@@ -152,12 +152,14 @@ tutti_status_t CudaDevice::allowCluster(const Geometry &launch, int64_t shared, 
   CUlaunchConfig config = {
       size(0), size(1),  size(2), launch.block->Get(0), launch.block->Get(1), launch.block->Get(2), unsigned(shared),
       nullptr, &cluster, 1};
-  if (!result)
-    result = driver.cuOccupancyMaxActiveClusters(&active, function.handle, &config);
   if (result)
     return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
                        (long long)together, target.name);
-  function.tooLarge = active == 0;
+  result = driver.cuOccupancyMaxActiveClusters(&active, function.handle, &config);
+  if (isSticky(result))
+    return driver.fail(error, result, "the room for clusters on %s cannot be asked for", target.name);
+  // Where a driver has no other answer, a launch shows whether there is room.
+  function.tooLarge = result ? result == CUDA_ERROR_INVALID_CLUSTER_SIZE : active == 0;
   return TUTTI_OK;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
-// Weights, and rows of an input, come through a ring of stages of 32 k or 64; sums stay in registers.
+// Weights come through a ring of stages of 32 k or 64, and rows of an input with them, but for slices, whose rows are
+// read by who wants them; sums stay in registers.
 //
 // The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32
 // columns, and the block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile
