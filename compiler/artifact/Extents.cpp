@@ -62,7 +62,7 @@ Extents::Grid Extents::gridOf(ArrayRef<plan::LaunchOp> parts, const CudaLaunch &
     x = tiles(*Size::parse(op.getRows()), how.rows.front());
     if (op.getLifted()) {
       Size members = Size::symbol(op.membersSize());
-      bool fits = *program.mostOf(op.membersSize()) <= mostPlaneMembers;
+      bool fits = *plan::ProgramOp(program).mostOf(op.membersSize()) <= mostPlaneMembers;
       y = of(fits ? members : Size(membersInPlane));
       if (!fits)
         z = tiles(members, membersInPlane);

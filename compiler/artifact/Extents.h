@@ -35,7 +35,7 @@ public:
 private:
   void multiply(fb::ExtentT &extent, llvm::StringRef symbol) const;
 
-  mutable plan::ProgramOp program; ///< ops are handles, whose accessors are not const
+  plan::ProgramOp program;
   std::vector<std::string> symbols;
 };
 

@@ -218,9 +218,10 @@ void Counter::countFragments(Contraction c, Share own) {
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
-  bool streams = c.streamsRows(steps, geometry), chunks = step->product == NumericsProduct::tf32x3,
-       readAhead = c.readsInput(steps, geometry) && !streams, // by slices, a stage ahead
-      copied = geometry.copyOffset >= 0 && c.copiesRows(steps), halves = left.narrow || copied;
+  // Rows of an input come with the weights, or slices read them themselves, a stage ahead.
+  bool streams = c.streamsRows(steps, geometry), readAhead = c.readsInput(steps, geometry) && !streams;
+  bool chunks = step->product == NumericsProduct::tf32x3, copied = geometry.copyOffset >= 0 && c.copiesRows(steps),
+       halves = left.narrow || copied;
   if (halves) // they are in shared memory as fragments want them
     each.left = {};
   if (copied) { // device/rows.cuh: eight loads of four elements at a time by each thread
@@ -287,7 +288,9 @@ void Counter::countFragments(Contraction c, Share own) {
   double products = chunks ? 6 : 2 * (step->product == NumericsProduct::tf32 ? 2 : 1);
   double pairs = passes * std::ceil(double(c.K) / double(32 * geometry.slices));
   bool inShared = streams || left.kind == Place::scratch;
-  if (!readAhead)
+  if (readAhead) // a pass begins with a wait for its first rows
+    step->chain.l2 += passes;
+  else
     (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
   step->chain.mma += pairs * products;

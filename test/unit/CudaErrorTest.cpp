@@ -160,11 +160,14 @@ TEST_F(Cuda, aStreamThatIsCaptured) {
   Fixture f(cudaSpec(), asked);
   auto x = inputOf(4);
   ASSERT_FALSE(f.bind(x));
+  ASSERT_FALSE(f.session.runAsync()); // is under way, and stays so
+  fake.reset();
   fake.capturing = 1;
   for (bool wait : {true, false})
     EXPECT_SAYS(wait ? f.session.run() : f.session.runAsync(), TUTTI_UNSUPPORTED, "is being captured into a graph");
+  EXPECT_EQ(fake.calls("cuStreamSynchronize") + fake.calls("cuEventSynchronize"), 0) << "that would end the capture";
   fake.capturing = 0;
-  ASSERT_FALSE(f.session.run());
+  ASSERT_FALSE(f.session.wait());
   EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members);
 }
 

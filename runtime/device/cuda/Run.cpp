@@ -192,8 +192,6 @@ tutti_status_t CudaEngine::checkStream() {
 }
 
 tutti_status_t CudaEngine::enqueue() {
-  if (auto status = checkStream())
-    return status;
   if (auto status = pinWeights())
     return status;
   if (CUresult result = copyInputs())
@@ -209,6 +207,8 @@ tutti_status_t CudaEngine::run(bool wait) {
   CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
+  if (auto refused = checkStream()) // before anything that a capture would record, or a wait that would end it
+    return refused;
   tutti_status_t status = enqueue();
   if (!status && !wait)
     if (CUresult result = driver->cuEventRecord(ended, stream))
