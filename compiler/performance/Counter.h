@@ -53,6 +53,7 @@ private:
   StepWork *step = nullptr;          ///< that is being counted
   double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
 
+  double instructionsOf(const StepWork &one) const;
   double product(llvm::ArrayRef<Size> of);
   /// Terms of each of a contraction's sums.
   double termsOf(ContractOp op);

@@ -19,6 +19,7 @@ struct DeviceModel {
   double fp64;
   double tf32; ///< multiply-adds by mma.sync
   double half; ///< the same for bf16 and f16, summed in float32
+  double wide; ///< of those by wgmma; 0: there is none
 
   // Rates of the device.
   double l2;     ///< bytes a clock

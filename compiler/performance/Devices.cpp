@@ -31,7 +31,7 @@ namespace tutti {
 //     1.98 GHz and long tensor kernels below 1.83.
 // fp32, fp64 [G].
 // tf32, half [W] on sm_80 and sm_89: the dense peak is mma.sync's (GeForce: half the rate when sums are float32).
-//     sm_90: 1024 and 2048 of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate; FlashAttention-2,
+//     sm_90: 1024 and 2048 (wide) of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate; FlashAttention-2,
 //     which is made of mma.sync, runs at 373.9 TFLOP/s on a GB200 and at 327.9 on an H100 [A], which is the ratio of
 //     processors times clock, so Hopper's rate.
 // l2: A100 5.41 TB/s at 1.41 GHz [E, S]. H100: 4472 bytes a clock [L]. RTX 4090: 1946 [S]. L4: half of that, as it has
@@ -48,14 +48,14 @@ namespace tutti {
 //     to come back, which is what a load from distributed shared memory does: 181 [L].
 // clang-format off
 static constexpr DeviceModel table[] = {
-    //                            pro-   of a processor, a clock      of the device                       latencies
-    // name        arch   clock   cess.  fp32 fp64   tf32   half     l2     l2Size    dram      launch    dram  l2  cluster
-    {"A100",     "sm_80",  1.41e9, 108,   64,  32,   512,  1024,   3840,   40 << 20, 1.70e12, 1.19e-6,   550, 210,   0},
-    {"H100",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288,   4472,   50 << 20, 2.97e12, 2.02e-6,   700, 291, 181},
-    {"H200",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288,   4472,   50 << 20, 4.18e12, 2.02e-6,   700, 291, 181},
-    {"L4",       "sm_89",  2.04e9,  58,  128,   2,   256,   512,    973,   48 << 20, 0.27e12, 0.83e-6,   631, 277,   0},
-    {"RTX 4090", "sm_89",  2.52e9, 128,  128,   2,   128,   256,   1946,   72 << 20, 0.92e12, 0.82e-6,   636, 296,   0},
-    {"B200",     "sm_100", 1.86e9, 148,  128,  64,   644,  1288,  10690,  126 << 20, 6.00e12, 2.02e-6,   860, 295, 181},
+    //                            pro-   of a processor, a clock            of the device                       latencies
+    // name        arch   clock   cess.  fp32 fp64   tf32   half  wide     l2     l2Size    dram      launch    dram  l2  cluster
+    {"A100",     "sm_80",  1.41e9, 108,   64,  32,   512,  1024,    0,   3840,   40 << 20, 1.70e12, 1.19e-6,   550, 210,   0},
+    {"H100",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 2.97e12, 2.02e-6,   700, 291, 181},
+    {"H200",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 4.18e12, 2.02e-6,   700, 291, 181},
+    {"L4",       "sm_89",  2.04e9,  58,  128,   2,   256,   512,    0,    973,   48 << 20, 0.27e12, 0.83e-6,   631, 277,   0},
+    {"RTX 4090", "sm_89",  2.52e9, 128,  128,   2,   128,   256,    0,   1946,   72 << 20, 0.92e12, 0.82e-6,   636, 296,   0},
+    {"B200",     "sm_100", 1.86e9, 148,  128,  64,   644,  1288,    0,  10690,  126 << 20, 6.00e12, 2.02e-6,   860, 295, 181},
 };
 // clang-format on
 //

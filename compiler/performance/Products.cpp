@@ -50,13 +50,13 @@ Counter::Share Counter::shareOf(Contraction c) {
       share.tiles += double(panels[from + i].tiles);
       for (int of = 0; of < g.panelWarps && of * most < int64_t(panels[from + i].tiles); ++of) {
         share.panels += 1;
-        share.made += double(std::min(widest, most));
+        share.made += g.wide ? double(panels[from + i].tiles) : double(std::min(widest, most));
         share.visits += i < g.warpColumns;
         // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; of the processor's
         // parts, warp w is on w % 4.
         for (int row = 0; row < warpRows; ++row)
           for (int slice = 0; slice < g.slices; ++slice) {
-            int shift = row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
+            int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
             parts[(((row * g.warpColumns + column) * g.panelWarps + of) * g.slices + slice) % 4] += 1, all += 1;
           }
       }
@@ -73,6 +73,7 @@ void Counter::countContraction(const Step &of) {
   NumericsProduct product = fragments ? c.product : NumericsProduct::fma;
   begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", " + stringifyNumericsProduct(product));
   step->product = product;
+  step->wide = fragments && geometry.wide;
   if (fragments) {
     Share share = shareOf(c);
     countFragments(c, share);
@@ -215,6 +216,8 @@ void Counter::countLast(Contraction c, const rt::PanelBlock &block) {
 void Counter::countFragments(Contraction c, Share own) {
   double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(geometry)), m = geometry.rowTiles;
   double warpRows = std::min<double>(geometry.warpRows, std::ceil(rows / (16 * m)));
+  if (geometry.wide) // a warpgroup is never a part of one
+    warpRows = std::ceil(warpRows / 4) * 4;
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   Conversion each = conversionOf(step->product);
   Place left = steps.places.lookup(c.op.getLhs());
@@ -238,18 +241,21 @@ void Counter::countFragments(Contraction c, Share own) {
   double visits = warpRows * groups * 32; // lanes, in a group of 16 k
   step->products += warpRows * 16 * m * groups * 16 * own.made * 8;
   step->uneven = own.uneven;
-  step->moves += visits * (own.visits * (halves ? 1 : words == 2 ? 4 : 2) * m + own.made * words / 4);
-  step->sharedBytes += visits * (own.visits * 2 * m * (halves ? 8 : 16) + own.made * words * 4);
-  double rowElements = visits * own.visits * 8 * m, weightElements = visits * own.made * 4;
+  // Of a warpgroup the tensor cores read the weights themselves, once for four warps, and a warp its rows once for all
+  // its panels.
+  double reads = geometry.wide ? std::ceil(own.panels / double(geometry.warpPanels)) : own.visits;
+  step->moves += visits * (reads * (halves ? 1 : words == 2 ? 4 : 2) * m + (geometry.wide ? 0 : own.made * words / 4));
+  step->sharedBytes += visits * (reads * 2 * m * (halves ? 8 : 16) + own.made * words * (geometry.wide ? 1 : 4));
+  double rowElements = visits * reads * 8 * m, weightElements = visits * own.made * 4;
   step->fp32 += rowElements * each.left.fp32 + weightElements * each.right.fp32;
   step->integer += rowElements * each.left.integer + weightElements * each.right.integer;
-  step->integer += visits * (own.visits + own.panels * words / 2); // addresses
+  step->integer += visits * (geometry.wide ? reads * 8 : own.visits + own.panels * words / 2); // addresses
   if (chunks) // a group is added up by itself, and then the pair of groups
     step->fp32 += visits * 4 * m * own.made * 1.5;
 
   // The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
   // next. Copies in bulk are asked for by one warp, rows by cp.async of all threads, or of a producer. (Instructions as
-  // NVRTC 13 prints them for sm_90: of each warp 40 a stage and 120 a pass, of one warp 60 to ask for a stage.)
+  // NVRTC 13 prints them for sm_90: of each warp 40 a stage and 180 a pass, of one warp 60 to ask for a stage.)
   double passes = stages / std::ceil(double(c.K) / double(geometry.stageK())), warps = double(geometry.threads) / 32;
   double weights = groups * 16 * own.tiles * 8 * double(c.wordBytes());
   double streamed = streams ? passes * rows * double(c.K) * 4 : 0;
@@ -265,7 +271,7 @@ void Counter::countFragments(Contraction c, Share own) {
     if (double ofRows = elements / ofStage; ofRows > step->ringBytes / step->inFlight) // the slower of two streams
       step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
   }
-  double turns = 32 * (passes * warps * 120 + stages * warps * 40);
+  double turns = 32 * (passes * warps * 180 + stages * warps * 40);
   if (geometry.bulkCopies) {
     step->moves += streamed / 16;
     turns += 32 * stages * (60 + (streams ? 30 * warps : 0));
@@ -293,7 +299,13 @@ void Counter::countFragments(Contraction c, Share own) {
   else
     (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
-  step->chain.mma += pairs * products;
+  // A warpgroup waits for a stage's products, which take as long as its columns do.
+  if (geometry.wide) {
+    step->chain.mma += stages;
+    step->chain.fp32 += groups * own.tiles / double(geometry.warpColumns) + stages * 8;
+  } else {
+    step->chain.mma += pairs * products;
+  }
   if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
     double lanes = warpRows * std::ceil(double(c.K) / 32) * own.tiles * 32; // of a sum of 32 k in 8 columns
     step->moves += lanes * 2 * m;
@@ -332,7 +344,8 @@ void Counter::countEnd(const Step &of, double columns, bool fragments) {
     step->moves += elements * copies / each;
     if (fragments &&
         geometry.slices == 1) // the next run's sums go where the first were, the next four rows', the next panel's
-      step->moves += elements * (1 + (geometry.rowTiles > 2) + (geometry.warpPanels - 1));
+      step->moves += elements * (geometry.wide ? double(geometry.warpPanels > 4)
+                                               : 1.0 + (geometry.rowTiles > 2) + (geometry.warpPanels - 1));
     if (fragments) // a run has its bounds, and its columns are read, before anything is made of it
       step->chain.fp32 += 2 * geometry.warpPanels * 25;
     step->sharedBytes += elements * (place.narrow ? 2 : 4) * copies;

@@ -16,6 +16,6 @@ def Plan_Space : Plan_Enum<"Space", "what memory is for", [
     I32EnumAttrCase<"state", 4>]>;
 def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.h)", [
     I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"fragmentsF32", 2, "fragments.f32">,
-    I32EnumAttrCase<"fragmentsBf16", 3, "fragments.bf16">, I32EnumAttrCase<"fragmentsF16", 4, "fragments.f16">]>;
+    I32EnumAttrCase<"matricesBf16", 3, "matrices.bf16">, I32EnumAttrCase<"matricesF16", 4, "matrices.f16">]>;
 
 #endif

@@ -40,9 +40,9 @@ inline plan::Layout weightLayout(mlir::Operation *op) {
   case NumericsProduct::tf32:
     return plan::Layout::fragmentsF32;
   case NumericsProduct::bf16:
-    return plan::Layout::fragmentsBf16;
+    return plan::Layout::matricesBf16;
   case NumericsProduct::f16:
-    return plan::Layout::fragmentsF16;
+    return plan::Layout::matricesF16;
   }
   llvm_unreachable("a product without a layout");
 }

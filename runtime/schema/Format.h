@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "artifacts are little 
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
 /// 5: panels of four and eight columns up to 28 terms (Layout.h). Files of older formats are refused.
-inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = 6;
 inline constexpr uint32_t kOldestFormat = 5;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.
 inline constexpr uint64_t kKnownFeatures = 0;

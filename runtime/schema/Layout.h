@@ -82,29 +82,33 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
 ///   raw             dense row-major
 ///   panels          forEachPanel
 ///   fragments.f32   forEachFragment, a float a word
-///   fragments.bf16  forEachFragment, a word of two bfloat16, the lower k in the lower half
-///   fragments.f16   the same of float16
-enum class Layout : uint8_t { raw, panels, fragmentsF32, fragmentsBf16, fragmentsF16, unknown };
+///   matrices.bf16   forEachFragment, a word of two bfloat16, the lower k in the lower half
+///   matrices.f16    the same of float16
+enum class Layout : uint8_t { raw, panels, fragmentsF32, matricesBf16, matricesF16, unknown };
 
 constexpr Layout parseLayout(std::string_view name) {
   return name == "raw"              ? Layout::raw
          : name == "panels"         ? Layout::panels
          : name == "fragments.f32"  ? Layout::fragmentsF32
-         : name == "fragments.bf16" ? Layout::fragmentsBf16
-         : name == "fragments.f16"  ? Layout::fragmentsF16
+         : name == "matrices.bf16"  ? Layout::matricesBf16
+         : name == "matrices.f16"   ? Layout::matricesF16
                                     : Layout::unknown;
 }
 
 /// Elements of K in a 32-bit word of a fragment.
 constexpr int64_t elementsOfWord(Layout layout) {
-  return layout == Layout::fragmentsBf16 || layout == Layout::fragmentsF16 ? 2 : 1;
+  return layout == Layout::matricesBf16 || layout == Layout::matricesF16 ? 2 : 1;
 }
 
-/// 8 `tiles` columns of a matrix in fragments. Of each 16 rows a panel has [tiles / P][32][P][I] words with I = 4 /
-/// elementsOfWord and P = tiles at once, as many as are four words of a lane: what lane 4 g + t of a warp reads for its
-/// mma, those of an instruction side by side. Word (b, 4 g + t, j, i) of a group of 16 rows is of column col + tiles g
-/// + b P + j and of the row 16 group + 4 t + i, or of 16-bit elements of the rows 16 group + 8 i + 2 t and the next.
-/// What is beyond K and N is zero.
+/// 8 `tiles` columns of a matrix, tile after tile: column col + tiles g + j is column g of tile j, so what a lane of
+/// tensor cores has of a row in all tiles are neighbours. What is beyond K and N is zero.
+///
+/// Floats lie as fragments: of each 16 rows a tile has [32][4] words, what lane 4 g + t reads for its mma. Word
+/// (4 g + t, i) is of column g and of the row 16 group + 4 t + i.
+///
+/// 16-bit elements lie as core matrices of 8 x 8 (PTX ISA, "wgmma", shared memory without swizzling), which ldmatrix
+/// gives a warp as fragments: of each 16 rows a tile has [2][8][4] words. Word (i, g, t) is of column g and of the rows
+/// 16 group + 8 i + 2 t and the next.
 ///
 /// Panels of up to 256 columns, a band, lie side by side: of each group the first panel, the second and so on, then the
 /// next group. So what a block multiplies at a time, some groups of a band, is one run of words.
@@ -117,7 +121,6 @@ struct FragmentPanel {
   static constexpr int64_t kGroup = 16, kTile = 8, kLanes = 32, kBandTiles = 32;
   static constexpr int64_t groups(int64_t K) { return (K + kGroup - 1) / kGroup; }
   static constexpr int64_t wordsOfLane(Layout layout) { return 4 / elementsOfWord(layout); }
-  constexpr int64_t tilesAtOnce(Layout layout) const { return std::min(tiles, elementsOfWord(layout)); }
 };
 
 /// Words that a matrix in fragments takes.
@@ -231,18 +234,22 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
         for (int64_t n = 0; n < kColumns; ++n)
           if constexpr (layout == Layout::fragmentsF32)
             words[w][n] = std::bit_cast<uint32_t>(group[w][n]);
-          else if constexpr (layout == Layout::fragmentsBf16)
+          else if constexpr (layout == Layout::matricesBf16)
             words[w][n] = toBf16(group[2 * w][n]) | uint32_t(toBf16(group[2 * w + 1][n])) << 16;
           else
             words[w][n] = toF16(group[2 * w][n]) | uint32_t(toF16(group[2 * w + 1][n])) << 16;
-      int64_t atOnce = panel.tilesAtOnce(layout);
       uint32_t *out = dst + panel.offset + k0 / P::kGroup * panel.stride;
-      for (int64_t first = 0; first < panel.tiles; first += atOnce)
-        for (int64_t n = first; n < width; n += panel.tiles)
-          for (int64_t t = 0; t < 4; ++t)
-            for (int64_t j = 0; j < atOnce; ++j)
-              for (int64_t i = 0; i < I; ++i)
-                *out++ = words[I == 4 ? 4 * t + i : 4 * i + t][n + j];
+      for (int64_t tile = 0; tile < panel.tiles; ++tile)
+        if constexpr (layout == Layout::fragmentsF32) {
+          for (int64_t n = tile; n < width; n += panel.tiles)
+            for (int64_t w = 0; w < 4 * I; ++w)
+              *out++ = words[w][n];
+        } else {
+          for (int64_t i = 0; i < I; ++i)
+            for (int64_t n = tile; n < width; n += panel.tiles)
+              for (int64_t t = 0; t < 4; ++t)
+                *out++ = words[4 * i + t][n];
+        }
     }
   });
 }
@@ -256,10 +263,10 @@ inline void packMatrix(Layout layout, void *dst, const float *src, int64_t K, in
     packPanels(static_cast<float *>(dst), src, K, N, strideK, strideN);
   else if (layout == Layout::fragmentsF32)
     packFragments<Layout::fragmentsF32>(words, src, K, N, strideK, strideN);
-  else if (layout == Layout::fragmentsBf16)
-    packFragments<Layout::fragmentsBf16>(words, src, K, N, strideK, strideN);
+  else if (layout == Layout::matricesBf16)
+    packFragments<Layout::matricesBf16>(words, src, K, N, strideK, strideN);
   else
-    packFragments<Layout::fragmentsF16>(words, src, K, N, strideK, strideN);
+    packFragments<Layout::matricesF16>(words, src, K, N, strideK, strideN);
 }
 
 } // namespace tutti::rt

@@ -148,6 +148,7 @@ const Shape shapes[] = {
     {"async", "emulated-sm_80", "80", "f32", chain, chainWeights, 72, 19},
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
     {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
+    {"wide", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 157},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
     {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},
@@ -218,7 +219,7 @@ std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
       R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|bulkFence|clusterSync|)"
-      R"(clusterArrive|clusterWait)\()");
+      R"(clusterArrive|clusterWait|group\.begin|group\.commit|group\.wait)\()");
   std::vector<Site> sites;
   unsigned number = 0;
   for (StringRef line : llvm::split(text, '\n')) {

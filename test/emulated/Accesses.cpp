@@ -73,7 +73,7 @@ void Launcher::checkNotInFlight(const void *at, uint32_t bytes, Where where) {
 }
 
 void Launcher::access(Access access, Space space, const void *at, uint32_t bytes, uint32_t alignment, Where where) {
-  static const char *const verbs[] = {"reads", "writes", "updates"};
+  static const char *const verbs[] = {"reads", "writes", "updates", "reads by tensor cores"};
   if (space == Space::global) {
     if (access != Access::read) {
       checkNotInFlight(at, bytes, where);

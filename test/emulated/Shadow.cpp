@@ -50,6 +50,9 @@ std::optional<Conflict> Shadow::access(Access access, uint32_t offset, uint32_t 
                                        Where where) {
   Mark mark = {party.clocks->now(party.thread), where.line, where.file, party.arrivals, uint8_t(party.rank),
                access == Access::atomic};
+  mark.bulk = access == Access::asyncRead;
+  if (access == Access::asyncRead)
+    access = Access::read;
   for (uint32_t at = offset, end = offset + bytes; at < end;) {
     uint32_t word = at / 4, next = std::min(end, word * 4 + 4), count;
     bool whole = next - at == 4;

@@ -27,7 +27,7 @@ struct Mark {
   uint8_t rank = 0;
   bool atomic = false;
   bool landing = false; ///< an asynchronous copy that nobody has waited for
-  bool bulk = false;    ///< written by a copy in bulk
+  bool bulk = false;    ///< written by a copy in bulk, or read by tensor cores: through the asynchronous proxy
 
   uint32_t thread() const { return stamp.thread & ~Stamp::byCopies; }
 };

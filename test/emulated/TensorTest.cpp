@@ -6,6 +6,7 @@
 #include "runtime/schema/Layout.h"
 
 #include <cmath>
+#include <map>
 #include <random>
 
 using namespace tutti::rt;
@@ -23,11 +24,36 @@ struct Way {
   int panelWarps = 1;
   bool asksInTurn = false;      ///< warps of a ring in bulk, instead of a producer
   std::string left = "ofInput"; ///< of Lefts
+  bool wide = false;            ///< of warpgroups
 };
 
 std::string number(int64_t value) { return std::to_string(value); }
 
 bool hasProducer(const Way &w) { return w.ring == "Bulk" && w.slices == 1 && !w.asksInTurn; }
+int threadsOf(const Way &w) {
+  return 32 * w.warpRows * w.warpColumns * w.panelWarps * w.slices + (!hasProducer(w) ? 0 : w.wide ? 128 : 32);
+}
+
+/// The products of the widths that a warpgroup has, as the emitter prints them. Of registers the host knows nothing.
+std::string wideProducts(const Shape &s, const Way &w) {
+  std::vector<int64_t> panels;
+  for (int64_t left = (s.N + 7) / 8; left > 0; left -= panels.back())
+    panels.push_back(left >= 4 ? 4 : left >= 2 ? 2 : 1);
+  std::map<int64_t, std::string> products;
+  for (size_t first = 0; first < panels.size(); first += w.warpPanels) {
+    int64_t width = 0;
+    std::string sums;
+    for (size_t i = first; i < panels.size() && i < first + w.warpPanels; width += panels[i++])
+      for (int64_t tile = 0; tile < panels[i]; ++tile)
+        sums += ", TUTTI_TILE(" + number(i - first) + ", " + number(tile) + ")";
+    products[width] = "  TUTTI_WARPGROUP_PRODUCT(" + number(width) + ", " + number(width * 8) + ", \"" +
+                      (s.math == "Bf16" ? "bf16" : "f16") + "\", \"\", \"\", \"\"" + sums + ")\n";
+  }
+  std::string widths, text;
+  for (const auto &[width, product] : products)
+    widths += (widths.empty() ? "" : ", ") + number(width), text += product;
+  return "struct WideProducts {\n  using Widths = Numbers<" + widths + ">;\n" + text + "};\n";
+}
 
 unsigned ringBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
@@ -51,11 +77,12 @@ struct Params {
   uint64_t args[3];
   int64_t sizes[1];
 };
-extern "C" __global__ void __launch_bounds__(288) kernel(const __grid_constant__ Params p) {
+)" + (w.wide ? wideProducts(s, w) : "") +
+         R"(extern "C" __global__ void __launch_bounds__(384) kernel(const __grid_constant__ Params p) {
   using T = Tile<)" +
          number(w.rowTiles) + ", " + number(w.warpRows) + ", " + number(w.warpColumns) + ", " + number(w.slices) +
          ", 1, " + number(w.warpPanels) + ", " + number(w.pairs) + ", " + number(w.warpColumns * w.warpPanels * 4) +
-         ", " + number(w.panelWarps) + R"(>;
+         ", " + number(w.panelWarps) + (w.wide ? ", true" : "") + R"(>;
   using P = Product<)" +
          s.math + ", " + K + ", " + N + R"(>;
   const int64_t total = p.sizes[0], first = int64_t(blockIdx.x) * T::rows;
@@ -68,7 +95,8 @@ extern "C" __global__ void __launch_bounds__(288) kernel(const __grid_constant__
   using L = Layers<)" +
          s.math + ", T, " + w.left +
          ", (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 == 0 ? 16 : P::K % 4 == 0 ? 4 : 1, 128 + " + stages +
-         R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4)>;
+         R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4))" + (w.wide ? ", WideProducts" : "") +
+         R"(>;
   const Shared<float> inShared = shared<float>()" +
          number(ringBytes(s, w)) + ", " + (w.left == "floats" ? "T::rows * P::K" : "0") + R"();
   const auto layerOf = [&](int) { return layerOfProduct(P::K, P::N, weights, )" +
@@ -96,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(288) kernel(const __grid_constant__
     const L::Share share = shareOf<L>(layer, pass, rows);
     L::Sums sums;
     clear<L>(sums);
-    const auto ahead = readAhead<L>(layer, pass, [](int) { return 0; });
+    const auto ahead = readAhead<L>(layer, pass, [](int) { return 0; }, [](int) {});
     multiply<L>(layer, pass, ring, share, sums);
     storeSums<L>(sums, layer, pass, ahead, [&](int row, int column, const auto &sums, const auto &) {
       if (row < rows)
@@ -129,15 +157,15 @@ protected:
   }
   /// The same from three orders of threads.
   std::vector<float> product(const Shape &s, const Way &w) {
-    Layout layout = s.math == "Bf16"  ? Layout::fragmentsBf16
-                    : s.math == "F16" ? Layout::fragmentsF16
+    Layout layout = s.math == "Bf16"  ? Layout::matricesBf16
+                    : s.math == "F16" ? Layout::matricesF16
                                       : Layout::fragmentsF32;
     std::vector<uint32_t> words(layoutBytes(layout, s.K, s.N) / 4);
     packMatrix(layout, words.data(), weights.data(), s.K, s.N, s.N, 1);
     int tile = 16 * w.rowTiles * w.warpRows;
     CUdeviceptr in = upload(x), packed = upload(words);
     Launch launch{unsigned((s.rows + tile - 1) / tile),
-                  unsigned(32 * w.warpRows * w.warpColumns * w.panelWarps * w.slices + (hasProducer(w) ? 32 : 0)),
+                  unsigned(threadsOf(w)),
                   sharedBytes(s, w)};
     CUfunction kernel = function(textOf(s, w));
     std::vector<float> y;
@@ -205,6 +233,9 @@ TEST_F(Tensor, ProductsOfFewerBits) {
                                                      {2, 1, 2, 1, 3, "Async", 4},
                                                      {1, 2, 2, 1, 4, "Bulk", 2, 2},
                                                      {1, 1, 2, 1, 3, "Bulk", 1, 1, 2}};
+  const Way wide[] = {{1, 4, 1, 1, 3, "Bulk", 4, 1, 1, true, "ofInput", true},
+                      {1, 8, 1, 1, 2, "Bulk", 8, 2, 1, false, "ofInput", true},
+                      {1, 4, 2, 1, 3, "Bulk", 2, 2, 1, false, "inGlobal", true}};
   for (auto [math, bound] : {std::pair("Tf32", 5500.0), {"Bf16", 44000.0}, {"F16", 5500.0}}) {
     Shape s{math, 100, 76, 37};
     std::vector<float> y = compute(s, way);
@@ -215,6 +246,11 @@ TEST_F(Tensor, ProductsOfFewerBits) {
       std::vector<float> again = compute(s, other);
       EXPECT_EQ(memcmp(y.data(), again.data(), y.size() * 4), 0) << math << " by " << other.ring << other.warpPanels;
     }
+    for (const Way &other : wide)
+      if (std::string(math) != "Tf32") {
+        std::vector<float> again = compute(s, other);
+        EXPECT_EQ(memcmp(y.data(), again.data(), y.size() * 4), 0) << math << " by warpgroups " << other.warpPanels;
+      }
   }
 }
 

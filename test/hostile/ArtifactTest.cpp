@@ -69,7 +69,7 @@ std::vector<std::pair<std::string, std::string>> allSeeds() {
 
 Spec everything() {
   Spec spec;
-  spec.second = "fragments.bf16";
+  spec.second = "matrices.bf16";
   return spec;
 }
 } // namespace

@@ -113,7 +113,7 @@ module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1,
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision f16>, tutti.members = 1 : i64} {
   tutti.param @w : tensor<8x4xf32>
   // CHECK: plan.program @infer target cuda
-  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" layout fragments.f16 {param = @w}
+  // CHECK: plan.buffer constant : tensor<8x4xf32> bytes "128" layout matrices.f16 {param = @w}
   func.func @main(%x: tensor<2x8xf32> {tutti.name = "x"}) -> (tensor<2x4xf32> {tutti.name = "y", tutti.head = "members"}) {
     %w = tutti.get @w : tensor<8x4xf32>
     %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<2x8xf32>, tensor<8x4xf32>

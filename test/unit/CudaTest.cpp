@@ -314,7 +314,7 @@ TEST_F(Cuda, swappedWeightsReachEveryDevice) {
 // A weight in 16 bits is swapped as the float32 tensor that the model file has, and rounded on the way.
 TEST_F(Cuda, swappedWeightsAreRoundedAsTheLayoutSays) {
   Spec spec = cudaSpec();
-  spec.layout = "fragments.bf16";
+  spec.layout = "matrices.bf16";
   Fixture f(spec);
   auto x = inputOf(5), w = weightOf(40), b = biasOf(1);
   ASSERT_FALSE(f.bind(x));

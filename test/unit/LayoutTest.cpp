@@ -94,7 +94,7 @@ TEST(Layout, roundsAsIeeeSays) {
 }
 
 TEST(Layout, fragmentsAreWhatLanesRead) {
-  for (Layout layout : {Layout::fragmentsF32, Layout::fragmentsBf16, Layout::fragmentsF16})
+  for (Layout layout : {Layout::fragmentsF32, Layout::matricesBf16, Layout::matricesF16})
     for (int64_t k : {1, 2, 5, 16, 31, 33, 64})
       for (int64_t n : {1, 8, 9, 16, 17, 24, 27, 28, 32, 45, 59, 75, 128, 256, 257, 300, 520}) {
         std::vector<float> rows(k * n), columns(k * n);
@@ -113,12 +113,11 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
             for (int64_t j = panel.col; j < std::min(next, n); ++j) {
               int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles,
                       t = each == 1 ? i % 16 / 4 : i % 8 / 2;
-              int64_t lanes = 4 / each, atOnce = std::min(panel.tiles, each);
-              int64_t word = i / 16 * panel.stride + tile / atOnce * 32 * atOnce * lanes +
-                             ((4 * g + t) * atOnce + tile % atOnce) * lanes + (each == 1 ? i % 4 : i % 16 / 8);
+              int64_t word = i / 16 * panel.stride + tile * 128 / each +
+                             (each == 1 ? (4 * g + t) * 4 + i % 4 : i % 16 / 8 * 32 + 4 * g + t);
               float value = rows[i * n + j];
               uint32_t bits = layout == Layout::fragmentsF32   ? std::bit_cast<uint32_t>(value)
-                              : layout == Layout::fragmentsF16 ? toF16(value)
+                              : layout == Layout::matricesF16 ? toF16(value)
                                                                : toBf16(value);
               ASSERT_EQ(expected.at(size_t(panel.offset + word)) >> i % each * 16, 0u) << "one place each";
               expected[size_t(panel.offset + word)] |= bits << i % each * 16;

@@ -121,7 +121,7 @@ TEST(Load, newerAndUnknown) {
 
 TEST(Load, layoutsOfWeights) {
   Spec spec;
-  for (const char *layout : {"panels", "fragments.f32", "fragments.bf16", "fragments.f16"}) {
+  for (const char *layout : {"panels", "fragments.f32", "matrices.bf16", "matrices.f16"}) {
     spec.layout = layout;
     spec.weightBytes = 0;
     tutti::Error error = open(buildArtifact(spec));

@@ -43,7 +43,7 @@ TEST(Swap, replacesOneMembersWeights) {
 
 TEST(Swap, aWeightInTwoLayoutsIsOne) {
   Spec spec;
-  spec.second = "fragments.f16";
+  spec.second = "matrices.f16";
   Fixture f(spec);
   ASSERT_EQ(f.artifact.info().num_weights, 2u);
   EXPECT_STREQ(f.artifact.info().weights[0].name, "W");

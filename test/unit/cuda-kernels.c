@@ -8,11 +8,11 @@ static float weight(const float *panels, int64_t k, int64_t n) {
   return n < 32 ? panels[k * 32 + n] : panels[K * 32 + k * 16 + (n - 32)];
 }
 
-// W in fragments.bf16: 32 columns, then 13 in 16. Columns 4 and 2 to a lane, of two at a time; two rows to a
-// word, the lane's second word eight rows behind its first.
-static float weightBf16(const uint32_t *fragments, int64_t k, int64_t n) {
-  int64_t tiles = n < 32 ? 4 : 2, column = n % 32, lane = column / tiles * 4 + k % 8 / 2;
-  uint32_t word = fragments[(n < 32 ? 0 : 2 * 32 * 4) + column % tiles / 2 * 128 + lane * 4 + column % 2 * 2 + k / 8];
+// W in matrices.bf16: 32 columns, then 13 in 16, so every fourth or second column in a tile, of which eight rows come
+// before the next eight; two rows to a word.
+static float weightBf16(const uint32_t *matrices, int64_t k, int64_t n) {
+  int64_t tiles = n < 32 ? 4 : 2, column = n % 32;
+  uint32_t word = matrices[(n < 32 ? 0 : 4 * 64) + column % tiles * 64 + k / 8 * 32 + column / tiles * 4 + k % 8 / 2];
   union {
     uint32_t bits;
     float value;

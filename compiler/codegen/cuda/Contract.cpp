@@ -9,6 +9,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -75,6 +77,47 @@ static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
   return all + "    return " + upTo.back().second + ";\n";
 }
 
+std::string emitWideProducts(KernelText &k) {
+  // Of each width a warpgroup's instruction has, the panels' tiles.
+  std::map<int64_t, std::vector<int64_t>> widths;
+  StringRef type;
+  for (const Step &step : k.steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      Contraction c(step.contraction);
+      type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
+      std::vector<rt::FragmentPanel> all =
+          rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
+      for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
+        ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
+        std::vector<int64_t> tiles;
+        for (const rt::FragmentPanel &panel : pass)
+          tiles.push_back(panel.tiles);
+        widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
+        rest = rest.drop_front(pass.size());
+      }
+    }
+  auto registers = [](int64_t from, int64_t to) {
+    std::vector<std::string> names;
+    for (int64_t i = from; i < to; ++i)
+      names.push_back("%" + std::to_string(i));
+    return llvm::join(names, ", ");
+  };
+  std::vector<std::string> known;
+  std::string products;
+  for (const auto &[width, panels] : widths) {
+    known.push_back(std::to_string(width));
+    std::vector<std::string> sums;
+    for (auto [panel, tiles] : llvm::enumerate(panels))
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        sums.push_back(formatv("TUTTI_TILE({0}, {1})", panel, tile));
+    products += formatv("  TUTTI_WARPGROUP_PRODUCT({0}, {1}, \"{2}\", \"{3}\", \"{4}\", \"{5}\",\n    {6})\n", width,
+                        width * 8, type, registers(0, width * 4), registers(width * 4, width * 4 + 4),
+                        registers(width * 4 + 4, width * 4 + 5), llvm::join(sums, ", "))
+                    .str();
+  }
+  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "), products);
+}
+
 /// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
 static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
   const CudaGeometry &g = k.geometry;
@@ -104,11 +147,12 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
     if (ofInput && c.K % 4)
       rowUnit = 1;
   }
+  std::string more = g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : g.wide ? ", 0, WideProducts" : "";
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&](int n) {{\n{5}  };\n"
                  "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}, decltype(layerOf)> ring({11}, t.rows, layerOf);\n{12}",
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit,
-                 g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : "", chosen(inNumbers),
+                 more, chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
                  g.bulkCopies ? formatv("{0}, {1}", streams, g.hasProducer).str() : std::to_string(rowUnit),
                  layers.size(),
@@ -118,12 +162,16 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
 /// The rows of an input as 16-bit floats, where the geometry has room for them.
 static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
   for (Contraction c : layers)
-    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
-      return formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
-                     numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
-                     numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
-                     globalRows(k, c))
+    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps)) {
+      std::string stride = numberText(c.copiedStride());
+      std::string to = formatv("shared<{0}>({1}, {2})", c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                               numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows));
+      return formatv("  narrowRows<{0}, {1}>({2}, t.rows, {3});\n{4}", numberText(c.K), stride, to, globalRows(k, c),
+                     k.geometry.wide
+                         ? formatv("  zeroRows({0}, t.rows, {1}, {2});\n", to, numberText(k.geometry.rows), stride).str()
+                         : "")
           .str();
+    }
   return "";
 }
 
@@ -243,7 +291,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
       ++end;
     EndingText ending = endingText(i, endings.slice(i, end - i), k.geometry.rows,
                                    "  storeSums<Contractions>(sums, layer, pass, ahead, store);\n");
-    ending.columns += "  const auto ahead = readAhead<Contractions>(layer, pass, columns);\n";
+    ending.columns += ending.touch + "  const auto ahead = readAhead<Contractions>(layer, pass, columns, touch);\n";
     std::string text = ending.store;
     bool all = i == 0 && end == layers.size();
     (all ? columns : text).insert(0, ending.columns);

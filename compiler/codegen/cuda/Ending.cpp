@@ -128,11 +128,11 @@ std::string indented(StringRef text) {
 }
 
 /// What all rows of a column share: the text of `columns` for layers first, first + 1 and so on; what it chooses from
-/// goes to `before`.
-static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::string &before) {
+/// goes to `before`, what asks for it to `touch`.
+static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::string &before, std::string &touch) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
-  std::string fields, values;
+  std::string fields, values, asked;
   for (auto [i, type] : llvm::enumerate(longest.types)) {
     // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
     // is as long.
@@ -150,11 +150,14 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
     bool named = same && from != views.front();
     if (named)
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
-    if (same)
+    if (same) {
       value = !named ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
+      asked += formatv("    prefetch(&{0});\n", value).str();
+    }
     fields += formatv(" {0} c{1};", type, i).str();
     values += (i ? ", " : "") + value;
   }
+  touch = formatv("  const auto touch = [&](int{0}) {{\n{1}  };\n", asked.empty() ? "" : " column", asked).str();
   return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
                  values.empty() ? "" : " column", fields.empty() ? "" : fields + " ",
                  values.empty() ? "" : "{" + values + "}")
@@ -203,7 +206,7 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
                             .str();
     i = end;
   }
-  std::string before, columns = columnsText(first, endings, before);
+  std::string before, columns = columnsText(first, endings, before, text.touch);
   text.columns = before + columns;
   return text;
 }

@@ -44,6 +44,7 @@ struct Ending {
 /// differ asking for n, the layer; and for those that are alike a `store` each, with `call` behind it.
 struct EndingText {
   std::string columns, store;
+  std::string touch; ///< asks for what `columns` reads
 };
 EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 

@@ -55,6 +55,7 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
 /// each column.
 struct WarpGrid {
   int rowTiles, rows, columns, slices, cluster, panels = 1, panelWarps = 1;
+  bool wide = false;
 
   /// Where no layer has a panel for each column of warps, several warps share one.
   WarpGrid narrowedTo(int64_t panels) const {
@@ -71,6 +72,19 @@ constexpr WarpGrid
     pairGrids[] = {{4, 2, 4, 1, 1, 2}, {2, 2, 4, 1, 1, 2}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
     // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
     narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
+
+/// With warpgroups, which Hopper has, products of halves are theirs, but of so few rows that most of 64 would be none.
+std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t panels, bool sharesLaunch) {
+  std::vector<WarpGrid> grids(std::begin(pairGrids), std::end(pairGrids));
+  if (architecture.capability != 90 || sharesLaunch) // parts' widths are numbers, not instructions
+    return grids;
+  // Two warpgroups have rows of their own, or where there are few rows columns: half of the panels each.
+  auto panelsOf = [](int64_t panels, int64_t most) { return int(std::min(most, int64_t(llvm::bit_ceil(uint64_t(panels))))); };
+  grids[0] = {1, 8, 1, 1, 1, panelsOf(panels, 8), 1, /*wide=*/true};
+  grids[1] = {1, 4, panels > 1 ? 2 : 1, 1, 1, panelsOf(llvm::divideCeil(panels, 2), 4), 1, /*wide=*/true};
+  grids.insert(grids.begin(), {1, 12, 1, 1, 1, panelsOf(panels, 4), 1, /*wide=*/true});
+  return grids;
+}
 
 /// Of a member in a call.
 int64_t mostRowsOf(plan::KernelOp kernel) {
@@ -121,14 +135,15 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
   g.residentBlocks = 2;
   g.stages = stagesIn(half);
-  if (g.rowTiles > 1 || g.stages < 3) {
+  if (g.rowTiles > 1 || g.stages < 3 || (g.wide && g.warpRows > 4)) {
     g.stages = stagesIn(architecture.sharedPerBlock);
     g.residentBlocks = 1;
   }
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
   // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, or of whole
   // panels beside another block. And all threads of a cluster come to its barriers.
-  bool fits = onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
+  bool fits = g.wide             ? g.residentBlocks == 1 && g.threads >= 256
+              : onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
                                : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1);
   g.hasProducer = g.bulkCopies && g.cluster == 1 && fits;
 }
@@ -144,6 +159,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   g.slices = grid.slices;
   g.cluster = grid.cluster;
   g.panelWarps = grid.panelWarps;
+  g.wide = grid.wide;
   g.threads = 32 * grid.rows * grid.columns * grid.panelWarps * grid.slices;
   if (g.slices > 1) {
     g.exchangeOffset = g.ringOffset - barrierBytes;
@@ -158,6 +174,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   }
   if (g.stages < (g.copyOffset >= 0 ? 3 : 2))
     return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, pairs, /*copies=*/false) : std::nullopt;
+  if (g.wide && !g.bulkCopies) // tensor cores read what came through their own proxy
+    return std::nullopt;
   return g;
 }
 
@@ -176,7 +194,8 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
       most = std::max(most, Contraction(step.contraction).panels());
   }
   std::vector<CudaGeometry> fitting;
-  for (WarpGrid grid : pairs ? llvm::ArrayRef(pairGrids) : llvm::ArrayRef(splitGrids)) {
+  for (WarpGrid grid : pairs ? pairGridsOf(architecture, most, sharesLaunch)
+                             : std::vector<WarpGrid>(std::begin(splitGrids), std::end(splitGrids))) {
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
     if (!pairs && !sharesLaunch)
@@ -202,7 +221,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,
                                 [&](const CudaGeometry &g) {
-                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64;
+                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.wide && g.rows == 128);
                                 }),
                 fitting.end());
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty

@@ -25,15 +25,16 @@ struct CudaGeometry {
   int rowTiles = 0, warpRows = 0, warpColumns = 0, panelWarps = 1, slices = 1, warpPanels = 1, pairs = 1;
   int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
   int cluster = 1;   ///< blocks that share a tile's columns
+  bool wide = false; ///< four rows of warps multiply together, each with all columns (device/warpgroup.cuh)
   /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
   int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
   bool bulkCopies = false;    ///< and mbarriers, instead of cp.async
-  bool hasProducer = false;   ///< a warp beside `threads` that fills the ring
+  bool hasProducer = false;   ///< a warp beside `threads` that fills the ring; of warpgroups the first of a third
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
-  int64_t blockThreads() const { return threads + (hasProducer ? 32 : 0); }
+  int64_t blockThreads() const { return threads + (!hasProducer ? 0 : wide ? 128 : 32); }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }
   bool operator==(const CudaGeometry &) const = default;
@@ -41,7 +42,7 @@ struct CudaGeometry {
   bool hasWarpsOf(const CudaGeometry &other) const {
     auto shape = [](const CudaGeometry &g) {
       return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.panelWarps, g.slices, g.warpPanels,
-                        g.pairs, g.cluster);
+                        g.pairs, g.cluster, g.wide);
     };
     return shape(*this) == shape(other);
   }

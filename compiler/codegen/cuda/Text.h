@@ -122,6 +122,8 @@ std::string emitEnding(KernelText &text, const Step &step);
 /// The statements of all steps and the barriers between them, of a step by rows, of a product of two values, and of all
 /// heads; a file each.
 std::string emitSteps(KernelText &text);
+/// Of a tile of warpgroups: the products of the widths that its passes have.
+std::string emitWideProducts(KernelText &text);
 std::string emitRows(KernelText &text, const Step &step);
 std::string emitProduct(KernelText &text, const Step &step);
 std::string emitHeads(KernelText &text);

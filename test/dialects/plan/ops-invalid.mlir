@@ -157,8 +157,8 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 // -----
 
 plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
-  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in fragments.bf16, got 'tensor<?x4xf32, ["active"]>'}}
-  %x = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout fragments.bf16 {param = @w}
+  // expected-error@+1 {{'plan.buffer' op expected a matrix of float32 to lie in matrices.bf16, got 'tensor<?x4xf32, ["active"]>'}}
+  %x = plan.buffer constant : tensor<?x4xf32, ["active"]> bytes "16*active" layout matrices.bf16 {param = @w}
 }
 
 // -----

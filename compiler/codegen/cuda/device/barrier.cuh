@@ -25,11 +25,11 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 #endif
 }
 
-// The warps that work on a block's task are even in number. One more, the last, brings them what they multiply
-// (bulk_ring.cuh).
+// The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh), the
+// last, or of warpgroups, of which two work or three, the first of one more.
 
 /// How many threads of the block work on its task, the first ones.
-__device__ __forceinline__ int taskThreads() { return int(blockDim.x / 64 * 64); }
+__device__ __forceinline__ int taskThreads() { return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64); }
 
 /// Those threads meet.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }

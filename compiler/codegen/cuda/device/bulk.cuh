@@ -9,7 +9,8 @@
 // bulkCopy(&s[i], &x[j], bytes, &b[k]): `bytes` and both addresses are multiples of 16. The bytes are visible to
 // whoever has waited for the phase of b[k] that expects them (mbarrierExpect); until then nobody touches the
 // destination or writes to the source, and the block does not end. Who has read or written the destination's former
-// contents must have passed a bulkFence() and then arrived somewhere that the asking thread has waited for.
+// contents must have arrived somewhere that the asking thread has waited for, and one of them passed a bulkFence(): who
+// accessed before it arrived, or who asks after it waited.
 
 #if TUTTI_ON_DEVICE
 

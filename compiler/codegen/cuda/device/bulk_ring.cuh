@@ -4,6 +4,7 @@
 
 #include "tutti/bulk.cuh"
 #include "tutti/ring.cuh"
+#include "tutti/warpgroup.cuh"
 
 #if TUTTI_CAPABILITY >= 90
 
@@ -26,7 +27,7 @@ public:
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), isFirst(threadIdx.x % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers),
+      : layerOf(layerOf), thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers),
         rows(rows) {
     static_assert(2 * depth * 8 <= barrierBytes);
     if (threadIdx.x == 0) {
@@ -41,6 +42,13 @@ public:
   }
   __device__ __forceinline__ static bool isProducer() { return producer && int(threadIdx.x) >= Tile::threads; }
   __device__ __forceinline__ void produce() {
+#if TUTTI_CAPABILITY == 90
+    if constexpr (Tile::wide) {
+      giveRegisters<40>(); // of the 168 or 128 that three or four warpgroups have, to those that multiply
+      if (int(threadIdx.x) >= Tile::threads + 32)
+        return;
+    }
+#endif
 #pragma unroll 1
     while (ahead.layer < layers)
       bring();
@@ -52,6 +60,10 @@ public:
       }
   }
   __device__ __forceinline__ void fill() {
+#if TUTTI_CAPABILITY == 90
+    if constexpr (producer && Tile::wide)
+      takeRegisters<Tile::threads == 256 ? 232 : 152>();
+#endif
     if constexpr (!producer)
 #pragma unroll 1
       for (int i = 0; i < (depth > 2 ? depth - 2 : 1); ++i)
@@ -66,7 +78,6 @@ public:
   }
   /// This warp has read what it needs of that stage.
   __device__ __forceinline__ void leave() {
-    bulkFence();  // before a copy overwrites it
     __syncwarp(); // all its lanes have
     if (isFirst) {
       mbarrierArrive(barriers[depth + taken]);
@@ -95,13 +106,16 @@ private:
     const Stages<Math, Tile> &stages = ahead.stages;
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
-        mine = threadIdx.x - (producer ? Tile::threads : 0), warp = mine / 32;
+        mine = thread - (producer ? Tile::threads : 0), warp = mine / 32;
     bool asks = producer || askers > 1 || warp == turn;
     if (asks || columns > 0) {
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
     if (isFirst && asks) {
+      if constexpr (!Tile::wide) { // else tensor cores have read it, through the copies' own proxy
+        bulkFence();               // what the warps have read comes before a copy that overwrites it
+      }
       bringWeights(stages, from, at, askers > 1 ? warp : 0);
       if (streams && columns == 0 && (askers == 1 || warp == 0)) {
         mbarrierArriveTimes(barriers[filled], copiers);
@@ -133,6 +147,7 @@ private:
   }
 
   const LayerOf &layerOf;
+  int thread;   ///< of the block
   bool isFirst; ///< of its warp
   Mbarriers barriers;
   int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;

@@ -13,7 +13,8 @@ struct Where {
 };
 
 enum class Space : int { global, shared };
-enum class Access : int { read, write, atomic };
+/// asyncRead: by tensor cores, through the proxy that copies in bulk use.
+enum class Access : int { read, write, atomic, asyncRead };
 /// What kind of error ends the launch: CUDA's illegal address, misaligned address, launch failure.
 enum class Fault : int { address, alignment, failure };
 
@@ -69,7 +70,7 @@ struct Emulator {
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 6;
+inline constexpr uint32_t emulatorVersion = 7;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {

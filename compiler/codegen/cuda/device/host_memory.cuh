@@ -65,6 +65,12 @@ public:
       (void)at(first, number, where);
     return CheckedView(base + first, number);
   }
+  /// What tensor cores read by themselves.
+  T loadAsync(int64_t i, Where where) const {
+    auto address = at(i, 1, where);
+    address.check(Access::asyncRead, sizeof(T), alignof(T));
+    return *address.at;
+  }
   template <class V> V loadAlone(int64_t i TUTTI_AND_WHERE) const { return load<V>(i, where); }
   template <class V> V load(int64_t i TUTTI_AND_WHERE) const {
     auto address = at(i, sizeof(V) / sizeof(T), where);

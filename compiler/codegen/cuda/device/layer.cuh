@@ -46,9 +46,10 @@ __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
 /// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet.
-template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0> struct Layers {
+template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, class Wide_ = void> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
+  using Wide = Wide_; ///< products of a warpgroup, where the tile is of such (warpgroup.cuh)
   static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
   /// Of a warp's tiles in a panel: which numbers of them there may be, and the most.
   static constexpr int ownWidths = Tile::panelWarps == 1   ? widths
@@ -58,8 +59,8 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
 
   /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
   struct Share {
-    int tiles[Tile::warpPanels];                      ///< of each panel; 0: this warp has nothing to do
-    int words[Tile::warpPanels];                      ///< words of a group before this lane's first of the panel
+    int tiles[Tile::wide ? 1 : Tile::warpPanels];     ///< of each panel, or of all; 0: this warp has nothing to do
+    int words[Tile::wide ? 1 : Tile::warpPanels];     ///< words of a group before its first of the panel
     int groupWords;                                   ///< from one group to the next
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
     int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
@@ -75,7 +76,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   };
 
   /// The same layers by other instructions.
-  template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange>;
+  template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange, Wide>;
 
   /// Whether a layer's rows lie so.
   __device__ __forceinline__ static bool has(const Layer &layer, Lefts left) {

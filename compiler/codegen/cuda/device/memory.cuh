@@ -13,6 +13,21 @@ __device__ __forceinline__ void keepLoadsBefore() {
 #endif
 }
 
+/// Asks for an element of global memory that will be read: its 32 bytes are in the first cache by then.
+template <class Pointer> __device__ __forceinline__ void prefetch([[maybe_unused]] Pointer element) {
+#if TUTTI_ON_DEVICE
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(element)));
+#endif
+}
+
+/// The value in a register, from which it is not made again: a special register takes its time.
+__device__ __forceinline__ int kept(int value) {
+#if TUTTI_ON_DEVICE
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
 template <class T> struct VectorsOf;
 #define TUTTI_VECTORS(T, name)                                                                                         \
   template <> struct VectorsOf<T> {                                                                                    \

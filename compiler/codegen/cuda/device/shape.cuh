@@ -25,20 +25,25 @@ __device__ constexpr int groupsOf(int K) { return int(unsigned(K + 15) / 16); }
 
 /// The warps of a block are a grid of warpRows x warpColumns x panelWarps x slices. A warp has 16 rowTiles rows, warpPanels
 /// panels of columns, or a part of one that panelWarps share, and of each stage's 32 slices pairs k 32 pairs, pairs of groups:
-/// so a narrow product keeps all warps busy. `blocks` form a cluster that shares the panels. A pass has at most passTiles tiles
+/// so a narrow product keeps all warps busy. `wide`: four warps behind each other are a warpgroup (warpgroup.cuh), with 16
+/// rows each and the same panels. `blocks` form a cluster that shares the panels. A pass has at most passTiles tiles
 /// of eight columns.
 template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1,
-          int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelWarps_ = 1>
+          int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelWarps_ = 1, bool wide_ = false>
 struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
                        blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_, panelWarps = panelWarps_;
+  static constexpr bool wide = wide_;
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs,
                        threads = 32 * warpRows * warpColumns * panelWarps * slices;
   static constexpr int panelTiles = 4 / panelWarps; ///< of a panel, that a warp has at most
   /// Rows of an input come with a stage's weights. An element of a slice's rows is of use to one warp, which reads it itself.
   static constexpr bool streamsRows = slices == 1;
   static_assert(panelWarps == 1 || (slices == 1 && warpPanels == 1), "parts of a panel are not cut again");
+  static_assert(!wide || (rowTiles == 1 && warpRows % 4 == 0 && slices * panelWarps * blocks == 1),
+                "a warpgroup has 64 rows, and whole panels");
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
+  static constexpr int panelStep = wide ? 1 : warpColumns; ///< from one of a warp's panels to the next
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");
   /// Bytes that the panels may take of a stage of the ring; rows lie behind them.
   template <class Math> static constexpr int weightBytes = passTiles_ * stageK / 16 * Math::words * 32 * 4;
@@ -48,12 +53,26 @@ struct Tile {
   /// The first panel of this block in a pass.
   __device__ __forceinline__ static int firstPanel(int pass) { return (pass * blocks + rank()) * passPanels; }
 
-  // This warp's place. It has the panels column, column + warpColumns and so on of a pass. Rows of warps begin with
-  // another column each: the narrow last panels, which are less work, are not all on one of the processor's four parts.
+  // This warp's place. It has the panels column, column + warpColumns and so on of a pass, or of a warpgroup neighbours. Rows
+  // of warps begin with another column each: the narrow last panels, which are less work, are not all on one of the
+  // processor's four parts.
   __device__ __forceinline__ static int slice() { return threadIdx.x / 32 % slices; }
-  __device__ __forceinline__ static int warpRow() { return threadIdx.x / 32 / slices / panelWarps / warpColumns; }
+  __device__ __forceinline__ static int warpRow() {
+    int warp = threadIdx.x / 32;
+    return wide ? warp / 4 / warpColumns * 4 + warp % 4 : warp / slices / panelWarps / warpColumns;
+  }
   __device__ __forceinline__ static int column() {
+    if (wide)
+      return int(threadIdx.x) / 128 % warpColumns;
     return (threadIdx.x / 32 / slices / panelWarps + warpRow() * (warpColumns / warpRows)) % warpColumns;
+  }
+  /// Its first panel in a pass.
+  __device__ __forceinline__ static int ownPanel(int pass) {
+    return firstPanel(pass) + column() * (wide ? warpPanels : 1);
+  }
+  /// Of the threads that have the same rows, this one.
+  __device__ __forceinline__ static int threadOfRows() {
+    return wide ? column() * 32 + int(threadIdx.x) % 32 : int(threadIdx.x) % (threads / warpRows);
   }
   /// Of its panels' tiles the first that is this warp's, and of `tiles` how many are.
   __device__ __forceinline__ static int firstTile() {

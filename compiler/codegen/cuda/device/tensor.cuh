@@ -12,39 +12,36 @@
 #include "tutti/barrier.cuh"
 #include "tutti/ending.cuh"
 #include "tutti/rows.cuh"
+#include "tutti/warpgroup.cuh"
 
 namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on. A tile that the panel lacks has the words
-/// of another: its products are thrown away, which costs less than to ask for each whether it is wanted.
+/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: of floats four neighbours, of 16 bits two core
+/// matrices of two tiles at a time. A tile that the panel lacks has the words of another: its products are thrown away,
+/// which costs less than to ask for each whether it is wanted.
 template <int widths, int words, int most>
 __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at,
                                           int tiles) {
-  constexpr int atOnce = most < 4 / words ? most : 4 / words;
+  constexpr int atOnce = 4 / words;
   int lane = int(threadIdx.x) % 32;
-  if constexpr (widths % 2 && atOnce == 2)
-    if (tiles == 1) { // two words, not four
-      uint2 v = from.load2(at + lane * 2);
-#pragma unroll
-      for (int j = 0; j < most; ++j)
-        word[j][0] = v.x, word[j][1] = v.y;
-      return;
-    }
+  if (words == 2 && widths % 2 && tiles == 1)
+    lane %= 16; // of a single tile, twice
 #pragma unroll
   for (int j = 0; j < most; j += atOnce) {
     int mine = widths == most || j < tiles ? j : 0;
-    if constexpr (atOnce * words == 4) {
-      uint4 v = from.load4(at + mine * words * 32 + lane * 4);
-      const uint32_t four[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        word[j + i / words][i % words] = four[i];
+    uint32_t four[4];
+    if constexpr (words == 4) {
+      uint4 v = from.load4(at + mine * 128 + lane * 4);
+      four[0] = v.x, four[1] = v.y, four[2] = v.z, four[3] = v.w;
     } else {
-      uint2 v = from.load2(at + lane * 2);
-      word[j][0] = v.x, word[j][1] = v.y;
+      ldmatrix4(four, &from[at + mine * 64 + lane * 4]);
     }
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (j + i / words < most)
+        word[j + i / words][i % words] = four[i];
   }
 }
 
@@ -85,33 +82,45 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
 
 /// The warps that have the same rows of a tile meet.
 template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
-  barrierSync(2 + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
+  if constexpr (Tile::threads == 32 * Tile::warpRows)
+    __syncwarp(0xffffffff TUTTI_AND_THERE);
+  else
+    barrierSync(2 + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
 }
 
 /// zeroBeyond(), each row by one of the warps that have it.
 template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(const Shared<T> &rows, int N, int stride) {
-  int row = Tile::firstRow() + int(threadIdx.x) % (Tile::threads / Tile::warpRows), end = (N + 15) & ~15;
+  int row = Tile::firstRow() + Tile::threadOfRows(), end = (N + 15) & ~15;
   if (row < Tile::firstRow() + Tile::rowTiles * 16)
     for (int column = N; column < end; ++column)
       rows[row * stride + column] = T{};
 }
 
-/// What this warp has to do of a pass. Rows past the last are the last once more.
+/// What this warp has to do of a pass. Rows past the last are the last once more; but in shared memory a warpgroup's rows are all
+/// there, and a warp, which waits for those of its rows only, reads no others.
 template <class L> __device__ __forceinline__ typename L::Share shareOf(const Layer &layer, int pass, int rows) {
   using Tile = typename L::Tile;
   constexpr int groupWords = L::Math::words * 32;
   typename L::Share share;
-  int before = firstTileOf(layer.tiles, Tile::firstPanel(pass));
+  int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)),
+      first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of who multiplies together
+  if constexpr (Tile::wide) {
+    int all = panelsOf(layer.tiles), panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels,
+        begin = firstTileOf(layer.tiles, panel);
+    share.tiles[0] = panel < all && first < rows ? (end < all ? firstTileOf(layer.tiles, end) : layer.tiles) - begin : 0;
+    share.words[0] = (begin - before) * groupWords;
+  } else {
 #pragma unroll
-  for (int i = 0; i < Tile::warpPanels; ++i) {
-    int panel = Tile::firstPanel(pass) + Tile::column() + i * Tile::warpColumns;
-    share.tiles[i] =
-        panel < panelsOf(layer.tiles) && Tile::firstRow() < rows ? Tile::ownTiles(tilesOf(layer.tiles, panel)) : 0;
-    share.words[i] = (firstTileOf(layer.tiles, panel) + Tile::firstTile() - before) * groupWords;
+    for (int i = 0; i < Tile::warpPanels; ++i) {
+      int panel = Tile::ownPanel(pass) + i * Tile::panelStep;
+      share.tiles[i] =
+          panel < panelsOf(layer.tiles) && first < rows ? Tile::ownTiles(tilesOf(layer.tiles, panel)) : 0;
+      share.words[i] = (firstTileOf(layer.tiles, panel) + Tile::firstTile() - before) * groupWords;
+    }
   }
   share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
   int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4),
-      last = rows - 1;
+      last = Tile::wide && !L::has(layer, ofInput) && !L::has(layer, inGlobal) ? Tile::rows - 1 : rows - 1;
 #pragma unroll
   for (int m = 0; m < Tile::rowTiles; ++m) {
     int first = Tile::firstRow() + m * 16, upper = first + lane / 4, lower = upper + 8, asked = first + lane % 16;
@@ -176,13 +185,64 @@ __device__ __forceinline__ void multiplyPair(int stage, int at, int left, const 
   addTo(pair, sum[1][0]);
 }
 
+#if TUTTI_CAPABILITY == 90
+/// sums += a stage's k of the warpgroup's `tiles` tiles.
+template <class L, Lefts kind, int tiles>
+__device__ __forceinline__ void multiplyWide(const Layer &layer, int from, int stage, const typename L::Share &share,
+                                             typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+  constexpr int groups = Tile::stageK / 16;
+  const CoreMatrices weights =
+      CoreMatrices(stage, Tile::template weightBytes<typename L::Math> / 4).behind(share.words[0]);
+  const auto leftOf = [&](int in) {
+    int rows = stage + Tile::template weightBytes<typename L::Math>;
+    return L::template left<kind>(layer, rows, from, in, share, 0);
+  };
+  Warpgroup group;
+  if (from + Tile::stageK <= layer.K) {
+    typename L::Math::Left left[groups];
+#pragma unroll
+    for (int i = 0; i < groups; ++i)
+      left[i] = leftOf(i * 16);
+    group.begin(sums.of);
+#pragma unroll
+    for (int i = 0; i < groups; ++i)
+      L::Wide::multiply(Tiles<tiles>(), group, sums.of, left[i].word, weights.behind(i * share.groupWords));
+    group.commit();
+    group.wait(sums.of);
+  } else {
+#pragma unroll 1
+    for (int in = 0; from + in < layer.K; in += 16) {
+      const typename L::Math::Left left = leftOf(in);
+      group.begin(sums.of);
+      L::Wide::multiply(Tiles<tiles>(), group, sums.of, left.word, weights.behind(in / 16 * share.groupWords));
+      group.commit();
+      group.wait(sums.of);
+    }
+  }
+}
+
+/// The same for any of the kernel's widths.
+template <class L, Lefts kind, int... widths>
+__device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, int from, int stage,
+                                             const typename L::Share &share, typename L::Sums &sums) {
+  int tiles = share.tiles[0];
+  ((sizeof...(widths) == 1 || tiles == widths ? multiplyWide<L, kind, widths>(layer, from, stage, share, sums) : void()),
+   ...);
+}
+#endif
+
 /// sums += a stage's k, of rows that lie as `kind` says.
 template <class L, Lefts kind>
 __device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int stage, const typename L::Share &share,
                                               typename L::Sums &sums) {
   using Tile = typename L::Tile;
   int rows = stage + Tile::template weightBytes<typename L::Math>, at = 0;
-  if constexpr (L::Math::chunked) { // sums of two chunks first
+  if constexpr (Tile::wide) {
+#if TUTTI_CAPABILITY == 90
+    multiplyWide<L, kind>(typename L::Wide::Widths(), layer, from, stage, share, sums);
+#endif
+  } else if constexpr (L::Math::chunked) { // sums of two chunks first
 #pragma unroll 1
     for (int in = 0; in < 32 * Tile::pairs; in += 32, at += 2 * share.groupWords) {
       if (Tile::pairs > 1 && from + in >= layer.K)
@@ -316,9 +376,7 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
     int tiles = tilesOf(P::tiles, panel), begin = firstTileOf(P::tiles, panel), place = inside - begin * 8,
         g = place / tiles, j = place % tiles;
     int band = begin / bandTiles * bandTiles, ofBand = P::tiles - band < bandTiles ? P::tiles - band : bandTiles;
-    int atOnce = tiles < Math::parts ? tiles : Math::parts, // tiles whose words a lane has side by side
-        first = (band * P::groups + begin - band) * P::groupWords + j / atOnce * atOnce * Math::words * 32 +
-                j % atOnce * Math::words;
+    int first = (band * P::groups + begin - band + j) * P::groupWords;
     float total[rowsAtOnce];
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i)
@@ -333,8 +391,8 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
         float sum[rowsAtOnce] = {};
 #pragma unroll 4
         for (int k = start; k < start + chunk && k < P::K; ++k) {
-          int t = Math::parts == 1 ? k % 16 / 4 : k % 8 / 2, i = Math::parts == 1 ? k % 4 : k % 16 / 8;
-          int word = k / 16 * P::groupWords * ofBand + (g * 4 + t) * atOnce * Math::words + i;
+          int word = k / 16 * P::groupWords * ofBand +
+                     (Math::parts == 1 ? g * 16 + k % 16 : k % 16 / 8 * 32 + g * 4 + k % 8 / 2);
           float w = Math::weight(weights[first + word], k % Math::parts);
 #pragma unroll
           for (int i = 0; i < rowsAtOnce; ++i)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Host only: wgmma as warpgroup.cuh has it, of each warp by itself. Products happen when they are waited for, so a wait that is
+// missing is noticed.
+#pragma once
+
+#include "tutti/host_mma.cuh"
+
+namespace tutti {
+
+/// See warpgroup.cuh.
+class CoreMatrices {
+public:
+  CoreMatrices(int at, int words TUTTI_AND_WHERE) : words(shared<uint32_t>(at, words, where)) {}
+  CoreMatrices behind(int number) const {
+    CoreMatrices there = *this;
+    there.first += number;
+    return there;
+  }
+  /// What this lane reads of a tile: for mma.sync two words, each of a core matrix.
+  void read(int tile, uint32_t (&b)[2], Where where) const {
+    for (int half = 0; half < 2; ++half)
+      b[half] = words.loadAsync(first + tile * 64 + half * 32 + int(threadIdx.x) % 32, where);
+  }
+
+private:
+  Shared<uint32_t> words;
+  int first = 0;
+};
+
+template <int n> void giveRegisters() {}
+template <int n> void takeRegisters() {}
+
+class Warpgroup {
+public:
+  template <class Sums> void begin(Sums &) { begun = true; }
+  void commit() { committed = asked; }
+  template <class Sums> void wait(Sums &TUTTI_AND_WHERE) {
+    for (int i = 0; i < committed; ++i)
+      pending[i].multiply(where);
+    for (int i = committed; i < asked; ++i)
+      pending[i - committed] = pending[i];
+    asked -= committed, committed = 0, begun = false;
+  }
+  void ask(MmaType type, int tiles, float *const *sums, const uint32_t (&a)[4], const CoreMatrices &b, Where where) {
+    if (!begun)
+      fault(Fault::failure, "wgmma without a fence since the sums were last touched", 0, 0, where);
+    if (asked == most)
+      fault(Fault::failure, "%ld products of a warpgroup are not waited for: at most %ld", asked + 1, most, where);
+    Product &product = pending[asked++];
+    product = {type, tiles, {}, {a[0], a[1], a[2], a[3]}, b};
+    for (int i = 0; i < tiles; ++i)
+      product.sums[i] = sums[i];
+  }
+
+private:
+  struct Product {
+    MmaType type = MmaType::bf16;
+    int tiles = 0;
+    float *sums[32] = {};
+    uint32_t a[4] = {};
+    CoreMatrices b = {0, 0, {"", 0}};
+
+    void multiply(Where where) const {
+      for (int i = 0; i < tiles; ++i) {
+        uint32_t words[2];
+        b.read(i, words, where);
+        MmaOperand operand = {sums[i], a, words, type, TUTTI_CAPABILITY};
+        emulator().warp(0xffffffff, &operand, emulator().multiply, false, "wgmma", where);
+      }
+    }
+  };
+  static constexpr int most = 8;
+  Product pending[most];
+  int asked = 0, committed = 0;
+  bool begun = false;
+};
+
+} // namespace tutti
+
+#define TUTTI_TILE(panel, tile) d[panel][0][tile]
+#define TUTTI_WARPGROUP_PRODUCT(tiles, columns, type, numbers, rows, weight, ...)                                      \
+  template <int panels>                                                                                                \
+  static void multiply(Tiles<tiles>, Warpgroup &group, float (&d)[panels][1][4][4], const uint32_t (&a)[4],            \
+                       const CoreMatrices &b TUTTI_AND_WHERE) {                                                        \
+    float *const sums[] = {__VA_ARGS__};                                                                               \
+    static_assert(sizeof(sums) / sizeof(sums[0]) == tiles && columns == tiles * 8);                                    \
+    group.ask(type[0] == 'b' ? MmaType::bf16 : MmaType::f16, tiles, sums, a, b, where);                                \
+  }

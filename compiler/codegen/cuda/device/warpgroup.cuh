@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensor-core products of four warps, a warpgroup: wgmma, which only Hopper has (sm_90a). A warp has 16 of 64 rows, in fragments as
+// mma.cuh's; the weight's columns stay in shared memory, which the tensor cores read themselves. So no fragment of them costs a load
+// or a register, and a group of 16 k is one instruction, whatever its columns. Sums are those of mma.sync, bit for bit (docs/cuda.md).
+#pragma once
+
+#include "tutti/barrier.cuh"
+#include "tutti/mma.cuh"
+
+#if TUTTI_CAPABILITY == 90
+
+// A kernel has a struct with the widths of its products, in tiles of eight columns, and a function for each, which
+// TUTTI_WARPGROUP_PRODUCT defines (its asm names every register of the sums, so there is one for each width):
+//
+//   struct WideProducts {
+//     using Widths = Numbers<2>;
+//     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
+//   };
+//
+// Products are asked for and done later:
+//
+//   Warpgroup group;
+//   group.begin(d);                                       registers may be read from now on
+//   WideProducts::multiply(Tiles<2>(), group, d, a, b);   d += a b, 64 x 16 by 16 x 16 elements; as often as it takes
+//   group.commit();
+//   group.wait(d);                                        d is there, what is read is free
+
+namespace tutti {
+
+template <int... n> struct Numbers {};
+template <int n> struct Tiles {};
+
+} // namespace tutti
+
+#if TUTTI_ON_DEVICE
+
+namespace tutti {
+
+/// A weight's 16-bit elements in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of two core matrices, 128
+/// bytes each (runtime/schema/Layout.h). What PTX calls a matrix descriptor, without swizzling.
+struct CoreMatrices {
+  uint64_t descriptor;
+  __device__ __forceinline__ CoreMatrices(int at, int)
+      : descriptor((sharedAddress(&shared<uint32_t>(at, 0)[0]) >> 4) | uint64_t(128 >> 4) << 16 | uint64_t(256 >> 4) << 32) {}
+  /// Those that begin so many words behind.
+  __device__ __forceinline__ CoreMatrices behind(int words) const {
+    CoreMatrices there = *this;
+    there.descriptor += words / 4;
+    return there;
+  }
+};
+
+/// Of a block whose warpgroups each come here, or to the other: from now on a thread has `n` registers, a multiple of 8.
+template <int n> __device__ __forceinline__ void giveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
+}
+template <int n> __device__ __forceinline__ void takeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n));
+}
+
+/// Of products that follow each other.
+class Warpgroup {
+public:
+  template <class Sums> __device__ __forceinline__ void begin(Sums &sums) {
+    keep(sums);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  }
+  __device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+  template <class Sums> __device__ __forceinline__ void wait(Sums &sums) {
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    keep(sums);
+  }
+
+private:
+  /// The compiler moves nothing that has to do with them to the other side.
+  __device__ __forceinline__ static void keep(float &sum) { asm volatile("" : "+f"(sum)::"memory"); }
+  template <class T, int n> __device__ __forceinline__ static void keep(T (&sums)[n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      keep(sums[i]);
+  }
+};
+
+} // namespace tutti
+
+#define TUTTI_TILE(panel, tile)                                                                                        \
+  "+f"(d[panel][0][tile][0]), "+f"(d[panel][0][tile][1]), "+f"(d[panel][0][tile][2]), "+f"(d[panel][0][tile][3])
+#define TUTTI_WARPGROUP_PRODUCT(tiles, columns, type, sums, rows, weight, ...)                                         \
+  template <int panels>                                                                                                \
+  __device__ __forceinline__ static void multiply(Tiles<tiles>, Warpgroup &, float (&d)[panels][1][4][4],              \
+                                                  const uint32_t (&a)[4], const CoreMatrices &b) {                     \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" sums "}, {" rows           \
+                 "}, " weight ", 1, 1, 1, 0;"                                                                          \
+                 : __VA_ARGS__                                                                                         \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor));                                     \
+  }
+
+#else
+#include "tutti/host_warpgroup.cuh"
+#endif
+#endif
