@@ -72,13 +72,15 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
     }
   }
 #pragma unroll
-  for (int tile = 0; tile < rowTiles * most; ++tile) {
-    int m = tile / most, j = tile % most, piece = m * 4 + j;
-    if (Tile::slices == 1 || piece / pieces == Tile::slice())
+  for (int tile = 0; tile < rowTiles * most; ++tile)
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
-        sums.of[0][Tile::slices == 1 ? m : piece % pieces][Tile::slices == 1 ? j : 0][e] = made[tile][e];
-  }
+    for (int e = 0; e < 4; ++e) {
+      int m = tile / most, j = tile % most, piece = m * 4 + e;
+      if constexpr (Tile::slices == 1)
+        sums.of[0][m][j][e] = made[tile][e];
+      else if (piece / pieces == Tile::slice())
+        sums.of[0][piece % pieces][0][j] = made[tile][e];
+    }
 }
 
 } // namespace tutti

@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-/// What columns(column) reads of a lane's two runs of a panel, or what will read it. Of a run that is not whole it is of
-/// other columns: each of its own is read by itself.
+/// What columns(column) reads of a lane's two runs of a panel, or what will read it. Where the run is not whole it is of
+/// other columns, but for slices: each of its own is read by itself.
 template <class L, class Columns, class Read> struct ReadAhead {
   static constexpr bool isThere = true;
   Columns columns;
@@ -20,10 +20,9 @@ template <class L, class Columns, class Read> struct ReadAhead {
 template <class L, class Columns> struct ReadLater {
   static constexpr bool isThere = false;
   Columns columns;
-  /// The whole run.
   __device__ __forceinline__ auto of(const Runs<L> &mine, int) const {
     constexpr int n = Runs<L>::most;
-    return readColumns<n>(columns, mine.column, n);
+    return readColumns<n>(columns, mine.column, L::Tile::slices > 1 ? mine.count : n);
   }
 };
 
@@ -34,6 +33,8 @@ __device__ __forceinline__ auto readPanel(const Layer &layer, int panel, Columns
   int last = panelsOf(layer.tiles) - 1;
   const auto read = [&](int number) {
     const Runs<L> run(layer, panel < last ? panel : last, number);
+    if constexpr (L::Tile::slices > 1)
+      return readColumns<n>(columns, run.column, run.count);
     int end = layer.N - n, column = run.column < end ? run.column : end;
     if constexpr (L::widths & 1) // a layer may have fewer columns than that
       if (end < 0)
@@ -67,28 +68,23 @@ template <class L, class Ahead, class Store>
 __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
                                           const Ahead &ahead, Store store) {
   using Tile = typename L::Tile;
-  int lane = threadIdx.x % 32, t = lane % 4, row = Tile::firstRow() + lane / 4,
-      panel = Tile::ownPanel(pass), all = panelsOf(layer.tiles);
+  int lane = threadIdx.x % 32, row = Tile::firstRow() + lane / 4, panel = Tile::ownPanel(pass),
+      all = panelsOf(layer.tiles);
   if constexpr (Tile::slices > 1) {
     if (panel >= all)
       return;
-    int tiles = Runs<L>::oneWidth ? L::widths : tilesOf(layer.tiles, panel),
-        column = firstTileOf(layer.tiles, panel) * 8;
 #pragma unroll
     for (int i = 0; i < L::pieces; ++i) {
-      int piece = Tile::slice() * L::pieces + i;
-      if (piece % 4 >= tiles)
+      int piece = Tile::slice() * L::pieces + i; // rows g or g + 8, and one of two runs
+      const Runs<L> run(layer, panel, piece % 2);
+      if (run.count <= 0)
         continue;
+      Neighbours<Runs<L>::most> mine;
+      mine.count = run.count;
 #pragma unroll
-      for (int run = 0; run < 2; ++run) {
-        int mine = column + (t * 2 + run) * tiles + piece % 4;
-        if (mine >= layer.N)
-          continue;
-        const auto shared = readColumns<1>(ahead.columns, mine, 1);
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-          store(row + (piece / 4 * 2 + half) * 8, mine, alone(sums.of[0][i][0][half * 2 + run]), shared);
-      }
+      for (int j = 0; j < Runs<L>::most; ++j)
+        mine.sum[j] = sums.of[0][i][0][j];
+      store(row + piece / 2 * 8, run.column, mine, ahead.of(run, piece % 2));
     }
   } else {
     // Sums move to the front of a queue, so that what is made of them stands in one place; of many panels in some.

@@ -65,7 +65,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
     int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
   };
-  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, single tiles.
+  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, pieces (addSlices).
   static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1,
                        pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");

@@ -46,26 +46,25 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
 }
 
 /// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order.
-/// Of the 4 rowTiles pieces of 16 rows and 8 columns, each warp takes `own` one after the other, from all slices: those
+/// A piece is what a lane has of one of its two rows and columns in 16 rows of all tiles: up to four neighbours, which
+/// go out in one store. Of the 4 rowTiles pieces each warp takes `own` one after the other, from all slices: those
 /// behind K have -0, which changes nothing. `again`: they will meet once more before all of the block meet.
 template <class Tile, int exchange, int own>
 __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4],
-                                          int tiles, bool again) {
+                                          bool again) {
   constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, words = rowTiles * 4 * 32 * 4;
   int lane = threadIdx.x % 32, slice = Tile::slice(), group = threadIdx.x / 32 / slices;
   const Shared<float> sums = shared<float>(exchange + group * slices * words * 4, slices * words);
 #pragma unroll
   for (int piece = 0; piece < rowTiles * 4; ++piece) {
-    const float (&s)[4] = sum[piece / 4][piece % 4];
-    if (piece % 4 < tiles)
-      sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0], s[1], s[2], s[3]));
+    const float (&s)[4][4] = sum[piece / 4];
+    int e = piece % 4;
+    sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0][e], s[1][e], s[2][e], s[3][e]));
   }
   barrierSync(2 + group, slices * 32); // all sums are there
 #pragma unroll
   for (int piece = 0; piece < own; ++piece) {
     int at = slice * own + piece;
-    if (at % 4 >= tiles)
-      continue;
     float4 all[slices];
 #pragma unroll
     for (int i = 0; i < slices; ++i) // all are on their way at once
@@ -321,7 +320,7 @@ __device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Rin
         multiplyPair<L>(
             stage, Tile::slice() * 2 * share.groupWords, left, share, [&](int m) { return rows.of[0][m].left(); },
             [&](int m) { return rows.of[1][m].left(); }, pair);
-      addSlices<Tile, L::exchange>(sums.of[0], pair, share.tiles[0],
+      addSlices<Tile, L::exchange>(sums.of[0], pair,
                                    from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
     }
     ring.leave();
