@@ -104,16 +104,16 @@ void Launcher::waitCopies(int prior) {
   std::erase_if(self.copies, [&](const Copy &copy) {
     if (int64_t(copy.group) >= int64_t(self.groups) - prior)
       return false;
-    land(copy, here().clocks.now(own()), self.arrivals);
+    land(here(), copy, here().clocks.now(own()), self.releases);
     return true;
   });
   yield();
 }
 
-void Launcher::land(const Copy &copy, Stamp when, uint32_t arrivals) {
+void Launcher::land(Block &block, const Copy &copy, Stamp when, uint32_t arrivals) {
   memcpy(copy.to, copy.from, copy.valid);
   memset(copy.to + copy.valid, 0, copy.bytes - copy.valid);
-  here().shadow.landCopy(copy.to - here().shared, copy.bytes, when, arrivals);
+  block.shadow.landCopy(copy.to - block.shared, copy.bytes, when, arrivals);
 }
 
 void Launcher::view(Space space, const void *base, int64_t bytes, uint32_t alignment, Where where) {
@@ -131,18 +131,23 @@ void Launcher::view(Space space, const void *base, int64_t bytes, uint32_t align
              where);
 }
 
-/// The running thread accesses another block's memory.
-void Launcher::checkPeer(Block &holder, const char *verb, Where where) {
+/// The running thread may access that block's memory.
+void Launcher::checkRuns(const Block &holder, const char *verb, Where where) {
   std::string what = std::string(verb) + " shared memory of block " + print(holder.index);
-  if (!here().clocks.phasesKnownTo(own()))
+  if (!here().clocks.meetingsKnownTo(own()))
     failHere(CUDA_ERROR_ILLEGAL_ADDRESS, what + ", which may not have begun: no barrier of the cluster lies before",
              where);
   if (holder.numReturned == numThreads)
     failHere(CUDA_ERROR_ILLEGAL_ADDRESS, what + ", which has ended", where);
+}
+
+/// It does, and the access must be over when that block ends.
+void Launcher::checkPeer(Block &holder, const char *verb, Where where) {
+  checkRuns(holder, verb, where);
   holder.peers.resize(clusterSize);
   Mark &last = holder.peers[here().rank];
-  if (!last.file || last.arrivals <= threads[running].arrivals)
-    last = {here().clocks.now(own()), where.line, where.file, threads[running].arrivals, uint8_t(here().rank)};
+  if (!last.file || last.arrivals <= threads[running].releases)
+    last = {here().clocks.now(own()), where.line, where.file, threads[running].releases, uint8_t(here().rank)};
 }
 
 void *Launcher::peerAddress(const void *at, int64_t rank, Where where) {

@@ -130,25 +130,34 @@ void Launcher::tryWarp(uint32_t first) {
   }
 }
 
-void Launcher::clusterBarrier(bool waits, Where where) {
+void Launcher::clusterArrive(bool orders, Where where) {
   Thread &self = threads[running];
   ClusterPart &part = here().cluster;
-  if (!waits) {
-    if (self.arrivals != self.waits)
-      failHere(CUDA_ERROR_LAUNCH_FAILED, "a second arrival at the cluster's barrier without a wait between them",
-               where);
-    if (part.phase > cluster.phase && (part.where.line != where.line || strcmp(part.where.file, where.file)))
-      failHere(CUDA_ERROR_LAUNCH_FAILED,
-               "the block's threads part: this one comes to the cluster's barrier at this line, another at " +
-                   print(part.where),
-               where);
-    part.where = where;
-    part.phase = ++self.arrivals;
+  if (self.arrivals != self.waits)
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "a second arrival at the cluster's barrier without a wait between them", where);
+  if (part.phase > cluster.phase && (part.where.line != where.line || strcmp(part.where.file, where.file)))
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "the block's threads part: this one comes to the cluster's barrier at this line, another at " +
+                 print(part.where),
+             where);
+  if (cluster.orders.value_or(orders) != orders)
+    failHere(CUDA_ERROR_LAUNCH_FAILED, "the cluster's threads part: some arrivals of a phase are relaxed", where);
+  cluster.orders = orders;
+  uint32_t epoch = here().clocks.presentEpoch();
+  part.firstEpoch = part.phase > cluster.phase ? std::min(part.firstEpoch, epoch) : epoch;
+  part.where = where;
+  part.phase = ++self.arrivals;
+  if (orders) {
+    ++self.releases;
     here().clocks.release(own(), part.arrived);
-    if (--cluster.missing == 0)
-      endPhase();
-    return yield();
   }
+  if (--cluster.missing == 0)
+    endPhase();
+  yield();
+}
+
+void Launcher::clusterWait(Where where) {
+  Thread &self = threads[running];
   if (self.arrivals == self.waits)
     failHere(CUDA_ERROR_LAUNCH_FAILED, "a wait at the cluster's barrier without an arrival before", where);
   if (cluster.phase < self.arrivals) {
@@ -158,17 +167,23 @@ void Launcher::clusterBarrier(bool waits, Where where) {
     yield();
   }
   self.waits = self.arrivals;
+  self.ordered = self.releases;
   here().clocks.acquire(own(), here().cluster.over);
-  here().clocks.learn(own(), self.waits);
+  std::vector<uint32_t> peers(clusterSize);
+  for (uint32_t rank = 0; rank < clusterSize; ++rank)
+    peers[rank] = blocks[rank]->cluster.overEpoch;
+  here().clocks.learn(own(), self.waits, self.ordered, peers);
 }
 
 void Launcher::endPhase() {
   ++cluster.phase;
+  cluster.orders.reset();
   cluster.missing = cluster.live;
   for (uint32_t rank = 0; rank < clusterSize; ++rank) {
     ClusterPart &part = blocks[rank]->cluster;
     blocks[rank]->clocks.add(part.arrived, part.over);
     part.arrived.epoch = 0;
+    part.overEpoch = part.firstEpoch;
   }
   std::vector<uint32_t> met;
   met.swap(cluster.waiting);
@@ -187,7 +202,7 @@ void Launcher::leaveCluster(uint32_t thread) {
   endMbarriers(block);
   uint32_t known = 0;
   for (uint32_t i = 0; i < numThreads; ++i)
-    known = std::max(known, threads[block.rank * stride + i].waits);
+    known = std::max(known, threads[block.rank * stride + i].ordered);
   for (const Mark &access : block.peers)
     if (access.file && access.arrivals >= known)
       return failAt(access.rank * stride + access.thread(), CUDA_ERROR_ILLEGAL_ADDRESS,

@@ -7,7 +7,9 @@
 #include "Fiber.h"
 #include "Shadow.h"
 
+#include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace tutti::emulated {
@@ -41,9 +43,10 @@ struct Thread {
   void *operand = nullptr;
   bool orders = false;
   std::vector<Copy> copies;
-  uint32_t groups = 0;              ///< committed
-  uint32_t numCopies = 0;           ///< ever asked for
-  uint32_t arrivals = 0, waits = 0; ///< at the cluster's barrier
+  uint32_t groups = 0;                ///< committed
+  uint32_t numCopies = 0;             ///< ever asked for
+  uint32_t arrivals = 0, waits = 0;   ///< at the cluster's barrier
+  uint32_t releases = 0, ordered = 0; ///< those that order what was done before, and the last of them waited for
   ProxyFence fence;
 };
 
@@ -66,6 +69,15 @@ struct BulkCopy {
   Stamp landed = {0, 0, 0}; ///< of epoch 0: in flight
 };
 
+/// A store to a block of the cluster that an mbarrier there counts.
+struct AsyncStore {
+  unsigned char *to;
+  std::array<unsigned char, 16> value;
+  uint32_t bytes, rank, thread; ///< who stores
+  Where where;
+  std::vector<uint32_t> peers; ///< what it tells of whole blocks
+};
+
 /// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 struct Mbarrier {
   static constexpr int64_t most = (1 << 20) - 1; ///< arrivals, and bytes either way
@@ -78,10 +90,12 @@ struct Mbarrier {
   uint64_t phase = 0;
   Stamp made;
   Where where;
-  bool fenced = false;     ///< known to copies in bulk
+  bool fenced = false;     ///< known to copies in bulk, and to whoever has met its block since
+  uint32_t meetings = 0;   ///< of that thread at the cluster's barrier, before
   Knowledge arrived, over; ///< of those that came in this phase; of the phases that have ended
   std::vector<uint32_t> waiting;
   std::vector<BulkCopy> bulk; ///< in flight
+  std::vector<AsyncStore> stores;
   std::vector<CopyArrival> copyArrivals;
 };
 
@@ -90,11 +104,13 @@ struct ClusterPart {
   Where where = {nullptr, 0}; ///< of the last arrivals, which are in phase `phase` - 1
   uint32_t phase = 0;
   Knowledge arrived, over;
+  uint32_t firstEpoch = 0, overEpoch = 0; ///< before which those that arrived have all done what they did
 };
 
 /// A cluster's barrier: a phase ends when every thread that has not returned has arrived.
 struct ClusterBarrier {
   uint32_t phase = 0, missing = 0, live = 0;
+  std::optional<bool> orders; ///< the arrivals of this phase, as far as they have come
   std::vector<uint32_t> waiting;
 };
 

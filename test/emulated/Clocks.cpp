@@ -13,7 +13,7 @@ void Clocks::beginBlock(uint32_t number, uint32_t first) {
     threads.resize(number);
   epoch = first;
   for (Knowledge &known : threads)
-    known.phases = 0;
+    known.phases = known.meetings = 0, known.peers.clear();
   hasPhases = false;
 }
 
@@ -21,15 +21,37 @@ void Clocks::barrier() {
   ++epoch;
   if (!hasPhases)
     return;
-  uint32_t most = 0;
+  Knowledge all;
   for (uint32_t i = 0; i < numThreads; ++i)
-    most = std::max(most, threads[i].phases);
+    addOfCluster(threads[i], all);
   for (uint32_t i = 0; i < numThreads; ++i)
-    threads[i].phases = most;
+    addOfCluster(all, threads[i]);
 }
 
-void Clocks::learn(uint32_t thread, uint32_t phases) {
+void Clocks::addOfCluster(const Knowledge &from, Knowledge &into) {
+  into.meetings = std::max(into.meetings, from.meetings);
+  into.phases = std::max(into.phases, from.phases);
+  tell(from.peers, into);
+}
+
+void Clocks::tell(const std::vector<uint32_t> &peers, Knowledge &into) {
+  if (into.peers.size() < peers.size())
+    into.peers.resize(peers.size());
+  for (size_t rank = 0; rank < peers.size(); ++rank)
+    into.peers[rank] = std::max(into.peers[rank], peers[rank]);
+}
+
+std::vector<uint32_t> Clocks::toTell(uint32_t thread, uint32_t rank) {
+  std::vector<uint32_t> peers = of(thread).peers;
+  peers.resize(std::max<size_t>(peers.size(), rank + 1));
+  peers[rank] = epoch;
+  return peers;
+}
+
+void Clocks::learn(uint32_t thread, uint32_t meetings, uint32_t phases, const std::vector<uint32_t> &peers) {
   Knowledge &known = of(thread);
+  known.meetings = std::max(known.meetings, meetings);
+  tell(peers, known);
   known.phases = std::max(known.phases, phases);
   hasPhases = true;
 }
@@ -58,7 +80,7 @@ void Clocks::add(const Knowledge &from, Knowledge &into) {
     begin(into);
   into.warps |= from.warps;
   into.copies = std::max(into.copies, from.copies);
-  into.phases = std::max(into.phases, from.phases);
+  addOfCluster(from, into);
   for (uint32_t warps = from.warps; warps; warps &= warps - 1) {
     uint32_t first = std::countr_zero(warps) * 32, last = std::min(first + 32, numThreads);
     for (uint32_t i = first; i < last; ++i)

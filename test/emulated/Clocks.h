@@ -21,7 +21,11 @@ struct Knowledge {
   uint32_t epoch = 0;
   uint32_t warps = 0;  ///< those of which anything is known
   uint32_t copies = 0; ///< up to which time of theirs
-  uint32_t phases = 0; ///< of the cluster's barrier that are known to have ended, of all epochs
+  // Of all epochs:
+  uint32_t meetings = 0; ///< phases of the cluster's barrier that are known to have ended
+  uint32_t phases = 0;   ///< those of them that order what was done before
+  std::vector<uint32_t>
+      peers; ///< of each block of the cluster: before which epoch all is over that it did in its own memory
   std::vector<uint32_t> times;
 };
 
@@ -52,13 +56,23 @@ public:
   /// Whether it is part of what was known in an epoch.
   static bool holds(const Knowledge &known, uint32_t epoch, const Stamp &stamp);
   uint32_t presentEpoch() const { return epoch; }
-  /// The thread knows that so many phases of the cluster's barrier have ended.
-  void learn(uint32_t thread, uint32_t phases);
+  /// The thread knows that so many phases of the cluster's barrier have ended, of which so many order, and of other
+  /// blocks what they did in their own memory before a barrier of all their threads.
+  void learn(uint32_t thread, uint32_t meetings, uint32_t phases, const std::vector<uint32_t> &peers);
   uint32_t phasesKnownTo(uint32_t thread) { return of(thread).phases; }
+  uint32_t meetingsKnownTo(uint32_t thread) { return of(thread).meetings; }
+  uint32_t epochKnownTo(uint32_t thread, uint32_t rank) {
+    const std::vector<uint32_t> &peers = of(thread).peers;
+    return rank < peers.size() ? peers[rank] : 0;
+  }
+  /// What a thread of block `rank` tells by its stores to others: what is known to it of whole blocks.
+  std::vector<uint32_t> toTell(uint32_t thread, uint32_t rank);
+  static void tell(const std::vector<uint32_t> &peers, Knowledge &into);
 
 private:
   Knowledge &of(uint32_t thread);
   void begin(Knowledge &knowledge);
+  static void addOfCluster(const Knowledge &from, Knowledge &into);
 
   uint32_t numThreads = 0, epoch = 0, copies = 0;
   bool hasPhases = false;         ///< in this block

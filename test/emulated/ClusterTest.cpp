@@ -189,6 +189,105 @@ mbarrierWait(&b[0], 0);
               "a race: ");
 }
 
+// Each block stores to the next one, whose mbarrier counts 256 bytes.
+static const std::string handOver = R"(
+if (i == 0) {
+  mbarrierInit(&b[0], 1);
+  mbarrierExpect(&b[0], 256);
+  mbarrierInitFence();
+}
+s[i] = 0;
+__syncthreads(); // over
+clusterArriveRelaxed();
+clusterWait();
+int before = (clusterRank() + clusterSize() - 1) % clusterSize();
+storeAsync(&s[i], x[g], &b[0], before);
+mbarrierWaitForPeers(&b[0], 0); // there
+y[g] = s[63 - i];
+)";
+
+TEST_P(Clusters, StoresThatDoNotWait) {
+  for (unsigned cluster : {2, 4, 8, 1})
+    expectExchanged(handOver, cluster);
+  std::string wide = handOver;
+  std::string narrow = "storeAsync(&s[i], x[g], &b[0], before);";
+  wide.replace(wide.find(narrow), narrow.size(),
+               "if (i < 16)\n  storeAsync(&s[i * 4], x.load4(g - i + i * 4), &b[0], before);");
+  expectExchanged(wide, 4);
+}
+
+TEST_P(Clusters, StoresThatNobodyWaitsFor) {
+  expectFails(without(handOver, "// there"), CUDA_ERROR_LAUNCH_FAILED, "y[g] = s", "without a wait between them");
+  std::string unread = without(handOver, "// there");
+  expectFails(without(unread, "y[g] = s"), CUDA_ERROR_LAUNCH_FAILED, "storeAsync", "nobody has waited for");
+}
+
+TEST_P(Clusters, StoresBeforeTheirPlaceIsFree) {
+  // What the block itself has written or read there, before a barrier of all its threads or behind it.
+  expectFails(without(handOver, "// over"), CUDA_ERROR_LAUNCH_FAILED, "", "a race: ");
+  std::string late = handOver;
+  expectFails(late.insert(late.find("int before"), "s[i] = 1;\n"), CUDA_ERROR_LAUNCH_FAILED, "", "a race: ");
+  // A third round needs no barrier of the cluster: who has all of the second one knows that the first one was read.
+  std::string rounds = R"(
+Shared<uint64_t> d = shared<uint64_t>(256, 3);
+Shared<float> u = shared<float>(288, 64);
+if (i == 0) {
+  for (int k = 0; k < 3; ++k)
+    mbarrierInit(&d[k], 1), mbarrierExpect(&d[k], 256);
+  mbarrierInitFence();
+}
+clusterArriveRelaxed();
+clusterWait();
+int other = 1 - clusterRank();
+storeAsync(&s[i], x[g], &d[0], other);
+mbarrierWaitForPeers(&d[0], 0);
+float v = s[63 - i];
+__syncthreads(); // read
+storeAsync(&u[i], v, &d[1], other);
+mbarrierWaitForPeers(&d[1], 0); // known
+storeAsync(&s[i], u[63 - i], &d[2], other);
+mbarrierWaitForPeers(&d[2], 0);
+y[g] = s[i];
+)";
+  if (renew())
+    place();
+  Launch launch = {blocks, 64, 544, 2};
+  ASSERT_EQ(run(kernel(rounds), launch, {in, out}), CUDA_SUCCESS) << tuttiEmulatedReport();
+  std::string unknown = rounds;
+  unknown.replace(unknown.find("mbarrierWaitForPeers(&d[1], 0); // known"), 40, "");
+  unknown.insert(unknown.find("y[g]"), "mbarrierWaitForPeers(&d[1], 0);\n");
+  unknown.replace(unknown.find("u[63 - i]"), 9, "v");
+  for (const std::string &wrong : {without(rounds, "// read"), unknown}) {
+    if (renew())
+      place();
+    expectFailure(kernel(wrong), launch, {in, out}, CUDA_ERROR_LAUNCH_FAILED, 0, "a race: ");
+  }
+}
+
+TEST_P(Clusters, StoresToWhatIsNotThere) {
+  expectFails(without(handOver, "mbarrierInitFence"), CUDA_ERROR_LAUNCH_FAILED, "storeAsync", "mbarrierInitFence()");
+  std::string early = without(without(handOver, "clusterArriveRelaxed"), "clusterWait");
+  expectFails(early, CUDA_ERROR_ILLEGAL_ADDRESS, "storeAsync", "which may not have begun");
+  std::string ended = handOver;
+  ended.insert(ended.find("int before"), "if (clusterRank() == 1)\n  return;\nclusterSync();\n");
+  expectFails(ended, CUDA_ERROR_ILLEGAL_ADDRESS, "storeAsync", "has ended");
+}
+
+TEST_P(Clusters, StoresThatNobodyExpects) {
+  std::string less = handOver, more = handOver;
+  expectFails(less.replace(less.find("256"), 3, "0"), CUDA_ERROR_LAUNCH_FAILED, "", "of shared memory");
+  expectFails(more.replace(more.find("256"), 3, "260"), CUDA_ERROR_LAUNCH_TIMEOUT, "",
+              "lacks 0 of 1 arrivals and 4 bytes");
+}
+
+TEST_P(Clusters, RelaxedArrivalsOrderNothingElse) {
+  std::string relaxed = "clusterSync();\n" + pull;
+  relaxed.replace(relaxed.find("clusterSync(); // written"), 25, "clusterArriveRelaxed();\nclusterWait();");
+  expectFails(relaxed, CUDA_ERROR_LAUNCH_FAILED, "t[63 - i]", "a race: ");
+  expectFails("if (clusterRank() == 0)\n  clusterArriveRelaxed();\nelse\n  clusterArrive();\nclusterWait();\n",
+              CUDA_ERROR_LAUNCH_FAILED, "", "some arrivals of a phase are relaxed");
+}
+
 TEST_P(Clusters, Launches) {
   CUfunction function = this->function(kernel(pull));
   CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};

@@ -196,8 +196,14 @@ const Emulator Launcher::table = {
       active->copyBulk(to, from, bytes, mbarrier, where);
     },
     [](bool inits, Where) { active->proxyFence(inits); },
-    [](bool wait, Where where) { active->clusterBarrier(wait, where); },
+    [](ClusterOperation operation, Where where) {
+      operation == ClusterOperation::wait ? active->clusterWait(where)
+                                          : active->clusterArrive(operation == ClusterOperation::arrive, where);
+    },
     [](const void *at, int64_t rank, Where where) { return active->peerAddress(at, rank, where); },
+    [](void *to, const void *value, uint32_t bytes, void *mbarrier, Where where) {
+      active->storeAsync(to, value, bytes, mbarrier, where);
+    },
     multiply,
 };
 

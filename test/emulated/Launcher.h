@@ -72,7 +72,7 @@ private:
   Block &blockOf(uint32_t thread) { return *blocks[thread / stride]; }
   Block &here() { return blockOf(running); }
   uint32_t own() const { return running % stride; } ///< the running thread's number in its block
-  Party party() { return {&here().clocks, own(), here().rank, threads[running].arrivals}; }
+  Party party() { return {&here().clocks, own(), here().rank, threads[running].releases}; }
   void resume(uint32_t thread);
   /// The running thread has nothing to do until somebody wakes it.
   void wait(const char *what, Where where);
@@ -99,7 +99,8 @@ private:
   void barrier(int id, int threads, bool arriveOnly, Where where);
   void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
   void tryWarp(uint32_t first);
-  void clusterBarrier(bool wait, Where where);
+  void clusterArrive(bool orders, Where where);
+  void clusterWait(Where where);
   void endPhase();
   void leaveCluster(uint32_t thread);
   // Accesses.cpp
@@ -109,23 +110,27 @@ private:
   std::pair<Block *, uint32_t> findShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
   /// Memory of the block itself.
   uint32_t checkShared(const void *at, int64_t bytes, uint32_t alignment, Where where);
+  void checkRuns(const Block &holder, const char *verb, Where where);
   void checkPeer(Block &holder, const char *verb, Where where);
   void *peerAddress(const void *at, int64_t rank, Where where);
   void checkNoMbarrier(const Block &block, uint32_t offset, uint32_t bytes, const char *verb, Where where);
   void checkNotInFlight(const void *at, uint32_t bytes, Where where);
   void copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where);
   void waitCopies(int prior);
-  void land(const Copy &copy, Stamp when, uint32_t arrivals);
+  void land(Block &block, const Copy &copy, Stamp when, uint32_t arrivals);
   // Mbarriers.cpp
   void mbarrier(MbarrierOperation operation, void *at, int64_t value, Where where);
   void initMbarrier(uint32_t offset, int64_t count, Where where);
   Mbarrier &findMbarrier(const void *at, const char *name, Where where);
   void arrive(Mbarrier &mbarrier, Where where);
   void wait(Mbarrier &mbarrier, int64_t parity, Where where);
-  void settle(Mbarrier &mbarrier, Where where);
+  void settle(Block &block, Mbarrier &mbarrier, Where where);
+  void land(Block &block, Mbarrier &mbarrier);
   void copyBulk(void *to, const void *from, uint32_t bytes, void *mbarrier, Where where);
   void proxyFence(bool inits);
+  void storeAsync(void *to, const void *value, uint32_t bytes, void *mbarrier, Where where);
   bool isFenced(const Mark &mark);
+  bool isShown(const Mbarrier &mbarrier);
   void endMbarriers(const Block &block);
   // TensorCores.cpp
   static void multiply(void *const *lanes, uint32_t mask, Where where);

@@ -29,12 +29,17 @@ Mbarrier &Launcher::findMbarrier(const void *at, const char *name, Where where) 
   if (found == block.mbarriers.end())
     failHere(CUDA_ERROR_LAUNCH_FAILED, std::string(name) + " of an mbarrier that nobody has initialised", where);
   Mbarrier &mbarrier = found->second;
-  if (!block.clocks.ordered(mbarrier.made, own()))
+  if (!block.clocks.ordered(mbarrier.made, own()) && !isShown(mbarrier))
     failHere(CUDA_ERROR_LAUNCH_FAILED,
              std::string("a race: ") + name + " of an mbarrier that thread " + nameOf(block, mbarrier.made.thread) +
                  " initialises at " + print(mbarrier.where) + ", without a barrier between them",
              where);
   return mbarrier;
+}
+
+/// Whether the cluster's barrier has shown to the running thread that it is initialised, in whatever block.
+bool Launcher::isShown(const Mbarrier &mbarrier) {
+  return mbarrier.fenced && here().clocks.meetingsKnownTo(own()) > mbarrier.meetings;
 }
 
 /// Takes one arrival off; the caller settles.
@@ -66,7 +71,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     arrive(mbarrier, where);
     mbarrier.bytes += value;
     here().clocks.release(own(), mbarrier.arrived);
-    settle(mbarrier, where);
+    settle(here(), mbarrier, where);
     break;
   }
   case MbarrierOperation::arriveTimes: {
@@ -74,7 +79,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     for (int64_t i = 0; i < value; ++i)
       arrive(mbarrier, where);
     here().clocks.release(own(), mbarrier.arrived);
-    settle(mbarrier, where);
+    settle(here(), mbarrier, where);
     break;
   }
   case MbarrierOperation::copyArrive: {
@@ -82,7 +87,7 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     arrive(mbarrier, where);
     ++mbarrier.pending; // until the copies have come
     mbarrier.copyArrivals.push_back({own(), threads[running].numCopies});
-    settle(mbarrier, where);
+    settle(here(), mbarrier, where);
     break;
   }
   }
@@ -102,7 +107,7 @@ void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
     self.what = "mbarrierWait()";
     self.where = where;
     mbarrier.waiting.push_back(running);
-    settle(mbarrier, where);
+    settle(here(), mbarrier, where);
     tuttiSwitchFiber(&self.fiber, scheduler);
     waited = true;
   }
@@ -111,33 +116,44 @@ void Launcher::wait(Mbarrier &mbarrier, int64_t parity, Where where) {
     yield();
 }
 
-/// Ends the phase if nothing is missing, and lets copies come if nothing else is.
-void Launcher::settle(Mbarrier &mbarrier, Where where) {
-  Block &block = here();
-  if (mbarrier.pending == mbarrier.copyArrivals.size() && !mbarrier.waiting.empty()) {
-    for (const Mbarrier::CopyArrival &arrival : mbarrier.copyArrivals) {
-      Stamp when = block.clocks.copied(arrival.thread, mbarrier.arrived);
-      Thread &thread = threads[block.rank * stride + arrival.thread];
-      std::erase_if(thread.copies, [&](const Copy &copy) {
-        if (copy.number < arrival.copies)
-          land(copy, when, std::max(thread.arrivals, threads[running].arrivals));
-        return copy.number < arrival.copies;
-      });
-    }
-    mbarrier.pending = 0;
-    mbarrier.copyArrivals.clear();
-    for (const BulkCopy &copy : mbarrier.bulk) {
-      memcpy(copy.to, copy.from, copy.bytes);
-      Stamp when = block.clocks.copied(copy.thread, mbarrier.arrived);
-      uint32_t arrivals = std::max(threads[block.rank * stride + copy.thread].arrivals, threads[running].arrivals);
-      block.shadow.landCopy(copy.to - block.shared, copy.bytes, when, arrivals);
-      for (BulkCopy &source : block.sources)
-        if (source.to == copy.to && !source.landed.epoch)
-          source.landed = when;
-      mbarrier.bytes -= copy.bytes;
-    }
-    mbarrier.bulk.clear();
+/// What nobody may touch before a wait comes while somebody waits.
+void Launcher::land(Block &block, Mbarrier &mbarrier) {
+  uint32_t waits = threads[mbarrier.waiting.front()].releases;
+  auto releasesOf = [&](uint32_t thread) { return std::max(threads[block.rank * stride + thread].releases, waits); };
+  for (const Mbarrier::CopyArrival &arrival : mbarrier.copyArrivals) {
+    Stamp when = block.clocks.copied(arrival.thread, mbarrier.arrived);
+    std::erase_if(threads[block.rank * stride + arrival.thread].copies, [&](const Copy &copy) {
+      if (copy.number < arrival.copies)
+        land(block, copy, when, releasesOf(arrival.thread));
+      return copy.number < arrival.copies;
+    });
   }
+  mbarrier.pending = 0;
+  mbarrier.copyArrivals.clear();
+  for (const BulkCopy &copy : mbarrier.bulk) {
+    memcpy(copy.to, copy.from, copy.bytes);
+    Stamp when = block.clocks.copied(copy.thread, mbarrier.arrived);
+    block.shadow.landCopy(copy.to - block.shared, copy.bytes, when, releasesOf(copy.thread));
+    for (BulkCopy &source : block.sources)
+      if (source.to == copy.to && !source.landed.epoch)
+        source.landed = when;
+    mbarrier.bytes -= copy.bytes;
+  }
+  mbarrier.bulk.clear();
+  for (const AsyncStore &store : mbarrier.stores) {
+    memcpy(store.to, store.value.data(), store.bytes);
+    Stamp when = block.clocks.copied(store.thread, mbarrier.arrived);
+    Clocks::tell(store.peers, mbarrier.arrived);
+    block.shadow.landCopy(store.to - block.shared, store.bytes, when, waits);
+    mbarrier.bytes -= store.bytes;
+  }
+  mbarrier.stores.clear();
+}
+
+/// Ends the phase if nothing is missing, and lets copies and stores come if nothing else is.
+void Launcher::settle(Block &block, Mbarrier &mbarrier, Where where) {
+  if (mbarrier.pending == mbarrier.copyArrivals.size() && !mbarrier.waiting.empty())
+    land(block, mbarrier);
   if (mbarrier.pending || mbarrier.bytes)
     return;
   if (!mbarrier.bulk.empty()) {
@@ -146,6 +162,14 @@ void Launcher::settle(Mbarrier &mbarrier, Where where) {
            "phase " + std::to_string(mbarrier.phase) + " of " + madeAt(mbarrier) + " ends at " + print(where) +
                " while this copy of " + std::to_string(copy.bytes) + " bytes is in flight, which nobody expects",
            copy.where);
+    abandon();
+  }
+  if (!mbarrier.stores.empty()) {
+    const AsyncStore &store = mbarrier.stores.front();
+    failAt(store.rank * stride + store.thread, CUDA_ERROR_LAUNCH_FAILED,
+           "phase " + std::to_string(mbarrier.phase) + " of " + madeAt(mbarrier) + " ends at " + print(where) +
+               " while this store is in flight, which nobody expects",
+           store.where);
     abandon();
   }
   ++mbarrier.phase;
@@ -201,7 +225,7 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
   block.lowest = block.sources.empty() ? copy.from : std::min(block.lowest, copy.from);
   block.highest = std::max(block.sources.empty() ? copy.from : block.highest, copy.from + bytes);
   block.sources.push_back(copy);
-  settle(mbarrier, where);
+  settle(here(), mbarrier, where);
   yield();
 }
 
@@ -218,7 +242,33 @@ void Launcher::proxyFence(bool inits) {
   fence.times.push_back(now.time);
   clocks.advance(own());
   for (auto &[offset, mbarrier] : here().mbarriers)
-    mbarrier.fenced |= inits && mbarrier.made.thread == own();
+    if (inits && !mbarrier.fenced && mbarrier.made.thread == own()) {
+      mbarrier.fenced = true;
+      mbarrier.meetings = threads[running].arrivals;
+    }
+}
+
+void Launcher::storeAsync(void *to, const void *value, uint32_t bytes, void *at, Where where) {
+  static constexpr const char *verb = "stores asynchronously to";
+  auto [holder, offset] = findShared(to, bytes, bytes, where);
+  auto [counter, place] = findShared(at, 8, 8, where);
+  if (holder != counter)
+    failHere(CUDA_ERROR_ILLEGAL_ADDRESS, "an mbarrier of another block than the one that is stored to", where);
+  checkRuns(*holder, verb, where);
+  auto found = holder->mbarriers.find(place);
+  if (found == holder->mbarriers.end() || !isShown(found->second))
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             "a store counts on an mbarrier that is not known to be initialised: an mbarrierInitFence() and then a "
+             "barrier of the cluster have to lie between",
+             where);
+  checkNoMbarrier(*holder, offset, bytes, verb, where);
+  checkConflict(holder->shadow.startCopy(offset, bytes, party(), false, where), verb, where);
+  AsyncStore store = {static_cast<unsigned char *>(to),        {}, bytes, here().rank, own(), where,
+                      here().clocks.toTell(own(), here().rank)};
+  memcpy(store.value.data(), value, bytes);
+  found->second.stores.push_back(store);
+  settle(*holder, found->second, where);
+  yield();
 }
 
 /// Whether a fence stands between an ordinary access and the running thread: its own, or that of the thread that
@@ -248,6 +298,12 @@ void Launcher::endMbarriers(const Block &block) {
                     "the block ends while this copy of " + std::to_string(copy.bytes) +
                         " bytes is in flight: nobody has waited for " + madeAt(mbarrier),
                     copy.where);
+    } else if (!mbarrier.stores.empty()) {
+      const AsyncStore &store = mbarrier.stores.front();
+      return failAt(store.rank * stride + store.thread, CUDA_ERROR_LAUNCH_FAILED,
+                    "the block " + print(block.index) +
+                        " ends while this store to it is in flight: nobody has waited for " + madeAt(mbarrier),
+                    store.where);
     }
 }
 

@@ -27,13 +27,18 @@ Shadow::Cell *Shadow::cells(uint32_t word, bool whole, uint32_t &count) {
   return first;
 }
 
-/// What of a cell an access conflicts with. Blocks of a cluster meet at its barrier only.
+/// What of a cell an access conflicts with.
 const Mark *Shadow::against(const Cell &cell, Access access, const Party &party, bool &writes) const {
   auto conflicts = [&](const Mark &mark) {
     if (mark.stamp.epoch < firstEpoch)
       return false;
-    return mark.landing || (mark.rank == party.rank ? !party.clocks->ordered(mark.stamp, party.thread)
-                                                    : party.clocks->phasesKnownTo(party.thread) <= mark.arrivals);
+    if (mark.landing)
+      return true;
+    if (mark.rank == party.rank)
+      return !party.clocks->ordered(mark.stamp, party.thread);
+    // Of what the memory's own block did, any word of that block is enough that its threads had met.
+    return party.clocks->phasesKnownTo(party.thread) <= mark.arrivals &&
+           (mark.rank != rank || party.clocks->epochKnownTo(party.thread, rank) <= mark.stamp.epoch);
   };
   writes = true;
   if (conflicts(cell.write) && !(access == Access::atomic && cell.write.atomic))
@@ -97,6 +102,7 @@ void Shadow::landCopy(uint32_t offset, uint32_t bytes, Stamp when, uint32_t arri
   for (uint32_t at = offset; at < offset + bytes; ++at) {
     Mark &write = lastWrite(at);
     write.landing = false;
+    write.rank = uint8_t(rank); // who waits in this block knows of it
     write.stamp = when;
     write.arrivals = arrivals;
   }

@@ -15,7 +15,7 @@ namespace tutti::emulated {
 struct Party {
   Clocks *clocks; ///< of its block
   uint32_t thread, rank;
-  uint32_t arrivals; ///< of its own at the cluster's barrier: what it does now, the phase of this number orders
+  uint32_t arrivals; ///< of its own that order, at the cluster's barrier: what it does now, the next one orders
 };
 
 /// An access as it is remembered.

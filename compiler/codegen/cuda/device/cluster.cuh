@@ -3,7 +3,7 @@
 // (Of cooperative_groups.h, whose headers take NVRTC half a second.)
 #pragma once
 
-#include "tutti/memory.cuh"
+#include "tutti/barrier.cuh"
 
 #if TUTTI_CAPABILITY >= 90
 #if TUTTI_ON_DEVICE
@@ -27,6 +27,11 @@ __device__ __forceinline__ int clusterSize() {
 __device__ __forceinline__ void clusterArrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
+/// An arrival that shows nobody what was done before, but mbarriers that were initialised before an mbarrierInitFence():
+/// it takes no fence, which waits for all that a thread has written. All arrivals of a phase are of one kind.
+__device__ __forceinline__ void clusterArriveRelaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void clusterWait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 __device__ __forceinline__ void clusterSync() {
   clusterArrive();
@@ -42,6 +47,49 @@ template <class T> __device__ __forceinline__ Shared<T> peer(Shared<T> view, int
   return View<T>(reinterpret_cast<T *>(address), 0);
 }
 
+/// storeAsync(&s[i], value, &b[k], rank): of one float, two or four, to that place in the shared memory of block `rank`,
+/// whose mbarrier at the place of b[k] counts the bytes: who has waited there for the phase that expects them
+/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and all that the storing block did before the barrier of all its
+/// threads that lies before the store. Until then nobody touches the place, and that block does not end; this one may.
+__device__ __forceinline__ unsigned peerAddress(unsigned place, int rank) {
+  unsigned address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(place), "r"(rank));
+  return address;
+}
+__device__ __forceinline__ void storeAsync(float *to, float value, MbarrierAddress barrier, int rank) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(
+                   peerAddress(sharedAddress(to), rank)),
+               "f"(value), "r"(peerAddress(barrier.at, rank))
+               : "memory");
+}
+__device__ __forceinline__ void storeAsync(float *to, float2 value, MbarrierAddress barrier, int rank) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1, %2}, [%3];" ::"r"(
+                   peerAddress(sharedAddress(to), rank)),
+               "f"(value.x), "f"(value.y), "r"(peerAddress(barrier.at, rank))
+               : "memory");
+}
+__device__ __forceinline__ void storeAsync(float *to, float4 value, MbarrierAddress barrier, int rank) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+                   peerAddress(sharedAddress(to), rank)),
+               "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(peerAddress(barrier.at, rank))
+               : "memory");
+}
+
+/// mbarrierWait(), where other blocks' stores are what is waited for.
+__device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {
+  int over;
+  do
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n"
+                 "selp.b32 %0, 1, 0, over;\n"
+                 "}"
+                 : "=r"(over)
+                 : "r"(barrier.at), "r"(parity)
+                 : "memory");
+  while (!over);
+}
+
 } // namespace tutti
 
 #else
@@ -50,8 +98,9 @@ namespace tutti {
 
 inline int clusterRank() { return tuttiImage.clusterRank; }
 inline int clusterSize() { return tuttiImage.clusterSize; }
-inline void clusterArrive(TUTTI_WHERE) { emulator().clusterBarrier(false, where); }
-inline void clusterWait(TUTTI_WHERE) { emulator().clusterBarrier(true, where); }
+inline void clusterArrive(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::arrive, where); }
+inline void clusterArriveRelaxed(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::arriveRelaxed, where); }
+inline void clusterWait(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::wait, where); }
 inline void clusterSync(TUTTI_WHERE) {
   clusterArrive(where);
   clusterWait(where);
@@ -59,6 +108,22 @@ inline void clusterSync(TUTTI_WHERE) {
 
 template <class T> Shared<T> peer(Shared<T> view, int rank TUTTI_AND_WHERE) {
   return view.moved([&](T *base) { return static_cast<T *>(emulator().peer(base, rank, where)); });
+}
+
+#define TUTTI_STORE_ASYNC(V)                                                                                           \
+  inline void storeAsync(Address<float, Space::shared> to, V value, Address<uint64_t, Space::shared> barrier,          \
+                         int rank TUTTI_AND_WHERE) {                                                                   \
+    to.where = where;                                                                                                  \
+    to.checkExtent(sizeof(V), sizeof(V));                                                                              \
+    emulator().storeAsync(emulator().peer(to.at, rank, where), &value, sizeof(V),                                      \
+                          emulator().peer(barrier.at, rank, where), where);                                            \
+  }
+TUTTI_STORE_ASYNC(float)
+TUTTI_STORE_ASYNC(float2)
+TUTTI_STORE_ASYNC(float4)
+#undef TUTTI_STORE_ASYNC
+inline void mbarrierWaitForPeers(Address<uint64_t, Space::shared> barrier, int parity TUTTI_AND_WHERE) {
+  emulator().mbarrier(MbarrierOperation::wait, barrier.at, parity, where);
 }
 
 } // namespace tutti

@@ -31,6 +31,7 @@ struct MmaOperand {
   int capability; ///< whose tensor cores
 };
 
+enum class ClusterOperation : int { arrive, arriveRelaxed, wait };
 enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive };
 
 struct Emulator {
@@ -62,9 +63,11 @@ struct Emulator {
   /// has initialised too.
   void (*proxyFence)(bool inits, Where);
   /// The barrier of the cluster: an arrival, or the wait that belongs to it.
-  void (*clusterBarrier)(bool wait, Where);
+  void (*clusterBarrier)(ClusterOperation, Where);
   /// The place in the shared memory of another block of the cluster that the address is in this one's.
   void *(*peer)(const void *at, int64_t rank, Where);
+  /// A store to shared memory of the cluster whose bytes the mbarrier counts, which lies in the same block.
+  void (*storeAsync)(void *to, const void *value, uint32_t bytes, void *mbarrier, Where);
   /// Combines MmaOperands.
   Combine multiply;
 };
