@@ -307,7 +307,7 @@ void Counter::countFragments(Contraction c, Share own) {
     step->chain.mma += pairs * products;
   }
   if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
-    double lanes = warpRows * std::ceil(double(c.K) / 32) * own.tiles * 32; // of a sum of 32 k in 8 columns
+    double lanes = warpRows * std::ceil(double(c.K) / 32) * 4 * 32; // of a sum of 32 k in 8 columns
     step->moves += lanes * 2 * m;
     step->sharedBytes += lanes * 2 * m * 16;
     step->fp32 += lanes * 4 * m;
@@ -330,7 +330,7 @@ void Counter::countEnd(const Step &of, double columns, bool fragments) {
     // (device/store.cuh). Of fragments each 16 rows are two of a lane.
     double atOnce = !isPanels(op)         ? double(ProductTile::of(of, steps, geometry).rows)
                     : !fragments          ? std::min(rowsAtOnce(Contraction(op)), rows)
-                    : geometry.slices > 1 ? 2
+                    : geometry.slices > 1 ? 1
                                           : 2 * geometry.rowTiles;
     step->chain.fp32 += one.depth + ofColumn.depth + 4; // a lane's sums are independent of each other
     step->chain.shared += std::max(one.waits, ofColumn.waits);

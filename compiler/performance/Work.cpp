@@ -40,14 +40,16 @@ KernelWork Counter::count() {
   countMemory();
   for (const Step &one : steps.steps) {
     one.contraction ? countContraction(one) : countRows(one);
-    // All of the block, or of the cluster, meet after a step; heads begin with a barrier of their own, and so does each
-    // stage of a ring by cp.async. Blocks of a cluster arrive, look up what the next product needs, which takes longer
-    // than a barrier, and wait.
+    // All of the block meet after a step; heads begin with a barrier of their own, and so does each stage of a ring by
+    // cp.async. Blocks of a cluster meet before they hand over what they made, which then is on its way as long as an
+    // arrival at the cluster's barrier; at that they meet only where others have written what is not their own.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
     bool ofRing = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows;
-    if (!next || (ofRing && (!geometry.bulkCopies || geometry.cluster > 1)))
+    if (!next || (ofRing && !geometry.bulkCopies))
       continue;
-    (geometry.cluster > 1 ? step->chain.clusterBarriers : step->chain.barriers) += 1;
+    bool hands = handsOver(one, next, steps, geometry), own = !one.contraction && storesInScratch(one, steps);
+    step->chain.barriers += geometry.cluster == 1 || hands || own;
+    step->chain.clusterBarriers += geometry.cluster > 1 && !own;
   }
   if (geometry.warpRows) {
     // A block begins with some 320 instructions a warp, as NVRTC 13 prints them for sm_90a, and reads one after the other

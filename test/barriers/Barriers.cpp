@@ -62,6 +62,32 @@ func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> 
   return %3 : tensor<?x40xf32, ["batch"]>
 }
 )";
+/// Other steps before the first layer that a cluster shares, and between two.
+const char between[] = R"(
+func.func @main(%x: tensor<?x23xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<23x104xf32>
+  %w1 = tutti.get @w1 : tensor<104x97xf32>
+  %w2 = tutti.get @w2 : tensor<97x104xf32>
+  %w3 = tutti.get @w3 : tensor<104x40xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x23xf32, ["batch"]>, tensor<23x104xf32>
+  %1 = tutti.contract %0, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x97xf32>
+  %2 = tutti.reduce max %1 [1] : tensor<?x97xf32, ["batch"]>
+  %3 = tutti.sub %1, %2 : tensor<?x97xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %4 = tutti.contract %3, %w2 "bk,kn->bn" : tensor<?x97xf32, ["batch"]>, tensor<97x104xf32>
+  %5 = tutti.contract %4, %w3 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x40xf32>
+  return %5 : tensor<?x40xf32, ["batch"]>
+}
+)";
+/// What a layer makes is an answer, which the next one reads where it lies.
+const char answered[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> (tensor<?x104xf32, ["batch"]>, tensor<?x40xf32, ["batch"]>) {
+  %w0 = tutti.get @w0 : tensor<72x104xf32>
+  %w1 = tutti.get @w1 : tensor<104x40xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x104xf32>
+  %1 = tutti.contract %0, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x40xf32>
+  return %0, %1 : tensor<?x104xf32, ["batch"]>, tensor<?x40xf32, ["batch"]>
+}
+)";
 /// More panels than a cluster has blocks: it makes a second pass.
 const char passes[] = R"(
 func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x168xf32, ["batch"]> {
@@ -149,6 +175,16 @@ const Shape shapes[] = {
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
     {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
     {"wide", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 157},
+    {"layers", "emulated", "90", "f32", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
+    {"between",
+     "emulated",
+     "90",
+     "f32",
+     between,
+     {{"w0", {23, 104}}, {"w1", {104, 97}}, {"w2", {97, 104}}, {"w3", {104, 40}}},
+     23,
+     19},
+    {"answered", "emulated", "90", "f32", answered, {{"w0", {72, 104}}, {"w1", {104, 40}}}, 72, 19},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
     {"alike", "emulated", "90", "f32-ffma", alike, {{"w0", {37, 40}}, {"w1", {40, 40}}, {"w2", {40, 40}}}, 37, 19},
@@ -219,7 +255,7 @@ std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
       R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|bulkFence|clusterSync|)"
-      R"(clusterArrive|clusterWait|group\.begin|group\.commit|group\.wait)\()");
+      R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|group\.begin|group\.commit|group\.wait)\()");
   std::vector<Site> sites;
   unsigned number = 0;
   for (StringRef line : llvm::split(text, '\n')) {

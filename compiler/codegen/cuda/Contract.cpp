@@ -159,6 +159,17 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                  g.bulkCopies && g.hasProducer ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
+/// What blocks of a cluster hand over, layer by layer.
+static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
+  std::vector<std::string> bytes;
+  for (const Ending &ending : endings)
+    bytes.push_back(ending.handsOver() ? ending.handedBytes : "0");
+  if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
+    return "";
+  return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return t.rows * ({2}); });\n", bytes.size(),
+                 k.geometry.handoverOffset(), chosenOf(0, bytes));
+}
+
 /// The rows of an input as 16-bit floats, where the geometry has room for them.
 static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
   for (Contraction c : layers)
@@ -273,15 +284,74 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   });
 }
 
+/// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
+static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
+  std::string all;
+  for (size_t i = 0, end; i < texts.size(); i = end) {
+    end = i + 1;
+    while (end < texts.size() && texts[end] == texts[i])
+      ++end;
+    if (texts[i].empty())
+      continue;
+    bool follows = i > 0 && !texts[i - 1].empty();
+    std::vector<std::string> conditions;
+    if (i > 0 && !follows)
+      conditions.push_back(formatv("n >= {0}", i).str());
+    if (end < layers)
+      conditions.push_back(formatv("n < {0}", end).str());
+    std::string head =
+        (follows ? "else " : "") + (conditions.empty() ? "" : "if (" + llvm::join(conditions, " && ") + ") ");
+    all += head.empty() ? texts[i] : head + "{\n" + indented(texts[i]) + "}\n";
+  }
+  std::string placed;
+  for (StringRef line : llvm::split(StringRef(all).rtrim('\n'), '\n'))
+    if (!line.empty())
+      placed += (indent + line + "\n").str();
+  return placed;
+}
+
+/// Steps outside of the ring, before a layer.
+struct Others {
+  std::string text;
+  bool inScratch = true; ///< all that they store
+};
+
 /// Blocks of a cluster are given what it stores.
-static bool givesAll(const Ending &ending) { return StringRef(ending.stores).contains("giveAll"); }
+static bool givesAll(const Ending &ending) {
+  return ending.handsOver() || StringRef(ending.stores).contains("giveAll");
+}
+
+/// How the blocks of a cluster meet before a layer.
+struct Meeting {
+  std::string before, begin, late, behind; ///< text before the layer, before its products, and behind them
+};
+
+/// Who has all that was handed over goes on. Else there are other steps before, or nothing was, and blocks meet at the
+/// cluster's barrier: late, where a block needs the others only to give them what it has made, and without a fence,
+/// which waits for everything, where nothing but the block's own memory was written.
+static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Others &others) {
+  Meeting meeting;
+  bool follows = layer > 0 && others.text.empty();
+  if (follows && endings[layer - 1].handsOver()) {
+    meeting.begin = "if (pass == 0) {\n  handovers.wait(n - 1);\n}\n";
+  } else if (follows || !others.inScratch) {
+    meeting.before = "clusterArrive();\n";
+    meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+  } else {
+    meeting.before = std::string(others.text.empty() ? "" : "taskSync();\n") +
+                     "clusterArriveRelaxed(); // this block is there to be given activations\n";
+    meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+  }
+  if (endings[layer].handsOver())
+    meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";
+  return meeting;
+}
 
 /// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
 /// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
-/// is filled, or after a layer. Blocks of a cluster arrive when they have given others what they made, and wait when
-/// they have looked up what the next layer needs.
+/// is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                             ArrayRef<std::string> others, StringRef meet) {
+                             ArrayRef<Others> others, bool meets) {
   bool clusters = k.geometry.cluster > 1;
   std::string columns, stores;
   for (size_t i = 0; i < layers.size();) {
@@ -302,39 +372,40 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     stores += text;
     i = end;
   }
-  std::string all = others.front();
-  bool waits = clusters && (!all.empty() || layers.size() > 1 || llvm::any_of(endings, givesAll));
-  if (waits)
-    all += "  clusterArrive(); // this block is there to be given activations\n";
-  else if (!all.empty())
-    all += meet;
+  std::string all = others.front().text;
+  std::vector<Meeting> meetings(layers.size());
+  if (clusters && (layers.size() > 1 || !others.front().inScratch || llvm::any_of(endings, givesAll)))
+    for (size_t i = 0; i < layers.size(); ++i)
+      meetings[i] = meetingBefore(i, endings, others[i]);
+  else if (!all.empty() && meets)
+    all += "  taskSync();\n";
+  auto textsOf = [&](std::string Meeting::*text) {
+    return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
+  };
+  all += meetings.front().before.empty() ? "" : indented(meetings.front().before);
   all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
                  "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
                  "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
                  "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
-                 "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}    }\n",
+                 "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}{4}{5}    }\n",
                  layers.size(), columns.empty() ? "" : indented(indented(columns)),
-                 waits ? "      if (pass == 0)\n        clusterWait(); // all have arrived\n" : "",
-                 indented(indented(stores)));
+                 byLayer(textsOf(&Meeting::begin), layers.size(), "      "),
+                 byLayer(textsOf(&Meeting::late), layers.size(), "      "),
+                 byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)));
   all += zeroText(endings, k.geometry.rows);
   for (size_t i = 0; i < layers.size(); ++i)
-    if (!others[i + 1].empty())
-      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1]))).str();
+    if (!others[i + 1].text.empty())
+      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1].text))).str();
   // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
   // make activations.
-  std::vector<std::string> meets;
-  for (size_t i = 0; i + 1 < layers.size() && !meet.empty(); ++i)
-    meets.push_back(clusters ? "  clusterArrive();\n"
-                    : k.geometry.warpRows > 1 && others[i + 1].empty() && leavesOtherRows(k, endings.drop_front(i + 1))
-                        ? "  rowsSync<BlockTile>();\n"
-                        : meet.str());
-  for (size_t i = 0; i < meets.size();) {
-    size_t end = i + 1;
-    while (end < meets.size() && meets[end] == meets[i])
-      ++end;
-    all += formatv("    {0}if (n < {1}) {{\n    {2}    }\n", i ? "else " : "", end, meets[i]).str();
-    i = end;
-  }
+  llvm::SmallVector<std::string> ends;
+  for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
+    ends.push_back(clusters ? meetings[i + 1].before
+                   : k.geometry.warpRows > 1 && others[i + 1].text.empty() &&
+                           leavesOtherRows(k, endings.drop_front(i + 1))
+                       ? "rowsSync<BlockTile>();\n"
+                       : "taskSync();\n");
+  all += byLayer(ends, layers.size(), "    ");
   return all + "  }\n";
 }
 
@@ -343,32 +414,42 @@ std::string emitSteps(KernelText &k) {
   // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
   std::vector<Contraction> layers;
   std::vector<Ending> endings;
-  std::vector<std::string> others(1);
-  std::string meet = g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n";
+  std::vector<Others> others(1);
+  // After steps whose stores other blocks may read, those of the cluster meet.
+  auto meetAfter = [&](ArrayRef<Step> steps) {
+    bool own = llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
+    return g.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
+  };
+  std::string meet; // before the next step
   auto isOfRing = [&](const Step &step) {
     return step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores();
   };
   for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
     if (isOfRing(rest.front())) {
       layers.emplace_back(rest.front().contraction);
-      endings.emplace_back(k, rest.front());
+      endings.emplace_back(k, rest.front(), handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
       others.emplace_back();
+      meet = endings.back().handsOver() ? "  handovers.wait(n);\n"
+             : g.cluster > 1            ? "  clusterSync();\n"
+                                        : "  taskSync();\n";
       rest = rest.drop_front();
       continue;
     }
     size_t alike = 1;
     while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
       ++alike;
-    others.back() += (others.back().empty() && layers.empty() ? "" : meet) + emitSteps(k, rest.take_front(alike), meet);
+    ArrayRef<Step> steps = rest.take_front(alike);
+    others.back().text += meet + emitSteps(k, steps, meetAfter(steps));
+    others.back().inScratch &= llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
+    meet = meetAfter(steps);
     rest = rest.drop_front(alike);
   }
   if (layers.empty())
-    return others.front();
-  std::string all = emitRing(k, layers) + "  ring.fill();\n";
-  others.front() += copyText(k, layers);
+    return others.front().text;
+  std::string all = emitHandovers(k, endings) + emitRing(k, layers) + "  ring.fill();\n";
+  others.front().text += copyText(k, layers);
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
-  std::string between = g.bulkCopies || g.cluster > 1 ? meet : "";
-  return all + layerLoop(k, layers, endings, others, between);
+  return all + layerLoop(k, layers, endings, others, g.bulkCopies || g.cluster > 1);
 }
 
 } // namespace tutti

@@ -81,6 +81,23 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
   return std::min<int64_t>(most, geometry.cluster);
 }
 
+bool storesInScratch(const Step &step, const Steps &steps) {
+  return llvm::all_of(step.stores,
+                      [&](Value value) { return steps.places.find(value)->second.kind == Place::scratch; });
+}
+
+bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry) {
+  auto isOfRing = [](const Step &step) {
+    return step.contraction && isPanels(step.contraction) && Contraction(step.contraction).onTensorCores();
+  };
+  if (geometry.cluster < 2 || !next || !isOfRing(step) || !storesInScratch(step, steps) ||
+      (isOfRing(*next) && !llvm::is_contained(step.stores, ContractOp(next->contraction).getLhs())))
+    return false;
+  return llvm::all_of(step.stores, [&](Value value) {
+    return !steps.places.find(value)->second.narrow && typeOf(value).getElementType().isF32();
+  });
+}
+
 ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeometry &geometry) {
   constexpr int64_t most = 4, manyColumns = 64, codeAtMost = 320;
   ContractOp op = step.contraction;

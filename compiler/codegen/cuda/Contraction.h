@@ -45,6 +45,13 @@ struct ProductTile {
 /// panel of the products that it goes into needs none of it.
 int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
 
+/// Whether what a step stores is the block's own: in shared memory.
+bool storesInScratch(const Step &step, const Steps &steps);
+/// Whether blocks of a cluster hand over what `step` makes by stores that do not wait (device/share.cuh). Where the
+/// next product on tensor cores follows at once it must need that: so who makes the next activations has heard of all
+/// blocks.
+bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry);
+
 /// Whether a step's product is on tensor cores, or would be on a device that has them.
 bool usesTensorCores(const Steps &steps);
 /// Operations of the longest thing that a step makes of a contraction's sum and stores, about.

@@ -9,7 +9,7 @@ using llvm::formatv;
 
 namespace tutti {
 
-Ending::Ending(KernelText &k, const Step &step)
+Ending::Ending(KernelText &k, const Step &step, bool handsOver)
     : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N) {
   ContractOp op = step.contraction;
   bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
@@ -69,17 +69,25 @@ Ending::Ending(KernelText &k, const Step &step)
     bool inScratch = where.kind == Place::scratch,
          aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
     toMemory |= !inScratch;
-    std::string function = cluster && tensor && inScratch
-                               ? formatv("giveAll<{0}>", blocksThatRead(stored, k.geometry)).str()
-                               : formatv("storeNeighbours<{0}>", aligned).str();
-    stores += formatv("    {0}{1}(@{2}, {3}, {4}, [&](int i) {{ return make{2}(row, sums.column(column, i), "
-                      "sums.sum[i], of[i]); });\n",
-                      cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
-                      : tensor && k.geometry.warpRows && (!inScratch || readsRow) ? "if (row < t.rows)\n      "
-                                                                                  : "",
-                      function, number,
-                      inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer), "sums")
-                  .str();
+    int64_t blocks = blocksThatRead(stored, k.geometry);
+    std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
+                           : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
+                                                            : formatv("storeNeighbours<{0}>", aligned).str();
+    if (handsOver) {
+      std::string bytes = numberText(N * 4);
+      handedBytes +=
+          (handedBytes.empty() ? "" : " + ") +
+          (blocks < k.geometry.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str() : bytes);
+    }
+    stores +=
+        formatv("    {0}{1}({5}@{2}, {3}, {4}, [&](int i) {{ return make{2}(row, sums.column(column, i), "
+                "sums.sum[i], of[i]); });\n",
+                cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
+                : tensor && k.geometry.warpRows && (!inScratch || readsRow || handsOver) ? "if (row < t.rows)\n      "
+                                                                                         : "",
+                function, number, inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer),
+                "sums", handsOver ? "n, " : "")
+            .str();
     Target target{stored, "t." + k.view(stored),
                   llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(), ""};
     if (inScratch) {

@@ -26,7 +26,11 @@ struct Ending {
   };
   std::vector<Target> targets;
 
-  Ending(KernelText &k, const Step &step);
+  /// Of what it hands over to a block, for each row, as text; empty: nothing.
+  std::string handedBytes;
+  bool handsOver() const { return !handedBytes.empty(); }
+
+  Ending(KernelText &k, const Step &step, bool handsOver = false);
   /// The same code, but for what it reads and where it stores.
   bool isLike(const Ending &other) const {
     auto sameType = [](const Target &a, const Target &b) { return a.type == b.type; };

@@ -13,8 +13,7 @@ namespace tutti {
 
 namespace {
 
-constexpr int64_t flagBytes = 16;     ///< of the heads
-constexpr int64_t barrierBytes = 128; ///< of the ring
+constexpr int64_t flagBytes = 16; ///< of the heads
 constexpr int64_t blockThreads = 256;
 constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
 
@@ -31,7 +30,7 @@ CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
     g.flagOffset += rows * copied;
   }
   g.sharedBytes = g.flagOffset + flagBytes;
-  g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + barrierBytes;
+  g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + CudaGeometry::barrierBytes;
   return g;
 }
 
@@ -162,8 +161,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   g.wide = grid.wide;
   g.threads = 32 * grid.rows * grid.columns * grid.panelWarps * grid.slices;
   if (g.slices > 1) {
-    g.exchangeOffset = g.ringOffset - barrierBytes;
-    g.ringOffset += g.threads * grid.rowTiles * 16 * 4;
+    g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
+    g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);
   }
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.

@@ -34,6 +34,10 @@ struct CudaGeometry {
   int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
+  /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most.
+  static constexpr int64_t barrierBytes = 128, handoverBytes = 256;
+  int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
+
   int64_t blockThreads() const { return threads + (!hasProducer ? 0 : wide ? 128 : 32); }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }

@@ -2,6 +2,7 @@
 // What blocks of a cluster that share a tile of rows give each other, from sm_90 on.
 #pragma once
 
+#include "tutti/bulk.cuh"
 #include "tutti/cluster.cuh"
 #include "tutti/store.cuh"
 
@@ -10,7 +11,7 @@
 namespace tutti {
 
 /// storeNeighbours, to this view of the first `blocks` blocks of the cluster. They may read it after the next
-/// clusterSync().
+/// clusterSync(), which waits until all stores have come: dear, so it is for what is more than a layer's activations.
 template <int blocks, class View, int n, class Make>
 __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbours<n> &sums, Make make) {
   decltype(make(0)) made[n] = {};
@@ -21,6 +22,60 @@ __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbou
   for (int rank = 0; rank < blocks; ++rank)
     storeNeighbours<true>(peer(view, rank), at, sums, [&](int i) { return made[i]; });
 }
+
+/// What a layer's blocks hand over to each other, `count` layers one after the other: stores that do not wait, whose
+/// bytes an mbarrier in each block counts, one for each layer, from byte `offset` on. They are used once: what comes
+/// for a layer can not be taken for that of another, however late a block is.
+///
+/// Nobody says that a place may be stored over: a block that hands over has read what it needs for it, and who makes the
+/// next layer's activations has got those of all blocks that made some. So no barrier of the cluster lies between
+/// layers, nor behind the last: a block has waited for all that comes to it.
+template <int count, int offset> class Handovers {
+public:
+  /// bytesOf(n) come to this block with handover n. All threads of the block come here; mbarriers are there for others
+  /// behind a clusterArriveRelaxed() and wait.
+  template <class BytesOf> __device__ __forceinline__ explicit Handovers(BytesOf bytesOf) : barriers(offset, count) {
+    int n = threadIdx.x;
+    if (n < count) {
+      mbarrierInit(barriers[n], 1);
+      mbarrierExpect(barriers[n], bytesOf(n));
+      mbarrierInitFence(); // before others' stores count on it
+    }
+  }
+  /// giveAll() with handover n.
+  template <int blocks, class View, int width, class Make>
+  __device__ __forceinline__ void give(int n, const View &view, int at, const Neighbours<width> &sums, Make make) const {
+    float made[width];
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+      made[i] = make(i);
+    const auto barrier = barriers[n];
+    if constexpr (width > 1)
+      if (sums.count == width) {
+#pragma unroll
+        for (int rank = 0; rank < blocks; ++rank)
+          storeAsync(&view[at], together(made), barrier, rank);
+        return;
+      }
+#pragma unroll 1
+    for (int rank = 0; rank < blocks; ++rank)
+#pragma unroll
+      for (int i = 0; i < width; ++i)
+        if (i < sums.count)
+          storeAsync(&view[at + i], made[i], barrier, rank);
+  }
+  /// All of handover n is there.
+  __device__ __forceinline__ void wait(int n) const {
+    mbarrierWaitForPeers(barriers[n], 0); // so this block does not end before, either
+  }
+
+private:
+  __device__ __forceinline__ static float2 together(const float (&x)[2]) { return make_float2(x[0], x[1]); }
+  __device__ __forceinline__ static float4 together(const float (&x)[4]) {
+    return make_float4(x[0], x[1], x[2], x[3]);
+  }
+  Mbarriers barriers;
+};
 
 } // namespace tutti
 

@@ -10,7 +10,8 @@ namespace tutti {
 using Code = Architecture::Code;
 
 // Blocks and reserved bytes can also be read in the toolkit's cuda_occupancy.h (and
-// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes. Text for the
+// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes; for sm_90a it is the first
+// that knows st.async (device/cluster.cuh). Text for the
 // emulated device sees the capability that stands here, and that device says what it has (TUTTI_EMULATED_CAPABILITY).
 // clang-format off
 static constexpr Architecture table[] = {
@@ -20,7 +21,7 @@ static constexpr Architecture table[] = {
     {"sm_80",          Code::cubin,     80, 11000,   2048,    32,     164 << 10,     163 << 10, 1024},
     {"sm_86",          Code::cubin,     86, 11010,   1536,    16,     100 << 10,      99 << 10, 1024},
     {"sm_89",          Code::cubin,     89, 11080,   1536,    24,     100 << 10,      99 << 10, 1024},
-    {"sm_90a",         Code::cubin,     90, 12000,   2048,    32,     228 << 10,     227 << 10, 1024},
+    {"sm_90a",         Code::cubin,     90, 12010,   2048,    32,     228 << 10,     227 << 10, 1024},
     {"sm_100",         Code::cubin,    100, 12080,   2048,    32,     228 << 10,     227 << 10, 1024},
     {"sm_120",         Code::cubin,    120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
     {"compute_120",    Code::ptx,      120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
