@@ -17,6 +17,13 @@ template <class L, class Columns, class Read> struct ReadAhead {
   Read runs[2];
   __device__ __forceinline__ Read of(const Runs<L> &, int run) const { return run == 0 ? runs[0] : runs[1]; }
 };
+/// The same of the one run that a lane has of slices.
+template <class L, class Columns, class Read> struct ReadRunAhead {
+  static constexpr bool isThere = true;
+  Columns columns;
+  Read run;
+  __device__ __forceinline__ Read of(const Runs<L> &, int) const { return run; }
+};
 template <class L, class Columns> struct ReadLater {
   static constexpr bool isThere = false;
   Columns columns;
@@ -33,8 +40,6 @@ __device__ __forceinline__ auto readPanel(const Layer &layer, int panel, Columns
   int last = panelsOf(layer.tiles) - 1;
   const auto read = [&](int number) {
     const Runs<L> run(layer, panel < last ? panel : last, number);
-    if constexpr (L::Tile::slices > 1)
-      return readColumns<n>(columns, run.column, run.count);
     int end = layer.N - n, column = run.column < end ? run.column : end;
     if constexpr (L::widths & 1) // a layer may have fewer columns than that
       if (end < 0)
@@ -51,15 +56,20 @@ __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns 
   using Tile = typename L::Tile;
   constexpr bool few = sizeof(columns(0)) <= 8;
   int panel = Tile::ownPanel(pass), last = panelsOf(layer.tiles) - 1, lane = threadIdx.x % 32;
-  if constexpr (Tile::slices > 1 || Tile::warpPanels > 1 || !few) {
+  if constexpr (Tile::warpPanels > 1 || !few) {
     int mine = panel + (lane / 4 < Tile::warpPanels ? lane / 4 : 0) * Tile::panelStep,
         column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
     touch(column < layer.N ? column : layer.N - 1);
   }
-  if constexpr (few && (Tile::wide || (Tile::slices == 1 && Tile::warpPanels == 1 && Tile::rowTiles <= 2)))
+  if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
+    const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
+    const auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
+    return ReadRunAhead<L, Columns, decltype(read)>{columns, read};
+  } else if constexpr (few && Tile::slices == 1 && (Tile::wide || (Tile::warpPanels == 1 && Tile::rowTiles <= 2))) {
     return readPanel<L>(layer, panel, columns);
-  else
+  } else {
     return ReadLater<L, Columns>{columns};
+  }
 }
 
 /// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
