@@ -42,7 +42,7 @@ class Bench:
         self.args, self.cuda, self.artifacts = args, cuda, artifacts
         self.library = Library(args.build)
         self.clock = EventClock(cuda) if cuda else HostClock()
-        self.rounds, self.block_s = (2, .05) if args.quick else (6, .15)
+        self.rounds, self.block_s = (2, .05) if args.quick else (args.rounds, .15)
         self.peers, self.missing, self.params = {}, {}, (None, [])
         for name, (package, module) in PEERS.items():
             if args.no_peers or args.device == "emulated":
@@ -161,17 +161,18 @@ def arguments():
     parser.add_argument("--prepare", type=Path, metavar="DIR", help="only make the artifacts and ONNX files")
     parser.add_argument("--targets", default="cuda", help="with --prepare: the --target of tutti-compile (cuda: all architectures)")
     parser.add_argument("--bare", action="store_true", help="with --prepare: artifacts of two members' weights, the rest filled in where they run")
-    parser.add_argument("--only", action="append", metavar="NAME", help="workloads whose name starts so (repeats)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="the workload of this name, or those that start so (repeats)")
     parser.add_argument("--precision", default="f32,bf16", help="a list of " + ", ".join(PRECISIONS))
     parser.add_argument("--device", default="cuda", help="cuda, cuda:N; for trying out: emulated, cpu (host clock, nothing is kept)")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--no-compile", action="store_true", help="without torch.compile, which takes tens of seconds a workload")
     parser.add_argument("--quick", action="store_true", help="fewer rounds; no result to keep")
+    parser.add_argument("--rounds", type=int, default=6, help="how often everybody has its turn (%(default)s)")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no workload after so long")
     parser.add_argument("--tiny", action="store_true", help="workloads for trying out")
     parser.add_argument("--threads", type=int, default=1, help="of ours with --device cpu")
     parser.add_argument("--dry-run", action="store_true", help="list what would be run")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="of the results (benchmarks/results; of a part build/bench/results)")
     args = parser.parse_args()
     args.build = args.build.resolve()
     args.device, _, ordinal = args.device.partition(":")
@@ -182,7 +183,8 @@ def arguments():
     if unknown := [p for p in precisions if p not in PRECISIONS]:
         parser.error(f"no precision {', '.join(unknown)}; there are {', '.join(PRECISIONS)}")
     known = workloads(args.tiny)
-    chosen = [w for w in known if not args.only or any(w.name.startswith(n) for n in args.only)]
+    names = {w.name for w in known}
+    chosen = [w for w in known if not args.only or any(w.name == n or (n not in names and w.name.startswith(n)) for n in args.only)]
     if not chosen:
         parser.error(f"no workload starts with {args.only}; there are: {', '.join(w.name for w in known)}")
     return args, chosen, precisions
@@ -213,8 +215,8 @@ def main() -> int:
         tell(f"./dev bench --gpu: the runtime is not to be had: {error}; ./dev build tutti_shared makes it")
         return 2
     result = {"about": about(args, bench), "workloads": [], "notes": [f"Without {n}: {reason}." for n, reason in bench.missing.items()]}
-    if args.only or args.quick or args.tiny or args.device != "cuda":   # a part is no result to keep
-        args.out = args.build / "bench" / "results"
+    part = args.only or args.quick or args.tiny or args.device != "cuda"   # no result to keep, unless somebody says where
+    args.out = args.out or (args.build / "bench" if part else ROOT / "benchmarks") / "results"
     start = time.perf_counter()
     for w, precision in pairs:
         if time.perf_counter() - start > 60 * args.minutes:

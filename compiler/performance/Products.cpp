@@ -263,7 +263,7 @@ void Counter::countFragments(Contraction c, Share own) {
   step->sharedBytes += weights + streamed;
   step->ringBytes = weights + streamed;
   // In bulk without a producer the stage that is asked for is one that was left a turn ago.
-  int64_t ahead = geometry.hasProducer ? 0 : geometry.bulkCopies ? 2 : 1;
+  int64_t ahead = geometry.producerWarps ? 0 : geometry.bulkCopies ? 2 : 1;
   step->inFlight = double(std::max<int64_t>(1, geometry.stages - ahead)) * (weights + streamed) / stages;
   if (readAhead) {
     double elements = rows * double(c.K), ofStage = rows * double(geometry.stageK());

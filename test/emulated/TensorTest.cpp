@@ -29,9 +29,9 @@ struct Way {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-bool hasProducer(const Way &w) { return w.ring == "Bulk" && w.slices == 1 && !w.asksInTurn; }
+int producerWarps(const Way &w) { return w.ring != "Bulk" || w.slices > 1 || w.asksInTurn ? 0 : w.wide ? 4 : 1; }
 int threadsOf(const Way &w) {
-  return 32 * w.warpRows * w.warpColumns * w.panelWarps * w.slices + (!hasProducer(w) ? 0 : w.wide ? 128 : 32);
+  return 32 * w.warpRows * w.warpColumns * w.panelWarps * w.slices + 32 * producerWarps(w);
 }
 
 /// The products of the widths that a warpgroup has, as the emitter prints them. Of registers the host knows nothing.
@@ -112,7 +112,7 @@ struct Params {
                              : "") +
          "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
          (w.ring == "Bulk" ? std::string(w.left == "ofInput" && w.slices == 1 ? "true, " : "false, ") +
-                                 (hasProducer(w) ? "true, " : "false, ")
+                                 number(producerWarps(w)) + ", "
           : s.K % 4        ? "1, "
                            : "4, ") +
          R"(decltype(layerOf)> ring(1, rows, layerOf);

@@ -125,7 +125,7 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(second.chain.shared, 2);  // one stage of 64 k: for its barrier, and for its first fragments
   EXPECT_EQ(second.chain.mma, 2 * 6); // two pairs of groups, which are sums of their own
   EXPECT_EQ(second.inFlight, double(geometry.stages) * 48 * 16 * 4);
-  geometry.hasProducer = false;
+  geometry.producerWarps = 0;
   work = countKernel(k, geometry, {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.steps[2].inFlight, double(geometry.stages - 2) * 48 * 16 * 4);
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});

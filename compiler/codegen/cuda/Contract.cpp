@@ -154,9 +154,9 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit,
                  more, chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? formatv("{0}, {1}", streams, g.hasProducer).str() : std::to_string(rowUnit),
+                 g.bulkCopies ? formatv("{0}, {1}", streams, g.producerWarps).str() : std::to_string(rowUnit),
                  layers.size(),
-                 g.bulkCopies && g.hasProducer ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
 /// What blocks of a cluster hand over, layer by layer.

@@ -139,12 +139,13 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
     g.residentBlocks = 1;
   }
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
-  // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, or of whole
-  // panels beside another block. And all threads of a cluster come to its barriers.
-  bool fits = g.wide             ? g.residentBlocks == 1 && g.threads >= 256
-              : onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
-                               : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1);
-  g.hasProducer = g.bulkCopies && g.cluster == 1 && fits;
+  // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, of whole
+  // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block that
+  // is alone. All threads of a cluster come to its barriers.
+  bool fits = !g.wide && (onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
+                                           : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1));
+  bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
+  g.producerWarps = !g.bulkCopies || g.cluster > 1 ? 0 : fits ? 1 : gives ? 4 : 0;
 }
 
 /// `pairs` of a stage, or what is best.

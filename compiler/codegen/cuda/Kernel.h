@@ -29,7 +29,7 @@ struct CudaGeometry {
   /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
   int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
   bool bulkCopies = false;    ///< and mbarriers, instead of cp.async
-  bool hasProducer = false;   ///< a warp beside `threads` that fills the ring; of warpgroups the first of a third
+  int producerWarps = 0;      ///< beside `threads`: one that fills the ring, or a warpgroup that also gives registers away
   int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
@@ -38,7 +38,7 @@ struct CudaGeometry {
   static constexpr int64_t barrierBytes = 128, handoverBytes = 256;
   int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
 
-  int64_t blockThreads() const { return threads + (!hasProducer ? 0 : wide ? 128 : 32); }
+  int64_t blockThreads() const { return threads + producerWarps * 32; }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }
   bool operator==(const CudaGeometry &) const = default;

@@ -187,9 +187,10 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
     }
     shareRings(way.geometries);
     // One launch has blocks of one size: without a producer, if a part has no registers to spare for it.
-    bool hasProducer = llvm::all_of(way.geometries, [](const CudaGeometry &g) { return g.hasProducer; });
+    int warps = way.geometries.front().producerWarps;
+    bool alike = llvm::all_of(way.geometries, [&](const CudaGeometry &g) { return g.producerWarps == warps; });
     for (CudaGeometry &geometry : way.geometries)
-      geometry.hasProducer = hasProducer;
+      geometry.producerWarps = alike ? warps : 0;
     ways.push_back(std::move(way));
   }
   if (std::optional<LaunchWay> way = inClusters(parts, architecture))

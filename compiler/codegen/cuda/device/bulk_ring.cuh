@@ -15,15 +15,16 @@ namespace tutti {
 /// turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them,
 /// `empty` warps.
 ///
-/// With a producer the block's last warp asks for all of it, as far ahead as stages are free, and the others only wait
-/// for what they need. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
+/// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
+/// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
 /// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
 /// stage is many copies, each for some.
-template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, bool producer, class LayerOf>
+template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, int producerWarps, class LayerOf>
 class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
+  static constexpr bool producer = producerWarps > 0;
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
@@ -43,7 +44,7 @@ public:
   __device__ __forceinline__ static bool isProducer() { return producer && int(threadIdx.x) >= Tile::threads; }
   __device__ __forceinline__ void produce() {
 #if TUTTI_CAPABILITY == 90
-    if constexpr (Tile::wide) {
+    if constexpr (producerWarps == 4) {
       giveRegisters<40>(); // of the 168 or 128 that three or four warpgroups have, to those that multiply
       if (int(threadIdx.x) >= Tile::threads + 32)
         return;
@@ -61,8 +62,8 @@ public:
   }
   __device__ __forceinline__ void fill() {
 #if TUTTI_CAPABILITY == 90
-    if constexpr (producer && Tile::wide)
-      takeRegisters<Tile::threads == 256 ? 232 : 152>();
+    if constexpr (producerWarps == 4)
+      takeRegisters<Tile::threads == 256 ? 208 : 152>(); // with more NVRTC 13 has more values at a time, and spills
 #endif
     if constexpr (!producer)
 #pragma unroll 1
