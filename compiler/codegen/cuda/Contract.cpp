@@ -9,8 +9,6 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <map>
-#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -77,49 +75,16 @@ static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
   return all + "    return " + upTo.back().second + ";\n";
 }
 
-std::string emitWideProducts(KernelText &k) {
-  // Of each width a warpgroup's instruction has, the panels' tiles.
-  std::map<int64_t, std::vector<int64_t>> widths;
-  StringRef type;
-  for (const Step &step : k.steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      Contraction c(step.contraction);
-      type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
-      std::vector<rt::FragmentPanel> all =
-          rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
-      for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
-        ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
-        std::vector<int64_t> tiles;
-        for (const rt::FragmentPanel &panel : pass)
-          tiles.push_back(panel.tiles);
-        widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
-        rest = rest.drop_front(pass.size());
-      }
-    }
-  auto registers = [](int64_t from, int64_t to) {
-    std::vector<std::string> names;
-    for (int64_t i = from; i < to; ++i)
-      names.push_back("%" + std::to_string(i));
-    return llvm::join(names, ", ");
-  };
-  std::vector<std::string> known;
-  std::string products;
-  for (const auto &[width, panels] : widths) {
-    known.push_back(std::to_string(width));
-    std::vector<std::string> sums;
-    for (auto [panel, tiles] : llvm::enumerate(panels))
-      for (int64_t tile = 0; tile < tiles; ++tile)
-        sums.push_back(formatv("TUTTI_TILE({0}, {1})", panel, tile));
-    products += formatv("  TUTTI_WARPGROUP_PRODUCT({0}, {1}, \"{2}\", \"{3}\", \"{4}\", \"{5}\",\n    {6})\n", width,
-                        width * 8, type, registers(0, width * 4), registers(width * 4, width * 4 + 4),
-                        registers(width * 4 + 4, width * 4 + 5), llvm::join(sums, ", "))
-                    .str();
-  }
-  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "), products);
+/// All rows of a tile are in shared memory: one of these layers stores them so.
+static bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
+  return llvm::any_of(endings, [&](const Ending &ending) {
+    return llvm::any_of(ending.targets,
+                        [&](const Ending::Target &target) { return target.value == rows && target.hasAllRows; });
+  });
 }
 
 /// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
-static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
+static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
@@ -136,7 +101,9 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers) {
         copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
         : ofInput || place.kind == Place::result
             ? globalRows(k, c)
-            : formatv("{0}, {1}, {2}", left, numberText(place.offset * g.rows), numberText(place.stride)).str();
+            : formatv("{0}, {1}, {2}{3}", left, numberText(place.offset * g.rows), numberText(place.stride),
+                      g.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "")
+                  .str();
     inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
                                                        numberText(c.N), k.view(c.op.getRhs()), rows)});
     lefts.insert(left);
@@ -173,16 +140,12 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
 /// The rows of an input as 16-bit floats, where the geometry has room for them.
 static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
   for (Contraction c : layers)
-    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps)) {
-      std::string stride = numberText(c.copiedStride());
-      std::string to = formatv("shared<{0}>({1}, {2})", c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
-                               numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows));
-      return formatv("  narrowRows<{0}, {1}>({2}, t.rows, {3});\n{4}", numberText(c.K), stride, to, globalRows(k, c),
-                     k.geometry.wide
-                         ? formatv("  zeroRows({0}, t.rows, {1}, {2});\n", to, numberText(k.geometry.rows), stride).str()
-                         : "")
+    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
+      return formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
+                     numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                     numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
+                     globalRows(k, c))
           .str();
-    }
   return "";
 }
 
@@ -446,7 +409,7 @@ std::string emitSteps(KernelText &k) {
   }
   if (layers.empty())
     return others.front().text;
-  std::string all = emitHandovers(k, endings) + emitRing(k, layers) + "  ring.fill();\n";
+  std::string all = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
   others.front().text += copyText(k, layers);
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
   return all + layerLoop(k, layers, endings, others, g.bulkCopies || g.cluster > 1);

@@ -95,6 +95,7 @@ Ending::Ending(KernelText &k, const Step &step, bool handsOver)
       target.offset = where.offset * k.geometry.rows;
       target.stride = where.stride;
       target.isNarrow = where.narrow.has_value();
+      target.hasAllRows = !readsRow;
     }
     targets.push_back(target);
   }

@@ -22,6 +22,7 @@ struct Ending {
     mlir::Value value;
     std::string view, type, element;
     int64_t offset = -1, stride = 0; ///< in shared memory: bytes before it, and elements from row to row
+    bool hasAllRows = false;         ///< there, of rows past the last, too
     bool isNarrow = false;           ///< of 16 bits
   };
   std::vector<Target> targets;

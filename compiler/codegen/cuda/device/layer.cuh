@@ -25,13 +25,14 @@ struct Layer {
   int at = 0, stride = 0;                        ///< where the rows begin in shared memory, and elements from one to the next
   Global<const float> input = {uint64_t(0), 0}; ///< the rows of an input, of the tile
   Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
+  bool whole = false;                           ///< in shared memory are all rows of the tile, also past the last
 
   template <class Tile> __device__ __forceinline__ int passes() const {
     return int(unsigned(panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / unsigned(Tile::passPanels * Tile::blocks));
   }
 };
-__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride) {
-  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = left, .at = at, .stride = stride};
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride, bool whole = false) {
+  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = left, .at = at, .stride = stride, .whole = whole};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<const float> input) {
   return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = ofInput, .input = input};

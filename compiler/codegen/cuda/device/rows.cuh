@@ -67,12 +67,6 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
   zeroBeyond(to, rows, K, stride);
 }
 
-/// Zeros in the rows from `first` on to `end`. All threads of the task come here.
-template <class T> __device__ __forceinline__ void zeroRows(const Shared<T> &rows, int first, int end, int stride) {
-  for (int i = first * stride + int(threadIdx.x); i < end * stride; i += taskThreads())
-    rows[i] = T{};
-}
-
 /// The same rows as 16-bit floats, in shared memory.
 template <class View> struct NarrowRows {
   View view;

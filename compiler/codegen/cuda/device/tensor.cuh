@@ -95,8 +95,8 @@ template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(con
       rows[row * stride + column] = T{};
 }
 
-/// What this warp has to do of a pass. Rows past the last are the last once more; but in shared memory a warpgroup's rows are all
-/// there, and a warp, which waits for those of its rows only, reads no others.
+/// What this warp has to do of a pass. Rows past the last are the last once more; but a warpgroup's warps, which wait for those of
+/// their rows only and multiply together whether they have any, read their own where all are there.
 template <class L> __device__ __forceinline__ typename L::Share shareOf(const Layer &layer, int pass, int rows) {
   using Tile = typename L::Tile;
   constexpr int groupWords = L::Math::words * 32;
@@ -119,7 +119,7 @@ template <class L> __device__ __forceinline__ typename L::Share shareOf(const La
   }
   share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
   int stride = L::strideOf(layer), lane = threadIdx.x % 32, begin = Tile::slice() * 32 + L::Math::firstK(lane % 4),
-      last = Tile::wide && !L::has(layer, ofInput) && !L::has(layer, inGlobal) ? Tile::rows - 1 : rows - 1;
+      last = Tile::wide && layer.whole ? Tile::rows - 1 : rows - 1;
 #pragma unroll
   for (int m = 0; m < Tile::rowTiles; ++m) {
     int first = Tile::firstRow() + m * 16, upper = first + lane / 4, lower = upper + 8, asked = first + lane % 16;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The instructions of warpgroups as text (device/warpgroup.cuh).
+#include "Text.h"
+#include "passes/analysis/Numerics.h"
+
+#include "Layout.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+std::string emitWideProducts(KernelText &k) {
+  // Of each width a warpgroup's instruction has, the panels' tiles.
+  std::map<int64_t, std::vector<int64_t>> widths;
+  StringRef type;
+  for (const Step &step : k.steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
+      Contraction c(step.contraction);
+      type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
+      std::vector<rt::FragmentPanel> all =
+          rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
+      for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
+        ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
+        std::vector<int64_t> tiles;
+        for (const rt::FragmentPanel &panel : pass)
+          tiles.push_back(panel.tiles);
+        widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
+        rest = rest.drop_front(pass.size());
+      }
+    }
+  auto registers = [](int64_t from, int64_t to) {
+    std::vector<std::string> names;
+    for (int64_t i = from; i < to; ++i)
+      names.push_back("%" + std::to_string(i));
+    return llvm::join(names, ", ");
+  };
+  std::vector<std::string> known;
+  std::string products;
+  for (const auto &[width, panels] : widths) {
+    known.push_back(std::to_string(width));
+    std::vector<std::string> sums;
+    for (auto [panel, tiles] : llvm::enumerate(panels))
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        sums.push_back(formatv("TUTTI_TILE({0}, {1})", panel, tile));
+    products += formatv("  TUTTI_WARPGROUP_PRODUCT({0}, {1}, \"{2}\", \"{3}\", \"{4}\", \"{5}\",\n    {6})\n", width,
+                        width * 8, type, registers(0, width * 4), registers(width * 4, width * 4 + 4),
+                        registers(width * 4 + 4, width * 4 + 5), llvm::join(sums, ", "))
+                    .str();
+  }
+  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "), products);
+}
+
+} // namespace tutti
