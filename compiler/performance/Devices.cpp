@@ -31,9 +31,9 @@ namespace tutti {
 //     1.98 GHz and long tensor kernels below 1.83.
 // fp32, fp64 [G].
 // tf32, half [W] on sm_80 and sm_89: the dense peak is mma.sync's (GeForce: half the rate when sums are float32).
-//     sm_90: 1024 and 2048 (wide) of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate; FlashAttention-2,
-//     which is made of mma.sync, runs at 373.9 TFLOP/s on a GB200 and at 327.9 on an H100 [A], which is the ratio of
-//     processors times clock, so Hopper's rate.
+//     sm_90: 1024 and 2048 (wide) of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate;
+//     FlashAttention-2, which is made of mma.sync, runs at 373.9 TFLOP/s on a GB200 and at 327.9 on an H100 [A], which
+//     is the ratio of processors times clock, so Hopper's rate.
 // l2: A100 5.41 TB/s at 1.41 GHz [E, S]. H100: 4472 bytes a clock [L]. RTX 4090: 1946 [S]. L4: half of that, as it has
 //     half of the AD102's memory channels [W]. B200: 21 TB/s [C] at 1.965 GHz.
 // l2Size [W].

@@ -21,7 +21,11 @@ Pipes busyOf(const StepWork &step, const DeviceModel &device) {
   // An mma.sync of a warp does 16 x 8 x 8 products, of 16-bit operands 16 x 8 x 16; a wgmma all columns of 16 x 16.
   double mma = tensor && !step.wide ? products / (half ? 2048 : 1024) * 32 : 0;
   Pipes busy{};
-  busy[unsigned(Bound::tensor)] = tensor ? products * step.uneven / (step.wide ? device.wide : half ? device.half : device.tf32) : 0;
+  busy[unsigned(Bound::tensor)] = tensor ? products * step.uneven /
+                                               (step.wide ? device.wide
+                                                : half    ? device.half
+                                                          : device.tf32)
+                                         : 0;
   busy[unsigned(Bound::fp32)] = (fma + step.fp32) / device.fp32;
   busy[unsigned(Bound::integer)] = step.integer / DeviceModel::integer;
   busy[unsigned(Bound::fp64)] = step.fp64 / device.fp64;

@@ -25,7 +25,7 @@ struct Chain {
 struct StepWork {
   std::string what;
   NumericsProduct product = NumericsProduct::fma; ///< what multiplies, if anything does
-  bool wide = false;   ///< by warpgroups
+  bool wide = false;                              ///< by warpgroups
   double products = 0; ///< multiply-adds of whole tiles, so with their padding; tf32x3 does three for each
   double uneven = 1;   ///< of them the busiest of the processor's four parts has so many times its share
   double fp32 = 0;     ///< other floating-point instructions

@@ -2,6 +2,7 @@
 // Counting contractions as device/contract.cuh, device/tensor.cuh and device/tile.cuh do them.
 #include "passes/analysis/Products.h"
 #include "Counter.h"
+#include "Device.h"
 #include "passes/analysis/Numerics.h"
 
 #include "llvm/Support/SaveAndRestore.h"
@@ -28,6 +29,10 @@ static Conversion conversionOf(NumericsProduct product) {
     return {{.integer = 0.5}, {}};
   }
 }
+
+/// Clocks from one mma.sync of 16 x 8 x 16 halves, or 16 x 8 x 8 floats, to the next on a quarter of a processor: 4 at
+/// Hopper's peak, of which they reach 62.9 % (Devices.cpp, [L]).
+constexpr double mmaInterval = 4 / 0.629;
 
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
 Counter::Share Counter::shareOf(Contraction c) {
@@ -56,7 +61,8 @@ Counter::Share Counter::shareOf(Contraction c) {
         // parts, warp w is on w % 4.
         for (int row = 0; row < warpRows; ++row)
           for (int slice = 0; slice < g.slices; ++slice) {
-            int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows), column = int(i + g.warpColumns - shift) % g.warpColumns;
+            int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows),
+                column = int(i + g.warpColumns - shift) % g.warpColumns;
             parts[(((row * g.warpColumns + column) * g.panelWarps + of) * g.slices + slice) % 4] += 1, all += 1;
           }
       }
@@ -304,9 +310,11 @@ void Counter::countFragments(Contraction c, Share own) {
     step->chain.mma += stages;
     step->chain.fp32 += groups * own.tiles / double(geometry.warpColumns) + stages * 8;
   } else {
-    step->chain.mma += pairs * products;
+    // Products of other sums stand between two of one sum: tiles, rows, and of chunks the other group.
+    double between = own.made / own.panels * m * (chunks ? 2 : 1) - 1;
+    step->chain.mma += pairs * products * std::max(0.0, 1 - between * mmaInterval / DeviceModel::mmaLatency);
   }
-  if (geometry.slices > 1) {                                                // the slices' sums meet in shared memory
+  if (geometry.slices > 1) {                                        // the slices' sums meet in shared memory
     double lanes = warpRows * std::ceil(double(c.K) / 32) * 4 * 32; // of a sum of 32 k in 8 columns
     step->moves += lanes * 2 * m;
     step->sharedBytes += lanes * 2 * m * 16;

@@ -52,8 +52,8 @@ KernelWork Counter::count() {
     step->chain.clusterBarriers += geometry.cluster > 1 && !own;
   }
   if (geometry.warpRows) {
-    // A block begins with some 320 instructions a warp, as NVRTC 13 prints them for sm_90a, and reads one after the other
-    // its member's tables and what they name.
+    // A block begins with some 320 instructions a warp, as NVRTC 13 prints them for sm_90a, and reads one after the
+    // other its member's tables and what they name.
     if (StepWork *first = work.steps.empty() ? nullptr : &work.steps.front()) {
       first->integer += 160 * double(geometry.threads), first->fp32 += 160 * double(geometry.threads);
       first->chain.l2 += 2;
@@ -66,10 +66,11 @@ KernelWork Counter::count() {
 }
 
 /// Of a warp, in a step. Few of those around the products do not wait for the one before, so a warp takes a latency for
-/// each, and two for a special function, of which a warp's has a quarter of the lanes of 16: with so few warps on a processor
-/// nobody else's fill the gaps.
+/// each, and two for a special function, of which a warp's has a quarter of the lanes of 16: with so few warps on a
+/// processor nobody else's fill the gaps.
 double Counter::instructionsOf(const StepWork &one) const {
-  bool tensor = one.product != NumericsProduct::fma && !one.wide, half = one.product != NumericsProduct::tf32x3 && one.product != NumericsProduct::tf32;
+  bool tensor = one.product != NumericsProduct::fma && !one.wide,
+       half = one.product != NumericsProduct::tf32x3 && one.product != NumericsProduct::tf32;
   double mma = tensor ? one.products * (one.product == NumericsProduct::tf32x3 ? 3 : 1) / (half ? 2048 : 1024) * 32 : 0;
   return (mma + one.fp32 + one.integer + 2 * one.special + one.fp64 + one.moves) / double(geometry.threads);
 }

@@ -87,12 +87,12 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
 enum class Layout : uint8_t { raw, panels, fragmentsF32, matricesBf16, matricesF16, unknown };
 
 constexpr Layout parseLayout(std::string_view name) {
-  return name == "raw"              ? Layout::raw
-         : name == "panels"         ? Layout::panels
-         : name == "fragments.f32"  ? Layout::fragmentsF32
-         : name == "matrices.bf16"  ? Layout::matricesBf16
-         : name == "matrices.f16"   ? Layout::matricesF16
-                                    : Layout::unknown;
+  return name == "raw"             ? Layout::raw
+         : name == "panels"        ? Layout::panels
+         : name == "fragments.f32" ? Layout::fragmentsF32
+         : name == "matrices.bf16" ? Layout::matricesBf16
+         : name == "matrices.f16"  ? Layout::matricesF16
+                                   : Layout::unknown;
 }
 
 /// Elements of K in a 32-bit word of a fragment.

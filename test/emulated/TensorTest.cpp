@@ -164,9 +164,7 @@ protected:
     packMatrix(layout, words.data(), weights.data(), s.K, s.N, s.N, 1);
     int tile = 16 * w.rowTiles * w.warpRows;
     CUdeviceptr in = upload(x), packed = upload(words);
-    Launch launch{unsigned((s.rows + tile - 1) / tile),
-                  unsigned(threadsOf(w)),
-                  sharedBytes(s, w)};
+    Launch launch{unsigned((s.rows + tile - 1) / tile), unsigned(threadsOf(w)), sharedBytes(s, w)};
     CUfunction kernel = function(textOf(s, w));
     std::vector<float> y;
     for (int seed : {0, 1, 2}) {

@@ -116,9 +116,9 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
               int64_t word = i / 16 * panel.stride + tile * 128 / each +
                              (each == 1 ? (4 * g + t) * 4 + i % 4 : i % 16 / 8 * 32 + 4 * g + t);
               float value = rows[i * n + j];
-              uint32_t bits = layout == Layout::fragmentsF32   ? std::bit_cast<uint32_t>(value)
+              uint32_t bits = layout == Layout::fragmentsF32  ? std::bit_cast<uint32_t>(value)
                               : layout == Layout::matricesF16 ? toF16(value)
-                                                               : toBf16(value);
+                                                              : toBf16(value);
               ASSERT_EQ(expected.at(size_t(panel.offset + word)) >> i % each * 16, 0u) << "one place each";
               expected[size_t(panel.offset + word)] |= bits << i % each * 16;
             }

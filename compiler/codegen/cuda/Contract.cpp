@@ -118,12 +118,10 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&](int n) {{\n{5}  };\n"
                  "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}, decltype(layerOf)> ring({11}, t.rows, layerOf);\n{12}",
-                 layers.front().math(), llvm::join(lefts, " | "), widths, unit,
-                 more, chosen(inNumbers),
+                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more, chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
                  g.bulkCopies ? formatv("{0}, {1}", streams, g.producerWarps).str() : std::to_string(rowUnit),
-                 layers.size(),
-                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+                 layers.size(), g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
 /// What blocks of a cluster hand over, layer by layer.

@@ -78,7 +78,9 @@ std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t pane
   if (architecture.capability != 90 || sharesLaunch) // parts' widths are numbers, not instructions
     return grids;
   // Two warpgroups have rows of their own, or where there are few rows columns: half of the panels each.
-  auto panelsOf = [](int64_t panels, int64_t most) { return int(std::min(most, int64_t(llvm::bit_ceil(uint64_t(panels))))); };
+  auto panelsOf = [](int64_t panels, int64_t most) {
+    return int(std::min(most, int64_t(llvm::bit_ceil(uint64_t(panels)))));
+  };
   grids[0] = {1, 8, 1, 1, 1, panelsOf(panels, 8), 1, /*wide=*/true};
   grids[1] = {1, 4, panels > 1 ? 2 : 1, 1, 1, panelsOf(llvm::divideCeil(panels, 2), 4), 1, /*wide=*/true};
   grids.insert(grids.begin(), {1, 12, 1, 1, 1, panelsOf(panels, 4), 1, /*wide=*/true});
@@ -140,8 +142,8 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   }
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
   // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, of whole
-  // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block that
-  // is alone. All threads of a cluster come to its barriers.
+  // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block
+  // that is alone. All threads of a cluster come to its barriers.
   bool fits = !g.wide && (onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
                                            : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1));
   bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
@@ -221,7 +223,8 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,
                                 [&](const CudaGeometry &g) {
-                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.wide && g.rows == 128);
+                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 &&
+                                         !(g.wide && g.rows == 128);
                                 }),
                 fitting.end());
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty

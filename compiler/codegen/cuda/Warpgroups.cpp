@@ -53,7 +53,8 @@ std::string emitWideProducts(KernelText &k) {
                         registers(width * 4 + 4, width * 4 + 5), llvm::join(sums, ", "))
                     .str();
   }
-  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "), products);
+  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "),
+                 products);
 }
 
 } // namespace tutti

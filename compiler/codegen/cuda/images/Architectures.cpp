@@ -10,9 +10,9 @@ namespace tutti {
 using Code = Architecture::Code;
 
 // Blocks and reserved bytes can also be read in the toolkit's cuda_occupancy.h (and
-// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes; for sm_90a it is the first
-// that knows st.async (device/cluster.cuh). Text for the
-// emulated device sees the capability that stands here, and that device says what it has (TUTTI_EMULATED_CAPABILITY).
+// cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes; for sm_90a it is the
+// first that knows st.async (device/cluster.cuh). Text for the emulated device sees the capability that stands here,
+// and that device says what it has (TUTTI_EMULATED_CAPABILITY).
 // clang-format off
 static constexpr Architecture table[] = {
     //                                             resident per processor  shared memory
