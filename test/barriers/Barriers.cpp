@@ -208,6 +208,7 @@ template <class T> T take(llvm::Expected<T> value) {
 
 laws::Model modelOf(const Shape &shape) {
   laws::Model model{"", {}, members, {}, false};
+  model.mostRows = std::max(model.mostRows, shape.rows);
   std::mt19937 generator(1);
   for (const auto &[name, dims] : shape.weights) {
     std::string type;
