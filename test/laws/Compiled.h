@@ -24,7 +24,7 @@ struct Model {
   int64_t members = 1;
   std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them
   bool ownInputs = false;                          ///< every input has the member axis
-  int64_t mostRows = 64; ///< of the batch, in a call
+  int64_t mostRows = 64;                           ///< of the batch, in a call
 };
 
 /// The CUDA target that is tested beside the CPU; null where the CPU alone is.
