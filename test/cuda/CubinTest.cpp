@@ -138,6 +138,29 @@ TEST(Cubin, TheGateRefusesAStackFrame) {
   }
 }
 
+TEST(Cubin, WhatSpillsIsCompiledOnceMore) {
+  TUTTI_NEED_NVRTC(nvrtc);
+  const Architecture &architecture = *findArchitecture("sm_90a");
+  if (!nvrtc.supports(architecture))
+    GTEST_SKIP() << "this NVRTC knows no sm_90a";
+  std::string all = kernels, from = "extern \"C\" __global__ void __launch_bounds__(1024) spills";
+  std::string spills = all.substr(all.find(from), all.find("// The index") - all.find(from));
+  auto ofThreads = [&](const std::string &bounds) {
+    std::string text = spills;
+    return text.replace(text.find("1024"), 4, bounds);
+  };
+  CudaText one{"spills", ofThreads("1024, 1"), {}},
+      alternative{"spills", ofThreads("1024, 1"), {}, ofThreads("256, 1")}, loose{"spills", ofThreads("512, 2"), {}};
+  auto built = take(buildCudaImages({{&architecture, {&one}}}, 1));
+  EXPECT_GT(built.front().kernels.front().resources.stack, 0u);
+  built = take(buildCudaImages({{&architecture, {&alternative}}}, 1));
+  EXPECT_EQ(built.front().kernels.front().resources.stack, 0u);
+  EXPECT_EQ(built.front().kernels.front().resources.maxThreads, 256u);
+  built = take(buildCudaImages({{&architecture, {&loose}}}, 1));
+  EXPECT_EQ(built.front().kernels.front().resources.stack, 0u); // with the registers of one block
+  EXPECT_EQ(built.front().kernels.front().resources.maxThreads, 512u);
+}
+
 TEST(Cubin, AWayThatSpillsStaysWhereThereIsNoOther) {
   std::vector<std::vector<unsigned>> launched = {{0}, {0}, {1, 2}, {1, 2}, {1}};
   using Ways = std::vector<bool>;

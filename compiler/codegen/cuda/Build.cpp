@@ -33,12 +33,16 @@ static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<pl
 
 std::optional<unsigned> registersOf(ArrayRef<ProgramCode> programs, StringRef architecture,
                                     ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
-  CudaLaunch launch = launchOf(geometries);
+  CudaLaunch asked = launchOf(geometries);
+  auto isAsked = [&](CudaLaunch launch) { // also without a producer, where that spilled
+    launch.threads = asked.threads;
+    return launch == asked;
+  };
   for (const ProgramCode &code : programs)
     for (const TargetImage &image : code.images)
       if (image.target == architecture)
         for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
-          if (which.launch == launch && areKernels(code.planned, which.kernels, parts))
+          if (isAsked(which.launch) && areKernels(code.planned, which.kernels, parts))
             return built.registers;
   return std::nullopt;
 }
@@ -77,6 +81,17 @@ private:
   llvm::StringSet<> used;
 };
 
+/// The text of the same tile, whose warps ask for stages themselves: of a producer's warpgroup, which leaves the others
+/// fewer registers than they have by themselves; else none.
+llvm::Expected<std::string> withoutProducer(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
+                                            const std::string &name, llvm::SmallVector<CudaGeometry> geometries) {
+  if (geometries.front().producerWarps < 4)
+    return std::string();
+  for (CudaGeometry &geometry : geometries)
+    geometry.producerWarps = 0;
+  return emitCudaKernel(parts, symbols, name, geometries);
+}
+
 /// The texts of kernels, each once.
 class CudaTexts {
 public:
@@ -92,10 +107,14 @@ public:
     llvm::Expected<std::string> fresh = emitCudaKernel(parts, symbols, name, way.geometries);
     if (!fresh)
       return fresh.takeError();
+    llvm::Expected<std::string> alternative = withoutProducer(parts, symbols, name, way.geometries);
+    if (!alternative)
+      return alternative.takeError();
     if (llvm::Error error = dump(name + (same.empty() ? "" : "." + architecture.str()) + ".cu", *fresh))
       return std::move(error);
     CudaLaunch launch = launchOf(way.geometries);
-    texts.push_back({name, std::move(*fresh), {unsigned(launch.threads), unsigned(launch.sharedBytes)}});
+    texts.push_back(
+        {name, std::move(*fresh), {unsigned(launch.threads), unsigned(launch.sharedBytes)}, std::move(*alternative)});
     same.push_back({way, &texts.back()});
     return &texts.back();
   }
@@ -119,13 +138,18 @@ public:
   /// (internal).
   llvm::Error addTo(ProgramCode &program, std::vector<const CudaText *> texts) const {
     leaveOutSpilling(program, texts);
+    for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts))
+      if (!text->alternative.empty()) // which of the two it is
+        if (unsigned threads = codeOf(placeOf(program.architectures.front()), text).resources.maxThreads)
+          kernel.launch.threads = threads;
     for (const std::string &name : program.architectures) {
       size_t place = placeOf(name);
       TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}, images[place].compiler};
-      for (const CudaText *text : texts) {
+      for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts)) {
         const auto &[offset, length, r] = codeOf(place, text);
+        LaunchNeeds needs{unsigned(kernel.launch.threads), text->needs.dynamicShared};
         if (sources[place].architecture->code == Architecture::Code::cubin)
-          if (llvm::Error error = checkResources(r, *sources[place].architecture, text->needs))
+          if (llvm::Error error = checkResources(r, *sources[place].architecture, needs))
             return error;
         target.kernels.push_back({offset, length, r.registers, r.stack, r.staticShared, r.barriers, r.maxThreads});
       }

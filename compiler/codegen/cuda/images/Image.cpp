@@ -38,10 +38,11 @@ static std::string forOneBlock(llvm::StringRef text) {
   return rest.empty() || blocks == "1" ? "" : (before + threads + ", 1)" + after).str();
 }
 
-/// Compiles once more what spills with the registers that two blocks leave each other; PTX too, whose registers nobody
-/// knows.
+/// Compiles once more what spills, by its alternative, or with the registers that two blocks leave each other; PTX too,
+/// whose registers nobody knows.
 static llvm::Error compileSpilling(const Nvrtc &nvrtc, llvm::ArrayRef<KernelUnit> units,
-                                   std::vector<std::string> &compiled, unsigned jobs) {
+                                   llvm::ArrayRef<llvm::StringRef> alternatives, std::vector<std::string> &compiled,
+                                   unsigned jobs) {
   auto spills = [&](size_t i) -> llvm::Expected<bool> {
     if (units[i].architecture->code != Architecture::Code::cubin)
       return false;
@@ -58,7 +59,7 @@ static llvm::Error compileSpilling(const Nvrtc &nvrtc, llvm::ArrayRef<KernelUnit
       return own.takeError();
     spilled.push_back(*own);
     if (*own)
-      looser[units[i].text] = forOneBlock(units[i].text);
+      looser[units[i].text] = alternatives[i].empty() ? forOneBlock(units[i].text) : alternatives[i].str();
   }
   std::vector<size_t> places;
   std::vector<KernelUnit> again;
@@ -109,12 +110,15 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText
 
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs) {
   std::vector<KernelUnit> units;
+  std::vector<llvm::StringRef> alternatives;
   std::vector<CudaImage> images;
   for (const CudaSource &source : sources) {
     images.push_back({source.architecture, 0, {}, {}});
     if (source.architecture->code != Architecture::Code::emulated)
-      for (const CudaText *kernel : source.kernels)
+      for (const CudaText *kernel : source.kernels) {
         units.push_back({kernel->name + ".cu", kernel->text, source.architecture});
+        alternatives.push_back(kernel->alternative);
+      }
   }
   std::vector<std::string> compiled;
   if (!units.empty()) {
@@ -125,7 +129,7 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
     if (!results)
       return results.takeError();
     compiled = std::move(*results);
-    if (llvm::Error error = compileSpilling(*nvrtc, units, compiled, jobs))
+    if (llvm::Error error = compileSpilling(*nvrtc, units, alternatives, compiled, jobs))
       return error;
     for (CudaImage &image : images)
       if (image.architecture->code != Architecture::Code::emulated) {

@@ -12,6 +12,7 @@ struct CudaText {
   std::string name; ///< of the entry
   std::string text;
   LaunchNeeds needs;
+  std::string alternative = {}; ///< where that spills: of blocks without a producer, so of fewer threads; or empty
 };
 
 /// One file for each kernel, end to end: a cubin or PTX; for the emulated device one shared object for all.
@@ -33,8 +34,9 @@ struct CudaSource {
   std::vector<const CudaText *> kernels;
 };
 
-/// Compiles the kernels of all images, `jobs` at a time. A kernel whose launch bounds ask for two blocks on a
-/// processor, and that spills then, is compiled for one. What its cubin needs all the same is for the caller to judge.
+/// Compiles the kernels of all images, `jobs` at a time. A kernel that spills is compiled by its alternative, and one
+/// whose launch bounds ask for two blocks on a processor for one. What its cubin needs all the same, and how many
+/// threads its blocks have then, is for the caller to judge.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 /// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.
