@@ -81,10 +81,11 @@ __device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float
 
 /// The warps that have the same rows of a tile meet.
 template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
-  if constexpr (Tile::threads == 32 * Tile::warpRows)
+  if constexpr (Tile::threads == 32 * Tile::warpRows) {
     __syncwarp(0xffffffff TUTTI_AND_THERE);
-  else
+  } else {
     barrierSync(2 + Tile::warpRow(), Tile::threads / Tile::warpRows TUTTI_AND_THERE);
+  }
 }
 
 /// zeroBeyond(), each row by one of the warps that have it.
