@@ -179,6 +179,8 @@ def arguments():
     args.ordinal = int(ordinal) if ordinal.isdigit() else 0
     if args.device not in ("cuda", "emulated", "cpu") or (ordinal and not ordinal.isdigit()):
         parser.error("--device is one of cuda, cuda:N, emulated, cpu")
+    if args.rounds < 1:
+        parser.error(f"--rounds is {args.rounds}: at least 1 is needed")
     precisions = args.precision.split(",")
     if unknown := [p for p in precisions if p not in PRECISIONS]:
         parser.error(f"no precision {', '.join(unknown)}; there are {', '.join(PRECISIONS)}")

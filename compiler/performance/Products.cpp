@@ -31,7 +31,7 @@ static Conversion conversionOf(NumericsProduct product) {
 }
 
 /// Clocks from one mma.sync of 16 x 8 x 16 halves, or 16 x 8 x 8 floats, to the next on a quarter of a processor: 4 at
-/// Hopper's peak, of which they reach 62.9 % (Devices.cpp, [L]).
+/// Hopper's peak, of which they reach 62.9 % (Devices.cpp, [L]). Other devices are taken to be alike.
 constexpr double mmaInterval = 4 / 0.629;
 
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.

@@ -13,8 +13,8 @@ namespace tutti::rt {
 static_assert(std::endian::native == std::endian::little, "artifacts are little endian and used in place");
 
 inline constexpr char kMagic[4] = {'T', 'U', 'T', 'T'};
-/// 6: 16-bit weights in matrices of 8 x 8 (Layout.h), by names of their own, so that format 5 is read where it has none.
-/// Files of older formats are refused.
+/// 6: 16-bit weights in matrices of 8 x 8 (Layout.h), by names of their own, so that format 5 is read where it has
+/// none. Files of older formats are refused.
 inline constexpr uint32_t kFormatVersion = 6;
 inline constexpr uint32_t kOldestFormat = 5;
 /// Bits of FileHeader::features that this version understands. A reader refuses a file with any other bit.

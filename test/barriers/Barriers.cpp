@@ -4,8 +4,9 @@
 // of a few orders of threads. The lines come from the text itself; what cannot be noticed there stands in
 // justified.txt, with the reason.
 //
-//   tutti-barriers                tests all; exit 1 where a line is not missed
-//   tutti-barriers SHAPE          runs a shape as the environment has it, and prints what it answers
+//   tutti-barriers                           tests all; exit 1 where a line is not missed
+//   tutti-barriers compile SHAPE ARTIFACT    compiles a shape
+//   tutti-barriers run SHAPE ARTIFACT        runs it, and prints what it answers
 #include "../emulated/Emulated.h"
 #include "../laws/Compiled.h"
 #include "compiler/codegen/cuda/images/DeviceText.h"
@@ -222,9 +223,19 @@ laws::Model modelOf(const Shape &shape) {
   return model;
 }
 
+llvm::Expected<CompileResult> compile(const Shape &shape, const std::string &path, const std::string &texts = "") {
+  CompileRequest request;
+  request.output = path;
+  request.levels = {};
+  request.cudaTargets = {findArchitecture(shape.target)};
+  request.precision = *symbolizePrecision(shape.precision);
+  request.dumpFolder = texts;
+  return laws::compile(modelOf(shape), request);
+}
+
 /// Prints the answers in a few orders of threads; the exit code says that the device has failed.
-int run(const Shape &shape) {
-  auto artifact = take(laws::Artifact::compile(modelOf(shape)));
+int run(const Shape &shape, const std::string &path) {
+  auto artifact = take(laws::Artifact::open(path));
   std::mt19937 generator(2);
   HostTensor x = laws::random(generator, mlir::Float32Type::get(&laws::context()), {shape.rows, shape.columns});
   for (int seed = 0; seed < seeds; ++seed) {
@@ -321,20 +332,18 @@ private:
   /// geometries.
   static constexpr const char *processors[] = {"1", "8", "100000"};
   std::map<std::pair<const Shape *, const char *>, std::string> answers;
+  std::map<const Shape *, std::string> codes;
   unsigned count = 0, failures = 0;
 
   std::vector<Site> sitesOfShape(const Shape &shape) {
-    CompileRequest request;
-    request.levels = {};
-    request.cudaTargets = {findArchitecture(shape.target)};
-    request.precision = *symbolizePrecision(shape.precision);
-    request.dumpFolder = (folder + "/" + shape.name).str();
+    std::string texts = (folder + "/" + shape.name).str();
     setenv("TUTTI_WITHOUT", "", 1);
-    take(laws::compile(modelOf(shape), request));
+    take(compile(shape, artifact(), texts));
+    codes[&shape] = readFile(artifact());
     std::set<std::string> headers, prelude;
     std::vector<Site> sites;
     std::error_code error;
-    for (llvm::sys::fs::directory_iterator file(request.dumpFolder, error), end; file != end; file.increment(error))
+    for (llvm::sys::fs::directory_iterator file(texts, error), end; file != end; file.increment(error))
       if (StringRef(file->path()).ends_with(".cu")) {
         std::string text = readFile(file->path());
         llvm::append_range(sites, sitesOf(llvm::sys::path::filename(file->path()).str(), text));
@@ -345,29 +354,48 @@ private:
       if (headers.contains(header.name.str()) && !prelude.contains(header.name.str()))
         llvm::append_range(sites, sitesOf(header.name.str(), header.text));
     for (const char *number : processors)
-      if (std::string &said = answers[{&shape, number}]; answer(shape, number, "", said))
+      if (std::string &said = answers[{&shape, number}]; answer(shape, number, said))
         stop(llvm::Twine("the shape ") + shape.name + " does not run as it is: " + said);
     return sites;
   }
 
-  /// In a process of its own, without this line.
-  int answer(const Shape &shape, const char *multiprocessors, const std::string &without, std::string &said) {
-    setenv("TUTTI_EMULATED_MULTIPROCESSORS", multiprocessors, 1);
-    setenv("TUTTI_WITHOUT", without.c_str(), 1);
-    setenv("TUTTI_LAWS_TARGET", shape.target, 1);
-    setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
-    setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);
-    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str();
+  std::string artifact() const { return (folder + "/artifact").str(); }
+
+  /// Does one thing with a shape and artifact(), in a process of its own.
+  int execute(const char *what, const Shape &shape, std::string &said) {
+    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str(), path = artifact();
     llvm::sys::fs::remove(output); // a longer answer's end would stay
     llvm::sys::fs::remove(errors);
-    StringRef arguments[] = {TUTTI_BARRIERS, shape.name};
+    StringRef arguments[] = {TUTTI_BARRIERS, what, shape.name, path};
     int code =
         llvm::sys::ExecuteAndWait(TUTTI_BARRIERS, arguments, std::nullopt, {"", StringRef(output), StringRef(errors)},
                                   /*SecondsToWait=*/120);
     said = readFile(output);
     if (code == 2 || code < 0)
-      stop(llvm::Twine("without ") + without + ": " + readFile(errors));
+      stop(llvm::Twine("the shape ") + shape.name + ": " + readFile(errors));
     return code;
+  }
+
+  int answer(const Shape &shape, const char *multiprocessors, std::string &said) {
+    setenv("TUTTI_EMULATED_MULTIPROCESSORS", multiprocessors, 1);
+    setenv("TUTTI_LAWS_TARGET", shape.target, 1);
+    setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
+    setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);
+    return execute("run", shape, said);
+  }
+
+  /// How a shape misses this line: it has no code without it, or runs otherwise; empty: not at all.
+  std::string missed(const Shape &shape, const std::string &place) {
+    std::string said;
+    setenv("TUTTI_WITHOUT", place.c_str(), 1);
+    if (execute("compile", shape, said))
+      return llvm::formatv("the host's compiler, in {0}", shape.name);
+    if (readFile(artifact()) == codes[&shape])
+      return "";
+    for (const char *number : processors)
+      if (answer(shape, number, said) || said != answers[{&shape, number}])
+        return llvm::formatv("{0} on {1} multiprocessors", shape.name, number);
+    return "";
   }
 
   /// Of what no geometry that the compiler chooses has, the skeletons' own tests.
@@ -384,11 +412,8 @@ private:
     bool isSkeleton = StringRef(site.file).starts_with("tutti/");
     std::string missedBy;
     for (const Shape *shape : users)
-      for (const char *number : processors) {
-        std::string said;
-        if (missedBy.empty() && (answer(*shape, number, place, said) || said != answers[{shape, number}]))
-          missedBy = llvm::formatv("{0} on {1} multiprocessors", shape->name, number);
-      }
+      if (missedBy.empty())
+        missedBy = missed(*shape, place);
     if (missedBy.empty() && isSkeleton && !testsPass(place))
       missedBy = "the tests of the skeletons";
     bool isJustified = justified.contains({site.file, site.line});
@@ -407,7 +432,13 @@ int main(int words, char **word) {
   if (words == 1)
     return Test().all();
   for (const Shape &shape : shapes)
-    if (words == 2 && StringRef(word[1]) == shape.name)
-      return run(shape);
-  stop("usage: tutti-barriers [SHAPE]");
+    if (words == 4 && StringRef(word[2]) == shape.name) {
+      if (StringRef(word[1]) == "run")
+        return run(shape, word[3]);
+      if (StringRef(word[1]) == "compile") {
+        auto compiled = compile(shape, word[3]);
+        return compiled ? 0 : (llvm::outs() << llvm::toString(compiled.takeError()) << "\n", 1);
+      }
+    }
+  stop("usage: tutti-barriers [(compile | run) SHAPE ARTIFACT]");
 }

@@ -87,6 +87,8 @@ void Launcher::access(Access access, Space space, const void *at, uint32_t bytes
   if (holder != &here())
     checkPeer(*holder, verbs[int(access)], where);
   checkConflict(holder->shadow.access(access, offset, bytes, party(), where), verbs[int(access)], where);
+  if (access == Access::asyncRead)
+    checkFenced(findUnfenced(*holder, offset, bytes, /*reads=*/false), "tensor cores read", where);
 }
 
 void Launcher::copyAsync(void *to, const void *from, uint32_t bytes, uint32_t valid, Where where) {

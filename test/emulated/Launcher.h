@@ -130,6 +130,8 @@ private:
   void proxyFence(bool inits);
   void storeAsync(void *to, const void *value, uint32_t bytes, void *mbarrier, Where where);
   bool isFenced(const Mark &mark);
+  std::optional<Conflict> findUnfenced(const Block &block, uint32_t offset, uint32_t bytes, bool reads);
+  void checkFenced(const std::optional<Conflict> &unfenced, const char *what, Where where);
   bool isShown(const Mbarrier &mbarrier);
   void endMbarriers(const Block &block);
   // TensorCores.cpp

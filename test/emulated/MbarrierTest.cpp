@@ -313,6 +313,13 @@ TEST_P(Mbarriers, CopyInBulkOverOrdinaryWrites) {
          "bulkCopy", "without a bulkFence() between them");
 }
 
+TEST_P(Mbarriers, TensorCoresReadOrdinaryWrites) {
+  std::string right = replaced(brought, "y[i] = s[i];",
+                               "s[i] = s[i] + 1;\nbulkFence();\n__syncthreads();\n"
+                               "y[i] = s.loadAsync(63 - i, {__FILE__, __LINE__});");
+  expect(right, without(right, "bulkFence"), CUDA_ERROR_LAUNCH_FAILED, "loadAsync", "writes by ordinary means");
+}
+
 TEST_P(Mbarriers, CopyInBulkOfWhatTheLaunchWrote) {
   expect(brought + "x[i] = 1;\n", "x[i] = 1;\n__syncthreads();\n" + brought, CUDA_ERROR_LAUNCH_FAILED, "bulkCopy",
          "that this launch has written by ordinary means");

@@ -207,16 +207,9 @@ void Launcher::copyBulk(void *to, const void *from, uint32_t bytes, void *at, Wh
              "between the two "
              "proxies",
              where);
-  auto unfenced = block.shadow.find(offset, bytes,
-                                    [&](const Mark &mark) { return !mark.bulk && !mark.landing && !isFenced(mark); });
+  auto unfenced = findUnfenced(block, offset, bytes, /*reads=*/true);
   checkConflict(block.shadow.startCopy(offset, bytes, party(), true, where), "copies in bulk to", where);
-  if (unfenced)
-    failHere(CUDA_ERROR_LAUNCH_FAILED,
-             "a copy in bulk to byte " + std::to_string(unfenced->offset) + " of shared memory, which thread " +
-                 nameOf(*blocks[unfenced->other->rank], unfenced->other->thread()) +
-                 (unfenced->otherWrites ? " writes" : " reads") + " by ordinary means at " +
-                 print(Where{unfenced->other->file, unfenced->other->line}) + ", without a bulkFence() between them",
-             where);
+  checkFenced(unfenced, "a copy in bulk to", where);
   BulkCopy copy = {static_cast<unsigned char *>(to), static_cast<const unsigned char *>(from), bytes, own(), where};
   mbarrier.bulk.push_back(copy);
   std::erase_if(block.sources, [&](const BulkCopy &source) {
@@ -287,6 +280,24 @@ bool Launcher::isFenced(const Mark &mark) {
   return stands(theirs.before) || std::any_of(theirs.times.begin(), theirs.times.end(), [&](uint32_t time) {
            return stands({theirs.epoch, mark.thread(), time});
          });
+}
+
+/// Of what the block's memory was last used for by ordinary means, the first access without a fence between it and the
+/// running thread's, which is by the asynchronous proxy. Of a read only what was written before counts.
+std::optional<Conflict> Launcher::findUnfenced(const Block &block, uint32_t offset, uint32_t bytes, bool reads) {
+  return block.shadow.find(offset, bytes, [&](const Mark &mark, bool writes) {
+    return (writes || reads) && !mark.bulk && !mark.landing && !isFenced(mark);
+  });
+}
+
+void Launcher::checkFenced(const std::optional<Conflict> &unfenced, const char *what, Where where) {
+  if (unfenced)
+    failHere(CUDA_ERROR_LAUNCH_FAILED,
+             what + (" byte " + std::to_string(unfenced->offset)) + " of shared memory, which thread " +
+                 nameOf(*blocks[unfenced->other->rank], unfenced->other->thread()) +
+                 (unfenced->otherWrites ? " writes" : " reads") + " by ordinary means at " +
+                 print(Where{unfenced->other->file, unfenced->other->line}) + ", without a bulkFence() between them",
+             where);
 }
 
 /// Memory that copies come to must not go to another block.

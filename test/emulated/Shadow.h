@@ -49,12 +49,12 @@ public:
   /// An asynchronous copy by this thread is on its way: nobody may touch its bytes before landCopy().
   std::optional<Conflict> startCopy(uint32_t offset, uint32_t bytes, const Party &, bool bulk, Where);
   void landCopy(uint32_t offset, uint32_t bytes, Stamp when, uint32_t arrivals);
-  /// Of the bytes' last accesses in this block, the first for which the function holds.
+  /// Of the bytes' last accesses in this block, the first for which the function holds: of it, and whether it writes.
   template <class F> std::optional<Conflict> find(uint32_t offset, uint32_t bytes, F holds) const {
     for (uint32_t at = offset; at < offset + bytes; at = split[at / 4] ? at + 1 : at / 4 * 4 + 4) {
       const Cell &cell = memory[cellOf(at)];
       for (const Mark *mark : {&cell.write, &cell.last, &cell.sameWarp, &cell.otherWarp, &cell.peer})
-        if (mark->stamp.epoch >= firstEpoch && holds(*mark))
+        if (mark->stamp.epoch >= firstEpoch && holds(*mark, mark == &cell.write))
           return Conflict{at, *mark, mark == &cell.write};
     }
     return std::nullopt;

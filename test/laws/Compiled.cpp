@@ -100,9 +100,12 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   llvm::Expected<CompileResult> result = laws::compile(model, request);
   if (!result)
     return result.takeError();
+  return open(request.output); // the mapping outlives the file's name
+}
+
+llvm::Expected<std::unique_ptr<Artifact>> Artifact::open(const std::string &path) {
   auto artifact = std::make_unique<Artifact>();
   tutti_error_t error{};
-  // The mapping outlives the file's name.
   if (tutti_artifact_open(path.c_str(), &artifact->handle, &error))
     return failed(error);
   return artifact;

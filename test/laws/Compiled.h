@@ -53,6 +53,7 @@ llvm::Expected<CompileResult> compile(const Model &model, const CompileRequest &
 class Artifact {
 public:
   static llvm::Expected<std::unique_ptr<Artifact>> compile(const Model &model);
+  static llvm::Expected<std::unique_ptr<Artifact>> open(const std::string &path);
   ~Artifact();
 
   /// Whether there is a device to run it on; without one, that it compiles is all that is tested.

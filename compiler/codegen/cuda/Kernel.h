@@ -25,7 +25,7 @@ struct CudaGeometry {
   int rowTiles = 0, warpRows = 0, warpColumns = 0, panelWarps = 1, slices = 1, warpPanels = 1, pairs = 1;
   int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
   int cluster = 1;   ///< blocks that share a tile's columns
-  bool wide = false; ///< four rows of warps multiply together, each with all columns (device/warpgroup.cuh)
+  bool wide = false; ///< four rows of warps are a warpgroup and multiply together (device/warpgroup.cuh)
   /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
   int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
   bool bulkCopies = false; ///< and mbarriers, instead of cp.async
@@ -34,7 +34,8 @@ struct CudaGeometry {
   int64_t copyOffset = -1; ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
-  /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most.
+  /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most
+  /// (Target::mostLayers).
   static constexpr int64_t barrierBytes = 128, handoverBytes = 256;
   int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
 

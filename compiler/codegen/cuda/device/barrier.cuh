@@ -84,20 +84,25 @@ __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int byte
                : "memory");
 }
 
-/// Waits for the end of the present or last phase of this parity.
-__device__ __forceinline__ void mbarrierWait(MbarrierAddress barrier, int parity) {
-  int over;
-  do // a try gives up after a while that the hardware decides
-    asm volatile("{\n"
-                 ".reg .pred over;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
-                 "selp.b32 %0, 1, 0, over;\n"
-                 "}"
-                 : "=r"(over)
-                 : "r"(barrier.at), "r"(parity)
-                 : "memory");
-  while (!over);
-}
+/// Waits for the end of the present or last phase of this parity. A try gives up after a while that the hardware decides.
+#define TUTTI_MBARRIER_WAIT(NAME, ORDER)                                                                               \
+  __device__ __forceinline__ void NAME(MbarrierAddress barrier, int parity) {                                          \
+    int over;                                                                                                          \
+    do                                                                                                                 \
+      asm volatile("{\n"                                                                                               \
+                   ".reg .pred over;\n"                                                                                \
+                   "mbarrier.try_wait.parity" ORDER ".shared::cta.b64 over, [%1], %2;\n"                               \
+                   "selp.b32 %0, 1, 0, over;\n"                                                                        \
+                   "}"                                                                                                 \
+                   : "=r"(over)                                                                                        \
+                   : "r"(barrier.at), "r"(parity)                                                                      \
+                   : "memory");                                                                                        \
+    while (!over);                                                                                                     \
+  }
+TUTTI_MBARRIER_WAIT(mbarrierWait, "")
+/// The same, where stores of other blocks of the cluster are what is waited for (cluster.cuh).
+TUTTI_MBARRIER_WAIT(mbarrierWaitForPeers, ".acquire.cluster")
+#undef TUTTI_MBARRIER_WAIT
 
 /// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are
 /// visible after the wait, not what else the thread did.
@@ -119,6 +124,7 @@ TUTTI_MBARRIER(mbarrierInit, init)
 TUTTI_MBARRIER(mbarrierArriveTimes, arriveTimes)
 TUTTI_MBARRIER(mbarrierExpect, expect)
 TUTTI_MBARRIER(mbarrierWait, wait)
+TUTTI_MBARRIER(mbarrierWaitForPeers, wait)
 #undef TUTTI_MBARRIER
 inline void mbarrierArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
   emulator().mbarrier(MbarrierOperation::arrive, barrier.at, 0, where);

@@ -75,21 +75,6 @@ __device__ __forceinline__ void storeAsync(float *to, float4 value, MbarrierAddr
                : "memory");
 }
 
-/// mbarrierWait(), where other blocks' stores are what is waited for.
-__device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {
-  int over;
-  do
-    asm volatile("{\n"
-                 ".reg .pred over;\n"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%1], %2;\n"
-                 "selp.b32 %0, 1, 0, over;\n"
-                 "}"
-                 : "=r"(over)
-                 : "r"(barrier.at), "r"(parity)
-                 : "memory");
-  while (!over);
-}
-
 } // namespace tutti
 
 #else
@@ -122,9 +107,6 @@ TUTTI_STORE_ASYNC(float)
 TUTTI_STORE_ASYNC(float2)
 TUTTI_STORE_ASYNC(float4)
 #undef TUTTI_STORE_ASYNC
-inline void mbarrierWaitForPeers(Address<uint64_t, Space::shared> barrier, int parity TUTTI_AND_WHERE) {
-  emulator().mbarrier(MbarrierOperation::wait, barrier.at, parity, where);
-}
 
 } // namespace tutti
 

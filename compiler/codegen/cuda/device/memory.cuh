@@ -13,7 +13,7 @@ __device__ __forceinline__ void keepLoadsBefore() {
 #endif
 }
 
-/// Asks for an element of global memory that will be read: its 32 bytes are in the first cache by then.
+/// Asks for an element of global memory that will be read: its 32 bytes are in a cache by then; on an H200 in L2 only.
 template <class Pointer> __device__ __forceinline__ void prefetch([[maybe_unused]] Pointer element) {
 #if TUTTI_ON_DEVICE
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(element)));
