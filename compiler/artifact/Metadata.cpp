@@ -301,7 +301,8 @@ private:
     return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
   }
 
-  template <typename Way> static void setGrid(Way &way, Extents::Grid grid) {
+  template <typename Way> static void setGrid(Way &way, Extents::Grid grid, bool persistent) {
+    way.persistent = persistent;
     way.grid = std::move(grid.blocks);
     way.block = std::move(grid.block);
     way.cluster = std::move(grid.cluster);
@@ -346,11 +347,11 @@ private:
     ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
     launch.kernel = ways.front().second;
     if (program.getTarget() == Target::cuda) {
-      setGrid(launch, extents->gridOf(parts, ways.front().first));
+      setGrid(launch, extents->gridOf(parts, ways.front().first), ways.front().first.persistent);
       for (auto [how, kernel] : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
         alternative->kernel = kernel;
-        setGrid(*alternative, extents->gridOf(parts, how));
+        setGrid(*alternative, extents->gridOf(parts, how), how.persistent);
         launch.alternatives.push_back(std::move(alternative));
       }
     } else {

@@ -36,6 +36,7 @@ struct CudaLaunch {
   std::vector<int64_t> rows;            ///< of a block; several kernels in one: of each part's
   int64_t threads = 0, sharedBytes = 0; ///< of a block
   int64_t cluster = 1;                  ///< blocks in x that share the rows
+  bool persistent = false;              ///< blocks go on from one member to the next
   bool operator==(const CudaLaunch &) const = default;
 };
 

@@ -250,9 +250,14 @@ private:
     if (int64_t bytes = 8 * (int64_t(count(l.args())) + numSizes); bytes > kMaxParameterBytes)
       return bad("step", i, "has %lld bytes of parameters, expected at most %lld", (long long)bytes,
                  (long long)kMaxParameterBytes);
-    for (uint32_t g = 0; g < numGeometries(l); ++g)
-      if (auto status = blocks(geometryOf(l, g), i))
+    for (uint32_t g = 0; g < numGeometries(l); ++g) {
+      Geometry geometry = geometryOf(l, g);
+      if (auto status = blocks(geometry, i))
         return status;
+      if (geometry.persistent && (count(geometry.cluster) || count(l.parts())))
+        return bad("step", i, "is persistent, and has %u parts and a cluster of %u numbers, expected none",
+                   count(l.parts()), count(geometry.cluster));
+    }
     return TUTTI_OK;
   }
 

@@ -12,13 +12,16 @@ struct Geometry {
   const flatbuffers::Vector<flatbuffers::Offset<fb::Extent>> *grid;
   const flatbuffers::Vector<uint32_t> *block, *cluster;
   const fb::Extent *dynamicShared;
+  bool persistent;
 };
 
 inline uint32_t numGeometries(const fb::Launch &launch) { return 1 + count(launch.alternatives()); }
 
 /// Geometry 0 is the launch's own.
 inline Geometry geometryOf(const fb::Launch &launch, uint32_t i) {
-  auto of = [](const auto &l) { return Geometry{l.kernel(), l.grid(), l.block(), l.cluster(), l.dynamic_shared()}; };
+  auto of = [](const auto &l) {
+    return Geometry{l.kernel(), l.grid(), l.block(), l.cluster(), l.dynamic_shared(), l.persistent()};
+  };
   return i ? of(*launch.alternatives()->Get(i - 1)) : of(launch);
 }
 

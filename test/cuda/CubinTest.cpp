@@ -149,16 +149,39 @@ TEST(Cubin, WhatSpillsIsCompiledOnceMore) {
     std::string text = spills;
     return text.replace(text.find("1024"), 4, bounds);
   };
-  CudaText one{"spills", ofThreads("1024, 1"), {}},
-      alternative{"spills", ofThreads("1024, 1"), {}, ofThreads("256, 1")}, loose{"spills", ofThreads("512, 2"), {}};
-  auto built = take(buildCudaImages({{&architecture, {&one}}}, 1));
-  EXPECT_GT(built.front().kernels.front().resources.stack, 0u);
-  built = take(buildCudaImages({{&architecture, {&alternative}}}, 1));
-  EXPECT_EQ(built.front().kernels.front().resources.stack, 0u);
-  EXPECT_EQ(built.front().kernels.front().resources.maxThreads, 256u);
-  built = take(buildCudaImages({{&architecture, {&loose}}}, 1));
-  EXPECT_EQ(built.front().kernels.front().resources.stack, 0u); // with the registers of one block
-  EXPECT_EQ(built.front().kernels.front().resources.maxThreads, 512u);
+  auto builtOf = [&](std::vector<const char *> bounds) {
+    CudaText text{"spills", {}};
+    for (const char *each : bounds)
+      text.versions.push_back({ofThreads(each), {}});
+    return take(buildCudaImages({{&architecture, {&text}}}, 1)).front().kernels.front();
+  };
+  CudaImage::Kernel kernel = builtOf({"1024, 1"});
+  EXPECT_GT(kernel.resources.stack, 0u);
+  EXPECT_EQ(kernel.version, 0u);
+  kernel = builtOf({"1024, 1", "1024, 1", "256, 1", "128, 1"});
+  EXPECT_EQ(kernel.resources.stack, 0u);
+  EXPECT_EQ(kernel.version, 2u);
+  EXPECT_EQ(kernel.resources.maxThreads, 256u);
+  kernel = builtOf({"1024, 1", "512, 2"});
+  EXPECT_GT(kernel.resources.stack, 0u);
+  EXPECT_EQ(kernel.version, 1u);
+}
+
+TEST(Cubin, PtxHasTheVersionOfTheCubins) {
+  TUTTI_NEED_NVRTC(nvrtc);
+  const Architecture &cubin = *findArchitecture("sm_90a"), &ptx = *findArchitecture("compute_120");
+  if (!nvrtc.supports(cubin) || !nvrtc.supports(ptx))
+    GTEST_SKIP() << "this NVRTC knows no sm_90a or no compute_120";
+  std::string all = kernels, from = "extern \"C\" __global__ void __launch_bounds__(1024) spills";
+  std::string spills = all.substr(all.find(from), all.find("// The index") - all.find(from)), fits = spills;
+  fits.replace(fits.find("1024"), 4, "256");
+  CudaText text{"spills", {{spills, {}}, {fits, {}}}};
+  auto built = take(buildCudaImages({{&ptx, {&text}}, {&cubin, {&text}}}, 1));
+  EXPECT_EQ(built[0].kernels.front().version, 1u);
+  EXPECT_NE(built[0].bytes.find(".maxntid 256"), std::string::npos) << built[0].bytes;
+  EXPECT_EQ(built[1].kernels.front().version, 1u);
+  built = take(buildCudaImages({{&ptx, {&text}}}, 1)); // nobody says that it spills
+  EXPECT_EQ(built[0].kernels.front().version, 0u);
 }
 
 TEST(Cubin, AWayThatSpillsStaysWhereThereIsNoOther) {

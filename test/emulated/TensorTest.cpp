@@ -99,7 +99,7 @@ struct Params {
          R"(>;
   const Shared<float> inShared = shared<float>()" +
          number(ringBytes(s, w)) + ", " + (w.left == "floats" ? "T::rows * P::K" : "0") + R"();
-  const auto layerOf = [&](int) { return layerOfProduct(P::K, P::N, weights, )" +
+  const auto layerOf = [&](int, int) { return layerOfProduct(P::K, P::N, weights, )" +
          (w.left == "floats"     ? "floats, " + number(ringBytes(s, w)) + ", P::K"
           : w.left == "inGlobal" ? "Global<float>(p.args[0] + first * P::K * 4, int64_t(rows) * P::K)"
                                  : "x.slice(first * P::K, int64_t(rows) * P::K)") +
@@ -115,11 +115,11 @@ struct Params {
                                  number(producerWarps(w)) + ", "
           : s.K % 4        ? "1, "
                            : "4, ") +
-         R"(decltype(layerOf)> ring(1, rows, layerOf);
+         R"(OneMember, decltype(layerOf)> ring(OneMember(), 1, rows, layerOf);
   if (ring.isProducer())
     return ring.produce();
   ring.fill();
-  const Layer layer = layerOf(0);
+  const Layer layer = layerOf(0, 0);
   for (int pass = 0; pass < layer.passes<T>(); ++pass) {
     const L::Share share = shareOf<L>(layer, pass, rows);
     L::Sums sums;

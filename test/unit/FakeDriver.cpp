@@ -308,6 +308,10 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {
   return *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? fake.maxThreads : fake.fixedShared, 0;
 }
 CUresult cuFuncSetAttribute(CUfunction, int, int) { return enter("cuFuncSetAttribute"); }
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int, size_t) {
+  ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+  return *blocks = fake.resident, 0;
+}
 CUresult cuStreamCreate(CUstream *stream, unsigned) {
   ENTER(cuStreamCreate)
   CUstream_st **place = streams;
@@ -423,7 +427,7 @@ FakeDriver *tuttiFakeDriver() {
     FakeDriver fresh = fake;
     fresh.version = 12040, fresh.devices = 2, fresh.major = 9, fresh.minor = 0, fresh.memory = uint64_t(1) << 30;
     fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10, fresh.multiprocessors = 100;
-    fresh.clusters = 16, fresh.capturing = 0;
+    fresh.clusters = 16, fresh.resident = 2, fresh.capturing = 0;
     fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS, fresh.probe = nullptr;
     fake = fresh;
   };

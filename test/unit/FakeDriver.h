@@ -15,6 +15,7 @@ struct FakeDriver {
   int major = 9, minor = 0;
   uint64_t memory = uint64_t(1) << 30; ///< of each device
   int clusters = 16;                   ///< that can run at a time
+  int resident = 2;                    ///< blocks on a multiprocessor
   int capturing = 0;                   ///< what cuStreamIsCapturing() says of every stream
   int maxThreads = 1024, fixedShared = 0, maxShared = 227 << 10, multiprocessors = 100;
 

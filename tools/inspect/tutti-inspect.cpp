@@ -127,6 +127,7 @@ Json geometryOf(const fb::Root &root, const rt::Geometry &geometry, const std::v
           {"grid", grid},
           {"block", block},
           {"cluster", cluster},
+          {"persistent", geometry.persistent},
           {"dynamic_shared", rt::valueOf(geometry.dynamicShared, sizes.data())}};
 }
 
@@ -301,9 +302,9 @@ void printPorts(const char *title, std::span<const tutti_port_t> ports) {
 
 void printGeometry(const char *before, const Json &launch) {
   std::string parts = launch.value("parts", 1) == 1 ? "" : ", " + launch["parts"].dump() + " kernels at once";
-  std::printf("  %-24s grid %s, block %s%s%s, %lld bytes shared%s\n", (before + text(launch["kernel"])).c_str(),
-              launch["grid"].dump().c_str(), launch["block"].dump().c_str(),
-              launch["cluster"].empty() ? "" : ", cluster ",
+  std::printf("  %-24s grid %s%s, block %s%s%s, %lld bytes shared%s\n", (before + text(launch["kernel"])).c_str(),
+              launch["grid"].dump().c_str(), launch["persistent"].get<bool>() ? " at most" : "",
+              launch["block"].dump().c_str(), launch["cluster"].empty() ? "" : ", cluster ",
               launch["cluster"].empty() ? "" : launch["cluster"].dump().c_str(),
               launch["dynamic_shared"].get<long long>(), parts.c_str());
 }

@@ -17,7 +17,8 @@ using namespace mlir;
 namespace tutti {
 
 CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
-  CudaLaunch launch{{}, parts.front().blockThreads(), 0, parts.front().cluster};
+  const CudaGeometry &first = parts.front();
+  CudaLaunch launch{{}, first.blockThreads(), 0, first.cluster, parts.size() == 1 && first.persistent};
   for (const CudaGeometry &geometry : parts) {
     launch.rows.push_back(geometry.rows);
     launch.sharedBytes = std::max(launch.sharedBytes, geometry.sharedBytes);
@@ -34,8 +35,9 @@ static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<pl
 std::optional<unsigned> registersOf(ArrayRef<ProgramCode> programs, StringRef architecture,
                                     ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
   CudaLaunch asked = launchOf(geometries);
-  auto isAsked = [&](CudaLaunch launch) { // also without a producer, where that spilled
+  auto isAsked = [&](CudaLaunch launch) { // also another version, where that spilled
     launch.threads = asked.threads;
+    launch.persistent = asked.persistent;
     return launch == asked;
   };
   for (const ProgramCode &code : programs)
@@ -81,15 +83,38 @@ private:
   llvm::StringSet<> used;
 };
 
-/// The text of the same tile, whose warps ask for stages themselves: of a producer's warpgroup, which leaves the others
-/// fewer registers than they have by themselves; else none.
-llvm::Expected<std::string> withoutProducer(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
-                                            const std::string &name, llvm::SmallVector<CudaGeometry> geometries) {
-  if (geometries.front().producerWarps < 4)
-    return std::string();
-  for (CudaGeometry &geometry : geometries)
-    geometry.producerWarps = 0;
-  return emitCudaKernel(parts, symbols, name, geometries);
+/// A way to launch kernels as text, and what is taken where that spills. A producer's warpgroup leaves the others fewer
+/// registers than they have by themselves; members that follow each other, and a second block beside the first one,
+/// cost some.
+llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
+                                                          const std::string &name, const LaunchWay &way) {
+  std::vector<CudaText::Version> versions;
+  auto add = [&](llvm::function_ref<void(CudaGeometry &)> change) -> llvm::Error {
+    llvm::SmallVector<CudaGeometry> geometries(way.geometries.begin(), way.geometries.end());
+    llvm::for_each(geometries, change);
+    llvm::Expected<std::string> text = emitCudaKernel(parts, symbols, name, geometries);
+    if (!text)
+      return text.takeError();
+    CudaLaunch launch = launchOf(geometries);
+    versions.push_back({std::move(*text), {unsigned(launch.threads), unsigned(launch.sharedBytes)}, launch.persistent});
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = add([](CudaGeometry &) {}))
+    return std::move(error);
+  const CudaGeometry &first = way.geometries.front();
+  if (first.persistent)
+    if (llvm::Error error = add([](CudaGeometry &g) { g.persistent = false; }))
+      return std::move(error);
+  if (first.producerWarps == 4)
+    if (llvm::Error error = add([](CudaGeometry &g) {
+          g.persistent = false;
+          g.producerWarps = 0;
+        }))
+      return std::move(error);
+  if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))
+    if (llvm::Error error = add([](CudaGeometry &g) { g.residentBlocks = 1; }))
+      return std::move(error);
+  return versions;
 }
 
 /// The texts of kernels, each once.
@@ -104,17 +129,12 @@ public:
     auto text = llvm::find_if(same, [&](auto &entry) { return entry.first == way; });
     if (text != same.end())
       return text->second;
-    llvm::Expected<std::string> fresh = emitCudaKernel(parts, symbols, name, way.geometries);
-    if (!fresh)
-      return fresh.takeError();
-    llvm::Expected<std::string> alternative = withoutProducer(parts, symbols, name, way.geometries);
-    if (!alternative)
-      return alternative.takeError();
-    if (llvm::Error error = dump(name + (same.empty() ? "" : "." + architecture.str()) + ".cu", *fresh))
+    auto versions = versionsOf(parts, symbols, name, way);
+    if (!versions)
+      return versions.takeError();
+    if (llvm::Error error = dump(name + (same.empty() ? "" : "." + architecture.str()) + ".cu", versions->front().text))
       return std::move(error);
-    CudaLaunch launch = launchOf(way.geometries);
-    texts.push_back(
-        {name, std::move(*fresh), {unsigned(launch.threads), unsigned(launch.sharedBytes)}, std::move(*alternative)});
+    texts.push_back({name, std::move(*versions)});
     same.push_back({way, &texts.back()});
     return &texts.back();
   }
@@ -139,15 +159,17 @@ public:
   llvm::Error addTo(ProgramCode &program, std::vector<const CudaText *> texts) const {
     leaveOutSpilling(program, texts);
     for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts))
-      if (!text->alternative.empty()) // which of the two it is
-        if (unsigned threads = codeOf(placeOf(program.architectures.front()), text).resources.maxThreads)
-          kernel.launch.threads = threads;
+      for (StringRef name : program.architectures) {
+        const CudaText::Version &version = text->versions[codeOf(placeOf(name), text).version];
+        kernel.launch.threads = version.needs.threads;
+        kernel.launch.persistent &= version.persistent; // of all: else a block for each member
+      }
     for (const std::string &name : program.architectures) {
       size_t place = placeOf(name);
       TargetImage target{name, unsigned(images[place].minDriver), bytes[place], {}, images[place].compiler};
       for (auto [kernel, text] : llvm::zip_equal(program.kernels, texts)) {
-        const auto &[offset, length, r] = codeOf(place, text);
-        LaunchNeeds needs{unsigned(kernel.launch.threads), text->needs.dynamicShared};
+        const auto &[offset, length, r, version] = codeOf(place, text);
+        LaunchNeeds needs{unsigned(kernel.launch.threads), text->versions[version].needs.dynamicShared};
         if (sources[place].architecture->code == Architecture::Code::cubin)
           if (llvm::Error error = checkResources(r, *sources[place].architecture, needs))
             return error;

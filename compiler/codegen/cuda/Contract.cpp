@@ -116,12 +116,16 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
   }
   std::string more = g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : g.wide ? ", 0, WideProducts" : "";
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
-                 "  const auto layerOf = [&](int n) {{\n{5}  };\n"
-                 "  {6}Ring<{0}, BlockTile, {7}, {8}, {9}, {10}, decltype(layerOf)> ring({11}, t.rows, layerOf);\n{12}",
-                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more, chosen(inNumbers),
+                 "  const auto layerOf = [&]{5} {{\n{6}  };\n"
+                 "  {7}Ring<{0}, BlockTile, {8}, {9}, {10}, {11}, {12}, decltype(layerOf)> ring({13}, {14}, rows, "
+                 "layerOf);\n{15}",
+                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more,
+                 g.persistent ? "(int m, int n)" : "(int, int n)",
+                 (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
                  g.bulkCopies ? formatv("{0}, {1}", streams, g.producerWarps).str() : std::to_string(rowUnit),
-                 layers.size(), g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+                 g.persistent ? "Members" : "OneMember", g.persistent ? "members" : "OneMember()", layers.size(),
+                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
 /// What blocks of a cluster hand over, layer by layer.
@@ -131,20 +135,32 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
     bytes.push_back(ending.handsOver() ? ending.handedBytes : "0");
   if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
     return "";
-  return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return t.rows * ({2}); });\n", bytes.size(),
+  return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
                  k.geometry.handoverOffset(), chosenOf(0, bytes));
 }
 
-/// The rows of an input as 16-bit floats, where the geometry has room for them.
-static std::string copyText(KernelText &k, ArrayRef<Contraction> layers) {
-  for (Contraction c : layers)
-    if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps))
-      return formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
-                     numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
-                     numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
-                     globalRows(k, c))
-          .str();
-  return "";
+/// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
+/// copied once.
+struct Copy {
+  std::string text;
+  bool once = false;
+};
+static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
+  for (Contraction c : layers) {
+    if (k.geometry.copyOffset < 0 || !c.copiesRows(k.steps))
+      continue;
+    Copy copy;
+    copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
+    copy.text =
+        formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
+                numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows), globalRows(k, c))
+            .str();
+    if (copy.once)
+      copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
+    return copy;
+  }
+  return {};
 }
 
 /// Layers by fma, each with the sums of the one before.
@@ -245,6 +261,46 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   });
 }
 
+/// Steps outside of the ring, before a layer.
+struct Others {
+  std::string text;
+  bool inScratch = true; ///< all that they store
+};
+
+/// Whether what a member's first layer stores in shared memory lies where its last one reads.
+static bool overwritesLast(KernelText &k, Contraction last, const Ending &first) {
+  auto rangeOf = [&](Value value) {
+    const Place &place = k.steps.places.find(value)->second;
+    int64_t row = place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
+    return place.kind == Place::scratch ? std::pair(place.offset, place.offset + row)
+                                        : std::pair(int64_t(0), int64_t(0));
+  };
+  auto [begin, end] = rangeOf(last.op.getLhs());
+  return llvm::any_of(first.targets, [&, begin = begin, end = end](const Ending::Target &target) {
+    auto [from, to] = rangeOf(target.value);
+    return from < end && begin < to;
+  });
+}
+
+/// Before a member's task what the block waits for, of the one before: until nobody reads what is overwritten. `meets`:
+/// who wants a stage does not wait for the others; `byRows`: some layers wait for their own rows only.
+static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                                    ArrayRef<Others> others, bool meets, bool byRows) {
+  if (!k.geometry.persistent || !k.steps.heads.empty()) // these begin with a barrier of their own
+    return "";
+  bool begins = !others.front().text.empty(), ends = !others.back().text.empty();
+  if (!meets)
+    return begins ? "taskSync();\n" : "";
+  bool apart = true; // whatever other rows are at
+  for (size_t i = 0; i < endings.size(); ++i)
+    apart &= leavesOtherRows(k, endings.slice(i, 1));
+  if (begins || ends || (byRows && !apart))
+    return "taskSync();\n";
+  if (!overwritesLast(k, layers.back(), endings.front()))
+    return "";
+  return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
+}
+
 /// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
 static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
   std::string all;
@@ -270,12 +326,6 @@ static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef
       placed += (indent + line + "\n").str();
   return placed;
 }
-
-/// Steps outside of the ring, before a layer.
-struct Others {
-  std::string text;
-  bool inScratch = true; ///< all that they store
-};
 
 /// Blocks of a cluster are given what it stores.
 static bool givesAll(const Ending &ending) {
@@ -344,7 +394,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
   };
   all += meetings.front().before.empty() ? "" : indented(meetings.front().before);
-  all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(n);\n"
+  all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(member, n);\n"
                  "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
                  "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
                  "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
@@ -366,11 +416,13 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                            leavesOtherRows(k, endings.drop_front(i + 1))
                        ? "rowsSync<BlockTile>();\n"
                        : "taskSync();\n");
-  all += byLayer(ends, layers.size(), "    ");
-  return all + "  }\n";
+  all += byLayer(ends, layers.size(), "    ") + "  }\n";
+  bool byRows = llvm::any_of(ends, [](StringRef end) { return end.starts_with("rowsSync"); });
+  std::string meeting = meetingOfMembers(k, layers, endings, others, meets, byRows);
+  return all + (meeting.empty() ? "" : indented(meeting));
 }
 
-std::string emitSteps(KernelText &k) {
+BlockText emitSteps(KernelText &k) {
   const CudaGeometry &g = k.geometry;
   // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
   std::vector<Contraction> layers;
@@ -406,11 +458,16 @@ std::string emitSteps(KernelText &k) {
     rest = rest.drop_front(alike);
   }
   if (layers.empty())
-    return others.front().text;
-  std::string all = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
-  others.front().text += copyText(k, layers);
+    return {"", others.front().text};
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
-  return all + layerLoop(k, layers, endings, others, g.bulkCopies || g.cluster > 1);
+  bool meets = g.bulkCopies || g.cluster > 1;
+  std::string once = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
+  Copy copy = copyOf(k, layers);
+  if (copy.once)
+    once += copy.text + (meets ? "  taskSync();\n" : "");
+  else
+    others.front().text += copy.text;
+  return {std::move(once), layerLoop(k, layers, endings, others, meets)};
 }
 
 } // namespace tutti

@@ -26,7 +26,7 @@ Ending::Ending(KernelText &k, const Step &step, bool handsOver)
       auto place = k.steps.places.find(value);
       Read from;
       if (place != k.steps.places.end() && place->second.kind == Place::argument)
-        from = {"t." + k.view(value), k.placeOf(value, access, dims)};
+        from = {"t." + k.viewOfPass(value), k.placeOf(value, access, dims)};
       else
         from = {"", "t." + k.at(value, k.text(access, dims))};
       if (N == 1 && from.index == "0") // the one column, as columns are called elsewhere

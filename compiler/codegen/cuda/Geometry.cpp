@@ -232,6 +232,10 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   if (!fitting.empty())
     if (auto g = clusterGeometry(kernel, architecture))
       fitting.push_back(*g);
+  // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
+  // it.
+  for (CudaGeometry &g : fitting)
+    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch;
   return fitting;
 }
 

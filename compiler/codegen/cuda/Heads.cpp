@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Heads: one answer of the active members by the last block of a row tile, over head.cuh.
-#include "Text.h"
+#include "Ending.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -61,13 +61,13 @@ std::string emitHeads(KernelText &k) {
   std::string all =
       formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
               "  const int count = int({5});\n"
-              "  if (!isLastOf(count{4}, tickets, tile, shared<int>({3}, 1)))\n    return;\n",
+              "  if (isLastOf(count{4}, tickets, tile, shared<int>({3}, 1))) {{\n",
               k.argumentCount() - 1, numberText(k.geometry.rows - 1), k.geometry.rows,
               numberText(k.geometry.flagOffset), k.geometry.cluster > 1 ? " * BlockTile::blocks" : "", k.membersText())
           .str();
   for (HeadOp head : k.steps.heads)
-    all += answer(k, head);
-  return all;
+    all += indented(answer(k, head));
+  return all + "  }\n";
 }
 
 } // namespace tutti

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From a kernel's body to a translation unit.
 //
-// A block runs one task. `Task` holds the task's place and a view of every value that lies in memory; every other value
-// is a member function of its own index, so the text reads like the body. The entry goes through the steps, a barrier
-// between them.
-#include "Text.h"
+// A block runs one task, or those of several members, one after the other. `Task` holds a task's place and a view of
+// every value that lies in memory; every other value is a member function of its own index, so the text reads like the
+// body. The entry goes through the steps, a barrier between them.
+#include "Ending.h"
 #include "compiler/Error.h"
 #include "passes/analysis/Numerics.h"
 
@@ -39,9 +39,10 @@ static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
 
 namespace {
 
-/// A kernel's code: what stands before its entry, and what a task does.
+/// A kernel's code: what stands before its entry, and what a block does.
 struct Body {
-  std::string skeletons, functions, task, steps, totalRows;
+  std::string skeletons, functions, task, totalRows;
+  BlockText block;
   unsigned arguments;
 };
 
@@ -98,8 +99,8 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
                                              llvm::Twine(Contraction(op).N) +
                                              " elements: kernels of CUDA devices count its words in 31 bits");
   KernelText text(kernel, sizes, geometry, isPart);
-  std::string steps = emitSteps(text);
-  steps += emitHeads(text);
+  BlockText block = emitSteps(text);
+  block.each += emitHeads(text);
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
   std::string tile =
@@ -125,8 +126,8 @@ struct Task {{
   return Body{skeletonsOf(geometry, usesTensorCores(text.steps)),
               tile + joined(text.functions),
               task,
-              steps,
               whole.totalRows(),
+              std::move(block),
               text.argumentCount()};
 }
 
@@ -139,11 +140,30 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 #include "tutti/tile.cuh"
 )";
 
-/// Of a block that has its tile and member: the rest of its way.
+/// Of a block that has its tile and member, or the first of its members: the rest of its way.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  return formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n"
-                 "  const Task t(p, member, int(firstRow), rows);\n{1}",
-                 numberText(geometry.rows), body.steps);
+  std::string way = formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n",
+                            numberText(geometry.rows))
+                        .str();
+  std::string task = "  const Task t(p, member, int(firstRow), rows);\n";
+  if (!geometry.persistent)
+    return way + task + body.block.once + body.block.each;
+  return way + body.block.once +
+         formatv("#pragma unroll 1\n"
+                 "  for (int member = members.first; member < members.end; member += members.step) {{\n{0}  }\n",
+                 indented(task + body.block.each))
+             .str();
+}
+
+/// Which members a block has, or which one: whether there is none.
+static std::string membersOf(const CudaGeometry &geometry, StringRef count) {
+  std::string position = formatv("int(blockIdx.y + blockIdx.z * {0})", membersInPlane);
+  if (geometry.persistent)
+    return formatv("  const Members members = {{{0}, int({1}), int(gridDim.y * gridDim.z)};\n"
+                   "  if (firstRow >= totalRows || members.first >= members.end)\n    return;\n",
+                   position, count);
+  return formatv("  const int member = {0};\n  if (firstRow >= totalRows || member >= {1})\n    return;\n", position,
+                 count);
 }
 
 /// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.
@@ -170,19 +190,16 @@ struct Params {{
 };
 
 {6}
-extern "C" __global__ void __launch_bounds__({7}, {8}) {15}{0}(const __grid_constant__ Params p) {{
-  const int64_t totalRows = {9};
-  const int tile = int(blockIdx.x{10});
-  const int64_t firstRow = int64_t(tile) * {11};
-  const int member = int(blockIdx.y + blockIdx.z * {12});
-  if (firstRow >= totalRows || member >= {13})
-    return;
-{14}}
+extern "C" __global__ void __launch_bounds__({7}, {8}) {9}{0}(const __grid_constant__ Params p) {{
+  const int64_t totalRows = {10};
+  const int tile = int(blockIdx.x{11});
+  const int64_t firstRow = int64_t(tile) * {12};
+{13}{14}}
 )",
                  name, kernel.getFamily(), headers, body->skeletons, body->arguments, sizes.size(),
-                 body->functions + body->task, geometry.blockThreads(), geometry.residentBlocks, body->totalRows,
-                 perCluster(geometry), geometry.rows, membersInPlane,
-                 sizeText(Size::symbol(kernel.membersSize()), sizes), wayOf(*body, geometry), clusterBounds(geometry))
+                 body->functions + body->task, geometry.blockThreads(), geometry.residentBlocks,
+                 clusterBounds(geometry), body->totalRows, perCluster(geometry), geometry.rows,
+                 membersOf(geometry, sizeText(Size::symbol(kernel.membersSize()), sizes)), wayOf(*body, geometry))
       .str();
 }
 

@@ -30,8 +30,11 @@ struct CudaGeometry {
   int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
   bool bulkCopies = false; ///< and mbarriers, instead of cp.async
   int producerWarps = 0;   ///< beside `threads`: one that fills the ring, or a warpgroup that also gives registers away
-  int64_t flagOffset = 0;  ///< of the heads' flag in shared memory
-  int64_t copyOffset = -1; ///< where rows of an input are copied to that lie badly, or -1: they are not
+  /// Blocks may go on from one member to the next, whose weights the producer brings by then: each takes every so many
+  /// as the grid has blocks along y and z. A grid with a block for each member is right, too.
+  bool persistent = false;
+  int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
+  int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0; ///< where slices meet
 
   /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most

@@ -122,6 +122,15 @@ std::string KernelText::view(Value value) {
     defineView(value, place->second);
   return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
 }
+std::string KernelText::viewOfPass(Value value) {
+  std::string own = view(value);
+  unsigned number = numbers.lookup(value);
+  auto finder = finders.find(number);
+  if (finder == finders.end())
+    return own;
+  methods[number] += std::exchange(finder->second, "");
+  return "find" + std::to_string(number) + "()";
+}
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
   if (steps.places.contains(value)) {
@@ -178,12 +187,18 @@ void KernelText::defineView(Value value, const Place &place) {
                               : numberText(rt::panelFloats(c.K, c.N));
   }
   const char *constant = place.kind == Place::argument ? "const " : "";
+  auto finder = [&](const std::string &name) {
+    return formatv("  __device__ __forceinline__ Global<{0}{1}> {2}() const {{ return {{{3}, {4}}; }\n", constant,
+                   element, name, address, count)
+        .str();
+  };
   if (isRingWeight(value)) {
     members[own] = ""; // only the ring reads it, and looks up its place for each pass
-    methods[own] = formatv("  __device__ __forceinline__ Global<const {0}> {1}() const {{ return {{{2}, {3}}; }\n",
-                           element, name, address, count);
+    methods[own] = finder(name);
     return;
   }
+  if (geometry.persistent && table)
+    finders[own] = finder("find" + number);
   members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
   initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
   std::string linear;

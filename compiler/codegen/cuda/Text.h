@@ -38,8 +38,9 @@ public:
   Steps steps;
   /// What of the text belongs to a value, by its number.
   std::map<unsigned, std::string> functions, members, initializers, methods;
-  /// How a view's elements are read by their value's index: a method once somebody does.
-  std::map<unsigned, std::string> accessors;
+  /// How a view's elements are read by their value's index, and how a view is found in its table: a method once
+  /// somebody does.
+  std::map<unsigned, std::string> accessors, finders;
   std::string broken; ///< why the kernel cannot be emitted: our own mistake
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
@@ -68,6 +69,8 @@ public:
   std::string membersText() { return sizeText(Size::symbol(kernel.membersSize())); }
   /// The view of a value that lies in memory.
   std::string view(mlir::Value value);
+  /// The same, for who wants it once a pass: a block that goes on to further members keeps no address of one's own.
+  std::string viewOfPass(mlir::Value value);
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
   /// A member function that computes a value from its op.
@@ -119,9 +122,14 @@ std::string keyText(mlir::Operation *op);
 /// of neighbouring columns, and stores it.
 std::string emitEnding(KernelText &text, const Step &step);
 
+/// What a block does once, with its rows and members, and what it does for each member's task.
+struct BlockText {
+  std::string once, each;
+};
+
 /// The statements of all steps and the barriers between them, of a step by rows, of a product of two values, and of all
 /// heads; a file each.
-std::string emitSteps(KernelText &text);
+BlockText emitSteps(KernelText &text);
 /// Of a tile of warpgroups: the products of the widths that its passes have.
 std::string emitWideProducts(KernelText &text);
 std::string emitRows(KernelText &text, const Step &step);

@@ -129,6 +129,11 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
                          (long long)shared);
     function.shared = int(shared);
   }
+  if (launch.persistent)
+    if ((result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&function.resident, function.handle, int(wanted),
+                                                                     size_t(shared))))
+      return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for", name,
+                         target.name);
   return allowCluster(launch, shared, error);
 }
 

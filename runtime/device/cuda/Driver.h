@@ -130,6 +130,7 @@ struct CUlaunchConfig {
   X(cuModuleGetFunction, 2000, (CUfunction * function, CUmodule module, const char *name))                             \
   X(cuFuncGetAttribute, 2020, (int *value, int attribute, CUfunction function))                                        \
   X(cuFuncSetAttribute, 9000, (CUfunction function, int attribute, int value))                                         \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, (int *blocks, CUfunction function, int threads, size_t shared)) \
   X(cuStreamCreate, 2000, (CUstream * stream, unsigned flags))                                                         \
   X(cuStreamDestroy, 4000, (CUstream stream))                                                                          \
   X(cuStreamSynchronize, 2000, (CUstream stream))                                                                      \

@@ -38,6 +38,12 @@ bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
     what.gridDimX = extent(geometry, 0);
     what.gridDimY = extent(geometry, 1);
     what.gridDimZ = extent(geometry, 2);
+    if (geometry.persistent) {
+      uint64_t members = uint64_t(what.gridDimY) * what.gridDimZ,
+               atOnce = membersAtOnce(what.gridDimX, members, on->slotsOf(geometry.kernel));
+      if (atOnce < members)
+        what.gridDimY = unsigned(atOnce), what.gridDimZ = 1;
+    }
     what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
     choose(index, g);
     break;

@@ -20,16 +20,17 @@ namespace tutti {
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
 /// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
 /// stage is many copies, each for some.
-template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, int producerWarps, class LayerOf>
+template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, int producerWarps, class Members,
+          class LayerOf>
 class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
   static constexpr bool producer = producerWarps > 0;
 
   /// All threads of the block come here.
-  __device__ __forceinline__ BulkRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth), layers(layers),
-        rows(rows) {
+  __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
+      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth), rows(rows),
+        ahead(members, layers, layerOf) {
     static_assert(2 * depth * 8 <= barrierBytes);
     if (threadIdx.x == 0) {
 #pragma unroll 1
@@ -51,7 +52,7 @@ public:
     }
 #endif
 #pragma unroll 1
-    while (ahead.layer < layers)
+    while (!ahead.isOver())
       bring();
     if constexpr (streams)
 #pragma unroll 1
@@ -98,12 +99,12 @@ private:
     filledRound ^= filled == 0;
   }
   __device__ __forceinline__ void bringNext() {
-    if (ahead.layer < layers)
+    if (!ahead.isOver())
       bring();
   }
   /// By all lanes of a producer, or by all warps.
   __device__ __forceinline__ void bring() {
-    ahead.begin(layerOf);
+    ahead.begin();
     const Stages<Math, Tile> &stages = ahead.stages;
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
@@ -147,13 +148,12 @@ private:
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
-  const LayerOf &layerOf;
   int thread;   ///< of the block
   bool isFirst; ///< of its warp
   Mbarriers barriers;
-  int layers, rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
+  int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
   int turn = 0;                      ///< whose it is to ask, where one warp does
-  Course<Math, Tile, LayerOf> ahead; ///< whose stage is copied next
+  Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
 };
 
 } // namespace tutti

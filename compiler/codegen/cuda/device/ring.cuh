@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A ring of stages in shared memory: copies fill the next ones with weights and rows while the block works on one.
 //
-// The stages of all layers follow each other, so that the next layer's weights come while this one is finished. Layers are
-// numbers, not types: the copies are one piece of code for all of them, and stand in it once. A ring is used so:
+// The stages of all layers follow each other, and those of all members that the block works on, so that the next ones'
+// weights come while this one is finished. Layers are numbers, not types: the copies are one piece of code for all of
+// them, and stand in it once. A ring is used so:
 //
 //   if (ring.isProducer())       a warp of its own, if it has one (bulk_ring.cuh)
 //     return ring.produce();
@@ -62,16 +63,38 @@ private:
   bool streams = false;
 };
 
-/// The way of a ring's copies through the layers: of each its passes, of each pass the k of a stage at a time.
-template <class Math, class Tile, class LayerOf> struct Course {
-  int layer = 0, pass = 0, from = 0, K = 0, passes = 0; ///< the last two of the layer
+/// The members that a block works on, one after the other: `first`, and each `step` positions further on before `end`.
+struct Members {
+  static constexpr bool several = true;
+  int first, end, step;
+};
+/// A block has one, which its layers know.
+struct OneMember {
+  static constexpr bool several = false;
+  static constexpr int first = 0;
+};
+
+/// The way of a ring's copies: through all of a member's layers, then the next one's; of each layer its passes, of each
+/// pass the k of a stage at a time. layerOf(member, n) is layer n of `layers`.
+template <class Math, class Tile, class Members, class LayerOf> class Course {
+public:
+  int from = 0; ///< the stage's first k
   Stages<Math, Tile> stages;
 
+  __device__ __forceinline__ Course(const Members &members, int layers, const LayerOf &layerOf)
+      : layerOf(layerOf), members(members), layers(layers), member(members.first) {}
+
+  __device__ __forceinline__ bool isOver() const {
+    if constexpr (Members::several)
+      return member >= members.end;
+    else
+      return layer == layers;
+  }
   /// What belongs to a pass is looked up at its first stage.
-  __device__ __forceinline__ void begin(const LayerOf &layerOf) {
+  __device__ __forceinline__ void begin() {
     if (from > 0)
       return;
-    const Layer of = layerOf(layer);
+    const Layer of = layerOf(member, layer);
     K = of.K;
     passes = of.passes<Tile>();
     stages = Stages<Math, Tile>(of, pass);
@@ -81,9 +104,18 @@ template <class Math, class Tile, class LayerOf> struct Course {
     if (from < K)
       return;
     from = 0;
-    if (++pass == passes)
-      pass = 0, ++layer;
+    if (++pass < passes)
+      return;
+    pass = 0, ++layer;
+    if constexpr (Members::several)
+      if (layer == layers)
+        layer = 0, member += members.step;
   }
+
+private:
+  const LayerOf &layerOf;
+  Members members;
+  int layers, member, layer = 0, pass = 0, K = 0, passes = 0; ///< the last two of the layer
 };
 
 /// The `columns` elements from `from` on of each row, by cp.async: of `threads` threads this one, `mine`, its part of every
@@ -104,10 +136,10 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
 
 /// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
 /// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class LayerOf> class AsyncRing {
+template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf> class AsyncRing {
 public:
-  __device__ __forceinline__ AsyncRing(int layers, int rows, const LayerOf &layerOf)
-      : layerOf(layerOf), layers(layers), rows(rows) {}
+  __device__ __forceinline__ AsyncRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
+      : rows(rows), ahead(members, layers, layerOf) {}
   __device__ __forceinline__ static bool isProducer() { return false; }
   __device__ __forceinline__ static void produce() {}
   __device__ __forceinline__ void fill() {
@@ -131,8 +163,8 @@ private:
     return stage == offset + (depth - 1) * stageBytes ? offset : stage + stageBytes;
   }
   __device__ __forceinline__ void bring() {
-    if (ahead.layer < layers) {
-      ahead.begin(layerOf);
+    if (!ahead.isOver()) {
+      ahead.begin();
       const Stages<Math, Tile> &stages = ahead.stages;
       int from = ahead.from, columns = stages.columns(from), pitch = rowPitch(Tile::stageK), words = stages.words;
       const Shared<uint32_t> to = shared<uint32_t>(filled, Tile::template weightBytes<Math> / 4);
@@ -148,9 +180,8 @@ private:
     filled = after(filled);
     __pipeline_commit(); // an empty one too: waits count groups
   }
-  const LayerOf &layerOf;
-  int layers, rows, filled = offset, taken = offset;
-  Course<Math, Tile, LayerOf> ahead; ///< whose stage is copied next
+  int rows, filled = offset, taken = offset;
+  Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
 };
 
 } // namespace tutti

@@ -13,8 +13,8 @@
 
 namespace tutti {
 
-static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::StringRef code) {
-  CudaImage::Kernel placed{llvm::alignTo(image.bytes.size(), 64), code.size(), {}};
+static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::StringRef code, unsigned version) {
+  CudaImage::Kernel placed{llvm::alignTo(image.bytes.size(), 64), code.size(), {}, version};
   if (image.architecture->code == Architecture::Code::cubin) {
     auto found = readCubin(code);
     if (!found)
@@ -30,54 +30,53 @@ static llvm::Error append(CudaImage &image, const CudaText &kernel, llvm::String
   return llvm::Error::success();
 }
 
-/// The text with all registers for one block on a processor; empty where it does not ask for room for more.
-static std::string forOneBlock(llvm::StringRef text) {
-  llvm::StringRef before = text.take_front(text.find("__launch_bounds__(")), rest = text.drop_front(before.size());
-  auto [threads, behind] = rest.split(", ");
-  auto [blocks, after] = behind.split(')');
-  return rest.empty() || blocks == "1" ? "" : (before + threads + ", 1)" + after).str();
-}
+namespace {
+/// A version of a kernel, for an architecture.
+struct CudaUnit {
+  const CudaText *kernel;
+  const Architecture *architecture;
+  std::string code = {};
+  unsigned version = 0;
 
-/// Compiles once more what spills, by its alternative, or with the registers that two blocks leave each other; PTX too,
-/// whose registers nobody knows.
-static llvm::Error compileSpilling(const Nvrtc &nvrtc, llvm::ArrayRef<KernelUnit> units,
-                                   llvm::ArrayRef<llvm::StringRef> alternatives, std::vector<std::string> &compiled,
-                                   unsigned jobs) {
-  auto spills = [&](size_t i) -> llvm::Expected<bool> {
-    if (units[i].architecture->code != Architecture::Code::cubin)
-      return false;
-    auto kernels = readCubin(compiled[i]);
-    if (!kernels)
-      return kernels.takeError();
-    return llvm::any_of(*kernels, [](const KernelResources &r) { return r.stack != 0; });
-  };
-  std::map<std::string, std::string> looser;
-  std::vector<bool> spilled;
-  for (size_t i = 0; i < units.size(); ++i) {
-    auto own = spills(i);
-    if (!own)
-      return own.takeError();
-    spilled.push_back(*own);
-    if (*own)
-      looser[units[i].text] = alternatives[i].empty() ? forOneBlock(units[i].text) : alternatives[i].str();
+  KernelUnit unit() const { return {kernel->name + ".cu", kernel->versions[version].text, architecture}; }
+  bool hasNext() const { return version + 1 < kernel->versions.size(); }
+};
+} // namespace
+
+/// Compiles them, and once more what spills, by its next version.
+static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs) {
+  std::vector<CudaUnit *> now;
+  for (CudaUnit &unit : all)
+    now.push_back(&unit);
+  while (!now.empty()) {
+    std::vector<KernelUnit> units;
+    for (CudaUnit *unit : now)
+      units.push_back(unit->unit());
+    auto results = nvrtc.compile(units, jobs);
+    if (!results)
+      return results.takeError();
+    std::vector<CudaUnit *> again;
+    std::map<const CudaText *, unsigned> versions; // that cubins came to
+    for (auto [unit, code] : llvm::zip_equal(now, *results)) {
+      unit->code = std::move(code);
+      if (unit->architecture->code != Architecture::Code::cubin)
+        continue;
+      auto kernels = readCubin(unit->code);
+      if (!kernels)
+        return kernels.takeError();
+      if (unit->hasNext() && llvm::any_of(*kernels, [](const KernelResources &r) { return r.stack != 0; })) {
+        versions[unit->kernel] = ++unit->version;
+        again.push_back(unit);
+      }
+    }
+    for (CudaUnit &unit : all)
+      if (auto version = versions.find(unit.kernel);
+          version != versions.end() && unit.architecture->code == Architecture::Code::ptx) {
+        unit.version = version->second;
+        again.push_back(&unit);
+      }
+    now = std::move(again);
   }
-  std::vector<size_t> places;
-  std::vector<KernelUnit> again;
-  for (size_t i = 0; i < units.size(); ++i) {
-    auto text = looser.find(units[i].text);
-    if (text == looser.end() || text->second.empty() ||
-        (!spilled[i] && units[i].architecture->code != Architecture::Code::ptx))
-      continue;
-    places.push_back(i);
-    again.push_back({units[i].name, text->second, units[i].architecture});
-  }
-  if (again.empty())
-    return llvm::Error::success();
-  auto results = nvrtc.compile(again, jobs);
-  if (!results)
-    return results.takeError();
-  for (auto [place, code] : llvm::zip_equal(places, *results))
-    compiled[place] = std::move(code);
   return llvm::Error::success();
 }
 
@@ -86,7 +85,7 @@ static llvm::Error compileSpilling(const Nvrtc &nvrtc, llvm::ArrayRef<KernelUnit
 static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText *> kernels) {
   std::vector<EmulatedUnit> units;
   for (const CudaText *kernel : kernels)
-    units.push_back({kernel->name + ".cu", kernel->text});
+    units.push_back({kernel->name + ".cu", kernel->versions.front().text});
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
   std::string key = image.architecture->name.str() + "\n";
@@ -109,27 +108,19 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText
 }
 
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs) {
-  std::vector<KernelUnit> units;
-  std::vector<llvm::StringRef> alternatives;
+  std::vector<CudaUnit> units;
   std::vector<CudaImage> images;
   for (const CudaSource &source : sources) {
     images.push_back({source.architecture, 0, {}, {}});
     if (source.architecture->code != Architecture::Code::emulated)
-      for (const CudaText *kernel : source.kernels) {
-        units.push_back({kernel->name + ".cu", kernel->text, source.architecture});
-        alternatives.push_back(kernel->alternative);
-      }
+      for (const CudaText *kernel : source.kernels)
+        units.push_back({kernel, source.architecture});
   }
-  std::vector<std::string> compiled;
   if (!units.empty()) {
     llvm::Expected<Nvrtc> nvrtc = Nvrtc::load();
     if (!nvrtc)
       return nvrtc.takeError();
-    auto results = nvrtc->compile(units, jobs);
-    if (!results)
-      return results.takeError();
-    compiled = std::move(*results);
-    if (llvm::Error error = compileSpilling(*nvrtc, units, alternatives, compiled, jobs))
+    if (llvm::Error error = compile(*nvrtc, units, jobs))
       return error;
     for (CudaImage &image : images)
       if (image.architecture->code != Architecture::Code::emulated) {
@@ -137,16 +128,18 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
         image.compiler = "NVRTC " + cudaVersionText(nvrtc->version());
       }
   }
-  auto next = compiled.begin();
+  auto next = units.begin();
   for (auto [image, source] : llvm::zip_equal(images, sources)) {
     if (image.architecture->code == Architecture::Code::emulated) {
       if (llvm::Error error = buildEmulated(image, source.kernels))
         return error;
       continue;
     }
-    for (const CudaText *kernel : source.kernels)
-      if (llvm::Error error = append(image, *kernel, *next++))
+    for (const CudaText *kernel : source.kernels) {
+      if (llvm::Error error = append(image, *kernel, next->code, next->version))
         return error;
+      ++next;
+    }
   }
   return images;
 }

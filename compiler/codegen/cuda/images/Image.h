@@ -7,12 +7,16 @@
 
 namespace tutti {
 
-/// A kernel's translation unit, and what it is launched with.
+/// A kernel's translation unit, and what it is launched with: the most wanted version first. One that spills gives way
+/// to the next.
 struct CudaText {
   std::string name; ///< of the entry
-  std::string text;
-  LaunchNeeds needs;
-  std::string alternative = {}; ///< where that spills: of blocks without a producer, so of fewer threads; or empty
+  struct Version {
+    std::string text;
+    LaunchNeeds needs;
+    bool persistent = false; ///< its blocks go on to further members
+  };
+  std::vector<Version> versions;
 };
 
 /// One file for each kernel, end to end: a cubin or PTX; for the emulated device one shared object for all.
@@ -23,6 +27,7 @@ struct CudaImage {
   struct Kernel {
     uint64_t offset, length;
     KernelResources resources; ///< known of a cubin
+    unsigned version = 0;      ///< which of its text's it is
   };
   std::vector<Kernel> kernels; ///< in the order given
   std::string compiler = {};   ///< "NVRTC 13.0", of cubins and PTX
@@ -34,9 +39,9 @@ struct CudaSource {
   std::vector<const CudaText *> kernels;
 };
 
-/// Compiles the kernels of all images, `jobs` at a time. A kernel that spills is compiled by its alternative, and one
-/// whose launch bounds ask for two blocks on a processor for one. What its cubin needs all the same, and how many
-/// threads its blocks have then, is for the caller to judge.
+/// Compiles the kernels of all images, `jobs` at a time: each by the first of its versions that does not spill, or the
+/// last one. What its cubin needs all the same is for the caller to judge. PTX, whose registers nobody knows, has the
+/// version that the cubins came to; the emulated device the first.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 /// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.
