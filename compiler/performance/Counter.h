@@ -54,6 +54,7 @@ private:
   double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
 
   double instructionsOf(const StepWork &one) const;
+  StepWork &once(); ///< what a block does before its members' steps
   double product(llvm::ArrayRef<Size> of);
   /// Terms of each of a contraction's sums.
   double termsOf(ContractOp op);

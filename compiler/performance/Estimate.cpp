@@ -58,6 +58,7 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
     result.work.registers = int(*known);
     result.work.registersEstimated = false;
   }
+  result.work.members = membersOfBlock(result.work, device);
   result.cold = predict(result.work, device);
   KernelWork warm = result.work;
   warm.warm = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The formula.
 #include "Predict.h"
+#include "runtime/schema/Tile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -51,6 +52,19 @@ struct Way {
   double later = 0;  ///< the same for those after the first: what blocks share is in the L2 cache by then
   double layers = 0; ///< the chains
   Pipes pipes{};
+
+  /// What a block does once, then for each of its members.
+  static Way through(const KernelWork &work, const DeviceModel &device) {
+    Way all(work.once, work, device), one(work.steps, work, device);
+    auto each = double(work.members);
+    all.busy += each * one.busy;
+    all.alone += one.alone + (each - 1) * one.later;
+    all.later += each * one.later;
+    all.layers += one.layers;
+    for (auto [sum, own] : llvm::zip_equal(all.pipes, one.pipes))
+      sum += each * own;
+    return all;
+  }
 
   Way(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
     double all = work.total(&StepWork::l2Bytes), fromDram = work.dramBytes < all ? work.dramBytes / all : 1,
@@ -114,10 +128,16 @@ llvm::StringRef boundName(Bound bound) {
   return names[unsigned(bound)];
 }
 
+int64_t KernelWork::launched() const {
+  return members == 1 ? blocks : tiles * int64_t(llvm::divideCeil(blocks / tiles, members));
+}
+
 double KernelWork::total(double StepWork::*count) const {
   double all = 0;
   for (const KernelWork &part : parts)
     all += part.total(count);
+  for (const StepWork &step : once)
+    all += step.*count * double(launched());
   for (const StepWork &step : steps)
     all += step.*count * double(blocks);
   for (const StepWork &step : last)
@@ -162,6 +182,15 @@ int residentBlocks(const Architecture &architecture, int threads, int registers,
       {byRegisters, byShared, architecture.threadsPerProcessor / (warps * 32), architecture.blocksPerProcessor}));
 }
 
+int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device) {
+  if (!work.persistent || !work.blocks || !work.tiles)
+    return 1;
+  int resident = residentBlocks(device.limits(), work.threads, work.registers, work.sharedBytes);
+  uint64_t members = uint64_t(work.blocks / work.tiles);
+  return int64_t(llvm::divideCeil(
+      members, rt::membersAtOnce(uint64_t(work.tiles), members, uint64_t(resident) * device.processors)));
+}
+
 Prediction predict(const KernelWork &work, const DeviceModel &device) {
   Prediction p;
   const Architecture &limits = device.limits();
@@ -169,8 +198,8 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
   if (p.resident == 0)
     return p;
   auto seconds = [&](double clocks) { return clocks / device.clock; };
-  p.waves = double(work.blocks) / (double(p.resident) * device.processors);
-  p.occupancy = std::min<double>(p.resident, llvm::divideCeil(work.blocks, device.processors)) *
+  p.waves = double(work.launched()) / (double(p.resident) * device.processors);
+  p.occupancy = std::min<double>(p.resident, llvm::divideCeil(work.launched(), device.processors)) *
                 llvm::alignTo(work.threads, 32) / limits.threadsPerProcessor;
 
   p.launch = device.launch;
@@ -185,7 +214,7 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
     return own;
   };
   for (const KernelWork &part : work.each()) {
-    ways.push_back({Way(part.steps, part, device), share(blocks, part.blocks)});
+    ways.push_back({Way::through(part, device), share(blocks, part.launched())});
     lasts.push_back({Way(part.last, part, device), share(tiles, part.tiles)});
     p.layers = std::max(p.layers, seconds(ways.back().first.layers + lasts.back().first.layers));
   }

@@ -43,7 +43,10 @@ struct StepWork {
 /// A kernel's launch, or that of several in one: then the sums and the largest of its `parts`, which have the steps.
 struct KernelWork {
   std::string name;
-  int64_t blocks = 1;
+  int64_t blocks = 1; ///< one a tile and member
+  /// Members that a launched block works on, one after the other; then it does `once` once, and `steps` for each.
+  int64_t members = 1;
+  bool persistent = false; ///< there may be several
   int threads = 32, registers = 32;
   int64_t sharedBytes = 0;
   bool registersEstimated = true;
@@ -51,12 +54,13 @@ struct KernelWork {
   double dramBytes = 0; ///< all that it reads and writes, once
   bool warm = false;    ///< that is in the L2 cache when it starts
   double inFlight = 0;  ///< bytes that a block can have asked for and not have; 0: the chains say what waits
-  std::vector<StepWork> steps;
+  std::vector<StepWork> once, steps;
   /// What the last block of a tile does for all: heads. `tiles` blocks do it.
   std::vector<StepWork> last;
   int64_t tiles = 0;
   std::vector<KernelWork> parts; ///< in the order of their blocks
 
+  int64_t launched() const;                    ///< blocks
   double total(double StepWork::*count) const; ///< over all blocks
   size_t layers() const;                       ///< of the longest part: steps that wait for each other
   llvm::ArrayRef<KernelWork> each() const { return parts.empty() ? llvm::ArrayRef(*this) : llvm::ArrayRef(parts); }
@@ -81,6 +85,9 @@ struct Prediction {
 };
 
 Prediction predict(const KernelWork &work, const DeviceModel &device);
+
+/// What `members` is when the runtime launches it.
+int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device);
 
 /// Blocks that a processor of this architecture holds at once.
 int residentBlocks(const Architecture &architecture, int threads, int registers, int64_t sharedBytes);

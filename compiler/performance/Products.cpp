@@ -235,12 +235,14 @@ void Counter::countFragments(Contraction c, Share own) {
     each.left = {};
   if (copied) { // device/rows.cuh: eight loads of four elements at a time by each thread
     double elements = rows * double(c.K), threads = double(geometry.threads);
-    step->moves += elements / 2;
-    step->integer += elements * 3;
-    step->sharedBytes += elements * 2;
-    step->l2Bytes += elements * 4;
-    step->chain.l2 += std::ceil(elements / (threads * 32));
-    step->chain.barriers += 1;
+    // All of a block's members have the rows of one input in common.
+    StepWork &own = geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted ? once() : *step;
+    own.moves += elements / 2;
+    own.integer += elements * 3;
+    own.sharedBytes += elements * 2;
+    own.l2Bytes += elements * 4;
+    own.chain.l2 += std::ceil(elements / (threads * 32));
+    own.chain.barriers += 1;
   }
 
   // Each row of warps reads all weights, and each warp that has panels all of its rows.

@@ -32,6 +32,7 @@ KernelWork Counter::count() {
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
   work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
+  work.persistent = geometry.persistent;
   // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts
   // so many warps.
   int64_t warps = llvm::alignTo(geometry.residentBlocks * llvm::divideCeil(geometry.blockThreads(), 32), 4);
@@ -54,12 +55,12 @@ KernelWork Counter::count() {
   if (geometry.warpRows) {
     // A block begins with some 320 instructions a warp, as NVRTC 13 prints them for sm_90a, and reads one after the
     // other its member's tables and what they name.
-    if (StepWork *first = work.steps.empty() ? nullptr : &work.steps.front()) {
-      first->integer += 160 * double(geometry.threads), first->fp32 += 160 * double(geometry.threads);
-      first->chain.l2 += 2;
-    }
-    for (StepWork &one : work.steps)
-      one.chain.fp32 = std::max(one.chain.fp32, instructionsOf(one));
+    StepWork &first = geometry.persistent ? once() : work.steps.front();
+    first.integer += 160 * double(geometry.threads), first.fp32 += 160 * double(geometry.threads);
+    first.chain.l2 += 2;
+    for (auto *steps : {&work.once, &work.steps})
+      for (StepWork &one : *steps)
+        one.chain.fp32 = std::max(one.chain.fp32, instructionsOf(one));
   }
   countHeads();
   return std::move(work);
@@ -73,6 +74,12 @@ double Counter::instructionsOf(const StepWork &one) const {
        half = one.product != NumericsProduct::tf32x3 && one.product != NumericsProduct::tf32;
   double mma = tensor ? one.products * (one.product == NumericsProduct::tf32x3 ? 3 : 1) / (half ? 2048 : 1024) * 32 : 0;
   return (mma + one.fp32 + one.integer + 2 * one.special + one.fp64 + one.moves) / double(geometry.threads);
+}
+
+StepWork &Counter::once() {
+  if (work.once.empty())
+    work.once.push_back({.what = "begin"});
+  return work.once.front();
 }
 
 double Counter::product(ArrayRef<Size> of) {

@@ -193,8 +193,8 @@ const Shape shapes[] = {
     {"top", "emulated", "90", "f32-ffma", top, {{"s", {37}}}, 37, 19},
     {"scatter", "emulated", "90", "f32-ffma", scatter, {{"s", {37}}}, 37, 19},
 };
-constexpr int64_t members = 2;
-constexpr int seeds = 8; // of as many, one sees a block of a cluster that does not wait for the others
+constexpr int64_t members = 3; // so that on one multiprocessor with two blocks one goes on to another member
+constexpr int seeds = 8;       // of as many, one sees a block of a cluster that does not wait for the others
 
 [[noreturn]] void stop(const llvm::Twine &message) {
   llvm::errs() << "tutti-barriers: " << message << "\n";

@@ -89,7 +89,8 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     if (cuda && spec.alternatives) {
       auto small = grid(4);
       alternatives.push_back(fb::CreateAlternativeDirect(b, kernel + spec.alternativeKernel, &small, &block,
-                                                         &spec.alternativeCluster, extent(b, spec.alternativeShared)));
+                                                         &spec.alternativeCluster, extent(b, spec.alternativeShared),
+                                                         cuda && lifted && spec.persistent));
       kernel += 2;
     }
     if (cuda)
@@ -101,7 +102,7 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &own : nullptr, cuda ? &block : nullptr,
                                     cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
                                     batch(), spec.rowTileMax, 4, 2, scratch, &alternatives,
-                                    /*whole=*/false, &parts);
+                                    /*whole=*/false, &parts, cuda && lifted && spec.persistent);
     return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
   };
   std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};

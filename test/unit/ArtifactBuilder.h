@@ -26,6 +26,7 @@ struct Spec {
   std::vector<std::string> cudaTargets; ///< with any, there is a program for CUDA devices, the first
   bool oneLaunch = false;               ///< of that program: y alone, without the mean
   bool alternatives = false;            ///< of that program: blocks of 8 rows, or as an alternative of 4
+  bool persistent = false;              ///< of that program: blocks go on to further members
   std::string secondCuda;               ///< an architecture with a program of its own, behind that of `cudaTargets`
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes

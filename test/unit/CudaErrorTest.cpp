@@ -200,15 +200,17 @@ TEST_F(Cuda, outOfDeviceMemory) {
 }
 
 TEST_F(Cuda, everyFailingCallIsAStatusAndLeavesNothingBehind) {
-  for (const char *name :
-       {"cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent", "cuStreamCreate",
-        "cuModuleLoadData", "cuModuleGetFunction", "cuFuncGetAttribute", "cuMemAlloc", "cuMemcpyHtoDAsync",
-        "cuStreamSynchronize", "cuEventCreate", "cuMemHostAlloc", "cuMemsetD8Async", "cuGraphCreate",
-        "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags", "cuGraphUpload"})
+  for (const char *name : {"cuInit", "cuDeviceGetCount", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent",
+                           "cuStreamCreate", "cuModuleLoadData", "cuModuleGetFunction", "cuFuncGetAttribute",
+                           "cuMemAlloc", "cuMemcpyHtoDAsync", "cuStreamSynchronize", "cuEventCreate", "cuMemHostAlloc",
+                           "cuMemsetD8Async", "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiateWithFlags",
+                           "cuGraphUpload", "cuOccupancyMaxActiveBlocksPerMultiprocessor"})
     for (int at = 1; at <= 3; ++at) {
       fake.reset();
       fake.failing = name, fake.failAt = at, fake.failure = 999;
-      Error error = errorOf(cudaSpec());
+      Spec spec = cudaSpec();
+      spec.persistent = true;
+      Error error = errorOf(spec);
       bool reached = fake.failAt <= 0;
       EXPECT_EQ(bool(error), reached || fake.calls(name) >= at) << name << " " << at;
       if (error) {

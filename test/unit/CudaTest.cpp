@@ -75,6 +75,45 @@ TEST_F(Cuda, choosesTheGeometryThatFillsTheDevice) {
   }
 }
 
+TEST_F(Cuda, persistentBlocksGoOnToFurtherMembers) {
+  // Of 3 members with 16 tiles of rows, on so many multiprocessors with two blocks each.
+  const std::pair<int, uint64_t> launched[] = {
+      {4, 16}, {8, 16}, {16, 32}, {24, 48}, {1000, 48}, {7, 48}}; // two rounds of three members would be six, not four
+  Spec spec = cudaSpec(/*oneLaunch=*/true);
+  spec.persistent = true;
+  auto x = inputOf(64);
+  for (auto [multiprocessors, blocks] : launched) {
+    fake.multiprocessors = multiprocessors;
+    Fixture f(spec);
+    ASSERT_FALSE(f.bind(x));
+    fake.blocks = 0;
+    ASSERT_FALSE(f.session.run());
+    EXPECT_EQ(f.get("members"), answerOf(x, kAll).members) << multiprocessors;
+    EXPECT_EQ(fake.blocks, blocks) << multiprocessors;
+  }
+  fake.multiprocessors = 4;
+  spec = cudaSpec();
+  spec.persistent = true;
+  spec.alternatives = true;
+  Fixture f(spec);
+  for (const auto &[batch, blocks] : {std::pair(64, 8u + 8u), {3, 3u + 1u}}) { // and those of the mean
+    auto y = inputOf(batch);
+    ASSERT_FALSE(f.bind(y));
+    fake.blocks = 0;
+    fake.reset();
+    ASSERT_FALSE(f.session.run());
+    EXPECT_EQ(f.get("members"), answerOf(y, kAll).members);
+    EXPECT_EQ(fake.blocks, blocks) << batch;
+    EXPECT_EQ(fake.calls("cuOccupancyMaxActiveBlocksPerMultiprocessor"), 0) << "asked once";
+  }
+  fake.multiprocessors = 4, fake.resident = 0; // where the driver does not know, a block for each
+  Fixture g(spec);
+  ASSERT_FALSE(g.bind(x));
+  fake.blocks = 0;
+  ASSERT_FALSE(g.session.run());
+  EXPECT_EQ(fake.blocks, 24u + 8u);
+}
+
 TEST_F(Cuda, alternativesWithAndWithoutClusters) {
   auto x = inputOf(64);
   for (bool oneLaunch : {false, true})

@@ -109,7 +109,7 @@ void execute(CUstream_st::Op &op) {
     for (unsigned z = 0; z < op.grid[2] && !fake.lost && !fake.probe; ++z)
       for (unsigned y = 0; y < op.grid[1]; ++y)
         for (unsigned x = 0; x < op.grid[0]; ++x) {
-          unsigned block[3] = {x, y, z};
+          unsigned block[6] = {x, y, z, op.grid[0], op.grid[1], op.grid[2]};
           op.function->entry(op.parameters, block);
           ++fake.blocks;
         }

@@ -228,6 +228,9 @@ TEST_F(Cuda, hostileLaunches) {
   refused([](Spec &s) { s.parts = {{2, 0}, {3, 0}}; });
   refused([](Spec &s) { s.parts = {{UINT32_MAX, 0}, {5, 0}}; });
   refused([](Spec &s) { s.parts = {{2, 0}, {2, 1}}; }); // of one set
+  refused([](Spec &s) { s.persistent = true, s.cluster = {1, 1, 1}; });
+  refused([](Spec &s) { s.persistent = true, s.parts = {{2, 0}, {2, 0}}; });
+  refusedBehind([](Spec &s) { s.persistent = true, s.alternativeCluster = {1, 1, 1}; });
   Spec whole = cudaSpec();
   whole.parts = {{0, 0}, {3, 0}, {0, 0}, {1, 0}};
   EXPECT_FALSE(open(buildArtifact(whole)));

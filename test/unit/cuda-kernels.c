@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernels of kernels.c as the fake driver runs them: called once a block, with the launch's parameter struct.
+// The kernels of kernels.c as the fake driver runs them: called once a block, with the launch's parameter struct, the
+// block's place and the grid's extents.
 #include <stdint.h>
 
 enum { K = 6, N = 45 };
@@ -28,20 +29,21 @@ struct Params {
   int64_t members, batch;
 };
 
-// x [batch, K], table of W, table of b, h [members, batch, N]; a block has `rows` rows of the member blockIdx.y.
+// x [batch, K], table of W, table of b, h [members, batch, N]; a block has `rows` rows of the member blockIdx.y, and of
+// those that are so many as the grid has behind it.
 static void denseRows(const struct Params *p, const unsigned *block, int rows, int bf16) {
   const float *x = (const float *)p->args[0];
   const float *const *b = (const float *const *)p->args[2];
   const void *const *w = (const void *const *)p->args[1];
   float *h = (float *)p->args[3];
-  int64_t m = block[1];
-  for (int64_t r = block[0] * rows; r < (block[0] + 1) * rows && r < p->batch; ++r)
-    for (int64_t n = 0; n < N; ++n) {
-      float sum = b[m][n];
-      for (int64_t k = 0; k < K; ++k)
-        sum += x[r * K + k] * (bf16 ? weightBf16(w[m], k, n) : weight(w[m], k, n));
-      h[(m * p->batch + r) * N + n] = sum > 0 ? sum : 0;
-    }
+  for (int64_t m = block[1]; m < p->members; m += block[4])
+    for (int64_t r = block[0] * rows; r < (block[0] + 1) * rows && r < p->batch; ++r)
+      for (int64_t n = 0; n < N; ++n) {
+        float sum = b[m][n];
+        for (int64_t k = 0; k < K; ++k)
+          sum += x[r * K + k] * (bf16 ? weightBf16(w[m], k, n) : weight(w[m], k, n));
+        h[(m * p->batch + r) * N + n] = sum > 0 ? sum : 0;
+      }
 }
 
 // h [members, batch, N], y [members, batch, N], mean [batch, N], calls [1] (state).

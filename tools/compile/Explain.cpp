@@ -56,9 +56,11 @@ void print(const std::string &kernel, const LaunchEstimate &launch) {
     std::printf("no room on this device\n");
     return;
   }
-  std::printf("%lld blocks of %d threads, %.2f waves, occupancy %.0f %%, %d registers%s, %lld bytes of shared memory\n",
-              static_cast<long long>(work.blocks), work.threads, p.waves, p.occupancy * 100, work.registers,
-              work.registersEstimated ? " (estimated)" : "", static_cast<long long>(work.sharedBytes));
+  std::string each = work.members == 1 ? "" : " for " + std::to_string(work.members) + " members one after the other";
+  std::printf(
+      "%lld blocks of %d threads%s, %.2f waves, occupancy %.0f %%, %d registers%s, %lld bytes of shared memory\n",
+      static_cast<long long>(work.launched()), work.threads, each.c_str(), p.waves, p.occupancy * 100, work.registers,
+      work.registersEstimated ? " (estimated)" : "", static_cast<long long>(work.sharedBytes));
   std::string special = scaled(work.total(&StepWork::special));
   if (special.back() != ' ')
     special += ' ';
@@ -108,7 +110,8 @@ json toJson(const LaunchEstimate &launch) {
     for (const auto *of : {&part.steps, &part.last})
       for (const StepWork &step : *of)
         steps.push_back(step.what);
-  all.update({{"blocks", work.blocks},
+  all.update({{"blocks", work.launched()},
+              {"members_of_block", work.members},
               {"threads", work.threads},
               {"registers", work.registers},
               {"registers_estimated", work.registersEstimated},

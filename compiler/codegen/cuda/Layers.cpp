@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contract family on tensor cores, over the skeletons tensor.cuh and warpgroup.cuh, with weights in fragments that
+// come through a ring (ring.cuh, bulk_ring.cuh).
+#include "Layers.h"
+
+#include "Layout.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+#include <set>
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tutti {
+
+std::string globalRows(KernelText &k, Contraction c) {
+  Value left = c.op.getLhs();
+  std::string row = "int64_t(t.firstRow)", view = k.view(left); // rows are counted in 31 bits, elements are not
+  if (RowForm::of(typeOf(left)).lifted && !k.isTable(left))
+    row = "(t.member * totalRows + t.firstRow)";
+  return formatv("t.{0}.slice({1} * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
+}
+
+/// if (n < 3) return one; ...; return the last.
+static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
+  std::string all;
+  for (const auto &[end, value] : upTo.drop_back())
+    all += formatv("    if (n < {0})\n      return {1};\n", end, value).str();
+  return all + "    return " + upTo.back().second + ";\n";
+}
+
+/// All rows of a tile are in shared memory: one of these layers stores them so.
+static bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
+  return llvm::any_of(endings, [&](const Ending &ending) {
+    return llvm::any_of(ending.targets,
+                        [&](const Ending::Target &target) { return target.value == rows && target.hasAllRows; });
+  });
+}
+
+/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
+static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings) {
+  const CudaGeometry &g = k.geometry;
+  std::vector<std::pair<int64_t, std::string>> inNumbers;
+  std::set<llvm::StringRef> lefts;
+  int64_t widths = 0, unit = 32, rowUnit = 4;
+  bool streams = false;
+  for (Contraction c : layers) {
+    const Place &place = k.steps.places.find(c.op.getLhs())->second;
+    bool ofInput = c.readsInput(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps);
+    llvm::StringRef left = ofInput                       ? "ofInput"
+                           : place.kind == Place::result ? "inGlobal"
+                           : place.narrow || copied      ? "halves"
+                                                         : "floats";
+    std::string rows =
+        copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
+        : ofInput || place.kind == Place::result
+            ? globalRows(k, c)
+            : formatv("{0}, {1}, {2}{3}", left, numberText(place.offset * g.rows), numberText(place.stride),
+                      g.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "")
+                  .str();
+    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
+                                                       numberText(c.N), k.view(c.op.getRhs()), rows)});
+    lefts.insert(left);
+    int64_t tiles = llvm::divideCeil(c.N, 8);
+    widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
+    unit = std::min<int64_t>(unit, c.K % 32 == 0 ? 32 : c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
+    streams |= c.streamsRows(k.steps, g);
+    if (ofInput && c.K % 4)
+      rowUnit = 1;
+  }
+  std::string more = g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : g.wide ? ", 0, WideProducts" : "";
+  return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
+                 "  const auto layerOf = [&]{5} {{\n{6}  };\n"
+                 "  {7}Ring<{0}, BlockTile, {8}, {9}, {10}, {11}, {12}, decltype(layerOf)> ring({13}, {14}, rows, "
+                 "layerOf);\n{15}",
+                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more,
+                 g.persistent ? "(int m, int n)" : "(int, int n)",
+                 (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers),
+                 g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
+                 g.bulkCopies ? formatv("{0}, {1}", streams, g.producerWarps).str() : std::to_string(rowUnit),
+                 g.persistent ? "Members" : "OneMember", g.persistent ? "members" : "OneMember()", layers.size(),
+                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+}
+
+/// What blocks of a cluster hand over, layer by layer.
+static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
+  std::vector<std::string> bytes;
+  for (const Ending &ending : endings)
+    bytes.push_back(ending.handsOver() ? ending.handedBytes : "0");
+  if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
+    return "";
+  return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
+                 k.geometry.handoverOffset(), chosenOf(0, bytes));
+}
+
+/// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
+/// copied once.
+struct Copy {
+  std::string text;
+  bool once = false;
+};
+static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
+  for (Contraction c : layers) {
+    if (k.geometry.copyOffset < 0 || !c.copiesRows(k.steps))
+      continue;
+    Copy copy;
+    copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
+    copy.text =
+        formatv("  narrowRows<{0}, {1}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
+                numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows), globalRows(k, c))
+            .str();
+    if (copy.once)
+      copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
+    return copy;
+  }
+  return {};
+}
+
+/// Of layers that leave 16-bit rows to the next: what these need behind their last column. Of the layers that leave
+/// none, N is 0.
+static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
+  std::string all;
+  size_t most = 0;
+  for (const Ending &e : endings)
+    most = std::max(most, e.targets.size());
+  for (size_t j = 0; j < most; ++j) {
+    std::vector<Ending::Target> targets;
+    std::vector<std::string> columns, strides;
+    const Ending::Target *any = nullptr;
+    auto needsZeros = [&](const Ending &e) { return j < e.targets.size() && e.targets[j].isNarrow && e.N % 16 != 0; };
+    for (const Ending &e : endings)
+      if (needsZeros(e))
+        any = &e.targets[j];
+    if (!any)
+      continue;
+    for (const Ending &e : endings) {
+      targets.push_back(needsZeros(e) ? e.targets[j] : *any);
+      columns.push_back(numberText(needsZeros(e) ? e.N : 0));
+      strides.push_back(numberText(targets.back().stride));
+    }
+    all += formatv("    zeroBeyondOwn<BlockTile>({0}, {1}, {2});\n", chosenView(0, targets, rows), chosenOf(0, columns),
+                   chosenOf(0, strides))
+               .str();
+  }
+  return all;
+}
+
+/// What the first of these layers stores in shared memory lies where no other rows of anything before do: in memory of
+/// its own, or in that of a value whose rows are as long. So it may be stored while other rows are still multiplied.
+static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
+  llvm::DenseSet<Value> later;
+  for (const Ending &ending : endings)
+    for (const Ending::Target &target : ending.targets)
+      later.insert(target.value);
+  auto bytesOf = [&](Value value, const Place &place) {
+    return place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
+  };
+  return llvm::all_of(endings.front().targets, [&](const Ending::Target &target) {
+    return target.offset < 0 ||
+           llvm::all_of(
+               k.steps.places,
+               [&](const auto &entry) {
+                 const auto &[value, place] = entry;
+                 if (place.kind != Place::scratch || later.contains(value))
+                   return true;
+                 int64_t from = place.offset, to = from + bytesOf(value, place);
+                 int64_t own = target.offset / k.geometry.rows,
+                         end = own + bytesOf(target.value, k.steps.places.find(target.value)->second);
+                 return to <= own || end <= from || (from == own && to == end);
+               });
+  });
+}
+
+/// Whether what a member's first layer stores in shared memory lies where its last one reads.
+static bool overwritesLast(KernelText &k, Contraction last, const Ending &first) {
+  auto rangeOf = [&](Value value) {
+    const Place &place = k.steps.places.find(value)->second;
+    int64_t row = place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
+    return place.kind == Place::scratch ? std::pair(place.offset, place.offset + row)
+                                        : std::pair(int64_t(0), int64_t(0));
+  };
+  auto [begin, end] = rangeOf(last.op.getLhs());
+  return llvm::any_of(first.targets, [&, begin = begin, end = end](const Ending::Target &target) {
+    auto [from, to] = rangeOf(target.value);
+    return from < end && begin < to;
+  });
+}
+
+/// Before a member's task what the block waits for, of the one before: until nobody reads what is overwritten. `meets`:
+/// who wants a stage does not wait for the others; `byRows`: some layers wait for their own rows only.
+static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                                    ArrayRef<Others> others, bool meets, bool byRows) {
+  if (!k.geometry.persistent || !k.steps.heads.empty()) // these begin with a barrier of their own
+    return "";
+  bool begins = !others.front().text.empty(), ends = !others.back().text.empty();
+  if (!meets)
+    return begins ? "taskSync();\n" : "";
+  bool apart = true; // whatever other rows are at
+  for (size_t i = 0; i < endings.size(); ++i)
+    apart &= leavesOtherRows(k, endings.slice(i, 1));
+  if (begins || ends || (byRows && !apart))
+    return "taskSync();\n";
+  if (!overwritesLast(k, layers.back(), endings.front()))
+    return "";
+  return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
+}
+
+/// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
+static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
+  std::string all;
+  for (size_t i = 0, end; i < texts.size(); i = end) {
+    end = i + 1;
+    while (end < texts.size() && texts[end] == texts[i])
+      ++end;
+    if (texts[i].empty())
+      continue;
+    bool follows = i > 0 && !texts[i - 1].empty();
+    std::vector<std::string> conditions;
+    if (i > 0 && !follows)
+      conditions.push_back(formatv("n >= {0}", i).str());
+    if (end < layers)
+      conditions.push_back(formatv("n < {0}", end).str());
+    std::string head =
+        (follows ? "else " : "") + (conditions.empty() ? "" : "if (" + llvm::join(conditions, " && ") + ") ");
+    all += head.empty() ? texts[i] : head + "{\n" + indented(texts[i]) + "}\n";
+  }
+  std::string placed;
+  for (StringRef line : llvm::split(StringRef(all).rtrim('\n'), '\n'))
+    if (!line.empty())
+      placed += (indent + line + "\n").str();
+  return placed;
+}
+
+/// Blocks of a cluster are given what it stores.
+static bool givesAll(const Ending &ending) {
+  return ending.handsOver() || StringRef(ending.stores).contains("giveAll");
+}
+
+/// How the blocks of a cluster meet before a layer.
+struct Meeting {
+  std::string before, begin, late, behind; ///< text before the layer, before its products, and behind them
+};
+
+/// Who has all that was handed over goes on. Else there are other steps before, or nothing was, and blocks meet at the
+/// cluster's barrier: late, where a block needs the others only to give them what it has made, and without a fence,
+/// which waits for everything, where nothing but the block's own memory was written.
+static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Others &others) {
+  Meeting meeting;
+  bool follows = layer > 0 && others.text.empty();
+  if (follows && endings[layer - 1].handsOver()) {
+    meeting.begin = "if (pass == 0) {\n  handovers.wait(n - 1);\n}\n";
+  } else if (follows || !others.inScratch) {
+    meeting.before = "clusterArrive();\n";
+    meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+  } else {
+    meeting.before = std::string(others.text.empty() ? "" : "taskSync();\n") +
+                     "clusterArriveRelaxed(); // this block is there to be given activations\n";
+    meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+  }
+  if (endings[layer].handsOver())
+    meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";
+  return meeting;
+}
+
+/// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
+/// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
+/// is filled, or after a layer.
+static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                             ArrayRef<Others> others, bool meets) {
+  bool clusters = k.geometry.cluster > 1;
+  std::string columns, stores;
+  for (size_t i = 0; i < layers.size();) {
+    size_t end = i + 1;
+    while (end < layers.size() &&
+           llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
+      ++end;
+    EndingText ending = endingText(i, endings.slice(i, end - i), k.geometry.rows,
+                                   "  storeSums<Contractions>(sums, layer, pass, ahead, store);\n");
+    ending.columns += ending.touch + "  const auto ahead = readAhead<Contractions>(layer, pass, columns, touch);\n";
+    std::string text = ending.store;
+    bool all = i == 0 && end == layers.size();
+    (all ? columns : text).insert(0, ending.columns);
+    if (!all)
+      text = formatv("  {0}{1}{{\n{2}  }\n", i ? "else " : "",
+                     end < layers.size() ? formatv("if (n < {0}) ", end).str() : "", indented(text))
+                 .str();
+    stores += text;
+    i = end;
+  }
+  std::string all = others.front().text;
+  std::vector<Meeting> meetings(layers.size());
+  if (clusters && (layers.size() > 1 || !others.front().inScratch || llvm::any_of(endings, givesAll)))
+    for (size_t i = 0; i < layers.size(); ++i)
+      meetings[i] = meetingBefore(i, endings, others[i]);
+  else if (!all.empty() && meets)
+    all += "  taskSync();\n";
+  auto textsOf = [&](std::string Meeting::*text) {
+    return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
+  };
+  all += meetings.front().before.empty() ? "" : indented(meetings.front().before);
+  all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(member, n);\n"
+                 "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
+                 "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
+                 "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
+                 "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}{4}{5}    }\n",
+                 layers.size(), columns.empty() ? "" : indented(indented(columns)),
+                 byLayer(textsOf(&Meeting::begin), layers.size(), "      "),
+                 byLayer(textsOf(&Meeting::late), layers.size(), "      "),
+                 byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)));
+  all += zeroText(endings, k.geometry.rows);
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (!others[i + 1].text.empty())
+      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1].text))).str();
+  // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
+  // make activations.
+  llvm::SmallVector<std::string> ends;
+  for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
+    ends.push_back(clusters ? meetings[i + 1].before
+                   : k.geometry.warpRows > 1 && others[i + 1].text.empty() &&
+                           leavesOtherRows(k, endings.drop_front(i + 1))
+                       ? "rowsSync<BlockTile>();\n"
+                       : "taskSync();\n");
+  all += byLayer(ends, layers.size(), "    ") + "  }\n";
+  bool byRows = llvm::any_of(ends, [](StringRef end) { return end.starts_with("rowsSync"); });
+  std::string meeting = meetingOfMembers(k, layers, endings, others, meets, byRows);
+  return all + (meeting.empty() ? "" : indented(meeting));
+}
+
+BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                     std::vector<Others> others) {
+  const CudaGeometry &g = k.geometry;
+  // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
+  bool meets = g.bulkCopies || g.cluster > 1;
+  std::string once = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
+  Copy copy = copyOf(k, layers);
+  if (copy.once)
+    once += copy.text + (meets ? "  taskSync();\n" : "");
+  else
+    others.front().text += copy.text;
+  return {std::move(once), layerLoop(k, layers, endings, others, meets)};
+}
+
+} // namespace tutti
