@@ -215,7 +215,7 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
   };
   for (const KernelWork &part : work.each()) {
     ways.push_back({Way::through(part, device), share(blocks, part.launched())});
-    lasts.push_back({Way(part.last, part, device), share(tiles, part.tiles)});
+    lasts.push_back({Way(part.last, part, device), share(tiles, part.last.empty() ? 0 : part.tiles)});
     p.layers = std::max(p.layers, seconds(ways.back().first.layers + lasts.back().first.layers));
   }
   double processor = seconds(clocksOf(ways, p.resident));

@@ -55,7 +55,7 @@ struct KernelWork {
   bool warm = false;    ///< that is in the L2 cache when it starts
   double inFlight = 0;  ///< bytes that a block can have asked for and not have; 0: the chains say what waits
   std::vector<StepWork> once, steps;
-  /// What the last block of a tile does for all: heads. `tiles` blocks do it.
+  /// What the last block of each of the `tiles` of rows does for all: heads.
   std::vector<StepWork> last;
   int64_t tiles = 0;
   std::vector<KernelWork> parts; ///< in the order of their blocks

@@ -331,10 +331,8 @@ static double perMember(HeadKind kind, double count) {
 }
 
 void Counter::countHeads() {
-  if (steps.heads.empty()) {
-    work.tiles = 0;
+  if (steps.heads.empty())
     return;
-  }
   double count = double(valueOf(steps.form.members, sizes));
   std::vector<StepWork> own = std::move(work.steps);
   work.steps.clear();
