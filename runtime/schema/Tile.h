@@ -26,7 +26,7 @@ constexpr uint64_t membersAtOnce(uint64_t tiles, uint64_t members, uint64_t slot
     return members;
   uint64_t atOnce = divided(members, each), longest = divided(tiles * atOnce, slots) * each,
            least = divided(tiles * members, slots);
-  return longest <= least + least / 8 ? atOnce : members;
+  return longest - least <= least / 8 ? atOnce : members; // it is never less
 }
 
 } // namespace tutti::rt

@@ -193,8 +193,8 @@ const Shape shapes[] = {
     {"top", "emulated", "90", "f32-ffma", top, {{"s", {37}}}, 37, 19},
     {"scatter", "emulated", "90", "f32-ffma", scatter, {{"s", {37}}}, 37, 19},
 };
-constexpr int64_t members = 3; // so that on one multiprocessor with two blocks one goes on to another member
-constexpr int seeds = 8;       // of as many, one sees a block of a cluster that does not wait for the others
+constexpr int64_t members = 4;
+constexpr int seeds = 8; // of as many, one sees a block of a cluster that does not wait for the others
 
 [[noreturn]] void stop(const llvm::Twine &message) {
   llvm::errs() << "tutti-barriers: " << message << "\n";
@@ -328,9 +328,9 @@ public:
 private:
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
-  /// Multiprocessors that make the runtime take a launch's largest tile of rows, a smaller one, and the last of its
-  /// geometries.
-  static constexpr const char *processors[] = {"1", "8", "100000"};
+  /// Multiprocessors, with a block each, that make the runtime take a launch's largest tile of rows, two smaller ones,
+  /// and the last of its geometries. But for the last, there are fewer than members' tiles: blocks go on to others.
+  static constexpr const char *processors[] = {"1", "9", "17", "100000"};
   std::map<std::pair<const Shape *, const char *>, std::string> answers;
   std::map<const Shape *, std::string> codes;
   unsigned count = 0, failures = 0;
@@ -378,6 +378,7 @@ private:
 
   int answer(const Shape &shape, const char *multiprocessors, std::string &said) {
     setenv("TUTTI_EMULATED_MULTIPROCESSORS", multiprocessors, 1);
+    setenv("TUTTI_EMULATED_BLOCKS", "1", 1);
     setenv("TUTTI_LAWS_TARGET", shape.target, 1);
     setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
     setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);

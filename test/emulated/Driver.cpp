@@ -47,6 +47,7 @@ CUresult Driver::initialize() {
   limits.count = environment("TUTTI_EMULATED_DEVICES", limits.count);
   limits.setCapability(int(environment("TUTTI_EMULATED_CAPABILITY", limits.capability)));
   limits.multiprocessors = environment("TUTTI_EMULATED_MULTIPROCESSORS", limits.multiprocessors);
+  limits.blocksMultiprocessor = environment("TUTTI_EMULATED_BLOCKS", limits.blocksMultiprocessor);
   limits.memory = environment("TUTTI_EMULATED_MEMORY", limits.memory);
   seed = environment("TUTTI_EMULATED_SEED", seed);
   const char *tensorCores = getenv("TUTTI_EMULATED_TENSOR_CORES");

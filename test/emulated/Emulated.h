@@ -11,6 +11,7 @@
 ///   TUTTI_EMULATED_DEVICES  number of devices (default 1)
 ///   TUTTI_EMULATED_CAPABILITY  what the device claims to be (default 90); it runs text for this or less
 ///   TUTTI_EMULATED_MULTIPROCESSORS  (default 8)
+///   TUTTI_EMULATED_BLOCKS   that a multiprocessor claims to hold at most (default: as many as the capability has)
 ///   TUTTI_EMULATED_TENSOR_CORES  "hardware": sums as Ampere and Hopper make them (default: exact, rounded once)
 ///   TUTTI_EMULATED_FAIL     NAME:N:ERROR, the Nth call of entry point NAME returns this CUresult
 struct TuttiEmulatedCounters {

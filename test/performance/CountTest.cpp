@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting the kernel of a small multi-layer perceptron, and what follows for its predictions.
 #include "compiler/Compiler.h"
+#include "runtime/schema/Tile.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -185,6 +186,40 @@ TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
   EXPECT_EQ(sliced.steps[0].l2Bytes, alone.steps[0].l2Bytes); // rows of an input, which do not go through the ring
 }
 
+TEST(MembersAtOnce, FillTheDeviceAndLeaveNobodyBehind) {
+  using rt::membersAtOnce;
+  EXPECT_EQ(membersAtOnce(1, 1000, 132), 125u); // eight each
+  EXPECT_EQ(membersAtOnce(2, 500, 132), 63u);
+  EXPECT_EQ(membersAtOnce(1, 132, 132), 132u);
+  EXPECT_EQ(membersAtOnce(1, 133, 132), 67u);  // two rounds in any case
+  EXPECT_EQ(membersAtOnce(782, 7, 132), 1u);   // six rounds of seven are as many as 42 of one
+  EXPECT_EQ(membersAtOnce(100, 7, 132), 7u);   // seven rounds of a block's own would be, where six will do
+  EXPECT_EQ(membersAtOnce(1, 1000, 0), 1000u); // slots that nobody knows
+  EXPECT_EQ(membersAtOnce(0, 1000, 132), 1000u);
+  EXPECT_EQ(membersAtOnce(UINT32_MAX, UINT32_MAX, 1), 1u);
+}
+
+TEST_F(Count, PersistentBlocksBeginOnce) {
+  plan::KernelOp k = kernel("bf16", "bf16");
+  CudaGeometry geometry = ofRows(k, hopper(), 16);
+  ASSERT_TRUE(geometry.persistent);
+  const DeviceModel &device = *llvm::find_if(deviceModels(), [](const DeviceModel &d) { return d.name == "H200"; });
+  KernelWork work = countKernel(k, geometry, {{"batch", 5}, {"active", 3000}});
+  EXPECT_EQ(work.blocks, 3000);
+  ASSERT_EQ(work.once.size(), 1u); // the begin, and the input's rows as 16-bit floats
+  EXPECT_GE(work.once[0].l2Bytes, 5 * inputs * 4);
+  double before = predict(work, device).seconds, bytes = work.total(&StepWork::l2Bytes);
+  work.members = membersOfBlock(work, device);
+  EXPECT_GT(work.members, 1);
+  EXPECT_LE(work.launched(), residentBlocks(hopper(), work.threads, work.registers, work.sharedBytes) * 132);
+  EXPECT_EQ(bytes - work.total(&StepWork::l2Bytes), work.once[0].l2Bytes * double(3000 - work.launched()));
+  EXPECT_LT(predict(work, device).seconds, before);
+  geometry.persistent = false;
+  work = countKernel(k, geometry, {{"batch", 5}, {"active", 3000}});
+  EXPECT_TRUE(work.once.empty());
+  EXPECT_EQ(membersOfBlock(work, device), 1);
+}
+
 TEST_F(Count, ScalarCodeByPipe) {
   plan::KernelOp k = kernel("fma");
   MapOp map;
@@ -201,7 +236,9 @@ TEST_F(Count, MoreRowsOrMembersNeverTakeLess) {
     for (const DeviceModel &device : deviceModels())
       for (const CudaGeometry &geometry : cudaGeometries(k, device.limits())) {
         auto seconds = [&](int64_t batch, int64_t active) {
-          return predict(countKernel(k, geometry, {{"batch", batch}, {"active", active}}), device).seconds;
+          KernelWork work = countKernel(k, geometry, {{"batch", batch}, {"active", active}});
+          work.members = membersOfBlock(work, device);
+          return predict(work, device).seconds;
         };
         double before = 0;
         for (int64_t batch : {1, 2, 7, 8, 9, 16, 17, 63, 64, 65, 128, 1000, 4096}) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes members with layers of thousands of columns, as ONNX files made by hand: it needs no package.
+"""Writes members with layers of thousands of columns, or a chain of a hundred, as ONNX files made by hand: it needs no package.
 
-    python wide-models.py mlp|row|input FOLDER [MEMBERS]
+    python wide-models.py mlp|row|input|chain FOLDER [MEMBERS]
 """
 import array
 import random
@@ -52,6 +52,11 @@ def build(kind: str, seed: int) -> Model:
         model = Model(seed, 16384)
         model.layer(24, "Relu")
         model.layer(5)
+    elif kind == "chain":
+        model = Model(seed, 640)
+        model.layer(104, "Relu")
+        model.layer(96, "Relu")
+        model.layer(12)
     elif kind == "mlp":  # narrow, wide, narrow, wide
         model = Model(seed, 24)
         model.layer(8192, "Relu")

@@ -16,8 +16,8 @@ struct Others {
 /// A layer's rows of the tile in an argument or a result.
 std::string globalRows(KernelText &k, Contraction c);
 
-/// All layers: one loop goes through them, their passes and stages. `others[i]` stand before layer i, and the last behind
-/// all of them.
+/// All layers: one loop goes through them, their passes and stages. `others[i]` stand before layer i, and the last
+/// behind all of them.
 BlockText emitLayers(KernelText &k, llvm::ArrayRef<Contraction> layers, llvm::ArrayRef<Ending> endings,
                      std::vector<Others> others);
 

@@ -123,13 +123,14 @@ std::string KernelText::view(Value value) {
   return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
 }
 std::string KernelText::viewOfPass(Value value) {
-  std::string own = view(value);
+  auto place = steps.places.find(value);
+  if (!geometry.persistent || place == steps.places.end() || !isTable(value) || isRingWeight(value))
+    return view(value);
   unsigned number = numbers.lookup(value);
-  auto finder = finders.find(number);
-  if (finder == finders.end())
-    return own;
-  methods[number] += std::exchange(finder->second, "");
-  return "find" + std::to_string(number) + "()";
+  std::string name = "find" + std::to_string(number);
+  if (found.insert(number).second)
+    methods[number] += finder(value, place->second, name);
+  return name + "()";
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);
@@ -146,12 +147,40 @@ std::string narrowElement(const Place &place) {
   return place.narrow == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half";
 }
 
+KernelText::Buffer KernelText::bufferOf(Value value, const Place &place) {
+  Sizes sizes = getSizes(typeOf(value));
+  unsigned index = place.kind == Place::argument ? place.index : kernel.getBody().getNumArguments() + place.index;
+  Buffer buffer{elementOf(value), formatv("p.args[{0}]", index).str(), ""};
+  if (isTable(value)) {
+    sizes.erase(sizes.begin());
+    buffer.address = formatv("Global<const uint64_t>({0}, {1})[member]", buffer.address, membersText()).str();
+  }
+  buffer.count = product(sizes);
+  if (ContractOp contraction = readerOfWeight(value)) {
+    Contraction c(contraction);
+    if (c.onTensorCores())
+      buffer.element = "uint32_t";
+    buffer.count = c.onTensorCores()
+                       ? formatv("wordsOf<{0}>({1}, {2})", c.math(), numberText(c.K), numberText(c.N)).str()
+                       : numberText(rt::panelFloats(c.K, c.N));
+  }
+  if (place.kind == Place::argument)
+    buffer.element = "const " + buffer.element;
+  return buffer;
+}
+
+std::string KernelText::finder(Value value, const Place &place, const std::string &name) {
+  Buffer buffer = bufferOf(value, place);
+  return formatv("  __device__ __forceinline__ Global<{0}> {1}() const {{ return {{{2}, {3}}; }\n", buffer.element,
+                 name, buffer.address, buffer.count)
+      .str();
+}
+
 void KernelText::defineView(Value value, const Place &place) {
   RankedTensorType type = typeOf(value);
   Sizes sizes = getSizes(type);
   unsigned own = numbers.lookup(value);
-  std::string element = elementOf(value), name = "m" + std::to_string(own), address, count = product(sizes);
-  bool table = isTable(value);
+  std::string element = elementOf(value), name = "m" + std::to_string(own);
   unsigned rank = type.getRank();
   std::string number = std::to_string(own);
   if (place.kind == Place::scratch) {
@@ -172,35 +201,17 @@ void KernelText::defineView(Value value, const Place &place) {
             .str();
     return;
   }
-  unsigned index = place.kind == Place::argument ? place.index : kernel.getBody().getNumArguments() + place.index;
-  address = formatv("p.args[{0}]", index).str();
-  if (table) {
-    sizes.erase(sizes.begin());
-    count = product(sizes);
-    address = formatv("Global<const uint64_t>({0}, {1})[member]", address, membersText()).str();
-  }
-  if (ContractOp contraction = readerOfWeight(value)) {
-    Contraction c(contraction);
-    if (c.onTensorCores())
-      element = "uint32_t";
-    count = c.onTensorCores() ? formatv("wordsOf<{0}>({1}, {2})", c.math(), numberText(c.K), numberText(c.N)).str()
-                              : numberText(rt::panelFloats(c.K, c.N));
-  }
-  const char *constant = place.kind == Place::argument ? "const " : "";
-  auto finder = [&](const std::string &name) {
-    return formatv("  __device__ __forceinline__ Global<{0}{1}> {2}() const {{ return {{{3}, {4}}; }\n", constant,
-                   element, name, address, count)
-        .str();
-  };
+  bool table = isTable(value);
   if (isRingWeight(value)) {
     members[own] = ""; // only the ring reads it, and looks up its place for each pass
-    methods[own] = finder(name);
+    methods[own] = finder(value, place, name);
     return;
   }
-  if (geometry.persistent && table)
-    finders[own] = finder("find" + number);
-  members[own] = formatv("  Global<{0}{1}> {2};\n", constant, element, name).str();
-  initializers[own] = formatv(",\n        {0}({1}, {2})", name, address, count).str();
+  Buffer buffer = bufferOf(value, place);
+  members[own] = formatv("  Global<{0}> {1};\n", buffer.element, name).str();
+  initializers[own] = formatv(",\n        {0}({1}, {2})", name, buffer.address, buffer.count).str();
+  if (table)
+    sizes.erase(sizes.begin());
   std::string linear;
   for (unsigned i = 0; i < sizes.size(); ++i) {
     std::string dim = "i" + std::to_string(i + table);

@@ -9,6 +9,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
+#include <set>
 
 namespace tutti {
 
@@ -38,9 +39,8 @@ public:
   Steps steps;
   /// What of the text belongs to a value, by its number.
   std::map<unsigned, std::string> functions, members, initializers, methods;
-  /// How a view's elements are read by their value's index, and how a view is found in its table: a method once
-  /// somebody does.
-  std::map<unsigned, std::string> accessors, finders;
+  /// How a view's elements are read by their value's index: a method once somebody does.
+  std::map<unsigned, std::string> accessors;
   std::string broken; ///< why the kernel cannot be emitted: our own mistake
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
@@ -95,6 +95,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   std::map<std::string, unsigned> bodies;  ///< functions by their text
   std::map<unsigned, unsigned> functionOf; ///< the function of a value
+  std::set<unsigned> found;                ///< values that have a finder
 
   /// A weight that comes through the ring: no thread keeps its address.
   bool isRingWeight(mlir::Value value);
@@ -102,6 +103,13 @@ private:
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
   static std::string parameters(unsigned rank);
+  /// Of a value in global memory what its view is made of.
+  struct Buffer {
+    std::string element, address, count;
+  };
+  Buffer bufferOf(mlir::Value value, const Place &place);
+  /// A method that makes its view.
+  std::string finder(mlir::Value value, const Place &place, const std::string &name);
   void defineView(mlir::Value value, const Place &place);
   std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
   unsigned functionFor(MapOp map, unsigned number);
