@@ -308,9 +308,8 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {
   return *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? fake.maxThreads : fake.fixedShared, 0;
 }
 CUresult cuFuncSetAttribute(CUfunction, int, int) { return enter("cuFuncSetAttribute"); }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int, size_t) {
-  ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-  return *blocks = fake.resident, 0;
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, CUfunction, int, size_t) {
+  return *n = fake.resident, enter("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 }
 CUresult cuStreamCreate(CUstream *stream, unsigned) {
   ENTER(cuStreamCreate)
@@ -352,9 +351,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **) {
   ENTER(cuLaunchKernelEx)
   const CUlaunchConfig &c = *config;
-  launch(c.hStream, {function, c.gridDimX, c.gridDimY, c.gridDimZ, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr},
-         parameters[0]);
-  return 0;
+  CUDA_KERNEL_NODE_PARAMS what = {function, c.gridDimX, c.gridDimY, c.gridDimZ, 1, 1, 1};
+  return launch(c.hStream, what, parameters[0]), 0;
 }
 CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction, const CUlaunchConfig *) { return *n = fake.clusters, 0; }
 CUresult cuStreamIsCapturing(CUstream, int *status) { return *status = fake.capturing, 0; }
