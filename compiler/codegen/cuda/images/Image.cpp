@@ -43,8 +43,12 @@ struct CudaUnit {
 };
 } // namespace
 
-/// Compiles them, and once more what spills, by its next version.
-static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs) {
+/// Which version of each kernel its cubins came to: the last of them.
+using Versions = std::map<const CudaText *, unsigned>;
+
+/// Compiles them, and once more what spills, by its next version, and PTX with it.
+static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs, Versions &versions) {
+  auto isPtx = [](const CudaUnit &unit) { return unit.architecture->code == Architecture::Code::ptx; };
   std::vector<CudaUnit *> now;
   for (CudaUnit &unit : all)
     now.push_back(&unit);
@@ -56,22 +60,23 @@ static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsig
     if (!results)
       return results.takeError();
     std::vector<CudaUnit *> again;
-    std::map<const CudaText *, unsigned> versions; // that cubins came to
     for (auto [unit, code] : llvm::zip_equal(now, *results)) {
       unit->code = std::move(code);
-      if (unit->architecture->code != Architecture::Code::cubin)
+      if (isPtx(*unit))
         continue;
       auto kernels = readCubin(unit->code);
       if (!kernels)
         return kernels.takeError();
-      if (unit->hasNext() && llvm::any_of(*kernels, [](const KernelResources &r) { return r.stack != 0; })) {
-        versions[unit->kernel] = ++unit->version;
-        again.push_back(unit);
-      }
+      if (!unit->hasNext() || llvm::all_of(*kernels, [](const KernelResources &r) { return r.stack == 0; }))
+        continue;
+      ++unit->version;
+      again.push_back(unit);
+      unsigned &most = versions[unit->kernel];
+      most = std::max(most, unit->version);
     }
     for (CudaUnit &unit : all)
       if (auto version = versions.find(unit.kernel);
-          version != versions.end() && unit.architecture->code == Architecture::Code::ptx) {
+          version != versions.end() && isPtx(unit) && unit.version < version->second) {
         unit.version = version->second;
         again.push_back(&unit);
       }
@@ -82,10 +87,14 @@ static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsig
 
 /// All kernels in one file: the host's compiler reads the headers once. The same kernels are compiled once in a
 /// process, as for an ensemble and then for its members alone.
-static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText *> kernels) {
+static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText *> kernels, const Versions &versions) {
   std::vector<EmulatedUnit> units;
-  for (const CudaText *kernel : kernels)
-    units.push_back({kernel->name + ".cu", kernel->versions.front().text});
+  std::vector<unsigned> taken;
+  for (const CudaText *kernel : kernels) {
+    auto version = versions.find(kernel);
+    taken.push_back(version == versions.end() ? 0 : version->second);
+    units.push_back({kernel->name + ".cu", kernel->versions[taken.back()].text});
+  }
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
   std::string key = image.architecture->name.str() + "\n";
@@ -103,13 +112,15 @@ static llvm::Error buildEmulated(CudaImage &image, llvm::ArrayRef<const CudaText
     std::lock_guard lock(mutex);
     known[key] = image.bytes;
   }
-  image.kernels.assign(kernels.size(), {0, image.bytes.size(), {}});
+  for (unsigned version : taken)
+    image.kernels.push_back({0, image.bytes.size(), {}, version});
   return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs) {
   std::vector<CudaUnit> units;
   std::vector<CudaImage> images;
+  Versions versions;
   for (const CudaSource &source : sources) {
     images.push_back({source.architecture, 0, {}, {}});
     if (source.architecture->code != Architecture::Code::emulated)
@@ -120,7 +131,7 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
     llvm::Expected<Nvrtc> nvrtc = Nvrtc::load();
     if (!nvrtc)
       return nvrtc.takeError();
-    if (llvm::Error error = compile(*nvrtc, units, jobs))
+    if (llvm::Error error = compile(*nvrtc, units, jobs, versions))
       return error;
     for (CudaImage &image : images)
       if (image.architecture->code != Architecture::Code::emulated) {
@@ -131,7 +142,7 @@ llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource
   auto next = units.begin();
   for (auto [image, source] : llvm::zip_equal(images, sources)) {
     if (image.architecture->code == Architecture::Code::emulated) {
-      if (llvm::Error error = buildEmulated(image, source.kernels))
+      if (llvm::Error error = buildEmulated(image, source.kernels, versions))
         return error;
       continue;
     }

@@ -40,8 +40,8 @@ struct CudaSource {
 };
 
 /// Compiles the kernels of all images, `jobs` at a time: each by the first of its versions that does not spill, or the
-/// last one. What its cubin needs all the same is for the caller to judge. PTX, whose registers nobody knows, has the
-/// version that the cubins came to; the emulated device the first.
+/// last one. What its cubin needs all the same is for the caller to judge. PTX, whose registers nobody knows, and the
+/// emulated device have the version that the cubins came to, or the first where there is none.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 /// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.
