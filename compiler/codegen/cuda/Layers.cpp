@@ -204,6 +204,8 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
     return "taskSync();\n";
   if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
+  if (byRows && k.geometry.threads == 32 * k.geometry.warpRows)
+    return ""; // a warp's lanes have met since, when they left the last stage
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
 }
 
