@@ -142,13 +142,12 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 
 /// Of a block that has its tile and member, or the first of its members: the rest of its way.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
-  std::string way = formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n",
-                            numberText(geometry.rows))
-                        .str();
-  std::string task = "  const Task t(p, member, int(firstRow), rows);\n";
+  std::string rows = formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n",
+                             numberText(geometry.rows)),
+              task = "  const Task t(p, member, int(firstRow), rows);\n";
   if (!geometry.persistent)
-    return way + task + body.block.once + body.block.each;
-  return way + body.block.once +
+    return rows + task + body.block.once + body.block.each;
+  return rows + body.block.once +
          formatv("#pragma unroll 1\n"
                  "  for (int member = members.first; member < members.end; member += members.step) {{\n{0}  }\n",
                  indented(task + body.block.each))

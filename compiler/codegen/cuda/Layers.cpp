@@ -304,13 +304,14 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   all += meetings.front().before.empty() ? "" : indented(meetings.front().before);
   all += formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{\n    const Layer layer = layerOf(member, n);\n"
                  "#pragma unroll 1\n    for (int pass = 0; pass < layer.passes<BlockTile>(); ++pass) {{\n"
-                 "      const Contractions::Share share = shareOf<Contractions>(layer, pass, t.rows);\n"
+                 "      const Contractions::Share share = shareOf<Contractions>(layer, pass, {6});\n"
                  "      Contractions::Sums sums;\n      clear<Contractions>(sums);\n"
                  "{1}{2}      multiply<Contractions>(layer, pass, ring, share, sums);\n{3}{4}{5}    }\n",
                  layers.size(), columns.empty() ? "" : indented(indented(columns)),
                  byLayer(textsOf(&Meeting::begin), layers.size(), "      "),
                  byLayer(textsOf(&Meeting::late), layers.size(), "      "),
-                 byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)));
+                 byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)),
+                 k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
   all += zeroText(endings, k.geometry.rows);
   for (size_t i = 0; i < layers.size(); ++i)
     if (!others[i + 1].text.empty())

@@ -74,6 +74,13 @@ struct OneMember {
   static constexpr int first = 0;
 };
 
+/// Of all rows those of this block, which is alone in its tile of `most`: made again where they are asked for, so that they
+/// keep no register from pass to pass.
+template <int most> __device__ __forceinline__ int rowsOfBlock(int64_t totalRows) {
+  const int64_t left = totalRows - int64_t(blockIdx.x) * most;
+  return int(left < most ? left : most);
+}
+
 /// The way of a ring's copies: through all of a member's layers, then the next one's; of each layer its passes, of each
 /// pass the k of a stage at a time. layerOf(member, n) is layer n of `layers`.
 template <class Math, class Tile, class Members, class LayerOf> class Course {
