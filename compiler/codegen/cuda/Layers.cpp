@@ -188,19 +188,16 @@ static bool overwritesLast(KernelText &k, Contraction last, const Ending &first)
   });
 }
 
-/// Before a member's task what the block waits for, of the one before: until nobody reads what is overwritten. `meets`:
-/// who wants a stage does not wait for the others; `byRows`: some layers wait for their own rows only.
+/// Before a member's task what the block waits for, of the one before: until nobody reads what is overwritten.
+/// `byRows`: some layers wait for their own rows only.
 static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                                    ArrayRef<Others> others, bool meets, bool byRows) {
+                                    ArrayRef<Others> others, bool byRows) {
   if (!k.geometry.persistent || !k.steps.heads.empty()) // these begin with a barrier of their own
     return "";
-  bool begins = !others.front().text.empty(), ends = !others.back().text.empty();
-  if (!meets)
-    return begins ? "taskSync();\n" : "";
   bool apart = true; // whatever other rows are at
   for (size_t i = 0; i < endings.size(); ++i)
     apart &= leavesOtherRows(k, endings.slice(i, 1));
-  if (begins || ends || (byRows && !apart))
+  if (!others.front().text.empty() || !others.back().text.empty() || (byRows && !apart))
     return "taskSync();\n";
   if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
@@ -327,7 +324,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                        : "taskSync();\n");
   all += byLayer(ends, layers.size(), "    ") + "  }\n";
   bool byRows = llvm::any_of(ends, [](StringRef end) { return end.starts_with("rowsSync"); });
-  std::string meeting = meetingOfMembers(k, layers, endings, others, meets, byRows);
+  std::string meeting = meetingOfMembers(k, layers, endings, others, byRows);
   return all + (meeting.empty() ? "" : indented(meeting));
 }
 
@@ -339,7 +336,7 @@ BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
   std::string once = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
   Copy copy = copyOf(k, layers);
   if (copy.once)
-    once += copy.text + (meets ? "  taskSync();\n" : "");
+    once += copy.text + "  taskSync();\n";
   else
     others.front().text += copy.text;
   return {std::move(once), layerLoop(k, layers, endings, others, meets)};
