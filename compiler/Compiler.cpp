@@ -239,13 +239,13 @@ private:
     return text;
   }
 
-  /// What the model says of each CUDA program, with the registers that its cubins have.
+  /// What the model says of each CUDA program, with what its cubins came to.
   llvm::Error predict(ArrayRef<PlannedModule> planned, ArrayRef<ProgramCode> codes) {
-    auto registers = [&](StringRef architecture, ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
-      return registersOf(codes, architecture, parts, geometries);
+    auto built = [&](StringRef architecture, ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
+      return builtCodeOf(codes, architecture, parts, geometries);
     };
     for (const PlannedModule &each : planned) {
-      auto estimate = tutti::estimate(each.module, request.estimateAt, registers);
+      auto estimate = tutti::estimate(each.module, request.estimateAt, built);
       if (!estimate)
         return estimate.takeError();
       result.estimates.push_back(std::move(*estimate));

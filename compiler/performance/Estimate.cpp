@@ -34,7 +34,7 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
 }
 
 static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::KernelOp> parts, const CallSizes &sizes,
-                                 KnownRegisters registers) {
+                                 KnownCode built) {
   LaunchEstimate result{&device, {}, {}, {}};
   auto count = [&](const LaunchWay &way) {
     std::vector<KernelWork> works;
@@ -54,9 +54,10 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
   }
   if (result.work.layers() == 0) // not even a row has room
     return result;
-  if (auto known = registers(device.architecture, parts, ways[taken].geometries)) {
-    result.work.registers = int(*known);
+  if (auto known = built(device.architecture, parts, ways[taken].geometries)) {
+    result.work.registers = int(known->registers);
     result.work.registersEstimated = false;
+    result.work.persistent = known->persistent;
   }
   result.work.members = membersOfBlock(result.work, device);
   result.cold = predict(result.work, device);
@@ -68,7 +69,7 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
   return result;
 }
 
-llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, KnownRegisters registers) {
+llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, KnownCode built) {
   ProgramEstimate all;
   plan::ProgramOp program = programOf(planned);
   auto sizes = sizesOf(program, at);
@@ -90,7 +91,7 @@ llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, 
         for (plan::KernelOp kernel : parts)
           name += (name.empty() ? "" : " + ") + kernel.getSymName().str();
       }
-      LaunchEstimate own = estimateOn(device, parts, all.sizes, registers);
+      LaunchEstimate own = estimateOn(device, parts, all.sizes, built);
       bytes += own.work.dramBytes;
       time.cold += own.cold.seconds;
       time.warm += own.warm.seconds;

@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
 
 #include "Work.h"
+#include "compiler/codegen/cuda/Kernel.h"
 
 namespace tutti {
 
@@ -29,13 +30,13 @@ struct ProgramEstimate {
   std::vector<Time> times; ///< by device; less than zero if a launch has no room on it
 };
 
-/// Registers of a thread, as the code for an architecture has them; nothing if there is no such code.
-using KnownRegisters = llvm::function_ref<std::optional<unsigned>(
+/// What an architecture's code came to; nothing if there is no such code.
+using KnownCode = llvm::function_ref<std::optional<BuiltCode>(
     llvm::StringRef architecture, llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry>)>;
 
 /// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside
 /// its range, is an error.
-llvm::Expected<ProgramEstimate> estimate(mlir::ModuleOp planned, const CallSizes &at, KnownRegisters registers);
+llvm::Expected<ProgramEstimate> estimate(mlir::ModuleOp planned, const CallSizes &at, KnownCode built);
 
 } // namespace tutti
 

@@ -279,7 +279,7 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
   kernel("fma");
   auto all = estimate(*modules.back(), {},
                       [](StringRef architecture, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
-                        return architecture == "sm_89" ? std::optional<unsigned>(72) : std::nullopt;
+                        return architecture == "sm_89" ? std::optional(BuiltCode{72, false}) : std::nullopt;
                       });
   ASSERT_TRUE(bool(all));
   EXPECT_EQ(all->sizes.at("batch"), 4096); // the largest
@@ -288,6 +288,21 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
     bool known = launch.device->architecture == "sm_89";
     EXPECT_EQ(launch.work.registersEstimated, !known);
     EXPECT_EQ(launch.work.registers == 72, known);
+  }
+}
+
+TEST_F(Count, BlocksOfWhatWasBuiltToPersistHaveSeveralMembers) {
+  kernel("bf16", "bf16");
+  for (bool persistent : {true, false}) {
+    auto built = [&](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
+      return std::optional(BuiltCode{96, persistent});
+    };
+    auto all = estimate(*modules.back(), {{"batch", 5}}, built); // of 1000 members
+    ASSERT_TRUE(bool(all));
+    for (const LaunchEstimate &launch : all->launches.front())
+      if (launch.device->architecture == "sm_90a") {
+        EXPECT_EQ(launch.work.members > 1, persistent);
+      }
   }
 }
 

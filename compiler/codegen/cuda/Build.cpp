@@ -32,8 +32,8 @@ static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<pl
   return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
 }
 
-std::optional<unsigned> registersOf(ArrayRef<ProgramCode> programs, StringRef architecture,
-                                    ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
+std::optional<BuiltCode> builtCodeOf(ArrayRef<ProgramCode> programs, StringRef architecture,
+                                     ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
   CudaLaunch asked = launchOf(geometries);
   auto isAsked = [&](CudaLaunch launch) { // also another version, where that spilled
     launch.threads = asked.threads;
@@ -45,7 +45,7 @@ std::optional<unsigned> registersOf(ArrayRef<ProgramCode> programs, StringRef ar
       if (image.target == architecture)
         for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
           if (isAsked(which.launch) && areKernels(code.planned, which.kernels, parts))
-            return built.registers;
+            return BuiltCode{built.registers, which.launch.persistent};
   return std::nullopt;
 }
 

@@ -11,9 +11,9 @@ namespace tutti {
 /// What of the parts' geometries whoever launches them has to know.
 CudaLaunch launchOf(llvm::ArrayRef<CudaGeometry> parts);
 
-/// Registers of a thread of what is launched at once as its cubin has them, if there is one for the architecture.
-std::optional<unsigned> registersOf(llvm::ArrayRef<ProgramCode> programs, llvm::StringRef architecture,
-                                    llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry> geometries);
+/// What is launched at once as its cubin has it, if there is one for the architecture.
+std::optional<BuiltCode> builtCodeOf(llvm::ArrayRef<ProgramCode> programs, llvm::StringRef architecture,
+                                     llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry> geometries);
 
 /// A program for each class of architectures that launch all kernels alike. `dump` gets each text, and the name of a
 /// file for it.

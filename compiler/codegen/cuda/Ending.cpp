@@ -156,7 +156,7 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
       same &= !read.view.empty() && read.index == any.index && (has || e.N <= longest.N);
     }
     std::string from = chosenOf(first, views), value = chosenOf(first, texts);
-    bool named = same && (from != views.front() || llvm::StringRef(from).ends_with("()")); // looked up once
+    bool named = same && (from != views.front() || any.isFound());
     if (named)
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
     if (same) {

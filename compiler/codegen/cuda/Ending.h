@@ -14,6 +14,7 @@ struct Ending {
   /// What `columns` reads: an element of a view, or without one an expression.
   struct Read {
     std::string view, index;
+    bool isFound() const { return llvm::StringRef(view).ends_with("()"); } ///< looked up (KernelText::viewOfPass)
     std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
   };
   std::vector<Read> values;

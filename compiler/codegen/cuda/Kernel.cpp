@@ -142,6 +142,7 @@ static constexpr const char *headers = R"(#include "tutti/prelude.cuh"
 
 /// Of a block that has its tile and member, or the first of its members: the rest of its way.
 static std::string wayOf(const Body &body, const CudaGeometry &geometry) {
+  // Not by rowsOfBlock(): of one expression NVRTC would keep the value.
   std::string rows = formatv("  const int rows = int(totalRows - firstRow < {0} ? totalRows - firstRow : {0});\n",
                              numberText(geometry.rows)),
               task = "  const Task t(p, member, int(firstRow), rows);\n";

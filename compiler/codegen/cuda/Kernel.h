@@ -56,6 +56,12 @@ struct CudaGeometry {
   }
 };
 
+/// What became of a geometry whose kernel may have had to be compiled by another version (images/Image.h).
+struct BuiltCode {
+  unsigned registers; ///< of a thread
+  bool persistent;    ///< blocks go on to further members
+};
+
 /// The position in the active set is blockIdx.y + membersInPlane * blockIdx.z, where a grid's y ends at 65535.
 constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 /// As many blocks as every device with clusters can launch in one.
