@@ -329,7 +329,8 @@ private:
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
   /// Multiprocessors, with a block each, that make the runtime take a launch's largest tile of rows, two smaller ones,
-  /// and the last of its geometries. But for the last, there are fewer than members' tiles: blocks go on to others.
+  /// and the last of its geometries. All but the last have fewer blocks than there are tasks, so that some go on to
+  /// another member.
   static constexpr const char *processors[] = {"1", "5", "9", "100000"};
   std::map<std::pair<const Shape *, const char *>, std::string> answers;
   std::map<const Shape *, std::string> codes;

@@ -138,21 +138,22 @@ TEST(Cubin, TheGateRefusesAStackFrame) {
   }
 }
 
+/// The kernel `spills` of those above, with these bounds.
+static std::string spillsWith(llvm::StringRef bounds) {
+  std::string all = kernels, from = "extern \"C\" __global__ void __launch_bounds__(1024) spills";
+  std::string text = all.substr(all.find(from), all.find("// The index") - all.find(from));
+  return text.replace(text.find("1024"), 4, bounds.str());
+}
+
 TEST(Cubin, WhatSpillsIsCompiledOnceMore) {
   TUTTI_NEED_NVRTC(nvrtc);
   const Architecture &architecture = *findArchitecture("sm_90a");
   if (!nvrtc.supports(architecture))
     GTEST_SKIP() << "this NVRTC knows no sm_90a";
-  std::string all = kernels, from = "extern \"C\" __global__ void __launch_bounds__(1024) spills";
-  std::string spills = all.substr(all.find(from), all.find("// The index") - all.find(from));
-  auto ofThreads = [&](const std::string &bounds) {
-    std::string text = spills;
-    return text.replace(text.find("1024"), 4, bounds);
-  };
   auto builtOf = [&](std::vector<const char *> bounds) {
     CudaText text{"spills", {}};
     for (const char *each : bounds)
-      text.versions.push_back({ofThreads(each), {}});
+      text.versions.push_back({spillsWith(each), {}});
     return take(buildCudaImages({{&architecture, {&text}}}, 1)).front().kernels.front();
   };
   CudaImage::Kernel kernel = builtOf({"1024, 1"});
@@ -172,10 +173,7 @@ TEST(Cubin, PtxHasTheVersionOfTheCubins) {
   const Architecture &cubin = *findArchitecture("sm_90a"), &ptx = *findArchitecture("compute_120");
   if (!nvrtc.supports(cubin) || !nvrtc.supports(ptx))
     GTEST_SKIP() << "this NVRTC knows no sm_90a or no compute_120";
-  std::string all = kernels, from = "extern \"C\" __global__ void __launch_bounds__(1024) spills";
-  std::string spills = all.substr(all.find(from), all.find("// The index") - all.find(from)), fits = spills;
-  fits.replace(fits.find("1024"), 4, "256");
-  CudaText text{"spills", {{spills, {}}, {fits, {}}}};
+  CudaText text{"spills", {{spillsWith("1024"), {}}, {spillsWith("256"), {}}}};
   auto built = take(buildCudaImages({{&ptx, {&text}}, {&cubin, {&text}}}, 1));
   EXPECT_EQ(built[0].kernels.front().version, 1u);
   EXPECT_NE(built[0].bytes.find(".maxntid 256"), std::string::npos) << built[0].bytes;
