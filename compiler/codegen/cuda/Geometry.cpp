@@ -127,7 +127,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
       wordBytes = std::max(wordBytes, c.wordBytes());
       if (c.streamsRows(steps, g)) {
         g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
-        g.bulkCopies &= c.K % 4 == 0;                     // in units of 16 bytes
+        g.bulkCopies &= c.K % 2 == 0; // a producer's lanes have 64 k of a row, in units of 8 bytes or 16
       }
     }
   g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.stageRowBytes;
@@ -174,7 +174,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     if (longer.stages >= 3 && longer.residentBlocks == g.residentBlocks)
       g = longer;
   }
-  if (g.stages < (g.copyOffset >= 0 ? 3 : 2))
+  if (g.stages < (g.copyOffset >= 0 || g.wide ? 3 : 2)) // a warpgroup has two at a time
     return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, pairs, /*copies=*/false) : std::nullopt;
   if (g.wide && !g.bulkCopies) // tensor cores read what came through their own proxy
     return std::nullopt;
@@ -200,7 +200,7 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
                              : std::vector<WarpGrid>(std::begin(splitGrids), std::end(splitGrids))) {
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
-    if (!pairs && !sharesLaunch)
+    if (!sharesLaunch && grid.panels == 1 && !grid.wide)
       grid = grid.narrowedTo(most);
     if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
       fitting.push_back(*g);
@@ -233,9 +233,10 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     if (auto g = clusterGeometry(kernel, architecture))
       fitting.push_back(*g);
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
-  // it.
+  // it. Three products of more than 16 rows a warp's registers are full of, too: what NVRTC makes of them is slower.
+  bool pairs = onlyPairs(steps);
   for (CudaGeometry &g : fitting)
-    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch;
+    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && (pairs || g.rows <= 16);
   return fitting;
 }
 

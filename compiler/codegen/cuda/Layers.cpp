@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -66,8 +67,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
     unit = std::min<int64_t>(unit, c.K % 32 == 0 ? 32 : c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
     streams |= c.streamsRows(k.steps, g);
-    if (ofInput && c.K % 4)
-      rowUnit = 1;
+    if (ofInput)
+      rowUnit = std::gcd(rowUnit, c.K);
   }
   std::string more = g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : g.wide ? ", 0, WideProducts" : "";
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
@@ -78,7 +79,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
                  g.persistent ? "(int m, int n)" : "(int, int n)",
                  (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? formatv("{0}, {1}", streams, g.producerWarps).str() : std::to_string(rowUnit),
+                 g.bulkCopies ? formatv("{0}, {1}", streams ? rowUnit : 0, g.producerWarps).str()
+                              : std::to_string(rowUnit),
                  g.persistent ? "Members" : "OneMember", g.persistent ? "members" : "OneMember()", layers.size(),
                  g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }

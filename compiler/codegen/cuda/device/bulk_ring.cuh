@@ -11,7 +11,7 @@
 namespace tutti {
 
 /// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
-/// its rows, if it has any (`streams`), by cp.async: of rows a stage has little of each, and a copy in bulk takes its
+/// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of each, and a copy in bulk takes its
 /// turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them,
 /// `empty` warps.
 ///
@@ -20,7 +20,7 @@ namespace tutti {
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
 /// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
 /// stage is many copies, each for some.
-template <class Math, class Tile, int depth, int stageBytes, int offset, bool streams, int producerWarps, class Members,
+template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, class Members,
           class LayerOf>
 class BulkRing {
 public:
@@ -78,7 +78,17 @@ public:
     mbarrierWait(barriers[taken], takenRound);
     return offset + taken * stageBytes;
   }
-  /// This warp has read what it needs of that stage.
+  /// The same of the stage behind it, before that one is left.
+  __device__ __forceinline__ int takeNext() {
+    static_assert(producer || depth > 2, "who has not left a stage asks for none to take its place");
+    if constexpr (!producer)
+      bringNext();
+    bool last = taken == depth - 1;
+    int next = last ? 0 : taken + 1;
+    mbarrierWait(barriers[next], takenRound ^ last);
+    return offset + next * stageBytes;
+  }
+  /// This warp has read what it needs of the first stage that it has not left.
   __device__ __forceinline__ void leave() {
     __syncwarp(); // all its lanes have
     if (isFirst) {
@@ -90,6 +100,7 @@ public:
   }
 
 private:
+  static constexpr bool streams = rowUnit > 0;
   static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32,
                        askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
@@ -123,11 +134,12 @@ private:
         mbarrierArriveTimes(barriers[filled], copiers);
       }
     }
-    if (streams && columns > 0) {
-      copyRows<Tile, 4, copiers>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows,
-                                 from, columns, mine);
-      copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
-    }
+    if constexpr (streams)
+      if (columns > 0) {
+        copyRows<Tile, rowUnit, copiers>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch),
+                                         rows, from, columns, mine);
+        copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
+      }
     nextFilled();
     if (!producer && askers == 1)
       turn = turn + 1 == warps ? 0 : turn + 1;

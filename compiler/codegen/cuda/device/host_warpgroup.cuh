@@ -32,15 +32,11 @@ template <int n> void takeRegisters() {}
 
 class Warpgroup {
 public:
-  template <class Sums> void begin(Sums &) { begun = true; }
-  void commit() { committed = asked; }
-  template <class Sums> void wait(Sums &TUTTI_AND_WHERE) {
-    for (int i = 0; i < committed; ++i)
-      pending[i].multiply(where);
-    for (int i = committed; i < asked; ++i)
-      pending[i - committed] = pending[i];
-    asked -= committed, committed = 0, begun = false;
-  }
+  template <class Sums> void begin(Sums &) { fence(); }
+  void fence() { begun = true; }
+  void commit() { before = committed, committed = asked, begun = false; }
+  template <class Sums> void wait(Sums &TUTTI_AND_WHERE) { finish(committed, where); }
+  void waitButLast(TUTTI_WHERE) { finish(before, where); }
   void ask(MmaType type, int tiles, float *const *sums, const uint32_t (&a)[4], const CoreMatrices &b, Where where) {
     if (!begun)
       fault(Fault::failure, "wgmma without a fence since the sums were last touched", 0, 0, where);
@@ -53,6 +49,13 @@ public:
   }
 
 private:
+  void finish(int count, Where where) {
+    for (int i = 0; i < count; ++i)
+      pending[i].multiply(where);
+    for (int i = count; i < asked; ++i)
+      pending[i - count] = pending[i];
+    asked -= count, committed -= count, before = 0;
+  }
   struct Product {
     MmaType type = MmaType::bf16;
     int tiles = 0;
@@ -71,7 +74,7 @@ private:
   };
   static constexpr int most = 8;
   Product pending[most];
-  int asked = 0, committed = 0;
+  int asked = 0, committed = 0, before = 0; ///< of them; asked for before the last commit(), and before the one before it
   bool begun = false;
 };
 

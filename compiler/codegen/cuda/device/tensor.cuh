@@ -186,49 +186,89 @@ __device__ __forceinline__ void multiplyPair(int stage, int at, int left, const 
 }
 
 #if TUTTI_CAPABILITY == 90
-/// sums += a stage's k of the warpgroup's `tiles` tiles.
-template <class L, Lefts kind, int tiles>
-__device__ __forceinline__ void multiplyWide(const Layer &layer, int from, int stage, const typename L::Share &share,
-                                             typename L::Sums &sums) {
-  using Tile = typename L::Tile;
-  constexpr int groups = Tile::stageK / 16;
-  const CoreMatrices weights =
-      CoreMatrices(stage, Tile::template weightBytes<typename L::Math> / 4).behind(share.words[0]);
-  const auto leftOf = [&](int in) {
-    int rows = stage + Tile::template weightBytes<typename L::Math>;
-    return L::template left<kind>(layer, rows, from, in, share, 0);
-  };
-  Warpgroup group;
-  if (from + Tile::stageK <= layer.K) {
-    typename L::Math::Left left[groups];
-#pragma unroll
-    for (int i = 0; i < groups; ++i)
-      left[i] = leftOf(i * 16);
-    group.begin(sums.of);
-#pragma unroll
-    for (int i = 0; i < groups; ++i)
-      L::Wide::multiply(Tiles<tiles>(), group, sums.of, left[i].word, weights.behind(i * share.groupWords));
-    group.commit();
-    group.wait(sums.of);
-  } else {
+/// A pass of a warpgroup that has `tiles` tiles of at most `most` in this kernel. Half a stage at a time is asked for, while tensor cores
+/// multiply the half before: so they wait neither for its rows nor for the ring. Narrower passes, of which there are few, wait.
+template <class L, Lefts kind, int tiles, int most> class WidePass {
+public:
+  __device__ __forceinline__ WidePass(const Layer &layer, const typename L::Share &share) : layer(layer), share(share) {}
+  /// sums += all k, as the ring brings them.
+  template <class Ring> __device__ __forceinline__ void multiply(Ring &ring, typename L::Sums &sums) {
+    int from = 0;
+    if constexpr (tiles == most) {
+      int whole = layer.K / stageK * stageK;
+      if (whole > 0) {
+        Half first, second; // what is being multiplied must not be overwritten
+        int stage = ring.take();
+        group.begin(sums.of);
+        ask(stage, 0, 0, first, sums);
 #pragma unroll 1
-    for (int in = 0; from + in < layer.K; in += 16) {
-      const typename L::Math::Left left = leftOf(in);
-      group.begin(sums.of);
-      L::Wide::multiply(Tiles<tiles>(), group, sums.of, left.word, weights.behind(in / 16 * share.groupWords));
-      group.commit();
-      group.wait(sums.of);
+        while (true) {
+          ask(stage, from, stageK / 2, second, sums);
+          group.waitButLast();
+          from += stageK;
+          if (from >= whole)
+            break;
+          stage = ring.takeNext();
+          ask(stage, from, 0, first, sums);
+          group.waitButLast();
+          ring.leave();
+        }
+        group.wait(sums.of);
+        ring.leave();
+      }
+    }
+#pragma unroll 1
+    for (; from < layer.K; from += stageK) {
+      int stage = ring.take(), in = 0;
+      if constexpr (tiles != most)
+#pragma unroll 1
+        for (; in < stageK && from + in + stageK / 2 <= layer.K; in += stageK / 2)
+          one<stageK / 2>(stage, from, in, sums);
+#pragma unroll 1
+      for (; in < stageK && from + in < layer.K; in += 16)
+        one<16>(stage, from, in, sums);
+      ring.leave();
     }
   }
-}
 
-/// The same for any of the kernel's widths.
-template <class L, Lefts kind, int... widths>
-__device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, int from, int stage,
-                                             const typename L::Share &share, typename L::Sums &sums) {
+private:
+  using Tile = typename L::Tile;
+  static constexpr int stageK = Tile::stageK, weightBytes = Tile::template weightBytes<typename L::Math>;
+  template <int k> struct RowsOf {
+    typename L::Math::Left of[k / 16];
+  };
+  using Half = RowsOf<stageK / 2>;
+  /// Asks for the products of `k` of a stage from `in` on; `from` is the stage's first.
+  template <int k> __device__ __forceinline__ void ask(int stage, int from, int in, RowsOf<k> &rows, typename L::Sums &sums) {
+#pragma unroll
+    for (int i = 0; i < k / 16; ++i)
+      rows.of[i] = L::template left<kind>(layer, stage + weightBytes, from, in + i * 16, share, 0);
+    group.fence();
+    const CoreMatrices weights = CoreMatrices(stage, weightBytes / 4).behind(share.words[0] + in / 16 * share.groupWords);
+#pragma unroll
+    for (int i = 0; i < k / 16; ++i)
+      L::Wide::multiply(Tiles<tiles>(), group, sums.of, rows.of[i].word, weights.behind(i * share.groupWords));
+    group.commit();
+  }
+  /// The same, and waits for them.
+  template <int k> __device__ __forceinline__ void one(int stage, int from, int in, typename L::Sums &sums) {
+    RowsOf<k> rows;
+    group.begin(sums.of);
+    ask(stage, from, in, rows, sums);
+    group.wait(sums.of);
+  }
+  const Layer &layer;
+  const typename L::Share &share;
+  Warpgroup group;
+};
+
+/// sums += a pass, by the one of the kernel's widths that this warpgroup has.
+template <class L, Lefts kind, class Ring, int... widths>
+__device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring, const typename L::Share &share,
+                                             typename L::Sums &sums) {
+  constexpr int most = greatest(widths...);
   int tiles = share.tiles[0];
-  ((sizeof...(widths) == 1 || tiles == widths ? multiplyWide<L, kind, widths>(layer, from, stage, share, sums) : void()),
-   ...);
+  ((sizeof...(widths) == 1 || tiles == widths ? WidePass<L, kind, widths, most>(layer, share).multiply(ring, sums) : void()), ...);
 }
 #endif
 
@@ -238,11 +278,7 @@ __device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int 
                                               typename L::Sums &sums) {
   using Tile = typename L::Tile;
   int rows = stage + Tile::template weightBytes<typename L::Math>, at = 0;
-  if constexpr (Tile::wide) {
-#if TUTTI_CAPABILITY == 90
-    multiplyWide<L, kind>(typename L::Wide::Widths(), layer, from, stage, share, sums);
-#endif
-  } else if constexpr (L::Math::chunked) { // sums of two chunks first
+  if constexpr (L::Math::chunked) { // sums of two chunks first
 #pragma unroll 1
     for (int in = 0; in < 32 * Tile::pairs; in += 32, at += 2 * share.groupWords) {
       if (Tile::pairs > 1 && from + in >= layer.K)
@@ -328,6 +364,23 @@ __device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Rin
   }
 }
 
+/// One of Lefts, as a type.
+template <Lefts kind_> struct RowsKind {
+  static constexpr Lefts kind = kind_;
+};
+/// f, of where this layer's rows lie.
+template <class L, class F> __device__ __forceinline__ void byRows(const Layer &layer, F f) {
+  if (L::has(layer, halves)) {
+    if constexpr (L::lefts & halves)
+      f(RowsKind<halves>());
+  } else if (L::has(layer, inGlobal)) {
+    if constexpr (L::lefts & inGlobal)
+      f(RowsKind<inGlobal>());
+  } else if constexpr (L::lefts & (ofInput | floats)) {
+    f(RowsKind<floats>());
+  }
+}
+
 /// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them: in one place, as
 /// what a ring does stands there. All threads of the task come here.
 template <class L, class Ring>
@@ -336,20 +389,19 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
   if constexpr (L::Tile::slices > 1) {
     multiplySlices<L>(layer, pass, ring, share, sums);
   } else {
+#if TUTTI_CAPABILITY == 90
+    if constexpr (L::Tile::wide)
+      if (share.tiles[0] > 0)
+        return byRows<L>(layer, [&](auto rows) {
+          multiplyWide<L, rows.kind>(typename L::Wide::Widths(), layer, ring, share, sums);
+        });
+#endif
 #pragma unroll 1
     for (int from = 0; from < layer.K; from += L::Tile::stageK) {
       int stage = ring.take();
-      if (share.tiles[0] > 0) { // else there is no other panel
-        if (L::has(layer, halves)) {
-          if constexpr (L::lefts & halves)
-            multiplyStage<L, halves>(layer, from, stage, share, sums);
-        } else if (L::has(layer, inGlobal)) {
-          if constexpr (L::lefts & inGlobal)
-            multiplyStage<L, inGlobal>(layer, from, stage, share, sums);
-        } else if constexpr (L::lefts & (ofInput | floats)) {
-          multiplyStage<L, floats>(layer, from, stage, share, sums);
-        }
-      }
+      if constexpr (!L::Tile::wide)
+        if (share.tiles[0] > 0) // else there is no other panel
+          byRows<L>(layer, [&](auto rows) { multiplyStage<L, rows.kind>(layer, from, stage, share, sums); });
       ring.leave();
     }
   }

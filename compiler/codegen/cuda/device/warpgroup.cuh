@@ -24,11 +24,18 @@
 //   WideProducts::multiply(Tiles<2>(), group, d, a, b);   d += a b, 64 x 16 by 16 x 16 elements; as often as it takes
 //   group.commit();
 //   group.wait(d);                                        d is there, what is read is free
+//
+// and while they go on, more of them may be asked for: group.fence(); multiply ...; group.commit(); group.waitButLast();
 
 namespace tutti {
 
 template <int... n> struct Numbers {};
 template <int n> struct Tiles {};
+template <class... Rest> __device__ constexpr int greatest(int first, Rest... rest) {
+  int most = first;
+  ((most = rest > most ? rest : most), ...);
+  return most;
+}
 
 } // namespace tutti
 
@@ -63,13 +70,18 @@ class Warpgroup {
 public:
   template <class Sums> __device__ __forceinline__ void begin(Sums &sums) {
     keep(sums);
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    fence();
   }
+  /// begin(), of more products while some go on with the same sums: what these read must not be overwritten yet.
+  __device__ __forceinline__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
   __device__ __forceinline__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
   template <class Sums> __device__ __forceinline__ void wait(Sums &sums) {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     keep(sums);
   }
+
+  /// Those before the last commit() are done: what they read is free, but sums are not there.
+  __device__ __forceinline__ void waitButLast() { asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); }
 
 private:
   /// The compiler moves nothing that has to do with them to the other side.
