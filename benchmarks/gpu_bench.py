@@ -232,6 +232,7 @@ def main() -> int:
             tell("  " + result["notes"][-1])
             continue
         result["workloads"].append(row)
+        result["about"]["nothing_us"] = 1e6 * bench.clock.nothing() if cuda else None
         report.write(result, args.out)                                 # after each: what was measured is not lost
         print(report.table([row])[2], flush=True)
     print("\n" + report.markdown(result))

@@ -86,6 +86,10 @@ class EventClock:
         cuda.wait()
         return [cuda.between(*self.events[i]) for i in range(count)], asking
 
+    def nothing(self) -> float:
+        """Seconds between two events with no work between them, which every time on the device has in it."""
+        return float(np.median(self.ask(lambda i: None, self.most, 2)[0]))
+
     def block(self, contestant, seconds: float, least: int = 3) -> Samples:
         if getattr(contestant, "own_stream", False):
             return self.queue(contestant, seconds, least)

@@ -8,6 +8,7 @@
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 
@@ -280,11 +281,12 @@ void Counter::countFragments(Contraction c, Share own) {
       step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
   }
   double turns = 32 * (passes * warps * 180 + stages * warps * 40);
+  double ofRows = streamed / double(4 * std::gcd(c.K, int64_t(4))); // copies, of as many floats as are aligned
   if (geometry.bulkCopies) {
-    step->moves += streamed / 16;
+    step->moves += ofRows;
     turns += 32 * stages * (60 + (streams ? 30 * warps : 0));
   } else {
-    double copies = weights / 16 + streamed / (c.K % 4 ? 4 : 16);
+    double copies = weights / 16 + ofRows;
     step->moves += copies;
     turns += copies * 10 + stages * double(geometry.threads) * 34;
     step->chain.barriers += stages;
@@ -307,9 +309,9 @@ void Counter::countFragments(Contraction c, Share own) {
   else
     (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
-  // A warpgroup waits for a stage's products, which take as long as its columns do.
+  // A warpgroup reads half a stage while the half before is multiplied, which takes as long as its columns do, and waits for a pass' last.
   if (geometry.wide) {
-    step->chain.mma += stages;
+    step->chain.mma += passes;
     step->chain.fp32 += groups * own.tiles / double(geometry.warpColumns) + stages * 8;
   } else {
     // Products of other sums stand between two of one sum: tiles, rows, and of chunks the other group.

@@ -235,8 +235,10 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
   // it. Three products of more than 16 rows a warp's registers are full of, too: what NVRTC makes of them is slower.
   bool pairs = onlyPairs(steps);
-  for (CudaGeometry &g : fitting)
+  for (CudaGeometry &g : fitting) {
+    g.keepsAddresses = pairs && g.warpPanels <= 4;
     g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && (pairs || g.rows <= 16);
+  }
   return fitting;
 }
 
