@@ -35,10 +35,10 @@ __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &
 }
 
 /// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16. All threads
-/// of the task come here.
-template <int K, int stride, class T, class View>
+/// of the task come here; each asks for `atOnce` elements, or fours of them where rows are of fours, before it stores the first.
+template <int K, int stride, int atOnce, class T, class View>
 __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const View &from) {
-  constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit, atOnce = 8; // all are asked for before the first is stored
+  constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit;
   int all = rows * units, threads = taskThreads();
 #pragma unroll 1
   for (int first = threadIdx.x; first < all; first += atOnce * threads) {
