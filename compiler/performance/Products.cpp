@@ -309,7 +309,8 @@ void Counter::countFragments(Contraction c, Share own) {
   else
     (inShared ? step->chain.shared : step->chain.l2) += stages;
   step->chain.fp32 += pairs * (each.left.fp32 + each.left.integer + 4);
-  // A warpgroup reads half a stage while the half before is multiplied, which takes as long as its columns do, and waits for a pass' last.
+  // A warpgroup reads half a stage while the half before is multiplied, which takes as long as its columns do, and
+  // waits for a pass' last.
   if (geometry.wide) {
     step->chain.mma += passes;
     step->chain.fp32 += groups * own.tiles / double(geometry.warpColumns) + stages * 8;

@@ -90,6 +90,14 @@ func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x24xf32, ["batch"]> 
   return %2 : tensor<?x24xf32, ["batch"]>
 }
 )";
+/// More stages than the ring has, for warpgroups.
+const char stages[] = R"(
+func.func @main(%x: tensor<?x512xf32, ["batch"]>) -> tensor<?x24xf32, ["batch"]> {
+  %w = tutti.get @w : tensor<512x24xf32>
+  %0 = tutti.contract %x, %w "bk,kn->bn" : tensor<?x512xf32, ["batch"]>, tensor<512x24xf32>
+  return %0 : tensor<?x24xf32, ["batch"]>
+}
+)";
 /// More panels than a cluster has blocks: it makes a second pass.
 const char passes[] = R"(
 func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x168xf32, ["batch"]> {
@@ -177,6 +185,7 @@ const Shape shapes[] = {
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
     {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
     {"wide", "emulated", "90", "bf16", two, {{"w0", {72, 40}}, {"w1", {40, 24}}}, 72, 70},
+    {"stages", "emulated", "90", "bf16", stages, {{"w", {512, 24}}}, 512, 70},
     {"layers", "emulated", "90", "f32", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 35},
     {"between",
      "emulated",
@@ -267,7 +276,8 @@ std::vector<Site> sitesOf(const std::string &file, StringRef text) {
   static const std::regex orders(
       R"(\b(__syncthreads|taskSync|rowsSync<\w+>|__syncwarp|__threadfence\w*|__pipeline_wait_prior|barrierSync|)"
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|mbarrierInitFence|bulkFence|clusterSync|)"
-      R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|group\.begin|group\.commit|group\.wait)\()");
+      R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|group\.begin|group\.fence|group\.commit|group\.wait|)"
+      R"(group\.waitButLast)\()");
   std::vector<Site> sites;
   unsigned number = 0;
   for (StringRef line : llvm::split(text, '\n')) {

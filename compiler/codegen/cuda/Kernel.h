@@ -34,9 +34,9 @@ struct CudaGeometry {
   /// as the grid has blocks along y and z. A grid with a block for each member is right, too.
   bool persistent = false;
   bool keepsAddresses = false; ///< threads have registers for those of a member; else they are looked up each pass
-  int64_t flagOffset = 0;     ///< of the heads' flag in shared memory
-  int64_t copyOffset = -1;    ///< where rows of an input are copied to that lie badly, or -1: they are not
-  int64_t exchangeOffset = 0; ///< where slices meet
+  int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
+  int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
+  int64_t exchangeOffset = 0;  ///< where slices meet
 
   /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most
   /// (Target::mostLayers).

@@ -96,8 +96,8 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
                  k.geometry.handoverOffset(), chosenOf(0, bytes));
 }
 
-/// How many elements a thread reads of such rows, or fours of them, before it stores the first: it waits as long for many as for one, and
-/// has these registers before there are sums.
+/// How many elements a thread reads of such rows, or fours of them, before it stores the first: it waits as long for
+/// many as for one, and has these registers before there are sums.
 static int64_t copiesAtOnce(const CudaGeometry &g, int64_t K) {
   int64_t unit = K % 4 == 0 ? 4 : 1, most = (g.wide ? 68 : 52) / unit;
   int64_t own = llvm::divideCeil(g.rows * (K / unit), g.threads);
@@ -116,12 +116,11 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
       continue;
     Copy copy;
     copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
-    copy.text =
-        formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
-                numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
-                numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows), globalRows(k, c),
-                copiesAtOnce(k.geometry, c.K))
-            .str();
+    copy.text = formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
+                        numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                        numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
+                        globalRows(k, c), copiesAtOnce(k.geometry, c.K))
+                    .str();
     if (copy.once)
       copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
     return copy;

@@ -124,7 +124,8 @@ std::string KernelText::view(Value value) {
 }
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
-  if (!geometry.persistent || geometry.keepsAddresses || place == steps.places.end() || !isTable(value) || isRingWeight(value))
+  if (!geometry.persistent || geometry.keepsAddresses || place == steps.places.end() || !isTable(value) ||
+      isRingWeight(value))
     return view(value);
   unsigned number = numbers.lookup(value);
   std::string name = "find" + std::to_string(number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Host only: wgmma as warpgroup.cuh has it, of each warp by itself. Products happen when they are waited for, so a wait that is
-// missing is noticed.
+// missing is noticed, and rows that are overwritten by then.
 #pragma once
 
 #include "tutti/host_mma.cuh"
@@ -43,7 +43,7 @@ public:
     if (asked == most)
       fault(Fault::failure, "%ld products of a warpgroup are not waited for: at most %ld", asked + 1, most, where);
     Product &product = pending[asked++];
-    product = {type, tiles, {}, {a[0], a[1], a[2], a[3]}, b};
+    product = {type, tiles, {}, {a[0], a[1], a[2], a[3]}, a, b};
     for (int i = 0; i < tiles; ++i)
       product.sums[i] = sums[i];
   }
@@ -61,9 +61,13 @@ private:
     int tiles = 0;
     float *sums[32] = {};
     uint32_t a[4] = {};
+    const uint32_t *rows = nullptr; ///< the registers that they were in
     CoreMatrices b = {0, 0, {"", 0}};
 
     void multiply(Where where) const {
+      for (int i = 0; i < 4; ++i)
+        if (rows[i] != a[i])
+          fault(Fault::failure, "rows of a warpgroup's product are overwritten before it is waited for", 0, 0, where);
       for (int i = 0; i < tiles; ++i) {
         uint32_t words[2];
         b.read(i, words, where);

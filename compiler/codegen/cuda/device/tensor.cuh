@@ -199,17 +199,22 @@ public:
       if (whole > 0) {
         Half first, second; // what is being multiplied must not be overwritten
         int stage = ring.take();
+        read(stage, 0, 0, first);
         group.begin(sums.of);
-        ask(stage, 0, 0, first, sums);
+        ask(stage, 0, first, sums);
 #pragma unroll 1
         while (true) {
-          ask(stage, from, stageK / 2, second, sums);
+          read(stage, from, stageK / 2, second);
+          group.fence();
+          ask(stage, stageK / 2, second, sums);
           group.waitButLast();
           from += stageK;
           if (from >= whole)
             break;
           stage = ring.takeNext();
-          ask(stage, from, 0, first, sums);
+          read(stage, from, 0, first);
+          group.fence();
+          ask(stage, 0, first, sums);
           group.waitButLast();
           ring.leave();
         }
@@ -238,25 +243,29 @@ private:
     typename L::Math::Left of[k / 16];
   };
   using Half = RowsOf<stageK / 2>;
-  /// Asks for the products of `k` of a stage from `in` on; `from` is the stage's first.
-  template <int k> __device__ __forceinline__ void ask(int stage, int from, int in, RowsOf<k> &rows, typename L::Sums &sums) {
+
+  // Of `k` of a stage, from `in` on; `from` is the stage's first.
+  template <int k> __device__ __forceinline__ void read(int stage, int from, int in, RowsOf<k> &rows) const {
 #pragma unroll
     for (int i = 0; i < k / 16; ++i)
       rows.of[i] = L::template left<kind>(layer, stage + weightBytes, from, in + i * 16, share, 0);
-    group.fence();
+  }
+  template <int k> __device__ __forceinline__ void ask(int stage, int in, const RowsOf<k> &rows, typename L::Sums &sums) {
     const CoreMatrices weights = CoreMatrices(stage, weightBytes / 4).behind(share.words[0] + in / 16 * share.groupWords);
 #pragma unroll
     for (int i = 0; i < k / 16; ++i)
       L::Wide::multiply(Tiles<tiles>(), group, sums.of, rows.of[i].word, weights.behind(i * share.groupWords));
     group.commit();
   }
-  /// The same, and waits for them.
+  /// Both, and waits.
   template <int k> __device__ __forceinline__ void one(int stage, int from, int in, typename L::Sums &sums) {
     RowsOf<k> rows;
+    read(stage, from, in, rows);
     group.begin(sums.of);
-    ask(stage, from, in, rows, sums);
+    ask(stage, in, rows, sums);
     group.wait(sums.of);
   }
+
   const Layer &layer;
   const typename L::Share &share;
   Warpgroup group;
