@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes members with layers of thousands of columns, or a chain of a hundred, as ONNX files made by hand: it needs no package.
 
-    python wide-models.py mlp|row|input|chain FOLDER [MEMBERS]
+    python wide-models.py mlp|row|input|chain|narrow FOLDER [MEMBERS]
 """
 import array
 import random
@@ -56,6 +56,11 @@ def build(kind: str, seed: int) -> Model:
         model = Model(seed, 640)
         model.layer(104, "Relu")
         model.layer(96, "Relu")
+        model.layer(12)
+    elif kind == "narrow":  # a chain whose first layer is too narrow for tensor cores
+        model = Model(seed, 23)
+        model.layer(104, "Relu")
+        model.layer(104, "Relu")
         model.layer(12)
     elif kind == "mlp":  # narrow, wide, narrow, wide
         model = Model(seed, 24)

@@ -233,11 +233,15 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     if (auto g = clusterGeometry(kernel, architecture))
       fitting.push_back(*g);
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
-  // it. Three products of more than 16 rows a warp's registers are full of, too: what NVRTC makes of them is slower.
-  bool pairs = onlyPairs(steps);
+  // it. Three products of more than 16 rows a warp's registers are full of, too: beside other steps, NVRTC makes a
+  // slower loop of them.
+  bool pairs = onlyPairs(steps), onlyProducts = llvm::all_of(steps.steps, [](const Step &step) {
+                                   return step.contraction && Contraction(step.contraction).onTensorCores();
+                                 });
   for (CudaGeometry &g : fitting) {
     g.keepsAddresses = pairs && g.warpPanels <= 4;
-    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && (pairs || g.rows <= 16);
+    bool gains = pairs || onlyProducts || g.rows <= 16;
+    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && gains;
   }
   return fitting;
 }
