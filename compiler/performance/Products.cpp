@@ -281,12 +281,12 @@ void Counter::countFragments(Contraction c, Share own) {
       step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
   }
   double turns = 32 * (passes * warps * 180 + stages * warps * 40);
-  double ofRows = streamed / double(4 * std::gcd(c.K, int64_t(4))); // copies, of as many floats as are aligned
+  double rowCopies = streamed / double(4 * std::gcd(c.K, int64_t(4))); // of as many floats as are aligned
   if (geometry.bulkCopies) {
-    step->moves += ofRows;
+    step->moves += rowCopies;
     turns += 32 * stages * (60 + (streams ? 30 * warps : 0));
   } else {
-    double copies = weights / 16 + ofRows;
+    double copies = weights / 16 + rowCopies;
     step->moves += copies;
     turns += copies * 10 + stages * double(geometry.threads) * 34;
     step->chain.barriers += stages;

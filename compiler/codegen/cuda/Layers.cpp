@@ -96,8 +96,9 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
                  k.geometry.handoverOffset(), chosenOf(0, bytes));
 }
 
-/// How many elements a thread reads of such rows, or fours of them, before it stores the first: it waits as long for
-/// many as for one, and has these registers before there are sums.
+/// Of rows that become 16-bit rows: how many elements, or fours of them, a thread reads before it stores the first. It
+/// waits as long for many as for one, and there are no sums yet, whose registers it takes: 68 of a warpgroup's thread,
+/// 52 of others, so that two blocks still share a processor.
 static int64_t copiesAtOnce(const CudaGeometry &g, int64_t K) {
   int64_t unit = K % 4 == 0 ? 4 : 1, most = (g.wide ? 68 : 52) / unit;
   int64_t own = llvm::divideCeil(g.rows * (K / unit), g.threads);

@@ -11,9 +11,9 @@
 namespace tutti {
 
 /// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
-/// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of each, and a copy in bulk takes its
-/// turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts bytes and who asked for them,
-/// `empty` warps.
+/// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
+/// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts
+/// bytes and who asked for them, `empty` warps.
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take

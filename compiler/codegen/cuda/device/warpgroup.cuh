@@ -79,7 +79,6 @@ public:
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     keep(sums);
   }
-
   /// Those before the last commit() are done: what they read is free, but sums are not there.
   __device__ __forceinline__ void waitButLast() { asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); }
 
