@@ -31,9 +31,10 @@ class Graph:
     def constant(self, values) -> str:
         """The same in all members; integers are int64."""
         values = np.asarray(values)
-        self.constants.append(numpy_helper.from_array(
-            values.astype(np.int64 if values.dtype.kind == "i" else self.element if values.dtype.kind == "f" else values.dtype),
-            f"c{len(self.constants)}"))
+        return self.typed(values.astype(np.int64 if values.dtype.kind == "i" else self.element if values.dtype.kind == "f" else values.dtype))
+
+    def typed(self, values: np.ndarray) -> str:
+        self.constants.append(numpy_helper.from_array(values, f"c{len(self.constants)}"))
         return self.constants[-1].name
 
     def weight(self, *shape: int, low: float | None = None, high: float = 1) -> str:
@@ -119,6 +120,28 @@ layers("PINN 2-64-64-64-1 tanh", 2, 64, 64, 64, 1, act="Tanh")
 layers("SELU 30-128-128-2", 30, 128, 128, 2, act="Selu")
 layers("float64 16-64-64-1 tanh", 16, 64, 64, 1, act="Tanh", element=np.float64)
 layers("autoencoder 96-32-8-32-96", 96, 32, 8, 32, 96, act="Elu", end="Sigmoid")
+
+
+def quantized(name: str, *widths: int):
+    """As quantizers write layers, with what is between them in bytes, too. All scales are powers of two, so that no rounding of a float turns a half."""
+    def network(g: Graph, x: str):
+        zero = g.typed(np.int8(0))
+        def bytes_of(x: str, scale: float) -> str:
+            scale = g.typed(np.float32(scale))
+            return g.DequantizeLinear(g.QuantizeLinear(x, scale, zero), scale, zero)
+        x = bytes_of(x, 2.**-5)
+        for i, (inner, outer) in enumerate(zip(widths, widths[1:])):
+            weight = np.clip(g.rng.standard_normal((outer, inner)) * 128 * 2 / np.sqrt(inner), -128, 127).astype(np.int8)
+            w = g.DequantizeLinear(g.typed(weight), g.typed(np.float32(2.**-7)), zero)
+            b = g.DequantizeLinear(g.typed(g.rng.integers(-4000, 4000, outer).astype(np.int32)), g.typed(np.float32(2.**-12)))
+            x = g.Gemm(x, w, b, transB=1)
+            x = bytes_of(g.Relu(x) if i + 2 < len(widths) else x, 2.**-5)
+        return x
+    KINDS[name] = Kind(network, ((widths[0],),))
+
+
+quantized("bytes 64-256-256-8", 64, 256, 256, 8)
+quantized("bytes 300-300-300-7", 300, 300, 300, 7)
 
 
 @kind("BatchNorm MLP", (40,))

@@ -36,6 +36,10 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
     Sizes sizes = getSizes(typeOf(contract.getLhs()));
     for (char label : spec.contracted())
       k *= sizes[spec.lhs.find(label)].getFixed();
+    if (contract.getBytes()) // their sums are the same in any order
+      return get(isRowsTimesWeight(contract) && TargetTraits::of(getOperation()).hasPanelsOfBytes ? NumericsRule::panels
+                                                                                                  : NumericsRule::chain,
+                 k);
     if (!isRowsTimesWeight(contract))
       return get(NumericsRule::chain, chunkOf(k));
     int64_t n = getSizes(contract.getType()).back().getFixed();

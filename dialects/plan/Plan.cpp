@@ -194,10 +194,10 @@ LogicalResult BufferOp::verify() {
   if (getSpace() == Space::constant && (!getLayout() || (!getParam() && !getValue())))
     return emitOpError("expected a constant's 'layout', and its 'param' or its 'value'");
   auto type = cast<RankedTensorType>(getType());
-  if (getLayout().value_or(Layout::raw) != Layout::raw &&
-      (!type.getElementType().isF32() || type.getRank() - isLifted(type) != 2))
-    return emitOpError("expected a matrix of float32 to lie in ")
-           << stringifyLayout(*getLayout()) << ", got " << getType();
+  Layout layout = getLayout().value_or(Layout::raw);
+  bool isWord = type.getElementType().isSignlessInteger(32) && layout == Layout::panels; // of four bytes
+  if (layout != Layout::raw && (!(type.getElementType().isF32() || isWord) || type.getRank() - isLifted(type) != 2))
+    return emitOpError("expected a matrix of float32 to lie in ") << stringifyLayout(layout) << ", got " << getType();
   return success();
 }
 

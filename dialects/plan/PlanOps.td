@@ -133,7 +133,7 @@ def Plan_BufferOp : Plan_Op<"buffer"> {
   let description = [{
     A constant is a parameter's slot, state is zeroed once. `bytes` is a size: a monomial over the call's symbols. Of a program in pieces, a `whole` one holds the values of all active members, others in the arena those of
     a piece. `port` describes an input or output; `param` a constant, or `value` one that stands in the IR, and `layout` how it
-    lies: `raw`, or a matrix of float32 as kernels read it.
+    lies: `raw`, or a matrix of float32, or of words of four bytes, as kernels read it.
   }];
   let arguments = (ins Plan_SpaceAttr:$space, TypeAttrOf<AnyRankedTensor>:$type, StrAttr:$bytes, DefaultValuedAttr<I64Attr, "0">:$offset,
                        OptionalAttr<Plan_PortAttr>:$port, OptionalAttr<FlatSymbolRefAttr>:$param, OptionalAttr<Plan_LayoutAttr>:$layout,

@@ -14,10 +14,10 @@ int64_t chunkOf(int64_t k) {
   return llvm::alignTo(llvm::divideCeil(k, chunks), 8);
 }
 
-bool isRowsTimesWeight(const ContractSpec &spec, Value right) {
+bool isRowsTimesWeight(const ContractSpec &spec, Value right, bool bytes) {
   auto get = right.getDefiningOp<GetOp>();
   auto type = typeOf(right);
-  if (!get || !type.getElementType().isF32())
+  if (!get || !(bytes || type.getElementType().isF32()))
     return false;
   bool lifted = isLifted(type);
   std::string weight = lifted ? spec.rhs.substr(1) : spec.rhs;

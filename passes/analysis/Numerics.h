@@ -17,10 +17,10 @@ int64_t chunkOf(int64_t k);
 /// Of the product tf32x3, for any k.
 constexpr int64_t splitChunk = 16;
 
-/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a float32 parameter
-/// [K, N] of each member, and its N is the result's last label.
-bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right);
-inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs()); }
+/// Rows times a weight matrix: the left operand's last label is summed over, the right operand is a parameter [K, N] of
+/// each member, of float32 or of words of bytes, and its N is the result's last label.
+bool isRowsTimesWeight(const ContractSpec &spec, mlir::Value right, bool bytes = false);
+inline bool isRowsTimesWeight(ContractOp op) { return isRowsTimesWeight(op.labels(), op.getRhs(), op.getBytes()); }
 
 /// What multiplies rows by a float32 weight [k, n] on a class of targets at a precision (passes/analysis/Target.h).
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision);

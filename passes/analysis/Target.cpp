@@ -9,6 +9,7 @@ namespace tutti {
 
 static constexpr TargetTraits cpu{
     .hasTensorCores = false,
+    .hasPanelsOfBytes = true,
     .mostLayers = SIZE_MAX,
     .mostPhases = SIZE_MAX,
     .tilesFloat64 = true,
@@ -26,6 +27,7 @@ static constexpr TargetTraits cpu{
 
 static constexpr TargetTraits cuda{
     .hasTensorCores = true,
+    .hasPanelsOfBytes = false,
     .mostLayers = 32,
     .mostPhases = 16,
     .tilesFloat64 = false,

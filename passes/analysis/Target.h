@@ -13,6 +13,8 @@ struct TargetTraits {
   // What decides bits.
   /// Tensor cores multiply rows by weights, at the precision asked for. Else chains of fma do, at every precision.
   bool hasTensorCores;
+  /// Words of bytes are multiplied by weights in panels. Else as products of integers are, by the general family.
+  bool hasPanelsOfBytes;
 
   // What is in a kernel, and what its steps keep.
   /// Rows times weights in one kernel. Where they are many more, a CUDA device's registers do not last, and its

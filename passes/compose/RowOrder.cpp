@@ -178,7 +178,7 @@ struct LayerBeforeMove : OpRewritePattern<ContractOp> {
     spec.result = ofResult.before(spec.result);
     auto type = getTensorType(ofResult.before(getSizes(op.getType())), op.getType().getElementType());
     Value now = ContractOp::create(rewriter, op.getLoc(), type, op.getLhs().getDefiningOp<MapOp>().getInputs()[0],
-                                   op.getRhs(), spec.str(), NumericsAttr());
+                                   op.getRhs(), spec.str(), NumericsAttr(), op.getBytes());
     rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), ofResult, now));
     return success();
   }
@@ -225,7 +225,8 @@ private:
     spec.lhs = ofRows.moved(spec.lhs);
     spec.result = move.moved(spec.result);
     Value rows = createMove(rewriter, layer.getLoc(), ofRows, layer.getLhs());
-    return ContractOp::create(rewriter, layer.getLoc(), type, rows, layer.getRhs(), spec.str(), NumericsAttr());
+    return ContractOp::create(rewriter, layer.getLoc(), type, rows, layer.getRhs(), spec.str(), NumericsAttr(),
+                              layer.getBytes());
   }
 
   static Value moved(const RowMove &move, ReshapeOp reshape, RankedTensorType type, PatternRewriter &rewriter) {

@@ -189,7 +189,8 @@ private:
       return 0;
     if (layout == Layout::raw || dense == 0)
       return dense;
-    if (slot.type()->dtype() != fb::DType::f32 || rank < 2)
+    bool isWord = slot.type()->dtype() == fb::DType::i32 && layout == Layout::panels; // of four bytes
+    if (!(slot.type()->dtype() == fb::DType::f32 || isWord) || rank < 2)
       return 0;
     uint64_t matrices = dense / 4 / uint64_t(dims[rank - 2]) / uint64_t(dims[rank - 1]);
     return matrices * uint64_t(layoutBytes(layout, dims[rank - 2], dims[rank - 1]));

@@ -78,7 +78,7 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
 }
 
 /// The layouts of a float32 matrix [K, N], by the names that slots have. Only how it lies is rounded to 16 bits, not
-/// what the weight is.
+/// what the weight is. In panels a matrix of 32-bit words lies in the same way, whatever is in them.
 ///   raw             dense row-major
 ///   panels          forEachPanel
 ///   fragments.f32   forEachFragment, a float a word

@@ -28,7 +28,8 @@ import windows
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
 # ONNX Runtime takes a NaN for any other element, adds bins past half a spectrum, and rounds rows before products with bytes.
-BY_REFERENCE = ("unique-nan", "unique-nan-unsorted", "dft-back-shorter", "dequantize-weight")
+BY_REFERENCE = ("unique-nan", "unique-nan-unsorted", "dft-back-shorter", "dequantize-weight", "layer-quantized", "layer-quantized-wide", "layer-quantized-transposed",
+                "layer-quantized-rows", "layer-quantized-by-rows")
 
 
 def node(op, inputs, outputs="y", **attributes):

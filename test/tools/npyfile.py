@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""float32 .npy files by hand: what makes inputs for tests needs no package."""
+""".npy files by hand: what makes inputs for tests needs no package."""
 import struct
 from pathlib import Path
 
 
-def save(path: Path, shape: tuple, values: list):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+def save_raw(path: Path, kind: str, shape: tuple, raw: bytes):
+    """`kind` as NumPy writes it, such as "<f4"."""
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
-                     + struct.pack(f"<{len(values)}f", *values))
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + raw)
+
+
+def save(path: Path, shape: tuple, values: list):
+    """Of float32."""
+    save_raw(path, "<f4", shape, struct.pack(f"<{len(values)}f", *values))
 
 
 def elements(raw: bytes) -> bytes:

@@ -65,6 +65,14 @@ static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<Module
   return buildCpuImage(*code, level, names);
 }
 
+/// Whether code for a level would be other than that for the one below.
+static bool isWorthBuilding(const CpuLevel &level, const KernelSet &set) {
+  return !level.multipliesBytes || llvm::any_of(set.kernels, [](const KernelSet::Kernel &kernel) {
+    return llvm::any_of(plan::KernelOp(kernel.kernel).getBody().getOps<ContractOp>(),
+                        [](ContractOp op) { return op.getBytes(); });
+  });
+}
+
 llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planned, ArrayRef<std::string> levels,
                                                   unsigned jobs) {
   KernelSet set(planned);
@@ -79,7 +87,7 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
   std::vector<std::future<llvm::Expected<CpuImage>>> running;
   auto policy = jobs > 1 ? std::launch::async : std::launch::deferred;
   for (const CpuLevel &level : cpuLevels())
-    if (llvm::is_contained(levels, level.name)) {
+    if (llvm::is_contained(levels, level.name.split('+').first) && isWorthBuilding(level, set)) {
       building.push_back(&level);
       running.push_back(std::async(policy, [&level, &texts] { return emitLevel(level, texts); }));
     }

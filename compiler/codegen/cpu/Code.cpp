@@ -16,6 +16,8 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
   static const CpuLevel levels[] = {
       {"x86-64-v3", 256, 6, 1, 4, 2, /*sharesRequests=*/true, /*asksForStreams=*/false, /*storesMasked=*/false},
       {"x86-64-v4", 512, 14, 2, 8, 4, /*sharesRequests=*/false, /*asksForStreams=*/true, /*storesMasked=*/true},
+      {"x86-64-v4+avx512vnni", 512, 14, 2, 8, 4, /*sharesRequests=*/false, /*asksForStreams=*/true,
+       /*storesMasked=*/true, /*multipliesBytes=*/true},
   };
   return levels;
 }

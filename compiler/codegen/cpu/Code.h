@@ -16,7 +16,7 @@ namespace tutti {
 
 /// What of a level decides speed: tile shapes that fit its registers.
 struct CpuLevel {
-  llvm::StringRef name; ///< as in the artifact, and LLVM's: "x86-64-v3"
+  llvm::StringRef name; ///< as in the artifact, and LLVM's: "x86-64-v3", with a feature: "x86-64-v4+avx512vnni"
   int64_t vectorBits;
   int64_t tileRows;    ///< rows of a contraction's full tile
   int64_t tileVectors; ///< 16-lane vectors of columns of a tile
@@ -25,7 +25,9 @@ struct CpuLevel {
   bool sharesRequests; ///< whether all full tiles share the requests for the weights to come; else a line a term each
   bool asksForStreams; ///< whether code asks for what it reads from end to end, and for the rows of tasks to come
   bool storesMasked;   ///< whether a store of some lanes is as good as one of all
+  bool multipliesBytes = false; ///< whether one instruction multiplies words of bytes and adds up (AVX-512 VNNI)
 };
+/// In rising order.
 llvm::ArrayRef<CpuLevel> cpuLevels();
 
 /// Writes code at the builder's place. Sizes and offsets are i64; offsets into memory count bytes.

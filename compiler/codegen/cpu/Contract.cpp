@@ -341,7 +341,7 @@ private:
             for (int64_t i = 0; i < rowsNow; ++i) {
               Value x = vectorAt(starts, firstRow, row + i, k, told, tail, width);
               for (int64_t n = 0; n < columnsNow; ++n)
-                next.push_back(math::FmaOp::create(code.b, code.loc, x, panel[n], sums[i * columnsNow + n]));
+                next.push_back(multiplyAdd(x, panel[n], sums[i * columnsNow + n]));
             }
             return next;
           };

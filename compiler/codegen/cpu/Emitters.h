@@ -66,6 +66,9 @@ void emitRanks(Code &code, const TopPlan &plan, int64_t columns, int64_t wanted,
 /// What a reduction, or a head, makes of two: sums for a mean. Bools have extremes alone.
 mlir::Value combined(Code &code, ReduceKind kind, mlir::Value a, mlir::Value c);
 
+/// sum + left right, of words of four bytes (tutti.contract with `bytes`): vectors or numbers.
+mlir::Value multiplyAddBytes(Code &code, const CpuLevel &level, mlir::Value left, mlir::Value right, mlir::Value sum);
+
 /// What a reduction has made of some elements, scalars or vectors, in as many values as are carried through its loop.
 /// Of floats a maximum that keeps a NaN and both zeros is a chain of six instructions that wait for each other. An
 /// extreme is instead found from the elements' bits: the largest as signed numbers, the smallest and the largest as

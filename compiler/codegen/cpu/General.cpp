@@ -158,6 +158,8 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
       a = code.splat(a);
       c = code.splat(c);
     }
+    if (op.getBytes())
+      return {multiplyAddBytes(code, level, a, c, sum)};
     if (isa<FloatType>(element))
       return {math::FmaOp::create(code.b, code.loc, a, c, sum)};
     return {code.add(sum, code.mul(a, c))};

@@ -70,6 +70,10 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   return llvm::Error::success();
 }
 
+/// A level's name as LLVM's of a CPU, and of what it has beside.
+static llvm::StringRef cpuOf(const CpuLevel &level) { return level.name.split('+').first; }
+static llvm::StringRef featuresOf(const CpuLevel &level) { return level.name.drop_front(cpuOf(level).size()); }
+
 static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, std::string &error) {
   static const bool initialized = [] {
     LLVMInitializeX86TargetInfo();
@@ -86,9 +90,9 @@ static std::unique_ptr<llvm::TargetMachine> machineFor(const CpuLevel &level, st
   llvm::TargetOptions options;
   // An fma is where the IR says so, and nowhere else.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, level.name, /*Features=*/"", options,
-                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                          llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, cpuOf(level), featuresOf(level), options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
 /// Masked stores of one known lane as scalar stores. LLVM 22 makes such a store itself, and where the vector is a
@@ -149,7 +153,9 @@ static llvm::Expected<llvm::SmallVector<char, 0>> compile(ModuleOp module, const
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())
       continue;
-    function.addFnAttr("target-cpu", level.name);
+    function.addFnAttr("target-cpu", cpuOf(level));
+    if (!featuresOf(level).empty())
+      function.addFnAttr("target-features", featuresOf(level));
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr(llvm::Attribute::NoUnwind);

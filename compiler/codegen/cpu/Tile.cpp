@@ -17,6 +17,17 @@ TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
   wideVectors = level.wideVectors * 4 / bytes;
 }
 
+Value TileEmitter::multiplyAdd(Value left, Value right, Value sum) {
+  return op.getBytes() ? multiplyAddBytes(code, e.level, left, right, sum)
+                       : math::FmaOp::create(code.b, code.loc, left, right, sum);
+}
+Value TileEmitter::plus(Value a, Value c) {
+  return op.getBytes() ? code.add(a, c) : arith::AddFOp::create(code.b, code.loc, a, c);
+}
+Value TileEmitter::noSum() {
+  return op.getBytes() ? code.zero(vector) : code.constant(vector, code.b.getFloatAttr(element, -0.0));
+}
+
 SmallVector<Value> TileEmitter::rowPointers(Value row, int64_t rows) {
   SmallVector<Value> starts;
   if (!left.rowPlaces)
@@ -47,7 +58,7 @@ SmallVector<Value> TileEmitter::withTerm(Value k, Value row, ArrayRef<Value> sta
   for (int64_t i = 0; i < rows; ++i) {
     Value x = code.splat(leftOf(i));
     for (unsigned v = 0; v < columns.size(); ++v)
-      next.push_back(math::FmaOp::create(code.b, code.loc, x, right[v], sums[i * columns.size() + v]));
+      next.push_back(multiplyAdd(x, right[v], sums[i * columns.size() + v]));
   }
   return next;
 }
@@ -69,8 +80,7 @@ SmallVector<Value> TileEmitter::sumsOfFew(Value row, int64_t rows, ArrayRef<Colu
 SmallVector<Value> TileEmitter::wholeSums(Value row, int64_t rows, ArrayRef<Column> columns) {
   if (K <= chunk)
     return sums(row, rows, columns, code.num(0), code.num(K));
-  // -0 + s is s, whatever s is.
-  SmallVector<Value> none(rows * columns.size(), code.constant(vector, code.b.getFloatAttr(element, -0.0)));
+  SmallVector<Value> none(rows * columns.size(), noSum());
   return code.loop(code.num(0), code.num(K), chunk, none, [&](Value from, ValueRange earlier) {
     SmallVector<Value> part = sums(row, rows, columns, from, code.min(code.add(from, chunk), code.num(K)));
     for (auto [sum, before] : llvm::zip_equal(part, earlier))

@@ -56,7 +56,10 @@ protected:
   mlir::Value end() { return endRow ? endRow : e.rows(); }
   /// Where so many rows begin; nothing if they lie evenly apart.
   llvm::SmallVector<mlir::Value> rowPointers(mlir::Value row, int64_t rows);
-  mlir::Value plus(mlir::Value a, mlir::Value c) { return mlir::arith::AddFOp::create(code.b, code.loc, a, c); }
+  mlir::Value multiplyAdd(mlir::Value left, mlir::Value right, mlir::Value sum);
+  mlir::Value plus(mlir::Value a, mlir::Value c);
+  /// The sum of no terms: -0 + s is s, whatever s is.
+  mlir::Value noSum();
 
   /// Sums of products over terms in [from, to), one accumulator a row and column vector. `beside` writes what else is
   /// done at a term.

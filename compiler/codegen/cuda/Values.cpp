@@ -153,10 +153,10 @@ std::string KernelText::contractBody(ContractOp op) {
     return joined(dims);
   };
   std::string type = elementOf(op.getResult());
-  return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return multiplyAdd({4}, {5}, "
+  return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return {6}({4}, {5}, "
                  "sum);\n    });",
                  count, numericsChunk(op), type, unravel(names, lengths), at(op.getLhs(), index(spec.lhs)),
-                 at(op.getRhs(), index(spec.rhs)))
+                 at(op.getRhs(), index(spec.rhs)), op.getBytes() ? "multiplyAddBytes" : "multiplyAdd")
       .str();
 }
 

@@ -128,7 +128,24 @@ Value Emit::value(const Operand &x) {
                     {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
   if (!isa<FloatType>(source.element))
     return ConstantOp::create(builder, location, toAttr(source));
+  return parameter(source);
+}
+
+static const void *identityOf(const Operand &x) {
+  return x.isValue() ? x.value().getAsOpaquePointer() : x.isConstant() ? &x.constant() : nullptr;
+}
+void Emit::setQuantized(const Operand &x, Quantized from) {
+  if (const void *identity = identityOf(x))
+    quantizations[identity] = {x, std::move(from)};
+}
+const Quantized *Emit::quantized(const Operand &x) const {
+  auto known = quantizations.find(identityOf(x));
+  return known == quantizations.end() ? nullptr : &known->second.second;
+}
+
+Value Emit::parameter(const WeightSource &source) {
   params.push_back(source);
+  OpBuilder builder = OpBuilder::atBlockEnd(block);
   return GetOp::create(builder, location, RankedTensorType::get(source.dims, source.element),
                        "p" + std::to_string(params.size() - 1));
 }

@@ -18,6 +18,12 @@ struct Problem {
   std::string reason, advice;
 };
 
+/// What floats stand for: scale (numbers - zero point), each of a tensor or of a place of an axis.
+struct Quantized {
+  Operand numbers, scale, zero;
+  int64_t axis; ///< counted from the end when negative
+};
+
 /// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
 /// is kept. So a node's import reads straight on, and is asked once at its end.
 class Emit {
@@ -53,7 +59,8 @@ public:
   static constexpr llvm::StringLiteral batchLabels = "bhacdefgijlmopqruvwxyz";
   /// Of so many axes of rows, the batch and the rows; nothing where they are too many.
   static std::optional<std::string> rowLabels(size_t axes);
-  Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec);
+  /// `bytes`: of words of four bytes each.
+  Operand contract(const Operand &a, const Operand &b, llvm::StringRef spec, bool bytes = false);
 
   // Along axes, none negative.
   /// `axes`: distinct. Without `keep` the axes vanish.
@@ -112,6 +119,8 @@ public:
   Operand dependsOnPlace(const RowNumbers &numbers);
   /// A value of the module: a constant becomes `tutti.constant` (integers) or a parameter of its own (floats).
   mlir::Value value(const Operand &x);
+  /// A constant as a parameter, whatever its type.
+  mlir::Value parameter(const WeightSource &source);
 
   /// Two sizes that the op at hand demands, or is taken, to be one; true when they are. May ask for a restart.
   bool same(const Size &a, const Size &b);
@@ -140,6 +149,10 @@ public:
   /// Sizes were made one while importing: what was built is void.
   bool restart = false;
 
+  /// Keeps in mind what an operand was made from; and tells it, if it was: null where nobody said so.
+  void setQuantized(const Operand &x, Quantized from);
+  const Quantized *quantized(const Operand &x) const;
+
   /// The constant behind a `tutti.get` that `value` made.
   const WeightSource *sourceOf(mlir::Value value) const;
   std::vector<WeightSource> params; ///< by number: @p0, @p1, ...
@@ -165,7 +178,8 @@ private:
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
-  std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels);
+  std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
+                                              bool bytes);
   std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
   Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
@@ -194,7 +208,8 @@ private:
   mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 
   mlir::Block *block;
-  Dims *dims; ///< null: no two sizes may be made one
+  std::map<const void *, std::pair<Operand, Quantized>> quantizations; ///< by where the operand is held, and that
+  Dims *dims;                                                          ///< null: no two sizes may be made one
   DiagnosticCapture &diagnostics;
   std::optional<Problem> problem;
 };

@@ -165,7 +165,7 @@ std::optional<std::string> Emit::rowLabels(size_t axes) {
   return batchLabels.take_front(axes - 1).str() + "s";
 }
 
-Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
+Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec, bool bytes) {
   if (!a || !b)
     return Operand();
   std::optional<ContractSpec> labels = ContractSpec::parse(spec);
@@ -179,7 +179,7 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
     Type wide = Float32Type::get(&context);
     return cast(contract(cast(a, wide), cast(b, wide), spec), a.element());
   }
-  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels))
+  if (std::optional<Operand> result = contractBelowReshape(a, b, *labels, bytes))
     return *result;
   // Rows times a weight of one column, spelled as a vector.
   char column = labels->freeLabel();
@@ -211,8 +211,10 @@ Operand Emit::contract(const Operand &a, const Operand &b, StringRef spec) {
   Sizes result;
   for (char label : labels->result)
     result.push_back(sizeOf[label]);
-  return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b},
-            {{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}}, work);
+  SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "spec"), StringAttr::get(&context, spec)}};
+  if (bytes)
+    attributes.emplace_back(StringAttr::get(&context, "bytes"), UnitAttr::get(&context));
+  return op(ContractOp::getOperationName(), getTensorType(result, a.element()), {a, b}, attributes, work);
 }
 
 } // namespace tutti

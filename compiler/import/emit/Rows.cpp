@@ -101,7 +101,8 @@ std::optional<Operand> Emit::pointwiseBelowReshape(StringRef name, ArrayRef<Oper
   return reshape(result, sizes);
 }
 
-std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels) {
+std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
+                                                  bool bytes) {
   std::optional<Mixing> mixed = mixing(a);
   if (!mixed)
     return std::nullopt;
@@ -113,7 +114,8 @@ std::optional<Operand> Emit::contractBelowReshape(const Operand &a, const Operan
       meets(names, rest) || meets(names, labels.rhs))
     return std::nullopt;
   std::string behind = labels.result.substr(front);
-  Operand result = contract(unmixed(*this, *mixed, a), b, names + rest + "," + labels.rhs + "->" + names + behind);
+  Operand result =
+      contract(unmixed(*this, *mixed, a), b, names + rest + "," + labels.rhs + "->" + names + behind, bytes);
   if (!result)
     return result;
   Sizes sizes = mixed->after, own = result.sizes();

@@ -206,6 +206,13 @@ std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t r
   return result;
 }
 
+Operand Node::importAs(void (*import)(Node &), int64_t opset, ArrayRef<Operand> operands) {
+  Node inner(emit, file, proto, opset, operands);
+  import(inner);
+  read.append(inner.read);
+  return inner.outputs.front();
+}
+
 void Node::refuseUnread() {
   for (const onnx::AttributeProto &each : proto.attribute())
     if (!emit.failed() && !llvm::is_contained(read, each.name()))

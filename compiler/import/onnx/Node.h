@@ -64,6 +64,9 @@ public:
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
+  /// What another op of ONNX, at an opset, makes of other operands with this node's attributes: its first output.
+  Operand importAs(void (*import)(Node &), int64_t opset, llvm::ArrayRef<Operand> operands);
+
   /// After the op's import, if it had no problem: one where the node has an attribute that nobody asked for.
   void refuseUnread();
   llvm::SmallVector<Operand> outputsSet() const { return outputs; }

@@ -62,6 +62,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
   if (lhs.getElementType() != rhs.getElementType())
     return misfit(location, name, "expected equal element types, got ", lhs.getElementType(), " and ",
                   rhs.getElementType());
+  if (op.getBytes() && !lhs.getElementType().isSignlessInteger(32))
+    return misfit(location, name, "expected words of four bytes as i32, got ", lhs.getElementType());
   if (!isNumber(lhs.getElementType()))
     return misfit(location, name, "expected elements of a float type or an integer wider than i1, got ",
                   lhs.getElementType());
@@ -96,7 +98,7 @@ LogicalResult ContractOp::lift(LiftContext &context) {
     spec.rhs.insert(0, 1, member);
   spec.result.insert(0, 1, member);
   auto now = ContractOp::create(context.builder, getLoc(), context.get(getLhs()), context.get(getRhs()), spec.str(),
-                                NumericsAttr());
+                                NumericsAttr(), getBytes());
   context.setLifted(getResult(), now);
   return success();
 }
@@ -125,6 +127,14 @@ static int64_t dot(ArrayRef<int64_t> index, ArrayRef<int64_t> strides) {
   return place;
 }
 
+/// The sum of the products of four unsigned bytes with four signed ones.
+static uint64_t productOfWords(uint32_t a, uint32_t b) {
+  int64_t sum = 0;
+  for (int shift = 0; shift < 32; shift += 8)
+    sum += int64_t(uint8_t(a >> shift)) * int8_t(b >> shift);
+  return sum;
+}
+
 FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   ContractSpec spec = labels();
   const HostTensor &a = operands[0], &b = operands[1];
@@ -147,7 +157,8 @@ FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<Ho
     if (!y.isFloat()) {
       uint64_t sum = 0;
       for (auto [i, j] : terms)
-        sum += static_cast<uint64_t>(a.ints[fromA + i]) * static_cast<uint64_t>(b.ints[fromB + j]);
+        sum += getBytes() ? productOfWords(a.ints[fromA + i], b.ints[fromB + j])
+                          : static_cast<uint64_t>(a.ints[fromA + i]) * static_cast<uint64_t>(b.ints[fromB + j]);
       y.ints[place++] = wrapped(sum, y.element);
     } else if (!context.plain || y.element.isF64()) {
       double sum = 0;

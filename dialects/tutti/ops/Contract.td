@@ -16,11 +16,19 @@ def Tutti_ContractOp : Tutti_Op<"contract", [
   let examples = [
     "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xf32, [\"batch\"]>, tensor<8x3xf32>",
     "%y = tutti.contract %x, %w \"bk,kn->bn\" : tensor<?x8xi64, [\"batch\"]>, tensor<8x3xi64>",
+    "%y = tutti.contract %x, %w \"bk,kn->bn\" bytes : tensor<?x8xi32, [\"batch\"]>, tensor<8x3xi32>",
     [{tutti.param per_member @w : tensor<8x3xf32>
 func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
   %w = tutti.get @w : tensor<8x3xf32>
   %y = tutti.contract %x, %w "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x3xf32>
   return %y : tensor<?x3xf32, ["batch"]>
+}
+}],
+    [{tutti.param per_member @w : tensor<9x35xi32>
+func.func @main(%x: tensor<?x9xi32, ["batch"]>) -> tensor<?x35xi32, ["batch"]> {
+  %w = tutti.get @w : tensor<9x35xi32>
+  %y = tutti.contract %x, %w "bk,kn->bn" bytes : tensor<?x9xi32, ["batch"]>, tensor<9x35xi32>
+  return %y : tensor<?x35xi32, ["batch"]>
 }
 }]];
   let summary = "y = the sum over the labels that the result lacks of a times b";
@@ -29,15 +37,19 @@ func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x3xf32, ["batch"]> {
     once in an operand; one that is in both operands and in the result is a batch label. Every label of the result
     is one of an operand, and every label of one operand alone is in the result.
 
+    With `bytes` each i32 is a word of four bytes, the lowest first, of which the left operand's are unsigned and the right
+    one's signed; the product of two words is the sum of the four products of their bytes, and sums are taken modulo 2^32.
+
     Example: `%y = tutti.contract %x, %w "bk,kn->bn" : tensor<4x8xf32>, tensor<8x3xf32>`
   }];
-  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec, OptionalAttr<Tutti_NumericsAttr>:$numerics);
+  let arguments = (ins Tutti_Tensor:$lhs, Tutti_Tensor:$rhs, StrAttr:$spec, OptionalAttr<Tutti_NumericsAttr>:$numerics,
+                       UnitAttr:$bytes);
   let results = (outs Tutti_Tensor:$result);
   let extraClassDeclaration = [{
     /// The spec, read.
     ContractSpec labels();
   }];
-  let assemblyFormat = "$lhs `,` $rhs $spec (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
+  let assemblyFormat = "$lhs `,` $rhs $spec (`bytes` $bytes^)? (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
 #endif

@@ -277,8 +277,8 @@ static Value floatToInt(OpBuilder &builder, Location loc, Value x, IntegerType t
     Value part = from.choose(upper, from.sub(kept, half), kept);
     whole = arith::FPToSIOp::create(builder, loc, plain, part);
     whole = into.choose(upper, arith::XOrIOp::create(builder, loc, whole, limit(APInt::getSignMask(64))), whole);
-  } else if (isUnsigned) {
-    Type wide = builder.getI64Type();
+  } else if (isUnsigned || width < 32) {
+    Type wide = width < 32 ? builder.getI32Type() : builder.getI64Type();
     whole = arith::TruncIOp::create(builder, loc, plain, arith::FPToSIOp::create(builder, loc, wide, kept));
   } else {
     whole = arith::FPToSIOp::create(builder, loc, plain, kept);

@@ -29,8 +29,10 @@ tutti_status_t chooseLevel(const char *target, Level &level, tutti_error_t *erro
   Level machine = levelOfThisCpu();
   level = target ? levelNamed(target) : machine;
   if (target && level == Level::none)
-    return fail(error, TUTTI_INVALID_ARGUMENT,
-                "there is no target '%.80s', expected x86-64-v3 (cpu-v3) or x86-64-v4 (cpu-avx512)", target);
+    return fail(
+        error, TUTTI_INVALID_ARGUMENT,
+        "there is no target '%.80s', expected x86-64-v3 (cpu-v3), x86-64-v4 (cpu-avx512) or x86-64-v4+avx512vnni",
+        target);
   if (level > machine)
     return fail(error, TUTTI_NO_DEVICE, "this CPU cannot run code for %s", target);
   return TUTTI_OK;
@@ -85,7 +87,7 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
     return status;
-  about = {nameOf(level), TUTTI_DEVICE_CPU, 0, 0, 0};
+  Level used = Level::none; // the highest that any kernel has code for
   if (!launches.allocate(call.launches.size()))
     return outOfMemory(error, "launches", call.launches.size() * sizeof(LaunchState));
   for (uint32_t i = 0; i < launches.size(); ++i) {
@@ -93,12 +95,14 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
     const fb::Image *image = bestImage(kernel, level);
     if (!image)
       return noImage(kernel, error);
+    used = std::max(used, levelNamed(view(image->target())));
     uint64_t *words = call.wordsOf(call.launches[i]);
     launches[i].step = call.launches[i].step;
     launches[i].args = reinterpret_cast<void *const *>(words);
     launches[i].sizes = reinterpret_cast<const int64_t *>(words + call.launches[i].numArgs);
     launches[i].kernel = reinterpret_cast<KernelFn>(const_cast<void *>(call.artifact.entry(*image)));
   }
+  about = {nameOf(used == Level::none ? level : used), TUTTI_DEVICE_CPU, 0, 0, 0};
   threads = options.threads;
   if (!strips.build(call, threads))
     return outOfMemory(error, "strips", threads * call.words.size() * sizeof(uint64_t));

@@ -6,11 +6,16 @@
 
 namespace tutti::rt {
 
+static constexpr const char *names[] = {"none", "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512vnni"};
+
 Level levelNamed(std::string_view target) {
-  return target == "x86-64-v3" ? Level::v3 : target == "x86-64-v4" ? Level::v4 : Level::none;
+  for (Level level : {Level::v3, Level::v4, Level::v4Vnni})
+    if (target == nameOf(level))
+      return level;
+  return Level::none;
 }
 
-const char *nameOf(Level level) { return level == Level::v3 ? "x86-64-v3" : level == Level::v4 ? "x86-64-v4" : "none"; }
+const char *nameOf(Level level) { return names[static_cast<uint8_t>(level)]; }
 
 static uint64_t savedState() {
   uint32_t low, high;
@@ -35,8 +40,9 @@ Level levelOfThisCpu() {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has(b, bmi1 | avx2 | bmi2))
     return Level::none;
   constexpr uint32_t f = 1u << 16, dq = 1u << 17, cd = 1u << 28, bw = 1u << 30, vl = 1u << 31;
+  constexpr uint32_t vnni = 1u << 11;
   bool wide = has(b, f | dq | cd | bw | vl) && (saved & zmmState) == zmmState;
-  return wide ? Level::v4 : Level::v3;
+  return !wide ? Level::v3 : has(c, vnni) ? Level::v4Vnni : Level::v4;
 }
 
 } // namespace tutti::rt

@@ -265,7 +265,7 @@ typedef struct tutti_session_options {
   uint32_t threads;    /**< that a run uses, the caller among them: 1, which starts none, to 1024 */
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
-  const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3" or "x86-64-v4" */
+  const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni" */
   tutti_device_t device;
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
   void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
@@ -307,7 +307,7 @@ TUTTI_API void tutti_session_destroy(tutti_session_t *session);
 
 /** What a session runs on. */
 typedef struct tutti_device_info {
-  const char *name; /**< "x86-64-v4", "NVIDIA H200 (sm_90)" */
+  const char *name; /**< "x86-64-v4", the level of the code that runs; "NVIDIA H200 (sm_90)" */
   tutti_device_t device;
   uint32_t ordinal;        /**< of a CUDA device */
   double flops_per_second; /**< float32, two for a multiply-add, at its highest clock; 0 when not known, as on CPUs */

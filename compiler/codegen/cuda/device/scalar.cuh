@@ -68,6 +68,13 @@ __device__ __forceinline__ double multiplyAdd(double a, double b, double sum) { 
 template <class T> __device__ __forceinline__ T multiplyAdd(T a, T b, T sum) {
   return static_cast<T>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b) + static_cast<unsigned long long>(sum));
 }
+/// sum + the products of a's four bytes, which are unsigned, with b's, which are signed.
+__device__ __forceinline__ int multiplyAddBytes(int a, int b, int sum) {
+#pragma unroll
+  for (int shift = 0; shift < 32; shift += 8)
+    sum += (a >> shift & 255) * static_cast<signed char>(b >> shift);
+  return sum;
+}
 
 /// What a sum of no elements is before another is added: -0 + s is s, whatever s is.
 template <class T> __device__ __forceinline__ T noSum() { return T(0); }

@@ -60,7 +60,14 @@ Operand multiplyMatrices(Emit &e, const Operand &a, const Operand &b) {
     result += column, rhs += column;
   return e.contract(e.dropAxes(a, dropLeft), e.dropAxes(b, dropRight), lhs + "," + rhs + "->" + result);
 }
-void importMatMul(Node &n) { n.set(0, multiplyMatrices(n.emit, n.in(0), n.in(1))); }
+
+void importMatMul(Node &n) {
+  Operand a = n.in(0), b = n.in(1);
+  if (!a || !b)
+    return;
+  std::optional<Operand> y = multiplyQuantized(n.emit, a, b);
+  n.set(0, y ? *y : multiplyMatrices(n.emit, a, b));
+}
 
 /// y = alpha a b + beta c, a and b transposed where asked.
 void importGemm(Node &n) {
@@ -72,12 +79,12 @@ void importGemm(Node &n) {
     e.malformed("operands of ranks " + Twine(a.rank()) + " and " + Twine(b.rank()) + " where matrices are due");
     return;
   }
-  if (n.intAttr("transA", 0))
-    a = e.transpose(a, {1, 0});
-  if (n.intAttr("transB", 0))
-    b = e.transpose(b, {1, 0});
+  bool turnsA = n.intAttr("transA", 0), turnsB = n.intAttr("transB", 0);
   double alpha = n.floatAttr("alpha", 1), beta = n.floatAttr("beta", 1);
-  Operand y = e.contract(a, b, "bk,kn->bn");
+  std::optional<Operand> quantized = turnsA ? std::nullopt : multiplyQuantized(e, a, b, turnsB);
+  Operand y = quantized
+                  ? *quantized
+                  : e.contract(turnsA ? e.transpose(a, {1, 0}) : a, turnsB ? e.transpose(b, {1, 0}) : b, "bk,kn->bn");
   if (alpha != 1)
     y = e.mul(y, e.scalar(alpha, y));
   if (n.has(2) && beta != 0) {

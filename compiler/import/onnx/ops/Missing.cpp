@@ -10,7 +10,7 @@ struct Group {
   llvm::ArrayRef<const char *> ops;
 };
 
-constexpr const char *convolution[] = {"Col2Im", "ConvInteger", "DeformConv", "QLinearConv"};
+constexpr const char *convolution[] = {"Col2Im", "DeformConv"};
 constexpr const char *pooling[] = {"GlobalLpPool", "LpPool", "MaxRoiPool", "MaxUnpool"};
 constexpr const char *attention[] = {"CausalConvWithState", "LinearAttention", "TensorScatter"};
 constexpr const char *optionals[] = {"Optional", "OptionalGetElement", "OptionalHasElement"};
