@@ -42,3 +42,14 @@ for member, weight in enumerate((1.37, -0.3)):
 parts = [node("Slice", ["x", "from", f"to{n}", "last"], f"y{n}") for n in (2, 8, 5)]
 (folder / "parts.onnx").write_bytes(model(parts, [integers("from", 0), integers("last", 2), *(integers(f"to{n}", n) for n in (2, 8, 5))],
                                           [value_info("x", ["batch", 8, 16])], [value_info(f"y{n}", ["batch", 8, n]) for n in (2, 8, 5)]))
+# A mask of each member, of which one is all true.
+for member, mask in enumerate(([1, 0, 1, 1, 0, 0], [1] * 6, [0] * 6)):
+    draw = random.Random(member)
+    weights = [tensor("mask", (6,), 9, bytes(mask)), floats("zero", (), 0), floats("w", (6, 3), *(draw.gauss(0, 1) for _ in range(18)))]
+    (folder / f"mask{member}.onnx").write_bytes(model([node("Where", ["mask", "x", "zero"], "h"), node("MatMul", ["h", "w"], "y")], weights,
+                                                      [value_info("x", ["batch", 6])], [value_info("y", ["batch", 3])]))
+# A weight that multiplies from the left, and one from the right: 7 terms.
+draw = random.Random(7)
+mixer = [floats(name, dims, *(draw.gauss(0, 1) for _ in range(dims[0] * dims[1]))) for name, dims in (("v", (5, 3)), ("w", (7, 9)))]
+(folder / "mixer.onnx").write_bytes(model([node("MatMul", ["v", "x"], "h"), node("Relu", ["h"], "r"), node("MatMul", ["r", "w"], "y")], mixer,
+                                          [value_info("x", ["batch", 3, 7])], [value_info("y", ["batch", 5, 9])]))

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <sys/stat.h>
 
 namespace tutti {
@@ -350,6 +351,26 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
   return llvm::Error::success();
 }
 
+/// What is read is not written over.
+llvm::Error checkOutput(const CompileRequest &request) {
+  auto check = [&](const std::string &file, const char *what) -> llvm::Error {
+    std::error_code unknown; // no such file, most often
+    return std::filesystem::equivalent(request.output, file, unknown)
+               ? usage("-o " + quote(request.output) + " is " + what + ": it would be written over; name another file")
+               : llvm::Error::success();
+  };
+  for (const std::string &model : request.models)
+    if (llvm::Error error = check(model, "one of the models"))
+      return error;
+  for (const std::string &weights : request.weights)
+    if (llvm::Error error = check(weights, "a file of --weights"))
+      return error;
+  for (const auto &[name, bound] : request.import.binds)
+    if (llvm::Error error = check(bound.file, "a file of --bind"))
+      return error;
+  return llvm::Error::success();
+}
+
 /// What the flags say, as options; the first thing that is wrong with them.
 llvm::Error fill(const Flags &flags, CompileOptions &options) {
   CompileRequest &request = options.request;
@@ -374,7 +395,9 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (llvm::Error error = tool::addBinds(flags.binds, request.import))
     return error;
-  return addModels(flags.models, flags.weights, request);
+  if (llvm::Error error = addModels(flags.models, flags.weights, request))
+    return error;
+  return checkOutput(request);
 }
 
 } // namespace

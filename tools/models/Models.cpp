@@ -9,9 +9,28 @@
 #include "runtime/schema/Digest.h"
 #include "tools/common/Npy.h"
 
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 
 namespace tutti::tool {
+
+/// A file, a pipe among them, as text; what is wrong with it, or nothing.
+static std::string readList(const std::string &path, std::string &text) {
+  constexpr size_t most = size_t(64) << 20; // of a name each a hundred thousand members
+  if (std::error_code unknown; std::filesystem::is_directory(path, unknown))
+    return "it is a directory";
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return std::strerror(errno);
+  std::vector<char> some(1 << 16);
+  while (file.read(some.data(), some.size()) || file.gcount() > 0)
+    if (text.append(some.data(), file.gcount()); text.size() > most)
+      return "it is longer than 64 MiB";
+  return "";
+}
 
 std::string readModelNames(const std::vector<std::string> &given, std::vector<std::string> &names,
                            const std::string &what) {
@@ -20,13 +39,12 @@ std::string readModelNames(const std::vector<std::string> &given, std::vector<st
       names.push_back(text);
       continue;
     }
-    std::ifstream list(text.substr(1));
-    if (!list)
-      return "cannot read the list of " + what + " " + quote(text.substr(1));
-    constexpr const char *blank = " \t\r\v\f";
-    for (std::string line; std::getline(list, line);)
-      if (size_t first = line.find_first_not_of(blank); first != std::string::npos)
-        names.push_back(line.substr(first, line.find_last_not_of(blank) - first + 1));
+    std::string list;
+    if (std::string wrong = readList(text.substr(1), list); !wrong.empty())
+      return "cannot read the list of " + what + " " + quote(text.substr(1)) + ": " + wrong;
+    for (llvm::StringRef line : llvm::split(list, '\n'))
+      if (line = line.trim(); !line.empty())
+        names.push_back(line.str());
   }
   return "";
 }

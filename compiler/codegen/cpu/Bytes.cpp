@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of words of four bytes, unsigned ones on the left and signed ones on the right (tutti.contract with `bytes`).
+// Products of words of four bytes, unsigned ones on the left and signed ones on the right (tutti.contract with
+// `bytes`).
 #include "Emitters.h"
 
 using namespace mlir;
@@ -28,10 +29,10 @@ public:
       Value made = level.multipliesBytes ? byOne(part(left), part(right), part(sum))
                                          : byPairs(level, part(left), part(right), part(sum));
       all = count == fit ? made
-            : !all       ? vector::InsertStridedSliceOp::create(b, loc, made, code.zero(type), ArrayRef<int64_t>{at},
-                                                                ArrayRef<int64_t>{1})
-                         : vector::InsertStridedSliceOp::create(b, loc, made, all, ArrayRef<int64_t>{at},
-                                                                ArrayRef<int64_t>{1});
+            : !all
+                ? vector::InsertStridedSliceOp::create(b, loc, made, code.zero(type), ArrayRef<int64_t>{at},
+                                                       ArrayRef<int64_t>{1})
+                : vector::InsertStridedSliceOp::create(b, loc, made, all, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
     }
     return all;
   }

@@ -118,9 +118,10 @@ BlockText emitSteps(KernelText &k) {
       layers.emplace_back(rest.front().contraction);
       endings.emplace_back(k, rest.front(), handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
       others.emplace_back();
-      meet = endings.back().handsOver() ? "  handovers.wait(n);\n"
-             : g.cluster > 1            ? "  clusterSync();\n"
-                                        : "  taskSync();\n";
+      meet = endings.back().handsOver()
+                 ? "  handovers.wait(n);\n  taskSync(); // what warps read beside sums is stored over\n"
+             : g.cluster > 1 ? "  clusterSync();\n"
+                             : "  taskSync();\n";
       rest = rest.drop_front();
       continue;
     }

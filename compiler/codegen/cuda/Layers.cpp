@@ -323,7 +323,11 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   all += zeroText(endings, k.geometry.rows);
   for (size_t i = 0; i < layers.size(); ++i)
     if (!others[i + 1].text.empty())
-      all += formatv("    if (n == {0}) {{\n{1}    }\n", i, indented(indented(others[i + 1].text))).str();
+      all += formatv("    if (n == {0}) {{\n{1}{2}    }\n", i,
+                     k.hasManyAddresses() ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
+                                          : "",
+                     indented(indented(others[i + 1].text)))
+                 .str();
   // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
   // make activations.
   llvm::SmallVector<std::string> ends;

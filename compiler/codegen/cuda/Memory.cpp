@@ -124,14 +124,20 @@ std::string KernelText::view(Value value) {
 }
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
-  if (!geometry.persistent || geometry.keepsAddresses || place == steps.places.end() || !isTable(value) ||
-      isRingWeight(value))
+  bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
+  if (keeps || place == steps.places.end() || !isTable(value) || isRingWeight(value))
     return view(value);
   unsigned number = numbers.lookup(value);
   std::string name = "find" + std::to_string(number);
   if (found.insert(number).second)
     methods[number] += finder(value, place->second, name);
   return name + "()";
+}
+bool KernelText::hasManyAddresses() {
+  constexpr int64_t most = 12;
+  return llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
+           return steps.places.contains(value) && isTable(value) && !isRingWeight(value);
+         }) > most;
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = numbers.lookup(value);

@@ -66,6 +66,9 @@ std::string emitProduct(KernelText &k, const Step &step) {
   int64_t K = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
   std::string columns = k.sizeText(RowForm::of(op.getType()).columns),
               run = k.product(ArrayRef(k.steps.form.rows).take_back(form.run));
+  std::string zeros;
+  for (Value stored : step.stores)
+    zeros += zeroText(k, stored);
   return formatv(
              "  const auto leftAt = {0};\n"
              "  const auto rightAt = {1};\n"
@@ -74,7 +77,8 @@ std::string emitProduct(KernelText &k, const Step &step) {
              "leftAt,\n      operand<{12}>({13}, {14}), rightAt, {15}, columns, store);\n",
              left.at, right.at, emitEnding(k, step), K, numericsChunk(op), tile.rows, tile.columns, run, columns,
              left.fours, left.view, left.termStep, right.fours, right.view, right.termStep, right.columnStep)
-      .str();
+             .str() +
+         zeros;
 }
 
 } // namespace tutti

@@ -93,8 +93,7 @@ static std::string scatter(KernelText &k, ScatterOp op, const std::string &lines
       .str();
 }
 
-/// 16-bit rows end with a whole group of 16.
-static std::string zeroText(KernelText &k, Value value) {
+std::string zeroText(KernelText &k, Value value) {
   const Place &place = k.steps.places.find(value)->second;
   int64_t columns = place.narrow ? RowForm::of(typeOf(value)).columns.getFixed() : 0;
   return columns % 16 == 0 ? std::string()

@@ -71,6 +71,9 @@ public:
   std::string view(mlir::Value value);
   /// The same, for who wants it once a pass: a block that goes on to further members keeps no address of one's own.
   std::string viewOfPass(mlir::Value value);
+  /// Whether a member has so many weights beside those of the ring that their addresses, two registers each, are more
+  /// than a thread keeps through all layers.
+  bool hasManyAddresses();
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
   /// A member function that computes a value from its op.
@@ -142,6 +145,8 @@ BlockText emitSteps(KernelText &text);
 std::string emitWideProducts(KernelText &text);
 std::string emitRows(KernelText &text, const Step &step);
 std::string emitProduct(KernelText &text, const Step &step);
+/// Behind the stores of a value: 16-bit rows end with a whole group of 16, for tensor cores to read.
+std::string zeroText(KernelText &text, mlir::Value value);
 std::string emitHeads(KernelText &text);
 
 } // namespace tutti

@@ -316,7 +316,7 @@ std::optional<bool> Emit::uniformMask(const Operand &condition) {
     one.dims.clear();
     one.strides.clear();
     mask = toHost(one);
-  } else if (condition.isConstant() && condition.constant().count() <= budget) {
+  } else if (condition.isConstant() && condition.constant().count() <= budget && !keepsNumbers) {
     mask = elementsOf(condition);
   } else if (condition.isValue()) {
     auto repeat = condition.value().getDefiningOp<BroadcastOp>();

@@ -20,7 +20,9 @@ std::optional<ByteWeight> byteWeight(Emit &e, const Operand &b, int64_t less, co
   if (!bytes)
     return std::nullopt;
   if (zero && zero->count() != 1 && (zero->dims.size() != 1 || zero->dims[0] != bytes->dims[1]))
-    return e.malformed("zero points of shape " + str(Sizes(zero->dims.begin(), zero->dims.end())) + " for the columns of " + b.str()), std::nullopt;
+    return e.malformed("zero points of shape " + str(Sizes(zero->dims.begin(), zero->dims.end())) +
+                       " for the columns of " + b.str()),
+           std::nullopt;
   int64_t K = bytes->dims[0], N = bytes->dims[1];
   Type word = IntegerType::get(&e.context, 32);
   ByteWeight weight{HostTensor::zeros(word, {int64_t(llvm::divideCeil(K, 4)), N}), HostTensor::zeros(word, {N})};
@@ -50,8 +52,8 @@ Operand wordsOf(Emit &e, Operand bytes) {
   return words;
 }
 
-/// The sum of (a - p)(b - q), from that of u s with u = a + (0 or 128) unsigned and s = b - (0 or 128) signed: of the zero
-/// points p' of u and q' of s it is sum u s - p' sum (s - q') - q' sum u.
+/// The sum of (a - p)(b - q), from that of u s with u = a + (0 or 128) unsigned and s = b - (0 or 128) signed: of the
+/// zero points p' of u and q' of s it is sum u s - p' sum (s - q') - q' sum u.
 Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand &b, const Operand &q) {
   Type word = IntegerType::get(&e.context, 32);
   int64_t more = a.element().isUnsignedInteger() ? 0 : 128, less = b.element().isUnsignedInteger() ? 128 : 0;

@@ -125,7 +125,8 @@ void importRuntimeDynamicQuantizeMatMul(Node &n) {
   setFloat(n, sum, e.mul(a.scale, floatOf(e, scalesIn(n, 2))), 4);
 }
 
-/// alpha a b + c, where c stands for its numbers times alpha and both scales; in float32 where no output scale is given.
+/// alpha a b + c, where c stands for its numbers times alpha and both scales; in float32 where no output scale is
+/// given.
 void importRuntimeQGemm(Node &n) {
   Emit &e = n.emit;
   Bytes a = bytesIn(n, 0);
@@ -177,7 +178,8 @@ void importConvInteger(Node &n) {
   Type real = terms <= exact ? Type(Float32Type::get(&e.context)) : Type(Float64Type::get(&e.context));
   Operand left = shifted(e, x, zeroIn(n, 2, x)),
           right = shifted(e, w, besideChannels(n, zeroPointsIn(n, 3, w), w, 3, false));
-  n.set(0, e.cast(n.importAs(importConv, 11, {e.cast(left, real), e.cast(right, real)}), IntegerType::get(&e.context, 32)));
+  n.set(0, e.cast(n.importAs(importConv, 11, {e.cast(left, real), e.cast(right, real)}),
+                  IntegerType::get(&e.context, 32)));
 }
 
 void importRuntimeQLinearAdd(Node &n) { onValues(n, &Emit::add); }
