@@ -13,6 +13,7 @@ struct DeviceModel {
   llvm::StringLiteral architecture; ///< whose cubin it loads: "sm_90a"
   double clock;                     ///< Hz, at the boost that the data sheet's rates are stated for
   int processors;
+  int clustered; ///< that can have blocks of clusters of four and more, all at once
 
   // Rates of one processor, a clock.
   double fp32; ///< lanes of a plain FP32 instruction, an FMA among them

@@ -18,6 +18,9 @@
 //  [P] github.com/deepseek-ai/DeepGEMM, csrc/jit_kernels/heuristics/sm90.hpp.
 //  [N] github.com/xytpai/nvbench: a copy on the RTX 4090.
 //  [M] newmind.ai/journal/18: a copy on the B200.
+//  [I] github.com/NVIDIA/cutlass, issue 1921: cuBLAS launches 120 persistent blocks in clusters of eight on an H100
+//  SXM. [Q] github.com/accel-sim/gpu-app-collection, pull request 87: 17 clusters of eight touch 120 of an H100's
+//  processors.
 #include "Device.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,6 +32,8 @@ namespace tutti {
 // clock, processors [W]: the boost at which the data sheet's tensor rates hold. H100 and H200 run small kernels at up
 // to
 //     1.98 GHz and long tensor kernels below 1.83.
+// clustered: a cluster's processors are of one GPC, and not all of a GPC's are a multiple of four or eight: 120 of 132
+//     [I, Q]; of clusters of four Nsight Compute, too, says that an H200 has room for 30. Of the B200 nothing is published.
 // fp32, fp64 [G].
 // tf32, half [W] on sm_80 and sm_89: the dense peak is mma.sync's (GeForce: half the rate when sums are float32).
 //     sm_90: 1024 and 2048 (wide) of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate;
@@ -48,14 +53,14 @@ namespace tutti {
 //     to come back, which is what a load from distributed shared memory does: 181 [L].
 // clang-format off
 static constexpr DeviceModel table[] = {
-    //                            pro-   of a processor, a clock            of the device                       latencies
-    // name        arch   clock   cess.  fp32 fp64   tf32   half  wide     l2     l2Size    dram      launch    dram  l2  cluster
-    {"A100",     "sm_80",  1.41e9, 108,   64,  32,   512,  1024,    0,   3840,   40 << 20, 1.70e12, 1.19e-6,   550, 210,   0},
-    {"H100",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 2.97e12, 2.02e-6,   700, 291, 181},
-    {"H200",     "sm_90a", 1.83e9, 132,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 4.18e12, 2.02e-6,   700, 291, 181},
-    {"L4",       "sm_89",  2.04e9,  58,  128,   2,   256,   512,    0,    973,   48 << 20, 0.27e12, 0.83e-6,   631, 277,   0},
-    {"RTX 4090", "sm_89",  2.52e9, 128,  128,   2,   128,   256,    0,   1946,   72 << 20, 0.92e12, 0.82e-6,   636, 296,   0},
-    {"B200",     "sm_100", 1.86e9, 148,  128,  64,   644,  1288,    0,  10690,  126 << 20, 6.00e12, 2.02e-6,   860, 295, 181},
+    //                            pro-  clus-  of a processor, a clock            of the device                       latencies
+    // name        arch   clock   cess. tered  fp32 fp64   tf32   half  wide     l2     l2Size    dram      launch    dram  l2  cluster
+    {"A100",     "sm_80",  1.41e9, 108,    0,   64,  32,   512,  1024,    0,   3840,   40 << 20, 1.70e12, 1.19e-6,   550, 210,   0},
+    {"H100",     "sm_90a", 1.83e9, 132,  120,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 2.97e12, 2.02e-6,   700, 291, 181},
+    {"H200",     "sm_90a", 1.83e9, 132,  120,  128,  64,   644,  1288, 2048,   4472,   50 << 20, 4.18e12, 2.02e-6,   700, 291, 181},
+    {"L4",       "sm_89",  2.04e9,  58,    0,  128,   2,   256,   512,    0,    973,   48 << 20, 0.27e12, 0.83e-6,   631, 277,   0},
+    {"RTX 4090", "sm_89",  2.52e9, 128,    0,  128,   2,   128,   256,    0,   1946,   72 << 20, 0.92e12, 0.82e-6,   636, 296,   0},
+    {"B200",     "sm_100", 1.86e9, 148,  148,  128,  64,   644,  1288,    0,  10690,  126 << 20, 6.00e12, 2.02e-6,   860, 295, 181},
 };
 // clang-format on
 //

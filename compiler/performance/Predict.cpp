@@ -42,7 +42,22 @@ Pipes busyOf(const StepWork &step, const DeviceModel &device) {
 double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
   return chain.l2 * device.l2Latency + chain.shared * DeviceModel::sharedLatency +
          chain.fp32 * DeviceModel::fp32Latency + chain.mma * DeviceModel::mmaLatency +
-         chain.barriers * DeviceModel::barrier(threads) + chain.clusterBarriers * device.clusterBarrier;
+         chain.sharedBytes / DeviceModel::sharedPath + chain.barriers * DeviceModel::barrier(threads) +
+         chain.clusterBarriers * device.clusterBarrier;
+}
+
+/// Clocks in which each of `count` goes its way once, side by side: alone it takes `alone` and keeps the one pipe that
+/// they share busy for `busy` of them. Whoever comes to the pipe waits for those that are there already, as many as
+/// there would be on average without him: mean value analysis (Reiser and Lavenberg, J. ACM 27, 1980). Never less than
+/// either alone or what the pipe needs for all.
+double sideBySide(int64_t count, double busy, double alone) {
+  double there = 0, clocks = alone = std::max(alone, busy);
+  for (int64_t i = 1; i <= count && busy > 0; ++i) {
+    double own = busy * (1 + there);
+    clocks = alone - busy + own;
+    there = double(i) * own / clocks;
+  }
+  return clocks;
 }
 
 /// A block's way through its steps, in clocks.
@@ -67,20 +82,24 @@ struct Way {
   }
 
   Way(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
+    int threads = work.ofTask ? work.ofTask : work.threads;
     double all = work.total(&StepWork::l2Bytes), fromDram = work.dramBytes < all ? work.dramBytes / all : 1,
            seldom = work.warm ? 1 : fromDram + (1 - fromDram) * device.l2Latency / device.dramLatency;
     for (const StepWork &step : steps) {
       Pipes own = busyOf(step, device);
-      double most = *std::max_element(own.begin(), own.end()), chain = lengthOf(step.chain, device, work.threads),
+      double most = *std::max_element(own.begin(), own.end()), chain = lengthOf(step.chain, device, threads),
              stream = 0;
       // So many bytes are on their way, and each takes a latency.
       double inFlight = step.inFlight > 0 ? step.inFlight : work.inFlight;
       if (inFlight > 0)
         stream = (step.inFlight > 0 ? step.ringBytes : step.l2Bytes) *
                  (work.warm ? device.l2Latency : device.dramLatency) / inFlight;
+      // Of the warps each of the processor's four parts has some, which share its pipes.
+      int64_t warps = llvm::divideCeil(threads, 128);
       busy += most;
-      alone += std::max({most, chain, stream});
-      later += std::max({most, chain, stream * seldom});
+      double contended = sideBySide(warps, most / double(warps), chain);
+      alone += std::max(contended, stream);
+      later += std::max(contended, stream * seldom);
       layers += chain;
       for (unsigned i = 0; i < own.size(); ++i)
         this->pipes[i] += own[i];
@@ -94,7 +113,7 @@ double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) 
   int64_t together = 0;
   bool first = true;
   auto end = [&] {
-    clocks += std::max(busy, longest);
+    clocks += sideBySide(together, busy / double(together), longest);
     busy = longest = 0;
     together = 0;
     first = false;
@@ -102,7 +121,7 @@ double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) 
   for (const auto &[way, blocks] : ways)
     for (int64_t left = blocks; left;) {
       if (!first && !together && left >= resident) { // many rounds of the same
-        clocks += double(left / resident) * std::max(double(resident) * way.busy, way.later);
+        clocks += double(left / resident) * sideBySide(resident, way.busy, way.later);
         left %= resident;
         continue;
       }
@@ -130,6 +149,10 @@ llvm::StringRef boundName(Bound bound) {
 
 int64_t KernelWork::launched() const {
   return members == 1 ? blocks : tiles * int64_t(llvm::divideCeil(blocks / tiles, members));
+}
+
+int KernelWork::processors(const DeviceModel &device) const {
+  return cluster > 2 && device.clustered ? device.clustered : device.processors;
 }
 
 double KernelWork::total(double StepWork::*count) const {
@@ -160,6 +183,7 @@ KernelWork together(std::vector<KernelWork> parts) {
   for (const KernelWork &part : parts) {
     all.name += (all.name.empty() ? "" : " + ") + part.name;
     all.blocks += part.blocks;
+    all.cluster = std::max(all.cluster, part.cluster);
     all.threads = std::max(all.threads, part.threads);
     all.registers = std::max(all.registers, part.registers);
     all.sharedBytes = std::max(all.sharedBytes, part.sharedBytes);
@@ -197,9 +221,10 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
   p.resident = residentBlocks(limits, work.threads, work.registers, work.sharedBytes);
   if (p.resident == 0)
     return p;
+  int processors = work.processors(device);
   auto seconds = [&](double clocks) { return clocks / device.clock; };
-  p.waves = double(work.launched()) / (double(p.resident) * device.processors);
-  p.occupancy = std::min<double>(p.resident, llvm::divideCeil(work.launched(), device.processors)) *
+  p.waves = double(work.launched()) / (double(p.resident) * processors);
+  p.occupancy = std::min<double>(p.resident, llvm::divideCeil(work.launched(), processors)) *
                 llvm::alignTo(work.threads, 32) / limits.threadsPerProcessor;
 
   p.launch = device.launch;
@@ -209,7 +234,7 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
   std::vector<std::pair<Way, int64_t>> ways, lasts;
   int64_t blocks = 0, tiles = 0;
   auto share = [&](int64_t &before, int64_t more) {
-    int64_t own = llvm::divideCeil(before + more, device.processors) - llvm::divideCeil(before, device.processors);
+    int64_t own = llvm::divideCeil(before + more, processors) - llvm::divideCeil(before, processors);
     before += more;
     return own;
   };

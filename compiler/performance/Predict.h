@@ -16,7 +16,9 @@ namespace tutti {
 struct Chain {
   double l2 = 0;     ///< reads of global memory
   double shared = 0; ///< reads of shared memory, and shuffles
-  double fp32 = 0, mma = 0;
+  double fp32 = 0;   ///< plain operations: those of a warp, nearly each of which waits for the one before
+  double mma = 0;
+  double sharedBytes = 0; ///< that all of the block move at once, and nobody does anything else
   double barriers = 0, clusterBarriers = 0;
 };
 
@@ -47,7 +49,9 @@ struct KernelWork {
   /// Members that a launched block works on, one after the other; then it does `once` once, and `steps` for each.
   int64_t members = 1;
   bool persistent = false; ///< there may be several
+  int64_t cluster = 1;     ///< blocks that run at once on neighbouring processors
   int threads = 32, registers = 32;
+  int ofTask = 0; ///< threads that do the steps; 0: all
   int64_t sharedBytes = 0;
   bool registersEstimated = true;
   double flops = 0;     ///< two a multiply-add of the contractions, no padding
@@ -60,9 +64,10 @@ struct KernelWork {
   int64_t tiles = 0;
   std::vector<KernelWork> parts; ///< in the order of their blocks
 
-  int64_t launched() const;                    ///< blocks
-  double total(double StepWork::*count) const; ///< over all blocks
-  size_t layers() const;                       ///< of the longest part: steps that wait for each other
+  int64_t launched() const;                        ///< blocks
+  int processors(const DeviceModel &device) const; ///< that can have blocks of it
+  double total(double StepWork::*count) const;     ///< over all blocks
+  size_t layers() const;                           ///< of the longest part: steps that wait for each other
   llvm::ArrayRef<KernelWork> each() const { return parts.empty() ? llvm::ArrayRef(*this) : llvm::ArrayRef(parts); }
 };
 /// The launch of these at once.

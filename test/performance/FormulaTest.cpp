@@ -87,6 +87,41 @@ TEST(Formula, MoreWorkNeverTakesLess) {
   EXPECT_GT(predict(deeper, device).seconds, alone);
 }
 
+// Blocks and warps that share a pipe wait for each other's turns: more than the longest alone, and than the pipe needs,
+// and less than one after the other.
+TEST(Formula, SideBySideTakesMoreThanEither) {
+  const DeviceModel &device = *findDeviceModel("H200");
+  KernelWork w;
+  w.threads = 128;
+  StepWork step{.what = "half of it busy"};
+  step.chain.fp32 = 10000;
+  step.integer = 10000 * DeviceModel::fp32Latency / 2 * DeviceModel::integer;
+  w.steps = {step};
+  auto body = [&](int64_t blocks) {
+    w.blocks = blocks * device.processors;
+    Prediction p = predict(w, device);
+    return (p.seconds - p.launch - p.firstByte) * device.clock;
+  };
+  double alone = body(1), two = body(2), four = body(4);
+  EXPECT_EQ(alone, 10000 * DeviceModel::fp32Latency);
+  EXPECT_DOUBLE_EQ(two, 1.25 * alone); // half of the time the other one is there half as long
+  EXPECT_GT(four, 4 * alone / 2);
+  EXPECT_LT(four, 4 * alone);
+}
+
+TEST(Formula, ClustersFindRoomOnFewerProcessors) {
+  const DeviceModel &device = *findDeviceModel("H200");
+  KernelWork w = layers(128, 3);
+  w.sharedBytes = 200 << 10;
+  double before = predict(w, device).seconds;
+  w.cluster = 2;
+  EXPECT_EQ(predict(w, device).seconds, before);
+  w.cluster = 4;
+  EXPECT_GT(predict(w, device).seconds, 1.5 * before); // eight blocks wait for a second round
+  w.blocks = 120;
+  EXPECT_LE(predict(w, device).seconds, before);
+}
+
 TEST(Formula, TheBoundIsThePipeThatIsBusiest) {
   const DeviceModel &device = *findDeviceModel("A100");
   KernelWork w = layers(5000, 3);
