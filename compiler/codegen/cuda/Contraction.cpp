@@ -57,6 +57,14 @@ bool Contraction::copiesRows(const Steps &steps) {
 
 int64_t Contraction::copiedStride() const { return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4); }
 
+/// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 68 of a warpgroup's
+/// thread, 52 of others, so that two blocks still share a processor.
+int64_t Contraction::copiesAtOnce(const CudaGeometry &g) const {
+  int64_t unit = K % 4 == 0 ? 4 : 1, most = (g.wide ? 68 : 52) / unit;
+  int64_t own = llvm::divideCeil(g.rows * (K / unit), g.threads);
+  return llvm::divideCeil(own, llvm::divideCeil(own, most));
+}
+
 int64_t Contraction::wordBytes() const {
   return product == NumericsProduct::bf16 || product == NumericsProduct::f16 ? 2 : 4;
 }

@@ -29,6 +29,8 @@ struct Contraction {
   /// Elements from one of the copied rows to the next, and bytes of a row.
   int64_t copiedStride() const;
   int64_t copiedBytes() const { return copiedStride() * (onTensorCores() ? 2 : 4); }
+  /// Of rows that become 16-bit rows: how many elements, or fours of them, a thread reads before it stores the first.
+  int64_t copiesAtOnce(const CudaGeometry &geometry) const;
   int64_t panels() const; ///< of up to 32 columns
   /// That a block takes of its ring.
   int64_t stages(const CudaGeometry &geometry) const;

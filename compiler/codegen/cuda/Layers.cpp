@@ -96,15 +96,6 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
                  k.geometry.handoverOffset(), chosenOf(0, bytes));
 }
 
-/// Of rows that become 16-bit rows: how many elements, or fours of them, a thread reads before it stores the first. It
-/// waits as long for many as for one, and there are no sums yet, whose registers it takes: 68 of a warpgroup's thread,
-/// 52 of others, so that two blocks still share a processor.
-static int64_t copiesAtOnce(const CudaGeometry &g, int64_t K) {
-  int64_t unit = K % 4 == 0 ? 4 : 1, most = (g.wide ? 68 : 52) / unit;
-  int64_t own = llvm::divideCeil(g.rows * (K / unit), g.threads);
-  return llvm::divideCeil(own, llvm::divideCeil(own, most));
-}
-
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
 /// copied once.
 struct Copy {
@@ -120,7 +111,7 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
     copy.text = formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
                         numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
                         numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
-                        globalRows(k, c), copiesAtOnce(k.geometry, c.K))
+                        globalRows(k, c), c.copiesAtOnce(k.geometry))
                     .str();
     if (copy.once)
       copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
