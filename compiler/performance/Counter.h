@@ -17,20 +17,20 @@ namespace tutti {
 /// What reading one element of a value takes of a lane.
 struct Reading {
   double fp32 = 0, integer = 0, special = 0, fp64 = 0, moves = 0;
-  double depth = 0, waits = 0; ///< plain operations, and loads, that wait for each other
+  double waits = 0, far = 0; ///< loads that wait for each other; of what is in global memory the first ones
 
   Reading &operator+=(const Reading &other) {
     fp32 += other.fp32, integer += other.integer, special += other.special, fp64 += other.fp64, moves += other.moves;
-    depth += other.depth, waits = std::max(waits, other.waits);
+    waits = std::max(waits, other.waits), far = std::max(far, other.far);
     return *this;
   }
-  Reading times(double n) const {
-    return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, depth * n, waits * n};
-  }
-  /// A map's own code: the functions are chains of fma, so hardly an operation does not wait for the one before.
-  static Reading of(ScalarWork own) {
-    return {own.fp32, own.integer, own.special, own.fp64, 0, own.fp32 + own.integer + own.fp64, 0};
-  }
+  Reading times(double n) const { return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, waits * n, far}; }
+  static Reading of(ScalarWork own) { return {own.fp32, own.integer, own.special, own.fp64}; }
+  /// What is neither a product nor a function: half of it are moves and multiplications, which IMAD does beside fma.
+  static Reading plain(double n) { return {.fp32 = n / 2, .integer = n / 2}; }
+  /// As a warp goes through them, in latencies of a plain one: nearly each waits for the one before, and a special
+  /// function takes two, as its units have a quarter of 16 lanes for a warp.
+  double inTurn() const { return fp32 + integer + 2 * special + fp64 + moves; }
 };
 
 class Counter {
@@ -53,8 +53,8 @@ private:
   StepWork *step = nullptr;          ///< that is being counted
   double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
 
-  double instructionsOf(const StepWork &one) const;
   StepWork &once(); ///< what a block does before its members' steps
+  void countBegin();
   double product(llvm::ArrayRef<Size> of);
   /// Terms of each of a contraction's sums.
   double termsOf(ContractOp op);
@@ -82,27 +82,49 @@ private:
   /// What all rows of a column share goes to `ofColumn`. `access`: of the kernel's space.
   Reading throughRegisters(mlir::Value value, mlir::Value sums, mlir::AffineMap access, Reading &ofColumn);
   void add(double elements, const Reading &one);
+  /// `each` of these one after the other by each warp.
+  void addToAll(double each, const Reading &one);
   /// `elements` of a value, computed and stored, by all threads.
   void countElements(double elements, const Reading &one, mlir::Value stored);
 
+  void countZeros(double columns);
+  double rounding(double together);
+
   // Contractions, in Products.cpp.
-  struct Share {
-    double panels = 0, tiles = 0, made = 0; ///< of a block: panels or parts of them, their tiles, and those multiplied
-    double visits = 0; ///< of warps that read its rows: one for all panels that a warp has in a pass
-    double uneven = 1; ///< the busiest of the processor's four parts has so many times its share
-  };
-  Share shareOf(Contraction c);
   void countContraction(const Step &of);
   void countProduct(const Step &of); ///< of two values
-  void countPanels(Contraction c);
-  void countPanels(Contraction c, int64_t panels); ///< of a width
-  void countFragments(Contraction c, Share own);
-  void countLast(Contraction c, const rt::PanelBlock &block);
+  double countPanels(Contraction c);
+  double countPanels(Contraction c, int64_t panels); ///< of a width
+  double countLast(Contraction c, const rt::PanelBlock &block);
   static bool keepsWeights(Contraction c);
   static double rowsAtOnce(Contraction c); ///< of those that multiply by fma
   double rowLoads(Contraction c);
   bool copiesRows(Contraction c); ///< to shared memory first
-  void countEnd(const Step &of, double columns, bool fragments = false);
+  /// Of so many elements, of which a lane has `each`.
+  void countEnd(const Step &of, double elements, double each, bool fragments = false);
+
+  // On tensor cores, in Fragments.cpp.
+  struct Part {
+    double panels = 0, tiles = 0; ///< panels or parts of them, and their tiles
+    double made = 0;              ///< tiles that are multiplied
+    double visits = 0;            ///< times that rows are read: once for all panels of a pass
+  };
+  struct Share {
+    Part all, busiest; ///< of the warps that have the same rows and k together, and of the one that has most
+    double tiles = 0;  ///< of the block
+    double uneven = 1; ///< the busiest of the processor's four parts has so many times its share
+  };
+  Share shareOf(Contraction c);
+  double warpRows(); ///< of the block's rows of warps those that have any
+  void countFragments(Contraction c, const Share &own);
+  void countCopiedRows(Contraction c);
+  bool liesInHalves(Contraction c);
+  Reading ofGroup(Contraction c, const Part &part);
+  void countWaits(Contraction c, const Share &own);
+  void countRing(Contraction c, double bytes, bool streams);
+  void countSlices(Contraction c);
+  void countFragmentsEnd(const Step &of, const Share &own);
+  bool readsColumnsLater();
 
   void countRows(const Step &of);
   void countScatter(ScatterOp op);

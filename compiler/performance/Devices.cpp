@@ -33,7 +33,8 @@ namespace tutti {
 // to
 //     1.98 GHz and long tensor kernels below 1.83.
 // clustered: a cluster's processors are of one GPC, and not all of a GPC's are a multiple of four or eight: 120 of 132
-//     [I, Q]; of clusters of four Nsight Compute, too, says that an H200 has room for 30. Of the B200 nothing is published.
+//     [I, Q]; of clusters of four Nsight Compute, too, says that an H200 has room for 30. Of the B200 nothing is
+//     published.
 // fp32, fp64 [G].
 // tf32, half [W] on sm_80 and sm_89: the dense peak is mma.sync's (GeForce: half the rate when sums are float32).
 //     sm_90: 1024 and 2048 (wide) of wgmma, of which mma.sync reaches 62.9 % [L]. sm_100: no published rate;

@@ -24,8 +24,18 @@ static ScalarWork countSpecial(Operation *op) {
       .Default([](Operation *) { return ScalarWork{.special = 1}; });
 }
 
+/// A comparison of floats of which one is chosen: with its selection a minimum or maximum, one instruction.
+static bool isOfMinimum(Operation *op) {
+  auto compare = dyn_cast<arith::CmpFOp>(op);
+  if (!compare || !compare->hasOneUse())
+    return false;
+  auto select = dyn_cast<arith::SelectOp>(*compare->user_begin());
+  return select && (select.getTrueValue() == compare.getLhs() || select.getTrueValue() == compare.getRhs()) &&
+         (select.getFalseValue() == compare.getLhs() || select.getFalseValue() == compare.getRhs());
+}
+
 static void count(Operation *op, ScalarWork &work, Precision precision) {
-  if (isa<scf::IfOp>(op)) // a math function's long way, which most arguments do not take
+  if (isa<scf::IfOp>(op) || isOfMinimum(op)) // the first: a math function's long way, which most arguments do not take
     return;
   if (!approximation(op, precision).empty()) {
     ScalarWork own = countSpecial(op);

@@ -2,6 +2,7 @@
 // Counting a kernel, step by step, as the skeletons of codegen/cuda/device run it. Blocks are counted as if their tiles
 // were full.
 #include "Counter.h"
+#include "dialects/tutti/Module.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
 
@@ -24,15 +25,23 @@ KernelWork countKernel(plan::KernelOp kernel, const CudaGeometry &geometry, cons
   return Counter(kernel, geometry, sizes).count();
 }
 
+/// Instructions of a warp, as NVRTC 13 prints them for sm_90a: of a block's begin, with a ring and without, and of each
+/// member's; to find the first of the elements that threads make one by one.
+constexpr double perRingsBegin = 85, perBegin = 65, perMembersBegin = 30, perElements = 40;
+/// Zeros that make a row of 16-bit floats whole groups of 16; a bfloat16 by itself, of which two are one instruction.
+constexpr double perZeros = 40, perZero = 2.5, perRounded = 6;
+
 KernelWork Counter::count() {
   rowsInAll = product(steps.form.rows);
   rows = std::min<double>(double(geometry.rows), rowsInAll);
   work.name = kernel.getSymName().str();
   work.threads = int(geometry.blockThreads());
+  work.ofTask = int(geometry.threads);
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
   work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
   work.persistent = geometry.persistent;
+  work.cluster = geometry.cluster;
   // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts
   // so many warps.
   int64_t warps = llvm::alignTo(geometry.residentBlocks * llvm::divideCeil(geometry.blockThreads(), 32), 4);
@@ -52,28 +61,24 @@ KernelWork Counter::count() {
     step->chain.barriers += geometry.cluster == 1 || hands || own;
     step->chain.clusterBarriers += geometry.cluster > 1 && !own;
   }
-  if (geometry.warpRows) {
-    // A block begins with some 320 instructions a warp, as NVRTC 13 prints them for sm_90a, and reads one after the
-    // other its member's tables and what they name.
-    StepWork &first = geometry.persistent ? once() : work.steps.front();
-    first.integer += 160 * double(geometry.threads), first.fp32 += 160 * double(geometry.threads);
-    first.chain.l2 += 2;
-    for (auto *steps : {&work.once, &work.steps})
-      for (StepWork &one : *steps)
-        one.chain.fp32 = std::max(one.chain.fp32, instructionsOf(one));
-  }
+  countBegin();
   countHeads();
   return std::move(work);
 }
 
-/// Of a warp, in a step. Few of those around the products do not wait for the one before, so a warp takes a latency for
-/// each, and two for a special function, of which a warp's has a quarter of the lanes of 16: with so few warps on a
-/// processor nobody else's fill the gaps.
-double Counter::instructionsOf(const StepWork &one) const {
-  bool tensor = one.product != NumericsProduct::fma && !one.wide,
-       half = one.product != NumericsProduct::tf32x3 && one.product != NumericsProduct::tf32;
-  double mma = tensor ? one.products * (one.product == NumericsProduct::tf32x3 ? 3 : 1) / (half ? 2048 : 1024) * 32 : 0;
-  return (mma + one.fp32 + one.integer + 2 * one.special + one.fp64 + one.moves) / double(geometry.threads);
+/// A block's begin, which reads its member's tables, and that of each member. A block with a ring also waits for what
+/// the tables name, and, as it is one of few on its processor, for parameters and code, which no cache there has.
+void Counter::countBegin() {
+  if (work.steps.empty()) // heads alone
+    begin("begin");
+  step = &work.steps.front();
+  if (geometry.persistent) {
+    addToAll(1, Reading::plain(perMembersBegin));
+    step->chain.l2 += geometry.keepsAddresses;
+    step = &once();
+  }
+  addToAll(1, Reading::plain(geometry.warpRows ? perRingsBegin : perBegin));
+  step->chain.l2 += geometry.warpRows ? 4 : 1;
 }
 
 StepWork &Counter::once() {
@@ -165,9 +170,10 @@ Reading Counter::reading(Value value, bool neighbours) {
   auto place = steps.places.find(value);
   if (place == steps.places.end())
     return computing(value);
-  if (place->second.kind != Place::scratch)
+  bool isFar = place->second.kind != Place::scratch;
+  if (isFar)
     touch(value, neighbours);
-  return {.integer = 2, .moves = 1, .waits = 1}; // with its address
+  return {.integer = 2, .moves = 1, .waits = 1, .far = double(isFar)}; // with its address
 }
 
 Reading Counter::computing(Value value) {
@@ -191,14 +197,14 @@ Reading Counter::computing(Value value) {
   if (auto gather = dyn_cast<GatherOp>(op)) {
     all += reading(gather.getIndices());
     all += reading(gather.getX());
-    all.integer += 8, all.depth += 8, all.waits += 1;
+    all.integer += 8, all.waits += 1;
     return all;
   }
   if (auto contract = dyn_cast<ContractOp>(op)) {
     llvm::SaveAndRestore terms(readers, readers * termsOf(contract));
     all += reading(contract.getLhs());
     all += reading(contract.getRhs());
-    all += {.fp32 = 1, .integer = 2, .depth = 1}; // the fma, and the loop
+    all += {.fp32 = 1, .integer = 2}; // the fma, and the loop
     return all.times(termsOf(contract));
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -208,17 +214,17 @@ Reading Counter::computing(Value value) {
       terms *= double(valueOf(own[axis], sizes));
     llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(reduce.getX());
-    all += {.fp32 = 1, .integer = 2, .depth = 1};
+    all += {.fp32 = 1, .integer = 2};
     return all.times(terms);
   }
   if (auto arg = dyn_cast<ArgOp>(op)) {
     double terms = double(valueOf(getSizes(typeOf(arg.getX()))[arg.getAxis()], sizes));
     llvm::SaveAndRestore inAll(readers, readers * terms);
     all += reading(arg.getX());
-    all += {.fp32 = 1, .integer = 7, .depth = 1}; // the key, and the comparison
+    all += {.fp32 = 1, .integer = 7}; // the key, and the comparison
     return all.times(terms);
   }
-  return {.integer = 1, .depth = 1};
+  return {.integer = 1};
 }
 
 void Counter::add(double elements, const Reading &one) {
@@ -229,16 +235,42 @@ void Counter::add(double elements, const Reading &one) {
   step->moves += elements * one.moves;
 }
 
+void Counter::addToAll(double each, const Reading &one) {
+  add(each * double(geometry.threads), one);
+  step->chain.fp32 += each * one.inTurn();
+}
+
 void Counter::countElements(double elements, const Reading &one, Value stored) {
   double each = std::ceil(elements / double(geometry.threads));
-  add(elements, one);
-  step->integer += elements * 6; // the loop, and row and column of the element
-  step->moves += elements;
-  step->sharedBytes += elements * 4 * (one.moves + 1);
-  step->chain.fp32 += each * (one.depth + 6);
+  Reading own = one;
+  Place place = steps.places.lookup(stored);
+  own += {.integer = 6 + (place.narrow ? rounding(1) : 0), .moves = 1}; // the loop, row and column, and its store
+  add(elements, own);
+  add(std::min(double(geometry.threads), std::ceil(elements / 32) * 32), Reading::plain(perElements));
+  step->sharedBytes += elements * 4 * own.moves;
+  step->chain.fp32 += perElements + each * own.inTurn();
   step->chain.shared += each * one.waits;
-  if (steps.places.lookup(stored).kind == Place::result)
+  step->chain.l2 += one.far; // the first time, then they are in L1
+  if (place.narrow)
+    countZeros(double(valueOf(RowForm::of(typeOf(stored)).columns, sizes)));
+  if (place.kind == Place::result)
     step->l2Bytes += bytesOfBlock(stored);
+}
+
+/// Of rows of 16-bit floats with so many columns, a thread a row's.
+void Counter::countZeros(double columns) {
+  double zeros = std::ceil(columns / 16) * 16 - columns;
+  if (zeros == 0)
+    return;
+  Reading ofRow = Reading::plain(perZeros + perZero * zeros);
+  add(std::ceil(rows / 32) * 32, ofRow);
+  step->chain.fp32 += ofRow.inTurn();
+}
+
+/// To round an element for a row of 16-bit floats, of which so many are stored at once.
+double Counter::rounding(double together) {
+  bool alone = getPrecision(kernel->getParentOfType<ModuleOp>()) == Precision::bf16 && together == 1;
+  return alone ? perRounded : 1 / std::min(2.0, together);
 }
 
 namespace {
@@ -281,12 +313,12 @@ void Counter::countRows(const Step &of) {
     auto [passes, trees, keys] = phaseOf(op, each);
     known.clear();
     Reading one = reading(x);
-    add(lanes * each * passes, one);
-    step->fp32 += lanes * (each * passes + 4 * trees);
-    step->integer += lanes * (each * passes * (3 + keys) + 4 * 2 * trees);
-    step->moves += lanes * 4 * trees;
+    Reading tree = {.fp32 = 4, .integer = 8, .moves = 4};
     step->sharedBytes += lanes * 4 * (each * passes * one.moves + 4 * trees);
-    step->chain.fp32 += rounds * passes * (one.depth + each) + rounds * 4 * trees;
+    one += {.fp32 = 1, .integer = 3 + keys};
+    add(lanes * each * passes, one);
+    add(lanes * trees, tree);
+    step->chain.fp32 += rounds * (each * passes * one.inTurn() + trees * tree.inTurn());
     step->chain.shared += rounds * (passes * one.waits + 4 * trees);
   }
 }
@@ -301,12 +333,12 @@ void Counter::countScatter(ScatterOp op) {
   double updates = columnsOf(op.getUpdates());
   Reading one = reading(op.getIndices());
   one += reading(op.getUpdates());
-  one += {.fp32 = 1, .integer = 10, .moves = 2, .depth = 10, .waits = 2};
+  one += {.fp32 = 1, .integer = 10, .moves = 2, .waits = 2};
   add(rows * updates, one);
   step->sharedBytes += rows * updates * 4 * one.moves;
   double width = double(op.getWidth().value_or(1));
   double each = std::ceil(rows * width / double(geometry.threads)) * updates / width;
-  step->chain.fp32 += each * one.depth;
+  step->chain.fp32 += each * one.inTurn();
   step->chain.shared += each * one.waits;
   step->chain.barriers += 1;
 }
@@ -347,8 +379,7 @@ void Counter::countHeads() {
       reads = terms;
     begin("head " + stringifyHeadKind(kind));
     step->l2Bytes = rows * columns * count * 4 + elements * 4;
-    countElements(elements, {.fp32 = terms, .integer = 3 * reads, .special = 1, .moves = reads, .depth = terms},
-                  Value());
+    countElements(elements, {.fp32 = terms, .integer = 3 * reads, .special = 1, .moves = reads}, Value());
     // The members' values are loaded a few at a time, from the L2 cache: other processors wrote them.
     step->chain.l2 = std::ceil(elements / double(geometry.threads)) * std::ceil(count / 4);
   }

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counting contractions on tensor cores as device/tensor.cuh, device/wide.cuh and the rings do them.
+//
+// Instructions that are no product's and no element's were counted in what NVRTC 13 prints for sm_90a of the kernels of
+// the workloads in benchmarks/, loop by loop (docs/performance-model.md, "What is counted").
+#include "Counter.h"
+#include "Device.h"
+#include "passes/analysis/Numerics.h"
+
+#include "llvm/Support/SaveAndRestore.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Of each warp. A pass: its panels are looked up, sums begin as zeros, and of three products each is looked at whether
+/// it is finite; a stage: it is waited for, and left; a run of neighbouring columns: its bounds, and what is read of
+/// it.
+constexpr double perPass = 120, perSum = 2, perPassOfThree = 160, perSumOfThree = 3.5, perStage = 28, perRun = 20;
+/// To ask for a stage: by the one warp that does, by each that copies rows, by each of a cluster, which asks for some
+/// of it. Where there is no producer each warp looks up what the next stage and the next pass are.
+constexpr double perAsking = 60, perCopying = 30, perAskingOfCluster = 120, perNextStage = 38, perNextPass = 48;
+/// Four elements of a row, where the kernel has a K that is no multiple of 32: some may lie past it.
+constexpr double perPartialFour = 7;
+/// A warpgroup's instruction of 16 k: descriptors, fences, and the registers that it may not overwrite.
+constexpr double perWideGroup = 25;
+/// Rows of an input to 16 bits: per four elements, or per one where K is no multiple of four.
+constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10;
+
+/// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
+/// device/product.cuh as NVRTC 13 prints it for sm_90. Two 16-bit elements share one; weights of 16 bits are stored as
+/// fragments want them.
+struct Conversion {
+  ScalarWork left, right;
+};
+static Conversion conversionOf(NumericsProduct product) {
+  switch (product) {
+  case NumericsProduct::tf32x3:
+    return {{.fp32 = 3}, {.fp32 = 3}};
+  case NumericsProduct::tf32:
+    return {{.fp32 = 1, .integer = 2}, {.fp32 = 1, .integer = 2}};
+  default:
+    return {{.integer = 0.5}, {}};
+  }
+}
+
+/// Clocks from one mma.sync of 16 x 8 x 16 halves, or 16 x 8 x 8 floats, to the next on a quarter of a processor: 4 at
+/// Hopper's peak, of which they reach 62.9 % (Devices.cpp, [L]). Other devices are taken to be alike.
+constexpr double mmaInterval = 4 / 0.629;
+/// Instructions of mma.sync for a tile of eight columns and 16 k.
+static double productsOf(NumericsProduct product) {
+  return product == NumericsProduct::tf32x3 ? 6 : product == NumericsProduct::tf32 ? 2 : 1;
+}
+
+double Counter::warpRows() {
+  double own = std::min<double>(double(geometry.warpRows), std::ceil(rows / double(16 * geometry.rowTiles)));
+  return geometry.wide ? std::ceil(own / 4) * 4 : own; // a warpgroup is never a part of one
+}
+
+/// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
+Counter::Share Counter::shareOf(Contraction c) {
+  Share share;
+  const CudaGeometry &g = geometry;
+  std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
+  int64_t passPanels = g.warpColumns * g.warpPanels, count = int64_t(panels.size());
+  int rowsOfWarps = int(std::min<double>(double(g.warpRows), std::ceil(rows / double(16 * g.rowTiles))));
+  // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
+  int64_t widest = 1;
+  for (const Step &other : steps.steps)
+    if (other.contraction && Contraction(other.contraction).onTensorCores())
+      widest = std::max(
+          widest,
+          std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(Contraction(other.contraction).N, 8)))));
+  int64_t most = 4 / g.panelWarps; // of a panel's tiles, that a warp has
+  double parts[4] = {}, all = 0;
+  std::vector<Part> warps(size_t(g.warpColumns * g.panelWarps)); // of those that have the same rows and k
+  for (int64_t from = 0; from < count; from += passPanels * g.cluster)
+    for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
+      share.tiles += double(panels[from + i].tiles);
+      for (int of = 0; of < g.panelWarps && of * most < int64_t(panels[from + i].tiles); ++of) {
+        int64_t column = g.wide ? i / g.warpPanels : i % g.warpColumns;
+        bool isFirst = g.wide ? i % g.warpPanels == 0 : i < g.warpColumns;
+        Part &warp = warps[size_t(column * g.panelWarps + of)];
+        warp.panels += 1, warp.visits += isFirst;
+        warp.tiles += double(std::min(int64_t(panels[from + i].tiles) - of * most, most));
+        warp.made += g.wide ? double(panels[from + i].tiles) : double(std::min(widest, most));
+        // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; of the processor's
+        // parts, warp w is on w % 4.
+        for (int row = 0; row < rowsOfWarps; ++row)
+          for (int slice = 0; slice < g.slices; ++slice) {
+            int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows),
+                place = int(i + g.warpColumns - shift) % g.warpColumns;
+            parts[(((row * g.warpColumns + place) * g.panelWarps + of) * g.slices + slice) % 4] += 1, all += 1;
+          }
+      }
+    }
+  for (const Part &warp : warps) {
+    share.all.panels += warp.panels, share.all.visits += warp.visits;
+    share.all.tiles += warp.tiles, share.all.made += warp.made;
+    if (warp.made > share.busiest.made)
+      share.busiest = warp;
+  }
+  share.uneven = *std::max_element(parts, parts + 4) * 4 / all;
+  return share;
+}
+
+/// device/rows.cuh: rows of an input as 16-bit floats, by all threads; each asks for some elements before it stores the
+/// first.
+void Counter::countCopiedRows(Contraction c) {
+  double elements = rows * double(c.K), unit = c.K % 4 == 0 ? 4 : 1;
+  double own = std::ceil(double(geometry.rows) * double(c.K) / unit / double(geometry.threads)),
+         rounds = std::ceil(own / double(c.copiesAtOnce(geometry)));
+  // All of a block's members have the rows of one input in common.
+  bool isShared = geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
+  llvm::SaveAndRestore mine(step, isShared ? &once() : step);
+  addToAll(1, Reading::plain(perNarrowing));
+  Reading one = Reading::plain(unit == 4 ? perNarrowedFour - 2 : perNarrowed - 2);
+  one.moves = 2;
+  add(elements / unit, one);
+  step->chain.fp32 += own * one.inTurn();
+  countZeros(double(c.K));
+  step->chain.l2 += rounds;
+  step->chain.barriers += 1;
+  step->sharedBytes += elements * 2;
+  step->l2Bytes += elements * 4;
+}
+
+/// Its rows lie in shared memory as fragments want them.
+bool Counter::liesInHalves(Contraction c) {
+  return steps.places.lookup(c.op.getLhs()).narrow || (geometry.copyOffset >= 0 && c.copiesRows(steps));
+}
+
+/// What a warp that has these panels does for 16 k of them, but for the products.
+Reading Counter::ofGroup(Contraction c, const Part &part) {
+  bool halves = c.wordBytes() == 2, chunks = step->product == NumericsProduct::tf32x3;
+  double m = double(geometry.rowTiles), rowReads = part.visits * m;
+  if (geometry.wide)
+    return {.integer = part.visits * perWideGroup, .moves = rowReads};
+  Conversion each = conversionOf(step->product);
+  bool inHalves = liesInHalves(c);
+  if (inHalves)
+    each.left = {};
+  double words = halves ? 2 : 4, rowElements = rowReads * 8, weightElements = part.made * 4;
+  Reading one;
+  one.moves = rowReads * (inHalves ? 1 : halves ? 4 : 2) + part.made * words / 4;
+  one.fp32 = rowElements * each.left.fp32 + weightElements * each.right.fp32;
+  one.integer = rowElements * each.left.integer + weightElements * each.right.integer;
+  one.integer += part.visits + part.panels * words / 2; // addresses
+  if (chunks)                                           // a group is added up by itself, and then the pair of groups
+    one.fp32 += part.made * m * 4;
+  bool partial = llvm::any_of(steps.steps, [](const Step &other) {
+    return other.contraction && isPanels(other.contraction) && Contraction(other.contraction).onTensorCores() &&
+           Contraction(other.contraction).K % 32 != 0;
+  });
+  if (partial && !inHalves)
+    one += Reading::plain(rowReads * 2 * perPartialFour);
+  return one;
+}
+
+/// tensor.cuh: a grid of warps, each with 16 rowTiles rows and a panel of up to four tiles of eight columns; a stage of
+/// the ring has 32 k of a pass's panels for each slice.
+void Counter::countFragments(Contraction c, const Share &own) {
+  const CudaGeometry &g = geometry;
+  double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(g)), m = double(g.rowTiles);
+  double passes = stages / std::ceil(double(c.K) / double(g.stageK()));
+  bool chunks = step->product == NumericsProduct::tf32x3, streams = c.streamsRows(steps, g);
+  if (g.copyOffset >= 0 && c.copiesRows(steps))
+    countCopiedRows(c);
+
+  // Each row of warps reads all weights, and each warp that has panels all of its rows. A slice has its share of the
+  // pairs of groups.
+  double lanes = warpRows() * groups * 32, ofWarp = std::ceil(double(c.K) / double(32 * g.slices)) * 2;
+  step->products += warpRows() * 16 * m * groups * 16 * own.all.made * 8;
+  step->uneven = own.uneven;
+  add(lanes, ofGroup(c, own.all));
+  double mma = g.wide ? own.busiest.visits : own.busiest.made * m * productsOf(step->product);
+  double chain = std::min(ofWarp, groups) * (ofGroup(c, own.busiest).inTurn() + mma);
+  // Of a warpgroup the tensor cores read the weights themselves, once for four warps.
+  bool inHalves = liesInHalves(c);
+  double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
+  step->sharedBytes += lanes * (own.all.visits * 2 * m * (inHalves ? 8 : 16) + own.all.made * words * (g.wide ? 1 : 4));
+  // Half a stage is read while the half before is multiplied, which takes four clocks for each tile of 16 x 8 x 16.
+  if (g.wide)
+    chain = std::max(chain, groups * own.busiest.made * 4 / DeviceModel::fp32Latency);
+  step->chain.fp32 += chain;
+
+  double sums = g.slices > 1 ? 4 * m * 4 / double(g.slices) : own.busiest.made / passes * m * 4;
+  addToAll(passes, Reading::plain(chunks ? perPassOfThree + perSumOfThree * sums : perPass + perSum * sums));
+  addToAll(stages, Reading::plain(perStage));
+  if (!g.keepsAddresses) // of what is read of a pass' columns
+    step->chain.l2 += passes;
+  countRing(c, groups * 16 * own.tiles * 8 * double(c.wordBytes()), streams);
+
+  countWaits(c, own);
+  if (g.slices > 1)
+    countSlices(c);
+}
+
+/// A stage: all wait for it and read its first fragments. The last products of a pass are waited for.
+void Counter::countWaits(Contraction c, const Share &own) {
+  const CudaGeometry &g = geometry;
+  double stages = double(c.stages(g)), passes = stages / std::ceil(double(c.K) / double(g.stageK()));
+  bool chunks = step->product == NumericsProduct::tf32x3, streams = c.streamsRows(steps, g);
+  step->chain.shared += stages;
+  bool inShared = streams || liesInHalves(c) || steps.places.lookup(c.op.getLhs()).kind == Place::scratch;
+  if (c.readsInput(steps, g) && !streams) // a pass begins with a wait for its first rows
+    step->chain.l2 += passes;
+  else
+    (inShared ? step->chain.shared : step->chain.l2) += stages;
+  if (g.wide) {
+    step->chain.mma += passes;
+    return;
+  }
+  // Products of other sums stand between two of one sum: tiles, rows, and of chunks the other group. The groups of a
+  // pair are sums of their own where there are chunks, else they are one chain.
+  double pairs = passes * std::ceil(double(c.K) / double(32 * g.slices));
+  double ofPair = chunks ? 6 : 2 * productsOf(step->product);
+  double between = own.all.made / own.all.panels * double(g.rowTiles) * (chunks ? 2 : 1) - 1;
+  step->chain.mma += pairs * ofPair * std::max(0.0, 1 - between * mmaInterval / DeviceModel::mmaLatency);
+}
+
+/// The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
+/// next. Copies in bulk are asked for by one warp, in clusters by all, rows by cp.async of all threads, or of a
+/// producer.
+void Counter::countRing(Contraction c, double bytes, bool streams) {
+  const CudaGeometry &g = geometry;
+  double stages = double(c.stages(g)), passes = stages / std::ceil(double(c.K) / double(g.stageK()));
+  double streamed = streams ? passes * rows * double(c.K) * 4 : 0, all = bytes + streamed;
+  step->l2Bytes += all;
+  step->sharedBytes += all;
+  step->ringBytes = all;
+  // In bulk without a producer the stage that is asked for is one that was left a turn ago.
+  int64_t ahead = g.producerWarps ? 0 : g.bulkCopies ? 2 : 1;
+  step->inFlight = double(std::max<int64_t>(1, g.stages - ahead)) * all / stages;
+  if (c.readsInput(steps, g) && !streams) { // slices read them themselves, a stage ahead
+    double elements = rows * double(c.K), ofStage = rows * double(g.stageK());
+    step->l2Bytes += passes * elements * 4;
+    if (double ofRows = elements / ofStage; ofRows > step->ringBytes / step->inFlight) // the slower of two streams
+      step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
+  }
+  double rowCopies = streamed / double(4 * std::gcd(c.K, int64_t(4))); // of as many floats as are aligned
+  step->moves += rowCopies;
+  if (!g.bulkCopies) {
+    double copies = bytes / 16 + rowCopies, ofThread = copies / double(g.threads);
+    step->moves += bytes / 16;
+    addToAll(1, Reading::plain(ofThread * 10 + stages * 34));
+    step->chain.fp32 += ofThread;
+    step->chain.barriers += stages;
+  } else if (g.cluster > 1) {
+    addToAll(stages, Reading::plain(perAskingOfCluster));
+    step->chain.l2 += passes;
+  } else if (g.producerWarps) { // which nobody waits for as long as stages are there
+    add(32 * stages, Reading::plain(perAsking));
+    add(rowCopies, Reading::plain(perCopying / 4));
+  } else {
+    addToAll(stages, Reading::plain(perNextStage + perAsking / warps() + (streams ? perCopying : 0)));
+    addToAll(passes, Reading::plain(perNextPass));
+    step->chain.fp32 += rowCopies / double(g.threads);
+    step->chain.l2 += passes; // the weight's address
+  }
+}
+
+/// Slices' sums meet in shared memory: all of a stage are stored and then read, and nobody multiplies meanwhile. The
+/// rows that a slice has read ahead go from register to register four times, as NVRTC 13 has it.
+void Counter::countSlices(Contraction c) {
+  const CudaGeometry &g = geometry;
+  double stages = double(c.stages(g)), m = double(g.rowTiles);
+  Reading one = {.fp32 = m * 16, .moves = m * 8}; // of all slices' sums a warp's share
+  addToAll(stages, one);
+  addToAll(stages, Reading::plain(4 * 16 * m));
+  double bytes = double(g.threads) * one.moves * 16;
+  step->sharedBytes += stages * bytes;
+  step->chain.sharedBytes += stages * bytes;
+  step->chain.barriers += stages * 2 - 1; // the last time the layer's end follows
+  step->chain.shared += stages * 2;
+}
+
+/// The values that all rows of a column share and a contraction's endings read.
+static void columnsOf(Value value, Value sums, AffineMap access, llvm::DenseSet<Value> &found) {
+  auto map = value.getDefiningOp<MapOp>();
+  if (value == sums)
+    return;
+  if (!map || !isMadeOf(value, sums)) {
+    if (isOfColumn(access))
+      found.insert(value);
+    return;
+  }
+  for (auto [i, input] : llvm::enumerate(map.getInputs()))
+    columnsOf(input, sums, operandAccess(map, i, access), found);
+}
+
+/// What all rows of a column share is read before the products, and of a panel while the one before is stored, unless
+/// registers have no room for it, which is one of the kernel's layers for all (device/ending.cuh).
+bool Counter::readsColumnsLater() {
+  const CudaGeometry &g = geometry;
+  if (!g.wide && g.slices == 1 && (g.warpPanels > 1 || g.rowTiles > 2))
+    return true;
+  return llvm::any_of(steps.steps, [&](const Step &of) {
+    if (!of.contraction || !isPanels(of.contraction) || !Contraction(of.contraction).onTensorCores())
+      return false;
+    llvm::DenseSet<Value> found;
+    for (Value value : of.stores)
+      columnsOf(value, ContractOp(of.contraction).getResult(), ownRow(RowForm::of(typeOf(value)), kernel.getContext()),
+                found);
+    return found.size() > 2;
+  });
+}
+
+/// What follows the sums, from the registers, as fragments lie: of a panel a lane has two runs of neighbouring columns
+/// in each of its rows, also in rows past the last; of slices it has every so many pieces.
+void Counter::countFragmentsEnd(const Step &of, const Share &own) {
+  const CudaGeometry &g = geometry;
+  double each = own.busiest.tiles * double(g.rowTiles) * 4 / double(g.slices);
+  countEnd(of, warpRows() * own.all.tiles * double(g.rowTiles) * 4 * 32, each, /*fragments=*/true);
+  // Of many panels a whole one is made at a time.
+  double runs = g.slices > 1 || g.warpPanels >= 4 ? 1 : 2;
+  add(warpRows() * double(g.slices) * own.all.panels * runs * 32, Reading::plain(perRun));
+  step->chain.fp32 += own.busiest.panels * runs * perRun;
+  if (readsColumnsLater())
+    step->chain.l2 += own.busiest.panels * runs;
+}
+
+} // namespace tutti
