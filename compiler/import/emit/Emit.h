@@ -174,6 +174,7 @@ private:
   Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
   /// Whether indices are known to be at least 0 and less than `length`.
   bool isWithin(const Operand &x, int64_t length);
+  std::optional<Operand> gatherBelowTranspose(const Operand &x, const Operand &indices, int64_t axis);
   Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none
   // is.

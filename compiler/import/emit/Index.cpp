@@ -59,9 +59,29 @@ static std::optional<int64_t> evenStep(ArrayRef<int64_t> numbers) {
   return numbers[1] == numbers[0] ? std::nullopt : std::optional(numbers[1] - numbers[0]);
 }
 
+/// What is chosen along an axis of a transposed value is chosen of the value, and transposed: dynamo exports x[:,
+/// places] as a gather along the first axis between two transpositions, which are none then.
+std::optional<Operand> Emit::gatherBelowTranspose(const Operand &x, const Operand &given, int64_t axis) {
+  auto transpose = x.isValue() ? x.value().getDefiningOp<TransposeOp>() : TransposeOp();
+  if (!transpose || given.isRowNumbers())
+    return std::nullopt;
+  ArrayRef<int64_t> from = transpose.getPermutation();
+  int64_t more = given.rank() - 1, own = from[axis];
+  SmallVector<int64_t> back;
+  for (auto [i, source] : llvm::enumerate(from))
+    if (int64_t(i) == axis)
+      llvm::append_range(back, llvm::seq(own, own + given.rank()));
+    else
+      back.push_back(source < own ? source : source + more);
+  return this->transpose(gather(Operand(transpose.getX()), given, own), back);
+}
+
 Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64_t batch) {
   if (!x || !given)
     return Operand();
+  if (batch == 0)
+    if (std::optional<Operand> chosen = gatherBelowTranspose(x, given, axis))
+      return *chosen;
   if (x.isShape()) {
     std::optional<ShapeValue> places = given.asShape();
     ShapeValue value{{}, places && places->vector, x.element()};
