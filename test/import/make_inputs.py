@@ -362,10 +362,6 @@ case("expand-value", 13, [node("Unsqueeze", "x ax", "u"), node("Expand", "u s")]
 case("gather-scalar~gather", 13, [node("Gather", "x i", axis=1)], z, {"i": np.array(-2, np.int64)})
 case("gather-scalar~slice", 13, [node("Slice", "x s e ax", "a"), node("Squeeze", "a ax")], z, {"s": i64(4), "e": i64(5), "ax": i64(1)})
 case("gather-vector", 13, [node("Gather", "x i", axis=2)], z, {"i": i64(3, 0, -1)})
-case("gather-columns~gather", 18, [node("Gather", "x i", axis=2)], z, {"i": i64(3, 0, 2)})
-case("gather-columns~turned", 18, [node("Transpose", "x", "t", perm=[2, 0, 1]), node("GatherND", "t i", "g"), node("Transpose", "g", perm=[1, 2, 0])], z, {"i": i64(3, 0, 2).reshape(3, 1)})
-case("gather-columns~table", 18, [node("Transpose", "x", "t", perm=[2, 1, 0]), node("Gather", "t i", "g"), node("Reshape", "g s", "r"), node("Transpose", "r", perm=[2, 1, 0])], z,
-     {"i": i64(3, 0, 2).reshape(3, 1), "s": i64(3, 6, -1)})
 case("embedding", 13, [node("Gather", "v i", axis=0)], {"i": np.array([[1, 2, 0], [3, 3, 1]], np.int64)}, {"v": rng(4, 6)})
 case("shape-arithmetic", 15,
      [node("Shape", "x", "s"), node("Gather", "s zero", "n"), node("Shape", "x", "t", start=1, end=3),

@@ -43,6 +43,11 @@ def add_cases(case, node, rng, i64, f32):
          steps, shapes)
 
     # Choice by index.
+    turned = {"x": rng(2, 6, 4)}
+    case("gather-columns~gather", 18, [node("Gather", "x i", axis=2)], turned, {"i": i64(3, 0, 2)})
+    case("gather-columns~turned", 18, [node("Transpose", "x", "t", perm=[2, 0, 1]), node("GatherND", "t i", "g"), node("Transpose", "g", perm=[1, 2, 0])], turned, {"i": i64(3, 0, 2).reshape(3, 1)})
+    case("gather-turned-table", 18, [node("Transpose", "x", "t", perm=[2, 1, 0]), node("Gather", "t i", "g"), node("Reshape", "g s", "r"), node("Transpose", "r", perm=[2, 1, 0])], turned,
+         {"i": i64(3, 0, 2).reshape(3, 1), "s": i64(3, 6, -1)})
     case("gather-even~gather", 13, [node("Gather", "x i", axis=1)], z, {"i": i64(5, 3, 1)})
     case("gather-even~slice", 13, [node("Slice", "x s e ax st")], z, {"s": i64(-1), "e": i64(0), "ax": i64(1), "st": i64(-2)})
     chosen = np.array([[[1, -1, 0, 2]], [[5, 0, -6, 3]]], np.int64)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of transposed convolutions, as a product for each element of the image and sums of what lands at one place.
+// Import of transposed convolutions: as a convolution that makes all places of a step at once, or as a product for each
+// element of the image and sums of what lands at one place.
 #include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
@@ -150,6 +151,104 @@ static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> 
   return places;
 }
 
+/// Along an axis of the image the places of a step, which lie behind each other, are columns of one product: of the
+/// windows of all elements that land in it.
+class Steps {
+public:
+  WindowAxis windows;
+
+  /// Nothing where weights have gaps, or padding takes away whole steps.
+  static std::optional<Steps> of(const Spread &along) {
+    Steps steps(along);
+    return along.gap == 1 && steps.windows.before >= 0 ? std::optional(steps) : std::nullopt;
+  }
+  /// For each element of a window and each place of a step its weight; `length` where it has none.
+  SmallVector<int64_t> weights() const {
+    SmallVector<int64_t> all;
+    for (int64_t element = 0; element < windows.length; ++element)
+      for (int64_t place = 0; place < along.stride; ++place) {
+        int64_t weight = place + along.before - (element - windows.before) * along.stride;
+        all.push_back(weight >= 0 && weight < along.length ? weight : along.length);
+      }
+    return all;
+  }
+
+private:
+  Spread along;
+  explicit Steps(const Spread &along) : along(along) {
+    // Element i lands at i stride + j - before: of the first step those from the first to the last that reach a place.
+    auto floorOf = [&](int64_t x) { return x >= 0 ? x / along.stride : -((along.stride - 1 - x) / along.stride); };
+    int64_t first = floorOf(along.before - along.length + along.stride),
+            last = floorOf(along.stride - 1 + along.before);
+    windows = {along.size, last - first + 1, 1, int64_t(llvm::divideCeil(along.count, along.stride)), 1, -first};
+  }
+};
+
+/// The weights (channels, made, a, b ...) as [elements of a window channels, places of a step made], zeros where a
+/// place has no weight for an element.
+static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, ArrayRef<Steps> steps) {
+  size_t axes = spreads.size();
+  Sizes apart{w.sizes()[0], w.sizes()[1]};
+  Size elements(1), places(1);
+  SmallVector<int64_t> order;
+  for (size_t i = 0; w && i < axes; ++i) {
+    Sizes zero = w.sizes();
+    zero[i + 2] = Size(1);
+    w = e.concat({w, e.broadcast(e.scalar(0, w), zero)}, i + 2);
+    w = e.gather(w, e.list(steps[i].weights()), i + 2);
+    Size length(steps[i].windows.length), stride(spreads[i].stride);
+    apart.append({length, stride});
+    elements = *elements.times(length), places = *places.times(stride);
+    order.push_back(2 + 2 * i);
+  }
+  order.push_back(0);
+  for (size_t i = 0; i < axes; ++i)
+    order.push_back(3 + 2 * i);
+  order.push_back(1);
+  w = e.transpose(e.reshape(w, apart), order);
+  return e.reshape(w, {*elements.times(apart[0]), *places.times(apart[1])});
+}
+
+/// (rows, image, made) by steps, with the bias.
+static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const Operand &bias,
+                              ArrayRef<Spread> spreads, ArrayRef<Steps> steps) {
+  SmallVector<WindowAxis> windows;
+  int64_t work = 1;
+  bool overflows = false;
+  for (const Steps &along : steps) {
+    windows.push_back(along.windows);
+    overflows |= llvm::MulOverflow(work, along.windows.count * along.windows.length, work);
+  }
+  if (!e.affords(overflows ? INT64_MAX : work))
+    return Operand();
+  Operand y = e.contract(e.windows(channelsLast(e, x), windows), weightsOfSteps(e, w, spreads, steps), "bsk,kn->bsn");
+  if (y && bias) {
+    Size made = w.sizes()[1], columns = y.sizes().back();
+    y = e.add(y, e.reshape(e.broadcast(bias, {*columns.dividedBy(made), made}), {columns}));
+  }
+  if (!y)
+    return y;
+  // (rows, windows along a, b ..., places of a step along a, b ..., made)
+  size_t axes = spreads.size();
+  Sizes apart{y.sizes()[0]}, together{y.sizes()[0]};
+  SmallVector<int64_t> order{0};
+  Size places(1);
+  for (size_t i = 0; i < axes; ++i) {
+    apart.push_back(Size(windows[i].count));
+    together.push_back(Size(windows[i].count * spreads[i].stride));
+    order.append({int64_t(1 + i), int64_t(1 + axes + i)});
+    places = *places.times(Size(spreads[i].count));
+  }
+  for (const Spread &along : spreads)
+    apart.push_back(Size(along.stride));
+  order.push_back(1 + 2 * axes);
+  apart.push_back(w.sizes()[1]), together.push_back(w.sizes()[1]);
+  y = e.reshape(e.transpose(e.reshape(y, apart), order), together);
+  for (size_t i = 0; y && i < axes; ++i)
+    y = e.part(y, i + 1, 0, spreads[i].count);
+  return y ? e.reshape(y, {y.sizes()[0], places, y.sizes().back()}) : y;
+}
+
 void importConvTranspose(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
@@ -181,21 +280,33 @@ void importConvTranspose(Node &n) {
   std::optional<SmallVector<Spread>> spreads = spreadsOf(n, x, ArrayRef(kernel).drop_front(2));
   if (!spreads)
     return;
+  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
+  auto finish = [&](const Operand &image) { // (rows, image, made)
+    Operand y = e.moveAxis(e.cast(image, given), 2, 1);
+    Sizes sizes = {x.sizes()[0], *made};
+    for (const Spread &along : *spreads)
+      sizes.push_back(Size(along.count));
+    n.set(0, y ? e.reshape(y, sizes) : y);
+  };
+  SmallVector<Steps> steps;
+  for (const Spread &along : *spreads)
+    if (std::optional<Steps> own = Steps::of(along))
+      steps.push_back(*own);
+  // Weights that do not overlap are a product of each element as they are.
+  bool overlap = llvm::any_of(steps, [](const Steps &along) { return along.windows.length > 1; });
+  if (groups == 1 && steps.size() == spreads->size() && overlap)
+    return finish(
+        productOfSteps(e, e.cast(x, wide), e.cast(w, wide), bias ? e.cast(bias, wide) : bias, *spreads, steps));
   Counts counts;
   std::optional<SmallVector<int64_t>> places = landingsOf(n, *spreads, counts);
   if (!places)
     return;
-  Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
   Operand products = productsOf(e, e.cast(x, wide), e.cast(w, wide), groups, *weights);
   Operand landed = products ? takenAt(e, products, {counts.windows, counts.elements}, *places) : products;
   Operand y = e.reduce(ReduceKind::sum, landed, {2}, false);
   if (y && bias)
     y = e.add(y, e.cast(bias, wide));
-  y = e.moveAxis(e.cast(y, given), 2, 1);
-  Sizes sizes = {x.sizes()[0], *made};
-  for (const Spread &along : *spreads)
-    sizes.push_back(Size(along.count));
-  n.set(0, y ? e.reshape(y, sizes) : y);
+  finish(y);
 }
 
 } // namespace tutti
