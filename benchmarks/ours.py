@@ -69,7 +69,7 @@ def aligned(array: np.ndarray) -> np.ndarray:
 def tensor(name: str, array: np.ndarray) -> Tensor:
     """Points at the array, which has to outlive it."""
     assert array.flags.c_contiguous
-    return Tensor(name.encode(), DTYPES[array.dtype.type], array.ndim, (c.c_int64 * array.ndim)(*array.shape), None, array.ctypes.data)
+    return Tensor(name.encode(), DTYPES[np.dtype(array.dtype.name).type], array.ndim, (c.c_int64 * array.ndim)(*array.shape), None, array.ctypes.data)
 
 
 class Ours:
