@@ -2,6 +2,8 @@
 // Import of pooling, as reductions of windows, taken element by element, split from the image or gathered.
 #include "compiler/import/onnx/ops/Windows.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tutti {
@@ -22,11 +24,50 @@ static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRe
   return y ? e.reshape(y, {sizes[0], Size(counts.windows), Size(counts.elements), sizes[1]}) : y;
 }
 
-/// The element at `offset` of every window.
-static Operand elementOf(Emit &e, Operand x, ArrayRef<Windows> windows, ArrayRef<int64_t> offset) {
+/// An image with a margin of `outside` along an axis, so that all windows lie in it.
+static Operand withMargin(Emit &e, const Operand &x, int64_t axis, const Windows &along, double outside) {
+  SmallVector<Operand> parts{x};
+  auto margin = [&](int64_t length) {
+    Sizes sizes = x.sizes();
+    sizes[axis] = Size(length);
+    return e.broadcast(e.scalar(outside, x), sizes);
+  };
+  if (along.before > 0)
+    parts.insert(parts.begin(), margin(along.before));
+  if (int64_t behind = along.reach() - along.before - along.size; behind > 0)
+    parts.push_back(margin(behind));
+  return parts.size() > 1 ? e.concat(parts, axis) : x;
+}
+
+/// The largest, or the sum, of the elements of windows along the axes from `first` on, one after the other.
+static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Windows> windows, int64_t first) {
+  int64_t elements = 1;
+  for (const Windows &along : windows)
+    elements *= along.length;
+  Operand all;
+  for (int64_t i = 0; x && i < elements; ++i) {
+    Operand element = x;
+    int64_t rest = i;
+    for (size_t axis = windows.size(); axis-- > 0;) {
+      const Windows &along = windows[axis];
+      element = e.part(element, first + axis, rest % along.length * along.gap, along.count, along.stride);
+      rest /= along.length;
+    }
+    all = i == 0 ? element : kind == ReduceKind::max ? e.binary<MaxOp>(all, element) : e.add(all, element);
+  }
+  return all;
+}
+
+/// The same of an image's windows; of those that overlap axis by axis, rows first, which are vectors: what windows have
+/// in common is combined once.
+static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool overlap) {
+  double outside = kind == ReduceKind::max ? -std::numeric_limits<double>::infinity() : 0;
   for (auto [i, along] : llvm::enumerate(windows))
-    if (x)
-      x = e.part(x, 2 + i, offset[i], along.count, along.stride);
+    x = x ? withMargin(e, x, 2 + i, along, outside) : x;
+  if (!overlap)
+    return combined(e, x, kind, windows, 2);
+  for (size_t i = 0; i < windows.size(); ++i)
+    x = combined(e, x, kind, windows.slice(i, 1), 2 + i);
   return x;
 }
 
@@ -54,7 +95,16 @@ static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, Ar
   return dividers;
 }
 
-/// The same of windows that are gathered.
+/// The same for the windows' sums y (rows, channels, a, b ...).
+static Operand dividers(Node &n, const Operand &y, ArrayRef<Windows> windows, bool countsPadding) {
+  std::optional<Counts> counts = countsOf(n, windows);
+  if (!counts)
+    return Operand();
+  HostTensor all = dividersOf(*counts, windows, windowPlaces(windows), y.element(), countsPadding);
+  return n.emit.reshape(Operand(computedSource(all)), Sizes(ArrayRef<Size>(y.sizes()).drop_front(2)));
+}
+
+/// The largest, or the mean, of windows that are gathered.
 static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef<Windows> windows, bool countsPadding) {
   Emit &e = n.emit;
   std::optional<Counts> counts = countsOf(n, windows);
@@ -88,6 +138,18 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
   return y ? e.reshape(y, sizes) : y;
 }
 
+/// Whether each window has an element of the image.
+static bool areInside(ArrayRef<Windows> windows) {
+  return llvm::all_of(windows, [](const Windows &along) {
+    return along.before >= 0 && llvm::all_of(llvm::seq(along.count), [&](int64_t window) {
+             return llvm::any_of(llvm::seq(along.length), [&](int64_t j) {
+               int64_t place = along.place(window, j);
+               return place >= 0 && place < along.size;
+             });
+           });
+  });
+}
+
 /// The largest, or the mean, of each window. The few elements of a small one are combined one after the other, so that
 /// windows lie side by side in vectors; axes of large ones are reduced.
 static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
@@ -111,7 +173,8 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   int64_t taken = 1;
   for (const Windows &along : *windows)
     taken = std::min<int64_t>(taken * std::min(along.length, 2 * mostTaken), 2 * mostTaken);
-  if (!inImage || (taken > mostTaken && overlap)) {
+  bool fewPadded = taken <= mostTaken && x.isFloat() && areInside(*windows);
+  if ((!inImage && !fewPadded) || (taken > mostTaken && overlap)) {
     n.set(0, poolGathered(n, kind, x, *windows, countsPadding));
     return;
   }
@@ -123,17 +186,9 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Type given = x.element();
   if (kind == ReduceKind::mean && given.getIntOrFloatBitWidth() < 32)
     x = e.cast(x, Float32Type::get(&e.context));
-  Operand y;
-  SmallVector<int64_t> offset(windows->size(), 0);
-  for (int64_t i = 0; i < taken; ++i) {
-    int64_t rest = i;
-    for (size_t axis = windows->size(); axis-- > 0; rest /= (*windows)[axis].length)
-      offset[axis] = rest % (*windows)[axis].length;
-    Operand element = elementOf(e, x, *windows, offset);
-    y = i == 0 ? element : kind == ReduceKind::max ? e.binary<MaxOp>(y, element) : e.add(y, element);
-  }
+  Operand y = ofWindows(e, x, kind, *windows, overlap);
   if (y && kind == ReduceKind::mean)
-    y = e.cast(e.div(y, e.scalar(double(taken), y)), given);
+    y = e.cast(e.div(y, inImage ? e.scalar(double(taken), y) : dividers(n, y, *windows, countsPadding)), given);
   n.set(0, y);
 }
 
