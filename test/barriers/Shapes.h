@@ -63,24 +63,6 @@ func.func @main(%x: tensor<?x23xf32, ["batch"]>) -> (tensor<?x40xf32, ["batch"]>
   return %5 : tensor<?x40xf32, ["batch"]>
 }
 )";
-/// What other steps store over where warps of the block have read what is added to a layer's sums.
-inline const char residual[] = R"(
-func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
-  %s = tutti.get @s : tensor<72xf32>
-  %w0 = tutti.get @w0 : tensor<72x104xf32>
-  %w1 = tutti.get @w1 : tensor<104x72xf32>
-  %w2 = tutti.get @w2 : tensor<72x40xf32>
-  %0 = tutti.mul %x, %s : tensor<?x72xf32, ["batch"]>, tensor<72xf32>
-  %1 = tutti.contract %0, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x104xf32>
-  %2 = tutti.relu %1 : tensor<?x104xf32, ["batch"]>
-  %3 = tutti.contract %2, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x72xf32>
-  %4 = tutti.add %3, %0 : tensor<?x72xf32, ["batch"]>, tensor<?x72xf32, ["batch"]>
-  %5 = tutti.reduce max %4 [1] : tensor<?x72xf32, ["batch"]>
-  %6 = tutti.sub %4, %5 : tensor<?x72xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
-  %7 = tutti.contract %6, %w2 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x40xf32>
-  return %7 : tensor<?x40xf32, ["batch"]>
-}
-)";
 /// Of more rows than 64, so that warpgroups have them all to themselves.
 inline const char two[] = R"(
 func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x24xf32, ["batch"]> {
@@ -196,14 +178,6 @@ inline const Shape shapes[] = {
      between,
      {{"w0", {23, 104}}, {"w1", {104, 97}}, {"w2", {97, 104}}, {"w3", {104, 40}}},
      23,
-     19},
-    {"residual",
-     "emulated",
-     "90",
-     "f32",
-     residual,
-     {{"s", {72}}, {"w0", {72, 104}}, {"w1", {104, 72}}, {"w2", {72, 40}}},
-     72,
      19},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 168}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},

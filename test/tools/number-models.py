@@ -53,3 +53,10 @@ draw = random.Random(7)
 mixer = [floats(name, dims, *(draw.gauss(0, 1) for _ in range(dims[0] * dims[1]))) for name, dims in (("v", (5, 3)), ("w", (7, 9)))]
 (folder / "mixer.onnx").write_bytes(model([node("MatMul", ["v", "x"], "h"), node("Relu", ["h"], "r"), node("MatMul", ["r", "w"], "y")], mixer,
                                           [value_info("x", ["batch", 3, 7])], [value_info("y", ["batch", 5, 9])]))
+# Layers with their own rows added, and the largest of each row taken off.
+for member in range(2):
+    draw = random.Random(member)
+    weights = [floats(name, dims, *(draw.gauss(0, .1) for _ in range(dims[0] * dims[1]))) for name, dims in (("s", (1, 72)), ("u", (72, 104)), ("v", (104, 72)), ("w", (72, 40)))]
+    nodes = [node("Mul", ["x", "s"], "a"), node("MatMul", ["a", "u"], "b"), node("Relu", ["b"], "c"), node("MatMul", ["c", "v"], "d"), node("Add", ["d", "a"], "e"),
+             node("ReduceMax", ["e"], "f", axes=[1], keepdims=1), node("Sub", ["e", "f"], "g"), node("MatMul", ["g", "w"], "y")]
+    (folder / f"residual{member}.onnx").write_bytes(model(nodes, weights, [value_info("x", ["batch", 72])], [value_info("y", ["batch", 40])]))

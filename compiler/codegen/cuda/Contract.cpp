@@ -98,6 +98,49 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
+/// Scratch memory of the block that a step's layer reads: its rows, and what is added to its sums.
+static SmallVector<Value> readsOf(KernelText &k, const Step &layer) {
+  ContractOp op = layer.contraction;
+  SmallVector<Value> reads, todo(layer.stores);
+  reads.push_back(op.getLhs());
+  llvm::DenseSet<Value> seen;
+  while (!todo.empty()) {
+    Value value = todo.pop_back_val();
+    if (value == op.getResult() || !seen.insert(value).second)
+      continue;
+    auto map = value.getDefiningOp<MapOp>();
+    if (map && isMadeOf(value, op.getResult()))
+      llvm::append_range(todo, map.getInputs());
+    else
+      reads.push_back(value);
+  }
+  llvm::erase_if(reads, [&](Value value) {
+    auto place = k.steps.places.find(value);
+    return place == k.steps.places.end() || place->second.kind != Place::scratch;
+  });
+  return reads;
+}
+
+/// Whether steps store over what a layer reads: who has all that blocks hand over has not seen that all warps have
+/// read.
+static bool storeOver(KernelText &k, ArrayRef<Step> steps, const Step &layer) {
+  auto rangeOf = [&](Value value) {
+    const Place &place = k.steps.places.find(value)->second;
+    int64_t row = place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
+    return place.kind == Place::scratch ? std::pair(place.offset, place.offset + row)
+                                        : std::pair(int64_t(0), int64_t(0));
+  };
+  for (const Step &step : steps)
+    for (Value stored : step.stores)
+      for (Value read : readsOf(k, layer)) {
+        auto [begin, end] = rangeOf(stored);
+        auto [from, to] = rangeOf(read);
+        if (begin < to && from < end)
+          return true;
+      }
+  return false;
+}
+
 BlockText emitSteps(KernelText &k) {
   const CudaGeometry &g = k.geometry;
   // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
@@ -118,10 +161,11 @@ BlockText emitSteps(KernelText &k) {
       layers.emplace_back(rest.front().contraction);
       endings.emplace_back(k, rest.front(), handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
       others.emplace_back();
-      meet = endings.back().handsOver()
-                 ? "  handovers.wait(n);\n  taskSync(); // what warps read beside sums is stored over\n"
-             : g.cluster > 1 ? "  clusterSync();\n"
-                             : "  taskSync();\n";
+      ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
+      meet = !endings.back().handsOver() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
+             : storeOver(k, next, rest.front())
+                 ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
+                 : "  handovers.wait(n);\n";
       rest = rest.drop_front();
       continue;
     }

@@ -256,9 +256,11 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
     meeting.before = "clusterArrive();\n";
     meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
   } else {
-    meeting.before = std::string(others.text.empty() ? "" : "taskSync();\n") +
-                     "clusterArriveRelaxed(); // this block is there to be given activations\n";
-    meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+    meeting.before = others.text.empty() ? "" : "taskSync();\n";
+    if (givesAll(endings[layer])) {
+      meeting.before += "clusterArriveRelaxed(); // this block is there to be given activations\n";
+      meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
+    }
   }
   if (endings[layer].handsOver())
     meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";

@@ -68,10 +68,12 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
   std::optional<HostTensor> zero = q ? e.elementsOf(q) : std::nullopt;
   std::optional<ByteWeight> weight = byteWeight(e, b, less, zero);
   std::optional<std::string> rows = Emit::rowLabels(a.rank() - 1);
+  if (!rows)
+    return e.unsupported("tensors of rank " + Twine(a.rank()));
   Operand u = e.cast(a, word);
   if (more)
     u = e.add(u, e.scalar(more, u));
-  if (!weight || !rows || !u)
+  if (!weight || !u)
     return Operand();
   Operand sum = e.contract(wordsOf(e, u), asParameter(weight->words), *rows + "k,kn->" + *rows + "n", /*bytes=*/true);
   if (p || more) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of transposed convolutions: as a convolution that makes all places of a step at once, or as a product for each
-// element of the image and sums of what lands at one place.
+// Import of transposed convolutions, as products of windows, or of each element and sums of what lands at one place.
 #include "compiler/import/onnx/ops/Windows.h"
 
 using namespace mlir;
