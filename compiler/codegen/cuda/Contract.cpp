@@ -98,11 +98,10 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
-/// Scratch memory of the block that a step's layer reads: its rows, and what is added to its sums.
+/// Scratch memory of the block that a layer reads beside its sums; all warps have read its rows before it hands over.
 static SmallVector<Value> readsOf(KernelText &k, const Step &layer) {
   ContractOp op = layer.contraction;
   SmallVector<Value> reads, todo(layer.stores);
-  reads.push_back(op.getLhs());
   llvm::DenseSet<Value> seen;
   while (!todo.empty()) {
     Value value = todo.pop_back_val();
