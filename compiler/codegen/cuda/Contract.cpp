@@ -98,45 +98,25 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
-/// Scratch memory of the block that a layer reads beside its sums; all warps have read its rows before it hands over.
-static SmallVector<Value> readsOf(KernelText &k, const Step &layer) {
-  ContractOp op = layer.contraction;
-  SmallVector<Value> reads, todo(layer.stores);
+/// Whether steps store over what a layer reads beside its rows and its sums: who has all that blocks hand over has not
+/// seen that all warps have read it. They have all read the rows by then.
+static bool storeOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
+  Value sums = ContractOp(layer.contraction).getResult();
+  SmallVector<Value> todo(layer.stores);
   llvm::DenseSet<Value> seen;
   while (!todo.empty()) {
     Value value = todo.pop_back_val();
-    if (value == op.getResult() || !seen.insert(value).second)
+    if (value == sums || !seen.insert(value).second)
       continue;
-    auto map = value.getDefiningOp<MapOp>();
-    if (map && isMadeOf(value, op.getResult()))
+    if (auto map = value.getDefiningOp<MapOp>(); map && isMadeOf(value, sums)) {
       llvm::append_range(todo, map.getInputs());
-    else
-      reads.push_back(value);
+      continue;
+    }
+    auto read = ScratchRange::of(value, all);
+    for (const Step &step : steps)
+      if (llvm::any_of(step.stores, [&](Value stored) { return ScratchRange::of(stored, all).overlaps(read); }))
+        return true;
   }
-  llvm::erase_if(reads, [&](Value value) {
-    auto place = k.steps.places.find(value);
-    return place == k.steps.places.end() || place->second.kind != Place::scratch;
-  });
-  return reads;
-}
-
-/// Whether steps store over what a layer reads: who has all that blocks hand over has not seen that all warps have
-/// read.
-static bool storeOver(KernelText &k, ArrayRef<Step> steps, const Step &layer) {
-  auto rangeOf = [&](Value value) {
-    const Place &place = k.steps.places.find(value)->second;
-    int64_t row = place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
-    return place.kind == Place::scratch ? std::pair(place.offset, place.offset + row)
-                                        : std::pair(int64_t(0), int64_t(0));
-  };
-  for (const Step &step : steps)
-    for (Value stored : step.stores)
-      for (Value read : readsOf(k, layer)) {
-        auto [begin, end] = rangeOf(stored);
-        auto [from, to] = rangeOf(read);
-        if (begin < to && from < end)
-          return true;
-      }
   return false;
 }
 
@@ -162,7 +142,7 @@ BlockText emitSteps(KernelText &k) {
       others.emplace_back();
       ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
       meet = !endings.back().handsOver() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
-             : storeOver(k, next, rest.front())
+             : storeOver(next, rest.front(), k.steps)
                  ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
                  : "  handovers.wait(n);\n";
       rest = rest.drop_front();

@@ -89,6 +89,15 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
   return std::min<int64_t>(most, geometry.cluster);
 }
 
+ScratchRange ScratchRange::of(Value value, const Steps &steps) {
+  auto known = steps.places.find(value);
+  if (known == steps.places.end() || known->second.kind != Place::scratch)
+    return {};
+  const Place &place = known->second;
+  int64_t bytes = place.narrow ? 2 : storageBytes(typeOf(value).getElementType());
+  return {place.offset, place.offset + place.stride * bytes};
+}
+
 bool storesInScratch(const Step &step, const Steps &steps) {
   return llvm::all_of(step.stores,
                       [&](Value value) { return steps.places.find(value)->second.kind == Place::scratch; });

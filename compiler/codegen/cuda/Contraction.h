@@ -47,6 +47,14 @@ struct ProductTile {
 /// panel of the products that it goes into needs none of it.
 int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
 
+/// Which bytes of a row's scratch memory a value takes; none where it lies elsewhere.
+struct ScratchRange {
+  int64_t begin = 0, end = 0;
+  static ScratchRange of(mlir::Value value, const Steps &steps);
+  bool overlaps(const ScratchRange &other) const { return begin < other.end && other.begin < end; }
+  bool operator==(const ScratchRange &) const = default;
+};
+
 /// Whether what a step stores is the block's own: in shared memory.
 bool storesInScratch(const Step &step, const Steps &steps);
 /// Whether blocks of a cluster hand over what `step` makes by stores that do not wait (device/share.cuh). Where the

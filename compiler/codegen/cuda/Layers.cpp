@@ -156,37 +156,25 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   for (const Ending &ending : endings)
     for (const Ending::Target &target : ending.targets)
       later.insert(target.value);
-  auto bytesOf = [&](Value value, const Place &place) {
-    return place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
-  };
   return llvm::all_of(endings.front().targets, [&](const Ending::Target &target) {
-    return target.offset < 0 ||
-           llvm::all_of(
-               k.steps.places,
-               [&](const auto &entry) {
-                 const auto &[value, place] = entry;
-                 if (place.kind != Place::scratch || later.contains(value))
-                   return true;
-                 int64_t from = place.offset, to = from + bytesOf(value, place);
-                 int64_t own = target.offset / k.geometry.rows,
-                         end = own + bytesOf(target.value, k.steps.places.find(target.value)->second);
-                 return to <= own || end <= from || (from == own && to == end);
-               });
+    return target.offset < 0 || llvm::all_of(
+                                    k.steps.places,
+                                    [&](const auto &entry) {
+                                      const auto &[value, place] = entry;
+                                      if (place.kind != Place::scratch || later.contains(value))
+                                        return true;
+                                      auto mine = ScratchRange::of(target.value, k.steps),
+                                           other = ScratchRange::of(value, k.steps);
+                                      return mine == other || !mine.overlaps(other);
+                                    });
   });
 }
 
 /// Whether what a member's first layer stores in shared memory lies where its last one reads.
 static bool overwritesLast(KernelText &k, Contraction last, const Ending &first) {
-  auto rangeOf = [&](Value value) {
-    const Place &place = k.steps.places.find(value)->second;
-    int64_t row = place.stride * (place.narrow ? 2 : storageBytes(typeOf(value).getElementType()));
-    return place.kind == Place::scratch ? std::pair(place.offset, place.offset + row)
-                                        : std::pair(int64_t(0), int64_t(0));
-  };
-  auto [begin, end] = rangeOf(last.op.getLhs());
-  return llvm::any_of(first.targets, [&, begin = begin, end = end](const Ending::Target &target) {
-    auto [from, to] = rangeOf(target.value);
-    return from < end && begin < to;
+  auto read = ScratchRange::of(last.op.getLhs(), k.steps);
+  return llvm::any_of(first.targets, [&](const Ending::Target &target) {
+    return ScratchRange::of(target.value, k.steps).overlaps(read);
   });
 }
 

@@ -209,9 +209,10 @@ private:
   mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 
   mlir::Block *block;
-  std::map<const void *, std::pair<Operand, Quantized>> quantizations; ///< by where the operand is held, and that
-  Dims *dims;                                                          ///< null: no two sizes may be made one
+  Dims *dims; ///< null: no two sizes may be made one
   DiagnosticCapture &diagnostics;
+  /// By where an operand is held: the operand, so that it stays, and what it was made from.
+  std::map<const void *, std::pair<Operand, Quantized>> quantizations;
   std::optional<Problem> problem;
 };
 

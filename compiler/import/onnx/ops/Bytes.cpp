@@ -95,11 +95,7 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
 /// In float32, which holds every sum of 258 products exactly, as they are at most 255^2.
 Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB) {
   constexpr int64_t exact = 258;
-  Type real = Float32Type::get(&e.context);
-  auto shifted = [&](const Operand &x, const Operand &zero) {
-    return zero ? e.sub(e.cast(x, real), e.cast(zero, real)) : e.cast(x, real);
-  };
-  Operand left = shifted(a, zeroA), right = shifted(b, zeroB), sum;
+  Operand left = shifted(e, a, zeroA), right = shifted(e, b, zeroB), sum;
   if (!left || !right)
     return Operand();
   int64_t last = a.rank() - 1, first = std::max<int64_t>(b.rank() - 2, 0), length = a.sizes()[last].getFixed();

@@ -95,8 +95,8 @@ static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, Ar
   return dividers;
 }
 
-/// The same for the windows' sums y (rows, channels, a, b ...).
-static Operand dividers(Node &n, const Operand &y, ArrayRef<Windows> windows, bool countsPadding) {
+/// The same beside the windows' sums y (rows, channels, a, b ...).
+static Operand dividersBeside(Node &n, const Operand &y, ArrayRef<Windows> windows, bool countsPadding) {
   std::optional<Counts> counts = countsOf(n, windows);
   if (!counts)
     return Operand();
@@ -188,7 +188,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
     x = e.cast(x, Float32Type::get(&e.context));
   Operand y = ofWindows(e, x, kind, *windows, overlap);
   if (y && kind == ReduceKind::mean)
-    y = e.cast(e.div(y, inImage ? e.scalar(double(taken), y) : dividers(n, y, *windows, countsPadding)), given);
+    y = e.cast(e.div(y, inImage ? e.scalar(double(taken), y) : dividersBeside(n, y, *windows, countsPadding)), given);
   n.set(0, y);
 }
 

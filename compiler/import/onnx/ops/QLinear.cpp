@@ -99,7 +99,7 @@ void importQLinearMatMul(Node &n) {
   setBytes(n, floatOf(e, sum), e.mul(a.scale, floatOf(e, scalesIn(n, 4))), 6, a.numbers);
 }
 
-/// float(a b) scaleA scaleB + bias, of inputs that follow each other in another order in each op that does so.
+/// The output: a sum of products of bytes times the scales of both, and a bias, if input `bias` is there.
 static void setFloat(Node &n, const Operand &sum, const Operand &scales, size_t bias) {
   Emit &e = n.emit;
   Operand y = e.mul(floatOf(e, sum), scales);

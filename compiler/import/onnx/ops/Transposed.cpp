@@ -150,16 +150,20 @@ static std::optional<SmallVector<int64_t>> landingsOf(Node &n, ArrayRef<Spread> 
   return places;
 }
 
+namespace {
+
 /// Along an axis of the image the places of a step, which lie behind each other, are columns of one product: of the
 /// windows of all elements that land in it.
-class Steps {
+class StepsAlong {
 public:
   WindowAxis windows;
 
-  /// Nothing where weights have gaps, or padding takes away whole steps.
-  static std::optional<Steps> of(const Spread &along) {
-    Steps steps(along);
-    return along.gap == 1 && steps.windows.before >= 0 ? std::optional(steps) : std::nullopt;
+  /// Nothing where weights have gaps or do not fill a step, most of whose columns would be zeros, or padding takes away
+  /// whole steps.
+  static std::optional<StepsAlong> of(const Spread &along) {
+    StepsAlong steps(along);
+    bool fill = along.gap == 1 && along.length >= along.stride;
+    return fill && steps.windows.before >= 0 ? std::optional(steps) : std::nullopt;
   }
   /// For each element of a window and each place of a step its weight; `length` where it has none.
   SmallVector<int64_t> weights() const {
@@ -174,7 +178,7 @@ public:
 
 private:
   Spread along;
-  explicit Steps(const Spread &along) : along(along) {
+  explicit StepsAlong(const Spread &along) : along(along) {
     // Element i lands at i stride + j - before: of the first step those from the first to the last that reach a place.
     auto floorOf = [&](int64_t x) { return x >= 0 ? x / along.stride : -((along.stride - 1 - x) / along.stride); };
     int64_t first = floorOf(along.before - along.length + along.stride),
@@ -183,9 +187,11 @@ private:
   }
 };
 
+} // namespace
+
 /// The weights (channels, made, a, b ...) as [elements of a window channels, places of a step made], zeros where a
 /// place has no weight for an element.
-static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, ArrayRef<Steps> steps) {
+static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, ArrayRef<StepsAlong> steps) {
   size_t axes = spreads.size();
   Sizes apart{w.sizes()[0], w.sizes()[1]};
   Size elements(1), places(1);
@@ -210,11 +216,11 @@ static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, Arra
 
 /// (rows, image, made) by steps, with the bias.
 static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const Operand &bias,
-                              ArrayRef<Spread> spreads, ArrayRef<Steps> steps) {
+                              ArrayRef<Spread> spreads, ArrayRef<StepsAlong> steps) {
   SmallVector<WindowAxis> windows;
   int64_t work = 1;
   bool overflows = false;
-  for (const Steps &along : steps) {
+  for (const StepsAlong &along : steps) {
     windows.push_back(along.windows);
     overflows |= llvm::MulOverflow(work, along.windows.count * along.windows.length, work);
   }
@@ -287,12 +293,12 @@ void importConvTranspose(Node &n) {
       sizes.push_back(Size(along.count));
     n.set(0, y ? e.reshape(y, sizes) : y);
   };
-  SmallVector<Steps> steps;
+  SmallVector<StepsAlong> steps;
   for (const Spread &along : *spreads)
-    if (std::optional<Steps> own = Steps::of(along))
+    if (std::optional<StepsAlong> own = StepsAlong::of(along))
       steps.push_back(*own);
   // Weights that do not overlap are a product of each element as they are.
-  bool overlap = llvm::any_of(steps, [](const Steps &along) { return along.windows.length > 1; });
+  bool overlap = llvm::any_of(*spreads, [](const Spread &along) { return along.length > along.stride; });
   if (groups == 1 && steps.size() == spreads->size() && overlap)
     return finish(
         productOfSteps(e, e.cast(x, wide), e.cast(w, wide), bias ? e.cast(bias, wide) : bias, *spreads, steps));
