@@ -267,6 +267,7 @@ private:
                              [&](const std::string &file, const std::string &text) { return dump(file, text); });
       if (!codes)
         return codes.takeError();
+      addCosts(*codes);
       if (request.estimate)
         if (llvm::Error error = predict(planned, *codes))
           return error;

@@ -8,6 +8,7 @@
 
 #include "Format.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -74,8 +75,12 @@ private:
   // Of the program that is being filled in.
   plan::ProgramOp program;
   std::optional<Extents> extents;
-  /// By what is launched at once, kernels of the module: the number in the artifact of each way to launch it.
-  std::map<std::vector<unsigned>, SmallVector<std::pair<CudaLaunch, unsigned>>> kernels;
+  /// A way to launch what is launched at once, and the number in the artifact of its kernel.
+  struct Way {
+    const KernelCode *code;
+    unsigned kernel;
+  };
+  std::map<std::vector<unsigned>, SmallVector<Way>> kernels; ///< by the kernels of the module
   SmallVector<plan::KernelOp> ofModule;
 
   void addMembers(const Ensemble &ensemble) {
@@ -163,7 +168,7 @@ private:
         entry->max_threads = kernel.maxThreads;
         root.kernels[number]->images.push_back(std::move(entry));
       }
-      kernels[which.kernels].push_back({which.launch, number});
+      kernels[which.kernels].push_back({&which, number});
     }
   }
 
@@ -301,12 +306,25 @@ private:
     return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
   }
 
-  template <typename Way> static void setGrid(Way &way, Extents::Grid grid, bool persistent) {
-    way.persistent = persistent;
-    way.grid = std::move(grid.blocks);
-    way.block = std::move(grid.block);
-    way.cluster = std::move(grid.cluster);
-    way.dynamic_shared = std::move(grid.shared);
+  template <typename Table> void setGeometry(Table &table, const DeviceLaunch &parts, const Way &way) const {
+    Extents::Grid grid = extents->gridOf(parts, way.code->launch);
+    table.kernel = way.kernel;
+    table.grid = std::move(grid.blocks);
+    table.block = std::move(grid.block);
+    table.cluster = std::move(grid.cluster);
+    table.dynamic_shared = std::move(grid.shared);
+    table.persistent = way.code->launch.persistent;
+    if (const std::optional<rt::BlockCost> &cost = way.code->cost) {
+      auto clocks = [](double value) { return uint32_t(std::min<double>(std::ceil(value), UINT32_MAX)); };
+      table.cost = std::make_unique<fb::CostT>();
+      table.cost->rows = clocks(cost->rows);
+      table.cost->begin = clocks(cost->begin);
+      table.cost->alone = clocks(cost->alone);
+      table.cost->busy = clocks(cost->busy);
+      table.cost->l2 = clocks(cost->l2);
+      table.cost->row_alone = clocks(cost->rowAlone);
+      table.cost->row_busy = clocks(cost->rowBusy);
+    }
   }
 
   template <typename Command> static void addStep(fb::ProgramT &table, Command command) {
@@ -344,17 +362,16 @@ private:
     launch.whole = first.getWhole();
     if (!launch.parts.empty() && !llvm::is_contained(root.required_features, "parts"))
       root.required_features.push_back("parts");
-    ArrayRef<std::pair<CudaLaunch, unsigned>> ways = kernels[numbers];
-    launch.kernel = ways.front().second;
+    ArrayRef<Way> ways = kernels[numbers];
     if (program.getTarget() == Target::cuda) {
-      setGrid(launch, extents->gridOf(parts, ways.front().first), ways.front().first.persistent);
-      for (auto [how, kernel] : ways.drop_front()) {
+      setGeometry(launch, parts, ways.front());
+      for (const Way &way : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
-        alternative->kernel = kernel;
-        setGrid(*alternative, extents->gridOf(parts, how), how.persistent);
+        setGeometry(*alternative, parts, way);
         launch.alternatives.push_back(std::move(alternative));
       }
     } else {
+      launch.kernel = ways.front().kernel;
       plan::ScheduleAttr schedule = first.getSchedule();
       launch.row_tile_max = schedule.getTile();
       launch.row_quantum = schedule.getQuantum();

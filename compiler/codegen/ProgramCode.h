@@ -3,9 +3,12 @@
 #ifndef TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 #define TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 
+#include "runtime/schema/Tile.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <memory>
+#include <optional>
 
 namespace tutti {
 
@@ -45,6 +48,7 @@ struct KernelCode {
   std::vector<unsigned> kernels; ///< their numbers in the module
   std::string name;              ///< of the function; one name is one kernel, also of several modules
   CudaLaunch launch;
+  std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block on a CUDA device, where it is one kernel's
 };
 
 /// A planned module, and its kernels as code for targets that launch them alike.

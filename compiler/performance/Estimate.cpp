@@ -2,8 +2,7 @@
 // Every launch of a program on every device.
 #include "Estimate.h"
 #include "compiler/Error.h"
-#include "compiler/codegen/cuda/Launches.h"
-#include "runtime/schema/Tile.h"
+#include "compiler/codegen/cuda/Build.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -33,33 +32,88 @@ static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSize
   return sizes;
 }
 
+/// Whose blocks' costs the runtime knows of an architecture: the first device of it in the table, else of the one whose
+/// capability is nearest.
+static const DeviceModel &deviceOf(const Architecture &architecture) {
+  auto distance = [&](const DeviceModel &device) {
+    return std::abs(int(device.limits().capability) - int(architecture.capability));
+  };
+  return *llvm::min_element(deviceModels(),
+                            [&](const DeviceModel &a, const DeviceModel &b) { return distance(a) < distance(b); });
+}
+
+/// Of what is no row at the largest sizes; of a launch of several kernels nothing is told.
+static std::optional<rt::BlockCost> costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way,
+                                           const Architecture &architecture) {
+  if (parts.size() > 1)
+    return std::nullopt;
+  plan::KernelOp kernel = parts.front();
+  const CudaGeometry &geometry = way.geometries.front();
+  CallSizes full, one;
+  for (NamedAttribute size : programOf(kernel->getParentOfType<ModuleOp>()).getSizes())
+    full[size.getName().str()] = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef().back();
+  one = full;
+  for (Attribute rows : kernel.getRows())
+    for (const std::string &symbol : Size::parse(cast<StringAttr>(rows).getValue())->getSymbols()) {
+      full[symbol] = std::max(full[symbol], geometry.rows);
+      one[symbol] = 1;
+    }
+  return blockCost(countKernel(kernel, geometry, full), countKernel(kernel, geometry, one), geometry.rows,
+                   deviceOf(architecture));
+}
+
+void addCosts(llvm::MutableArrayRef<ProgramCode> programs) {
+  for (ProgramCode &code : programs) {
+    auto ofModule = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
+    const Architecture &architecture = *findArchitecture(code.architectures.front());
+    for (KernelCode &kernel : code.kernels) {
+      llvm::SmallVector<plan::KernelOp> parts;
+      for (unsigned number : kernel.kernels)
+        parts.push_back(ofModule[number]);
+      for (const LaunchWay &way : launchWays(parts, architecture))
+        if (isVersionOf(kernel.launch, way.geometries))
+          kernel.cost = costOf(parts, way, architecture);
+    }
+  }
+}
+
 static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::KernelOp> parts, const CallSizes &sizes,
                                  KnownCode built) {
   LaunchEstimate result{&device, {}, {}, {}};
-  auto count = [&](const LaunchWay &way) {
+  auto workOf = [&](const LaunchWay &way) {
     std::vector<KernelWork> works;
     for (auto [kernel, geometry] : llvm::zip_equal(parts, way.geometries))
       works.push_back(countKernel(kernel, geometry, sizes));
-    return together(std::move(works));
+    KernelWork work = together(std::move(works));
+    if (auto known = built(device.architecture, parts, way.geometries)) {
+      work.registers = int(known->registers);
+      work.registersEstimated = false;
+      work.persistent = known->persistent;
+    }
+    work.members = membersOfBlock(work, device);
+    return work;
   };
   // As the runtime takes them.
   std::vector<LaunchWay> ways = launchWays(parts, device.limits());
-  size_t taken = 0;
+  std::optional<Size> rows = plan::KernelOp(parts.front()).rowCount();
+  int64_t callRows = rows ? valueOf(*rows, sizes) : INT64_MAX;
+  double clocks = 0;
   for (size_t i = 0; i < ways.size(); ++i) {
-    taken = i;
-    result.work = count(ways[i]);
-    bool last = i + 1 == ways.size();
-    if (last || rt::takesTile(result.work.blocks, count(ways[i + 1]).blocks, device.processors))
+    KernelWork work = workOf(ways[i]);
+    if (std::optional<rt::BlockCost> cost = costOf(parts, ways[i], device.limits())) {
+      double own = rt::launchClocks(cost->inCall(callRows), uint64_t(work.launched()), uint64_t(work.members),
+                                    roomOf(work, device));
+      if (i == 0 || rt::isFaster(own, clocks))
+        clocks = own, result.work = std::move(work);
+      continue;
+    }
+    result.work = std::move(work);
+    if (i + 1 < ways.size() &&
+        rt::takesTile(uint64_t(result.work.blocks), uint64_t(workOf(ways[i + 1]).blocks), uint64_t(device.processors)))
       break;
   }
   if (result.work.layers() == 0) // not even a row has room
     return result;
-  if (auto known = built(device.architecture, parts, ways[taken].geometries)) {
-    result.work.registers = int(known->registers);
-    result.work.registersEstimated = false;
-    result.work.persistent = known->persistent;
-  }
-  result.work.members = membersOfBlock(result.work, device);
   result.cold = predict(result.work, device);
   KernelWork warm = result.work;
   warm.warm = true;

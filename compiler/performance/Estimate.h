@@ -8,6 +8,8 @@
 
 namespace tutti {
 
+struct ProgramCode;
+
 /// One launch on one device, by the geometry that the runtime would take there.
 struct LaunchEstimate {
   const DeviceModel *device;
@@ -33,6 +35,10 @@ struct ProgramEstimate {
 /// What an architecture's code came to; nothing if there is no such code.
 using KnownCode = llvm::function_ref<std::optional<BuiltCode>(
     llvm::StringRef architecture, llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry>)>;
+
+/// Tells the runtime what a block of each way to launch a kernel takes (KernelCode::cost), on a device of the first of
+/// the program's architectures.
+void addCosts(llvm::MutableArrayRef<ProgramCode> programs);
 
 /// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside
 /// its range, is an error.

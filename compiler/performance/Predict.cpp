@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The formula.
 #include "Predict.h"
-#include "runtime/schema/Tile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -46,20 +45,6 @@ double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
          chain.clusterBarriers * device.clusterBarrier;
 }
 
-/// Clocks in which each of `count` goes its way once, side by side: alone it takes `alone` and keeps the one pipe that
-/// they share busy for `busy` of them. Whoever comes to the pipe waits for those that are there already, as many as
-/// there would be on average without him: mean value analysis (Reiser and Lavenberg, J. ACM 27, 1980). Never less than
-/// either alone or what the pipe needs for all.
-double sideBySide(int64_t count, double busy, double alone) {
-  double there = 0, clocks = alone = std::max(alone, busy);
-  for (int64_t i = 1; i <= count && busy > 0; ++i) {
-    double own = busy * (1 + there);
-    clocks = alone - busy + own;
-    there = double(i) * own / clocks;
-  }
-  return clocks;
-}
-
 /// A block's way through its steps, in clocks.
 struct Way {
   double busy = 0;   ///< of the busiest pipe of each step: what another block on the processor adds
@@ -97,7 +82,7 @@ struct Way {
       // Of the warps each of the processor's four parts has some, which share its pipes.
       int64_t warps = llvm::divideCeil(threads, 128);
       busy += most;
-      double contended = sideBySide(warps, most / double(warps), chain);
+      double contended = rt::sideBySide(warps, most / double(warps), chain);
       alone += std::max(contended, stream);
       later += std::max(contended, stream * seldom);
       layers += chain;
@@ -113,7 +98,7 @@ double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) 
   int64_t together = 0;
   bool first = true;
   auto end = [&] {
-    clocks += sideBySide(together, busy / double(together), longest);
+    clocks += rt::sideBySide(together, busy / double(together), longest);
     busy = longest = 0;
     together = 0;
     first = false;
@@ -121,7 +106,7 @@ double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) 
   for (const auto &[way, blocks] : ways)
     for (int64_t left = blocks; left;) {
       if (!first && !together && left >= resident) { // many rounds of the same
-        clocks += double(left / resident) * sideBySide(resident, way.busy, way.later);
+        clocks += double(left / resident) * rt::sideBySide(resident, way.busy, way.later);
         left %= resident;
         continue;
       }
@@ -206,13 +191,26 @@ int residentBlocks(const Architecture &architecture, int threads, int registers,
       {byRegisters, byShared, architecture.threadsPerProcessor / (warps * 32), architecture.blocksPerProcessor}));
 }
 
+rt::BlockRoom roomOf(const KernelWork &work, const DeviceModel &device) {
+  auto resident = uint64_t(residentBlocks(device.limits(), work.threads, work.registers, work.sharedBytes));
+  return {resident, resident * uint64_t(work.processors(device))};
+}
+
 int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device) {
   if (!work.persistent || !work.blocks || !work.tiles)
     return 1;
-  int resident = residentBlocks(device.limits(), work.threads, work.registers, work.sharedBytes);
-  uint64_t members = uint64_t(work.blocks / work.tiles);
-  return int64_t(llvm::divideCeil(
-      members, rt::membersAtOnce(uint64_t(work.tiles), members, uint64_t(resident) * device.processors)));
+  auto members = uint64_t(work.blocks / work.tiles);
+  return int64_t(
+      llvm::divideCeil(members, rt::membersAtOnce(uint64_t(work.tiles), members, roomOf(work, device).slots)));
+}
+
+rt::BlockCost blockCost(KernelWork full, KernelWork one, int64_t rows, const DeviceModel &device) {
+  full.warm = one.warm = true;
+  Way once(full.once, full, device), each(full.steps, full, device), row(one.steps, one, device);
+  double bytes = 0;
+  for (const StepWork &step : full.steps)
+    bytes += step.l2Bytes;
+  return {double(rows), once.alone, each.alone, each.busy, bytes * device.processors / device.l2, row.alone, row.busy};
 }
 
 Prediction predict(const KernelWork &work, const DeviceModel &device) {

@@ -5,6 +5,7 @@
 
 #include "Device.h"
 #include "dialects/tutti/Tutti.h"
+#include "runtime/schema/Tile.h"
 
 #include <array>
 #include <string>
@@ -90,6 +91,13 @@ struct Prediction {
 };
 
 Prediction predict(const KernelWork &work, const DeviceModel &device);
+
+/// What a block takes, as the runtime is told, of a launch of one kernel whose data are in the L2 cache: `full` has
+/// tiles of `rows` rows, `one` a single row.
+rt::BlockCost blockCost(KernelWork full, KernelWork one, int64_t rows, const DeviceModel &device);
+
+/// How many of its blocks the device has room for.
+rt::BlockRoom roomOf(const KernelWork &work, const DeviceModel &device);
 
 /// What `members` is when the runtime launches it.
 int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device);

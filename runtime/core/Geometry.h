@@ -3,6 +3,9 @@
 #pragma once
 
 #include "Extent.h"
+#include "Tile.h"
+
+#include <optional>
 
 namespace tutti::rt {
 
@@ -13,6 +16,7 @@ struct Geometry {
   const flatbuffers::Vector<uint32_t> *block, *cluster;
   const fb::Extent *dynamicShared;
   bool persistent;
+  std::optional<BlockCost> cost;
 };
 
 inline uint32_t numGeometries(const fb::Launch &launch) { return 1 + count(launch.alternatives()); }
@@ -20,7 +24,11 @@ inline uint32_t numGeometries(const fb::Launch &launch) { return 1 + count(launc
 /// Geometry 0 is the launch's own.
 inline Geometry geometryOf(const fb::Launch &launch, uint32_t i) {
   auto of = [](const auto &l) {
-    return Geometry{l.kernel(), l.grid(), l.block(), l.cluster(), l.dynamic_shared(), l.persistent()};
+    Geometry g{l.kernel(), l.grid(), l.block(), l.cluster(), l.dynamic_shared(), l.persistent(), std::nullopt};
+    if (const fb::Cost *cost = l.cost())
+      g.cost = {double(cost->rows()), double(cost->begin()),     double(cost->alone()),   double(cost->busy()),
+                double(cost->l2()),   double(cost->row_alone()), double(cost->row_busy())};
+    return g;
   };
   return i ? of(*launch.alternatives()->Get(i - 1)) : of(launch);
 }

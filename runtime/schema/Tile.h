@@ -3,30 +3,79 @@
 // compiler predicts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tutti::rt {
 
-/// Whether a call takes a geometry that has so many blocks at its sizes, of those that go from the largest tile to the
-/// smallest, rather than look at the next one. At least every second multiprocessor has a block; and where a smaller
-/// tile makes as few blocks, this one is half empty. The last one is taken in any case.
-constexpr bool takesTile(uint64_t blocks, uint64_t nextBlocks, uint64_t multiprocessors) {
-  return 2 * blocks >= multiprocessors && nextBlocks > blocks;
-}
+constexpr uint64_t divideCeil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /// How many members a launch whose blocks go on to further ones works on at a time, `tiles` blocks for each, where the
 /// device has so many `slots` for blocks: as many as there are slots for, or all where some slot would then have over
 /// an eighth more to do.
 constexpr uint64_t membersAtOnce(uint64_t tiles, uint64_t members, uint64_t slots) {
-  auto divided = [](uint64_t a, uint64_t b) { return a / b + (a % b != 0); };
   if (!tiles || !slots)
     return members;
-  uint64_t each = tiles < slots ? divided(members, slots / tiles) : members; // of a block, one after the other
+  uint64_t each = tiles < slots ? divideCeil(members, slots / tiles) : members; // of a block, one after the other
   if (each < 2)
     return members;
-  uint64_t atOnce = divided(members, each), longest = divided(tiles * atOnce, slots) * each,
-           least = divided(tiles * members, slots);
+  uint64_t atOnce = divideCeil(members, each), longest = divideCeil(tiles * atOnce, slots) * each,
+           least = divideCeil(tiles * members, slots);
   return longest - least <= least / 8 ? atOnce : members; // it is never less
+}
+
+/// Clocks in which each of `count` goes its way once, side by side: alone it takes `alone` and keeps the one pipe that
+/// they share busy for `busy` of them. Whoever comes to the pipe waits for those that are there already, as many as
+/// there would be on average without him: mean value analysis (Reiser and Lavenberg, J. ACM 27, 1980). Never less than
+/// either alone or what the pipe needs for all.
+constexpr double sideBySide(int64_t count, double busy, double alone) {
+  double there = 0, clocks = alone = std::max(alone, busy);
+  for (int64_t i = 1; i <= count && busy > 0; ++i) {
+    double own = busy * (1 + there);
+    clocks = alone - busy + own;
+    there = double(i) * own / clocks;
+  }
+  return clocks;
+}
+
+/// What a block takes, in clocks (artifact.fbs, Cost): one of `rows` rows, and of some of it one with a single row.
+struct BlockCost {
+  double rows, begin, alone, busy, l2, rowAlone, rowBusy;
+
+  /// In a call of so many rows, which may be fewer than a tile has.
+  constexpr BlockCost inCall(int64_t callRows) const {
+    double share = rows > 1 ? std::clamp((double(callRows) - 1) / (rows - 1), 0., 1.) : 1;
+    auto between = [&](double one, double all) { return one + share * (all - one); };
+    return {rows, begin, between(rowAlone, alone), between(rowBusy, busy), l2, rowAlone, rowBusy};
+  }
+};
+/// Room for blocks: on a multiprocessor at a time, and on all of them.
+struct BlockRoom {
+  uint64_t resident = 1, slots = 1;
+};
+
+/// Clocks of a launch that has `blocks` blocks, of `members` members each: of the multiprocessor with most of them, or
+/// of the L2 cache, if that takes longer.
+constexpr double launchClocks(const BlockCost &cost, uint64_t blocks, uint64_t members, BlockRoom room) {
+  uint64_t resident = std::clamp<uint64_t>(room.resident, 1, 32),
+           processors = std::max<uint64_t>(1, room.slots / resident), own = divideCeil(blocks, processors);
+  double each = double(members), busy = each * cost.busy, alone = cost.begin + each * cost.alone,
+         clocks = double(own / resident) * sideBySide(int64_t(resident), busy, alone);
+  if (own % resident)
+    clocks += sideBySide(int64_t(own % resident), busy, alone);
+  return std::max(clocks, double(blocks) * each * cost.l2 / double(processors));
+}
+
+/// Whether a smaller tile that takes so many clocks is taken instead of a larger one. The model is not as exact as to
+/// decide between what is nearly the same, and larger tiles leave more of the L2 cache to others.
+constexpr bool isFaster(double smaller, double larger) { return smaller < .8 * larger; }
+
+/// Where nothing is known of a block: whether a call takes a geometry that has so many blocks at its sizes, of those
+/// that go from the largest tile to the smallest, rather than look at the next one. At least every second
+/// multiprocessor has a block; and where a smaller tile makes as few blocks, this one is half empty. The last one is
+/// taken in any case.
+constexpr bool takesTile(uint64_t blocks, uint64_t nextBlocks, uint64_t multiprocessors) {
+  return 2 * blocks >= multiprocessors && nextBlocks > blocks;
 }
 
 } // namespace tutti::rt

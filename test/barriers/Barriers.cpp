@@ -164,11 +164,13 @@ public:
 private:
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
-  /// Multiprocessors, with a block each, that make the runtime take a launch's largest tile of rows, two smaller ones,
-  /// and the last of its geometries. All but the last have fewer blocks than there are tasks, so that some go on to
-  /// another member.
-  static constexpr const char *processors[] = {"1", "5", "9", "100000"};
-  std::map<std::pair<const Shape *, const char *>, std::string> answers;
+  /// A launch's largest tile of rows, two smaller ones, and the last, on so many multiprocessors with a block each: on
+  /// all but the last there are fewer blocks than tasks, so that some go on to another member.
+  struct Way {
+    const char *tile, *processors;
+  };
+  static constexpr Way ways[] = {{"0", "1"}, {"1", "5"}, {"2", "9"}, {"9", "100000"}};
+  std::map<std::pair<const Shape *, const char *>, std::string> answers; ///< by tile
   std::map<const Shape *, std::string> codes;
   unsigned count = 0, failures = 0;
 
@@ -190,8 +192,8 @@ private:
     for (const DeviceHeader &header : deviceHeaders())
       if (headers.contains(header.name.str()) && !prelude.contains(header.name.str()))
         llvm::append_range(sites, sitesOf(header.name.str(), header.text));
-    for (const char *number : processors)
-      if (std::string &said = answers[{&shape, number}]; answer(shape, number, said))
+    for (const Way &way : ways)
+      if (std::string &said = answers[{&shape, way.tile}]; answer(shape, way, said))
         stop(llvm::Twine("the shape ") + shape.name + " does not run as it is: " + said);
     return sites;
   }
@@ -213,8 +215,9 @@ private:
     return code;
   }
 
-  int answer(const Shape &shape, const char *multiprocessors, std::string &said) {
-    setenv("TUTTI_EMULATED_MULTIPROCESSORS", multiprocessors, 1);
+  int answer(const Shape &shape, const Way &way, std::string &said) {
+    setenv("TUTTI_CUDA_TILE", way.tile, 1);
+    setenv("TUTTI_EMULATED_MULTIPROCESSORS", way.processors, 1);
     setenv("TUTTI_EMULATED_BLOCKS", "1", 1);
     setenv("TUTTI_LAWS_TARGET", shape.target, 1);
     setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
@@ -230,9 +233,9 @@ private:
       return llvm::formatv("the host's compiler, in {0}", shape.name);
     if (readFile(artifact()) == codes[&shape])
       return "";
-    for (const char *number : processors)
-      if (answer(shape, number, said) || said != answers[{&shape, number}])
-        return llvm::formatv("{0} on {1} multiprocessors", shape.name, number);
+    for (const Way &way : ways)
+      if (answer(shape, way, said) || said != answers[{&shape, way.tile}])
+        return llvm::formatv("{0}, tile {1}", shape.name, way.tile);
     return "";
   }
 

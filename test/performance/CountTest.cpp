@@ -216,6 +216,49 @@ TEST(MembersAtOnce, FillTheDeviceAndLeaveNobodyBehind) {
   EXPECT_EQ(membersAtOnce(UINT32_MAX, UINT32_MAX, 1), 1u);
 }
 
+TEST(LaunchClocks, AreThoseOfTheMultiprocessorWithMostBlocks) {
+  using rt::launchClocks;
+  const rt::BlockCost latency = {8, 100, 1000, 10, 0, 300, 3}, busy = {8, 0, 1000, 1000, 0, 1000, 1000},
+                      fetching = {8, 0, 10, 10, 500, 10, 10};
+  EXPECT_EQ(launchClocks(latency, 4, 1, {1, 4}), 1100); // a block each
+  EXPECT_EQ(launchClocks(latency, 5, 1, {1, 4}), 2200); // one has two, one after the other
+  EXPECT_EQ(launchClocks(latency, 4, 3, {1, 4}), 3100); // three members each, which begin once
+  // Two side by side hide each other's waits, but not what both are busy with.
+  EXPECT_LT(launchClocks(latency, 8, 1, {2, 8}), 1120);
+  EXPECT_NEAR(launchClocks(busy, 8, 1, {2, 8}), 2000, 1e-9);
+  EXPECT_NEAR(launchClocks(busy, 9, 1, {2, 8}), 3000, 1e-9); // and one by itself
+  EXPECT_EQ(launchClocks(fetching, 4, 1, {1, 4}), 500);      // the L2 cache is slower than any multiprocessor
+  EXPECT_EQ(launchClocks(fetching, 8, 2, {1, 4}), 2000);
+  EXPECT_EQ(launchClocks(latency, 0, 1, {1, 4}), 0);
+  EXPECT_EQ(launchClocks(latency, 2, 1, {0, 0}), 2200); // room that nobody knows
+  // Of fewer rows than a tile has a block does less.
+  EXPECT_EQ(latency.inCall(1).alone, 300);
+  EXPECT_EQ(latency.inCall(1).busy, 3);
+  EXPECT_EQ(latency.inCall(4).alone, 600);
+  EXPECT_EQ(latency.inCall(8).alone, 1000);
+  EXPECT_EQ(latency.inCall(1000).alone, 1000);
+}
+
+TEST_F(Count, CostsOfBlocksPredictLaunches) {
+  // What the runtime is told leads to the time that the model predicts where data are in the L2 cache.
+  plan::KernelOp k = kernel("tf32x3");
+  const DeviceModel &device = *findDeviceModel("H100");
+  for (int64_t rows : {16, 64})
+    for (int64_t members : {1, 30, 500}) {
+      CudaGeometry geometry = ofRows(k, hopper(), rows);
+      KernelWork work = countKernel(k, geometry, {{"batch", 256}, {"active", members}}),
+                 one = countKernel(k, geometry, {{"batch", 1}, {"active", members}});
+      work.warm = true;
+      work.last.clear(); // heads, which are the same whatever the tile
+      work.members = membersOfBlock(work, device);
+      double clocks = rt::launchClocks(blockCost(work, one, rows, device), uint64_t(work.launched()),
+                                       uint64_t(work.members), roomOf(work, device));
+      Prediction predicted = predict(work, device);
+      double body = (predicted.seconds - predicted.launch - predicted.firstByte) * device.clock;
+      EXPECT_NEAR(clocks, body, 0.05 * body) << rows << " rows, " << members << " members";
+    }
+}
+
 TEST_F(Count, PersistentBlocksBeginOnce) {
   plan::KernelOp k = kernel("bf16", "bf16");
   CudaGeometry geometry = ofRows(k, hopper(), 16);

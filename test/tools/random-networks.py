@@ -63,8 +63,9 @@ class Ensemble:
             self.inputs[name] = dims, each, array.array("f", [x * (1.7 / 2 ** 31) for x in raw])
 
     def call(self, *words, codes: tuple = (0,)) -> int:
-        """A tool; on a device that is small or large, as tiles are chosen by it."""
-        environment = dict(self.environment, TUTTI_EMULATED_MULTIPROCESSORS=str(self.draw.choice([1, 2, 8, 40, 132, 1000])))
+        """A tool; on a device that is small or large, with any of the tiles or the one that is chosen there."""
+        environment = dict(self.environment, TUTTI_EMULATED_MULTIPROCESSORS=str(self.draw.choice([1, 2, 8, 40, 132, 1000])),
+                           TUTTI_CUDA_TILE=self.draw.choice(["", "", "0", "1", "2", "9"]))
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=environment)
         self.log = f"{' '.join(map(str, words))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         assert done.returncode in codes, f"exit {done.returncode}: {self.log}"

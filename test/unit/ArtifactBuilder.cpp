@@ -83,14 +83,18 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     auto grid = [&](int64_t rows) {
       return std::vector{rowBlocks(rows), lifted ? extent(b, 0, 1, {0}) : extent(b, 1), extent(b, spec.gridZ)};
     };
+    auto costTable = [&](const std::optional<Spec::Cost> &of) {
+      return of && cuda ? fb::CreateCost(b, (*of)[0], (*of)[1], (*of)[2], (*of)[3], (*of)[4], (*of)[5], (*of)[6])
+                        : Offset<fb::Cost>();
+    };
     std::vector<Offset<fb::Extent>> own;
     std::vector<Offset<fb::Alternative>> alternatives;
     kernel += first;
     if (cuda && spec.alternatives) {
       auto small = grid(4);
-      alternatives.push_back(fb::CreateAlternativeDirect(b, kernel + spec.alternativeKernel, &small, &block,
-                                                         &spec.alternativeCluster, extent(b, spec.alternativeShared),
-                                                         cuda && lifted && spec.persistent));
+      alternatives.push_back(fb::CreateAlternativeDirect(
+          b, kernel + spec.alternativeKernel, &small, &block, &spec.alternativeCluster,
+          extent(b, spec.alternativeShared), cuda && lifted && spec.persistent, costTable(spec.alternativeCost)));
       kernel += 2;
     }
     if (cuda)
@@ -102,7 +106,7 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     auto l = fb::CreateLaunchDirect(b, kernel, &args, 0, cuda ? &own : nullptr, cuda ? &block : nullptr,
                                     cuda ? &spec.cluster : nullptr, cuda ? extent(b, spec.shared) : 0, 0, lifted,
                                     batch(), spec.rowTileMax, 4, 2, scratch, &alternatives,
-                                    /*whole=*/false, &parts, cuda && lifted && spec.persistent);
+                                    /*whole=*/false, &parts, cuda && lifted && spec.persistent, costTable(spec.cost));
     return fb::CreateStepDirect(b, fb::Command::Launch, l.Union());
   };
   std::vector steps{launch(0, {0, 4, 5, cuda && spec.oneLaunch ? 1 : 3}, true, kN * 4)};

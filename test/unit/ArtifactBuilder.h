@@ -5,7 +5,9 @@
 #include "Format.h"
 #include "artifact_generated.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +29,9 @@ struct Spec {
   bool oneLaunch = false;               ///< of that program: y alone, without the mean
   bool alternatives = false;            ///< of that program: blocks of 8 rows, or as an alternative of 4
   bool persistent = false;              ///< of that program: blocks go on to further members
-  std::string secondCuda;               ///< an architecture with a program of its own, behind that of `cudaTargets`
+  using Cost = std::array<uint32_t, 7>;
+  std::optional<Cost> cost, alternativeCost; ///< of a block, there
+  std::string secondCuda; ///< an architecture with a program of its own, behind that of `cudaTargets`
   uint32_t blockThreads = 32, minDriver = 0;
   int64_t shared = 0; ///< dynamic bytes
   uint32_t extraArgs = 0;

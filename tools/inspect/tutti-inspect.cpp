@@ -123,12 +123,17 @@ Json geometryOf(const fb::Root &root, const rt::Geometry &geometry, const std::v
     block.push_back(geometry.block->Get(d));
   for (uint32_t d = 0; d < rt::count(geometry.cluster); ++d)
     cluster.push_back(geometry.cluster->Get(d));
-  return {{"kernel", rt::text(root.kernels()->Get(geometry.kernel)->name())},
-          {"grid", grid},
-          {"block", block},
-          {"cluster", cluster},
-          {"persistent", geometry.persistent},
-          {"dynamic_shared", rt::valueOf(geometry.dynamicShared, sizes.data())}};
+  Json out = {{"kernel", rt::text(root.kernels()->Get(geometry.kernel)->name())},
+              {"grid", grid},
+              {"block", block},
+              {"cluster", cluster},
+              {"persistent", geometry.persistent},
+              {"dynamic_shared", rt::valueOf(geometry.dynamicShared, sizes.data())}};
+  if (const auto &cost = geometry.cost)
+    out["clocks"] = {{"rows", cost->rows},       {"begin", cost->begin}, {"alone", cost->alone},
+                     {"busy", cost->busy},       {"l2", cost->l2},       {"row_alone", cost->rowAlone},
+                     {"row_busy", cost->rowBusy}};
+  return out;
 }
 
 /// The launches of a program for CUDA devices: geometry at the largest sizes.

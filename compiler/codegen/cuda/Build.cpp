@@ -32,19 +32,20 @@ static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<pl
   return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
 }
 
+bool isVersionOf(const CudaLaunch &launch, ArrayRef<CudaGeometry> parts) {
+  CudaLaunch asked = launchOf(parts);
+  asked.threads = launch.threads;
+  asked.persistent = launch.persistent;
+  return launch == asked;
+}
+
 std::optional<BuiltCode> builtCodeOf(ArrayRef<ProgramCode> programs, StringRef architecture,
                                      ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
-  CudaLaunch asked = launchOf(geometries);
-  auto isAsked = [&](CudaLaunch launch) { // also another version, where that spilled
-    launch.threads = asked.threads;
-    launch.persistent = asked.persistent;
-    return launch == asked;
-  };
   for (const ProgramCode &code : programs)
     for (const TargetImage &image : code.images)
       if (image.target == architecture)
         for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
-          if (isAsked(which.launch) && areKernels(code.planned, which.kernels, parts))
+          if (isVersionOf(which.launch, geometries) && areKernels(code.planned, which.kernels, parts))
             return BuiltCode{built.registers, which.launch.persistent};
   return std::nullopt;
 }

@@ -10,6 +10,8 @@ namespace tutti {
 
 /// What of the parts' geometries whoever launches them has to know.
 CudaLaunch launchOf(llvm::ArrayRef<CudaGeometry> parts);
+/// Whether a kernel is launched so, also if it had to be compiled by another version.
+bool isVersionOf(const CudaLaunch &launch, llvm::ArrayRef<CudaGeometry> parts);
 
 /// What is launched at once as its cubin has it, if there is one for the architecture.
 std::optional<BuiltCode> builtCodeOf(llvm::ArrayRef<ProgramCode> programs, llvm::StringRef architecture,

@@ -258,7 +258,10 @@ std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Archite
   int cluster = int(std::min<int64_t>(mostCluster, llvm::bit_floor(uint64_t(panels))));
   if (architecture.capability < 90 || cluster < 2)
     return std::nullopt;
-  return tensorGeometry(steps, {2, 1, 1, 8, cluster}, architecture, 1);
+  for (WarpGrid grid : {WarpGrid{2, 1, 1, 8, cluster}, WarpGrid{1, 1, 2, 4, cluster}})
+    if (auto g = tensorGeometry(steps, grid, architecture, 1))
+      return g;
+  return std::nullopt;
 }
 
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,

@@ -129,11 +129,12 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
                          (long long)shared);
     function.shared = int(shared);
   }
-  if (launch.persistent)
-    if ((result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&function.resident, function.handle, int(wanted),
-                                                                     size_t(shared))))
-      return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for", name,
-                         target.name);
+  int resident = 0;
+  if ((result =
+           driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function.handle, int(wanted), size_t(shared))))
+    return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for", name,
+                       target.name);
+  function.room = {uint64_t(resident), uint64_t(resident) * target.multiprocessors};
   return allowCluster(launch, shared, error);
 }
 
@@ -165,6 +166,8 @@ tutti_status_t CudaDevice::allowCluster(const Geometry &launch, int64_t shared, 
     return driver.fail(error, result, "the room for clusters on %s cannot be asked for", target.name);
   // Where a driver has no other answer, a launch shows whether there is room.
   function.tooLarge = result ? result == CUDA_ERROR_INVALID_CLUSTER_SIZE : active == 0;
+  if (!result)
+    function.room.slots = uint64_t(active) * together;
   return TUTTI_OK;
 }
 

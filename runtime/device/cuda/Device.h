@@ -40,8 +40,8 @@ public:
   void destroy();
 
   CUfunction functionOf(uint32_t kernel) const { return functions[kernel].handle; }
-  /// How many blocks of a kernel that is launched `persistent` the device has room for at a time; 0: unknown.
-  uint64_t slotsOf(uint32_t kernel) const { return uint64_t(functions[kernel].resident) * target.multiprocessors; }
+  /// How many blocks of a kernel a multiprocessor, and the device, has room for at a time.
+  BlockRoom roomOf(uint32_t kernel) const { return functions[kernel].room; }
   /// How many of a prepared launch's geometries run here, the first ones: not clusters that the device has no room for.
   uint32_t geometriesOf(const fb::Launch &launch) const;
   /// Where the weight of a slot that is the same for all members lies.
@@ -80,8 +80,8 @@ private:
   };
   struct Function {
     CUfunction handle;
-    int shared;    ///< dynamic bytes that have been allowed
-    int resident;  ///< blocks on a multiprocessor, where it is launched `persistent`
+    int shared; ///< dynamic bytes that have been allowed
+    BlockRoom room;
     bool tooLarge; ///< a cluster of its blocks, for this device or the part of it that the process has
   };
 

@@ -2,6 +2,8 @@
 // What a session has on a CUDA device: memory, stream, graph; and which memory it takes from the caller.
 #include "Engine.h"
 
+#include <charconv>
+
 namespace tutti::rt {
 
 namespace {
@@ -17,6 +19,24 @@ struct Pointed {
   int ordinal = -1;
   bool isPinned() const { return type == CU_MEMORYTYPE_HOST && !managed; }
 };
+constexpr const char *kTile = "TUTTI_CUDA_TILE";
+
+/// The environment variable `kTile`, or none.
+tutti_status_t readTile(std::optional<uint32_t> &tile, tutti_error_t *error) {
+  const char *given = secure_getenv(kTile);
+  if (!given || !*given)
+    return TUTTI_OK;
+  uint32_t number = 0;
+  const char *end = given + std::strlen(given);
+  if (auto read = std::from_chars(given, end, number); read.ec != std::errc() || read.ptr != end)
+    return fail(
+        error, TUTTI_INVALID_ARGUMENT,
+        "the environment variable %s is '%.80s', expected which of a launch's tiles to take: 0, the largest, 1 ...",
+        kTile, given);
+  tile = number;
+  return TUTTI_OK;
+}
+
 /// By the one call for which plain memory is no error; of errors newer drivers keep a log.
 CUresult lookUp(const CudaDriver &driver, CUdeviceptr address, Pointed &at) {
   at = {};
@@ -35,6 +55,8 @@ tutti_status_t checkCuda(Artifact &artifact, const fb::Program &program, const t
 }
 
 tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
+  if (auto status = readTile(tile, error))
+    return status;
   if (auto status = call.artifact.cuda->acquire(*call.program, options, on, error))
     return status;
   driver = &on->driver;

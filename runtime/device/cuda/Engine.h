@@ -9,8 +9,8 @@ namespace tutti::rt {
 
 /// The kernel ABI: one struct by value, the addresses of the launch's arguments (for a per-member weight, of a table of
 /// one address per position of the active set), then the sizes. One launch is launched; several are a graph, whose
-/// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the first that
-/// `takesTile` (Tile.h), else the last: a node's function may change, of one context, as all here are. Its cluster may
+/// nodes get new parameters when addresses or sizes change. Of a launch's geometries each call takes the one that is
+/// predicted to be fastest (Tile.h): a node's function may change, of one context, as all here are. Its cluster may
 /// not, so there are two graphs where geometries differ in it; calls that neither fits are launched one by one.
 class CudaEngine final : public Engine {
 public:
@@ -57,9 +57,18 @@ private:
     bool fits = true;
   };
 
+  /// Of a launch: blocks along x, y and z, and how many members each of them has.
+  struct Grid {
+    uint64_t x, y, z, members = 1;
+    uint64_t blocks() const { return x * y * z; }
+  };
+
   static bool sameCluster(const Geometry &a, const Geometry &b);
   void choose(uint32_t index, uint32_t geometry);
   bool fits(bool last) const;
+  static Grid gridOf(const Geometry &geometry, const int64_t *sizes);
+  Grid launchedOf(const Geometry &geometry, const int64_t *sizes) const;
+  uint32_t fastestOf(const fb::Launch &launch, const int64_t *sizes) const;
   bool size(uint32_t index, const int64_t *sizes);
   CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
@@ -92,6 +101,7 @@ private:
   uint64_t inputBytes = 0; ///< of the inputs that go through pinned memory
   bool staged = false;     ///< whether a run uses pinned memory of the session
 
+  std::optional<uint32_t> tile; ///< of every launch, where the environment says so
   Array<LaunchState> launches;
   Graph graphs[2];        ///< of the first geometries, of the last
   Graph *graph = nullptr; ///< that fits the sizes, if one does

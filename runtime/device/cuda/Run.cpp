@@ -23,32 +23,59 @@ void CudaEngine::resize() {
       graph = &graphs[last];
 }
 
-/// The geometry of a launch at such sizes, and its grid; false if that is empty.
-bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
-  const fb::Launch &launch = *call.launches[index].launch;
-  CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
-  uint32_t most = on->geometriesOf(launch);
+/// The grid of a launch's geometry at such sizes, where each block has one member.
+CudaEngine::Grid CudaEngine::gridOf(const Geometry &geometry, const int64_t *sizes) {
+  auto extent = [&](uint32_t d) { return uint64_t(valueOf(geometry.grid->Get(d), sizes)); };
+  return {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
+}
+
+/// The grid that is launched.
+CudaEngine::Grid CudaEngine::launchedOf(const Geometry &geometry, const int64_t *sizes) const {
+  Grid grid = gridOf(geometry, sizes);
+  if (!geometry.persistent)
+    return grid;
+  uint64_t all = grid.y * grid.z, atOnce = membersAtOnce(grid.x, all, on->roomOf(geometry.kernel).slots);
+  if (atOnce < all)
+    grid = {grid.x, atOnce, 1, divideCeil(all, atOnce)};
+  return grid;
+}
+
+/// Of a launch's geometries the one that is predicted to take least; where nothing is known of one, by their grids.
+uint32_t CudaEngine::fastestOf(const fb::Launch &launch, const int64_t *sizes) const {
+  uint32_t most = on->geometriesOf(launch), best = 0;
+  if (tile)
+    return std::min(*tile, most - 1);
+  int64_t rows = valueOf(launch.rows(), sizes);
+  double clocks = 0;
   for (uint32_t g = 0; g < most; ++g) {
     Geometry geometry = geometryOf(launch, g);
-    auto extent = [&](const Geometry &of, uint32_t d) { return unsigned(valueOf(of.grid->Get(d), sizes)); };
-    // Each is below 2^31, 2^16, 2^16.
-    auto blocks = [&](const Geometry &of) { return uint64_t(extent(of, 0)) * extent(of, 1) * extent(of, 2); };
-    if (g + 1 < most && !takesTile(blocks(geometry), blocks(geometryOf(launch, g + 1)), on->target.multiprocessors))
+    if (!geometry.cost) {
+      if (g + 1 == most || takesTile(gridOf(geometry, sizes).blocks(),
+                                     gridOf(geometryOf(launch, g + 1), sizes).blocks(), on->target.multiprocessors))
+        return g;
       continue;
-    what.gridDimX = extent(geometry, 0);
-    what.gridDimY = extent(geometry, 1);
-    what.gridDimZ = extent(geometry, 2);
-    if (geometry.persistent) {
-      uint64_t members = uint64_t(what.gridDimY) * what.gridDimZ,
-               atOnce = membersAtOnce(what.gridDimX, members, on->slotsOf(geometry.kernel));
-      if (atOnce < members)
-        what.gridDimY = unsigned(atOnce), what.gridDimZ = 1;
     }
-    what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
-    choose(index, g);
-    break;
+    Grid grid = launchedOf(geometry, sizes);
+    double own = launchClocks(geometry.cost->inCall(rows), grid.blocks(), grid.members, on->roomOf(geometry.kernel));
+    if (g == 0 || isFaster(own, clocks))
+      best = g, clocks = own;
   }
-  return what.gridDimX && what.gridDimY && what.gridDimZ;
+  return best;
+}
+
+/// Chooses the geometry of a launch at such sizes, and its grid; false if that is empty.
+bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
+  const fb::Launch &launch = *call.launches[index].launch;
+  uint32_t g = fastestOf(launch, sizes);
+  Geometry geometry = geometryOf(launch, g);
+  Grid grid = launchedOf(geometry, sizes);
+  CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
+  what.gridDimX = unsigned(grid.x);
+  what.gridDimY = unsigned(grid.y);
+  what.gridDimZ = unsigned(grid.z);
+  what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
+  choose(index, g);
+  return grid.blocks() != 0;
 }
 
 /// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where
