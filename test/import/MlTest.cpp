@@ -47,8 +47,6 @@ TEST_F(MlTest, WhatIsNotDenseSaysWhatToDo) {
   expectFailure(4, {"ai.onnx.ml::ZipMap (opset 3)", "'the_ZipMap'", "maps", "'zipmap': False"});
   op("TreeEnsembleClassifier");
   expectFailure(4, {"ai.onnx.ml::TreeEnsembleClassifier", "trees are not dense"});
-  op("SVMClassifier");
-  expectFailure(4, {"ai.onnx.ml::SVMClassifier", "votes between pairs of classes"});
   op("NoSuchOp");
   expectFailure(4, {"ai.onnx.ml::NoSuchOp", "has an op of that name"});
 }
@@ -137,6 +135,36 @@ TEST_F(MlTest, LinearModels) {
   expectFailure(3, {"the_SVMRegressor", "'kernel_params' has 0 numbers, expected 3: gamma, coef0, degree"});
   floats(machine, "kernel_params", 3);
   expectFailure(3, {"the_SVMRegressor", "'kernel_type' is 'CUBE', expected LINEAR, POLY, RBF or SIGMOID"});
+}
+
+TEST_F(MlTest, Votes) {
+  onnx::NodeProto &machine = op("SVMClassifier");
+  expectFailure(3, {"the_SVMClassifier", "'classlabels_ints' has 0 numbers, expected at least 2"});
+  integers(machine, "classlabels_ints", 3);
+  expectFailure(3, {"'rho' has 0 numbers, expected at least 1"}); // without vectors
+  integers(machine, "vectors_per_class", 2);
+  expectFailure(3, {"'vectors_per_class' has 2 numbers, expected 3, one for each class"});
+  onnx::AttributeProto &vectors = *machine.mutable_attribute(1);
+  vectors.clear_ints();
+  for (int64_t many : {2, -1, 1})
+    vectors.add_ints(many);
+  floats(machine, "support_vectors", 12);
+  expectFailure(3, {"'vectors_per_class' has 3 numbers, expected 3, one for each class, none negative"});
+  vectors.set_ints(1, 0);
+  expectFailure(3, {"'coefficients' has 0 numbers, expected 2 for each of 3 support vectors"});
+  floats(machine, "coefficients", 6);
+  expectFailure(3, {"'rho' has 0 numbers, expected 3, one for each two classes"});
+  floats(machine, "rho", 3);
+  EXPECT_EQ(failure().code, 0);
+  floats(machine, "prob_a", 3);
+  expectFailure(3, {"'prob_b' has 0 numbers, expected 3, one for each two classes"});
+  floats(machine, "prob_b", 3);
+  EXPECT_EQ(failure().code, 0);
+  vectors.set_ints(1, std::numeric_limits<int64_t>::max()); // whose sum with others would be no number
+  expectFailure(3, {"'vectors_per_class' has 3 numbers, expected 3, one for each class, none negative"});
+  vectors.set_ints(1, 0);
+  text(machine, "post_transform", "SOFTMAX");
+  expectFailure(4, {"post_transform SOFTMAX", "apply it behind the op"});
 }
 
 } // namespace

@@ -60,3 +60,24 @@ def add_cases(case, node, rng, i64, f32):
                                                  kernel_type=kernel, kernel_params=[0.3, 0.5, 3.0])], x)
     case("ml-svm-one-class", 18, [ml("SVMRegressor", "x", n_supports=5, support_vectors=vectors, coefficients=[0.5, -1.0, 0.25, 2.0, -0.75], rho=[-0.3], kernel_type="RBF",
                                      kernel_params=[0.3, 0.0, 0.0], one_class=1)], x)
+    # Votes: decisions between each two classes, and what becomes of them.
+    def votes(name, per_class, labels, kernel="RBF", **more):
+        count, classes = sum(per_class), len(per_class)
+        random = np.random.default_rng(len(per_class))
+        numbers = lambda n, scale=1.0: [float(np.float32(v)) for v in random.normal(0, scale, n)]
+        pairs = classes * (classes - 1) // 2
+        if more.pop("probabilities", False):
+            more |= {"prob_a": [-abs(a) - 0.5 for a in numbers(pairs)], "prob_b": numbers(pairs, 0.2)}
+        case(f"ml-votes-{name}", 18, [ml("SVMClassifier", "x", "label y", classlabels_ints=labels, vectors_per_class=per_class, support_vectors=numbers(count * 4),
+                                         coefficients=numbers(count * (classes - 1), 2.0), rho=numbers(pairs, 0.3), kernel_type=kernel, kernel_params=[0.3, 0.5, 3.0], **more)],
+             x, outputs="label y")
+    votes("two", [3, 2], [0, 1])
+    votes("three", [2, 3, 1], [7, -1, 3], "POLY")
+    votes("four", [1, 4, 2, 3], [0, 1, 2, 3], "LINEAR")
+    votes("two-probabilities", [3, 2], [0, 1], probabilities=True)
+    votes("three-probabilities", [2, 3, 1], [5, 6, 9], "SIGMOID", probabilities=True)
+    votes("five-probabilities", [2, 3, 1, 2, 2], [0, 1, 2, 3, 4], probabilities=True)
+    # Of two classes without vectors ONNX Runtime, which wants parameters of a kernel that there is not, takes the second one for any score above 0.
+    for classes, more in ((2, {}), (3, {"kernel_params": [0.0, 0.0, 0.0]})):
+        case(f"ml-votes-linear-{classes}", 18, [ml("SVMClassifier", "x", "label y", classlabels_ints=[4, 2, 8][:classes], coefficients=flat[:4 * classes], rho=[0.2],
+                                                   kernel_type="LINEAR", **more)], x, outputs="label y")

@@ -28,7 +28,6 @@ constexpr const char *trees[] = {"ai.onnx.ml::TreeEnsemble", "ai.onnx.ml::TreeEn
                                  "ai.onnx.ml::TreeEnsembleRegressor"};
 constexpr const char *maps[] = {"ai.onnx.ml::CastMap", "ai.onnx.ml::DictVectorizer", "ai.onnx.ml::ZipMap"};
 constexpr const char *categories[] = {"ai.onnx.ml::CategoryMapper"};
-constexpr const char *votes[] = {"ai.onnx.ml::SVMClassifier"};
 
 const Group groups[] = {
     {"convolutions of this kind are not supported yet", "a dense network of the same function can be compiled",
@@ -50,8 +49,6 @@ const Group groups[] = {
     {"maps from labels to numbers are not supported",
      "export the model with tensors alone (options={'zipmap': False} of skl2onnx's to_onnx)", maps},
     {"strings are not supported", "encode strings as integers before the model", categories},
-    {"votes between pairs of classes are not supported",
-     "train a linear classifier over features of the kernel (Nystroem, RBFSampler), or a network", votes},
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of dense ops of the domain ai.onnx.ml, as exporters of scikit-learn write them; unknown categories are zeros.
-#include "compiler/import/onnx/ops/Ops.h"
+#include "compiler/import/onnx/ops/Ml.h"
 
 #include <cmath>
 
@@ -8,15 +8,14 @@ using namespace mlir;
 
 namespace tutti {
 
-static Operand floatsOf(Emit &e, ArrayRef<double> numbers, ArrayRef<int64_t> dims, Type element) {
+Operand floatsOf(Emit &e, ArrayRef<double> numbers, ArrayRef<int64_t> dims, Type element) {
   HostTensor tensor = HostTensor::zeros(element, dims);
   for (auto [to, from] : llvm::zip_equal(tensor.floats, numbers))
     to = from;
   return Operand(computedSource(tensor));
 }
 
-/// Input i, numbers of known features in its last axis; a problem when it is no such thing.
-static Operand featuresIn(Node &n, size_t i) {
+Operand featuresIn(Node &n, size_t i) {
   Operand x = n.in(i);
   if (!x)
     return Operand();
@@ -25,18 +24,16 @@ static Operand featuresIn(Node &n, size_t i) {
                             ", expected numbers of shape (rows, features) or (features)");
   return n.emit.isKnown(x, x.rank() - 1, "has features along") ? x : Operand();
 }
-static int64_t countOfFeatures(const Operand &x) { return x.sizes().back().getFixed(); }
+int64_t countOfFeatures(const Operand &x) { return x.sizes().back().getFixed(); }
 
-/// The same with rows, in float32.
-static Operand rowsIn(Node &n, size_t i) {
+Operand rowsIn(Node &n, size_t i) {
   Operand x = featuresIn(n, i);
   if (x && x.rank() == 1)
     x = n.emit.reshape(x, {Size(1), x.sizes()[0]});
   return x ? n.emit.cast(x, Float32Type::get(&n.emit.context)) : x;
 }
 
-/// A problem where an attribute has another number of elements than is due.
-static bool expectCount(Node &n, StringRef attribute, size_t given, const Twine &expected, bool isRight) {
+bool expectCount(Node &n, StringRef attribute, size_t given, const Twine &expected, bool isRight) {
   if (!isRight)
     n.emit.malformed("attribute " + quote(attribute) + " has " + Twine(given) + " numbers, expected " + expected);
   return isRight;
@@ -46,7 +43,7 @@ static bool expectPerFeature(Node &n, StringRef attribute, size_t given, int64_t
                      given == 1 || int64_t(given) == features);
 }
 
-static bool refuseStrings(Node &n, ArrayRef<StringRef> attributes, const Twine &advice) {
+bool refuseStrings(Node &n, ArrayRef<StringRef> attributes, const Twine &advice) {
   for (StringRef attribute : attributes)
     if (!n.stringsAttr(attribute).empty()) {
       n.emit.unsupported("attribute " + quote(attribute) + ": strings are not supported", advice);
@@ -274,9 +271,7 @@ static Operand transformed(Node &n, const Operand &scores) {
   return n.emit.unsupported("post_transform " + kind, "apply it to the scores behind the model");
 }
 
-/// x w + b: a row of coefficients for each score, and an intercept, if there are any.
-static Operand scoresOf(Node &n, const Operand &x, int64_t rows, ArrayRef<double> coefficients,
-                        ArrayRef<double> intercepts) {
+Operand scoresOf(Node &n, const Operand &x, int64_t rows, ArrayRef<double> coefficients, ArrayRef<double> intercepts) {
   Emit &e = n.emit;
   int64_t features = countOfFeatures(x);
   if (!expectCount(n, "coefficients", coefficients.size(),
@@ -300,6 +295,14 @@ void importLinearRegressor(Node &n) {
     n.set(0, transformed(n, scoresOf(n, x, targets, coefficients, intercepts)));
 }
 
+const llvm::StringLiteral labelAdvice = "train with integer labels, or export with the option 'nocl' "
+                                        "(options={'nocl': True, 'zipmap': False} of skl2onnx)";
+
+Operand labelsAt(Emit &e, ArrayRef<int64_t> labels, const Operand &places) {
+  bool isPlace = llvm::equal(labels, llvm::seq<int64_t>(0, labels.size()));
+  return isPlace ? places : e.gather(e.list(labels), places, 0);
+}
+
 /// The label of the largest score, and the scores. One row of coefficients for two labels gives the second one's score.
 void importLinearClassifier(Node &n) {
   Emit &e = n.emit;
@@ -309,9 +312,7 @@ void importLinearClassifier(Node &n) {
   SmallVector<int64_t> labels = n.intsAttr("classlabels_ints").value_or(SmallVector<int64_t>());
   n.intAttr("multi_class", 0);
   std::string kind = n.stringAttr("post_transform", "NONE");
-  if (!x || refuseStrings(n, {"classlabels_strings"},
-                          "train with integer labels, or export with the option 'nocl' "
-                          "(options={'nocl': True, 'zipmap': False} of skl2onnx)"))
+  if (!x || refuseStrings(n, {"classlabels_strings"}, labelAdvice))
     return;
   int64_t count = labels.size(), features = std::max<int64_t>(countOfFeatures(x), 1);
   bool isOne = count == 2 && int64_t(coefficients.size()) == features;
@@ -333,63 +334,8 @@ void importLinearClassifier(Node &n) {
     return;
   }
   Operand place = e.arg(ArgKind::max, scores, 1, false, false);
-  bool isPlace = llvm::equal(labels, llvm::seq<int64_t>(0, count));
-  n.set(0, isPlace ? place : e.gather(e.list(labels), place, 0));
+  n.set(0, labelsAt(e, labels, place));
   n.set(1, transformed(n, scores));
-}
-
-/// sum_s coefficients[s] K(x, vector_s) + rho, with the kernel K; of one class the sign of that. Without vectors the
-/// coefficients are a linear regressor's.
-void importSVMRegressor(Node &n) {
-  Emit &e = n.emit;
-  Operand x = rowsIn(n, 0);
-  SmallVector<double> coefficients = n.floatsAttr("coefficients").value_or(SmallVector<double>()),
-                      vectors = n.floatsAttr("support_vectors").value_or(SmallVector<double>()),
-                      parameters = n.floatsAttr("kernel_params").value_or(SmallVector<double>()),
-                      rho = n.floatsAttr("rho").value_or(SmallVector<double>());
-  std::string kernel = n.stringAttr("kernel_type", "LINEAR"), after = n.stringAttr("post_transform", "NONE");
-  int64_t count = n.intAttr("n_supports", 0);
-  bool isOneClass = n.intAttr("one_class", 0) != 0;
-  if (!x)
-    return;
-  if (after != "NONE") {
-    e.unsupported("post_transform " + shown(after), "apply it behind the op");
-    return;
-  }
-  if (!expectCount(n, "rho", rho.size(), "1", rho.size() == 1))
-    return;
-  Operand y;
-  if (count == 0) {
-    y = scoresOf(n, x, 1, coefficients, rho);
-  } else {
-    int64_t features = countOfFeatures(x);
-    if (!expectCount(n, "support_vectors", vectors.size(),
-                     Twine(count) + " times " + Twine(features) + " (n_supports times features)",
-                     count > 0 && features > 0 && int64_t(vectors.size()) / features == count &&
-                         vectors.size() % features == 0) ||
-        (kernel != "LINEAR" &&
-         !expectCount(n, "kernel_params", parameters.size(), "3: gamma, coef0, degree", parameters.size() == 3)))
-      return;
-    Operand support = floatsOf(e, vectors, {count, features}, x.element()), k;
-    auto number = [&](size_t i) { return e.scalar(parameters[i], x); };
-    if (kernel == "RBF") { // e^(-gamma |x - vector|^2)
-      Operand d = e.sub(e.reshape(x, {x.sizes()[0], Size(1), Size(features)}), support);
-      Operand square = e.reduce(ReduceKind::sum, e.mul(d, d), 2, false);
-      k = e.unary<ExpOp>(e.mul(square, e.scalar(-parameters[0], x)));
-    } else {
-      k = e.contract(x, e.transpose(support, {1, 0}), "bk,kn->bn");
-      if (kernel == "POLY")
-        k = e.pow(e.add(e.mul(k, number(0)), number(1)), number(2));
-      else if (kernel == "SIGMOID")
-        k = e.unary<TanhOp>(e.add(e.mul(k, number(0)), number(1)));
-      else if (kernel != "LINEAR")
-        e.malformed("attribute 'kernel_type' is " + quote(kernel) + ", expected LINEAR, POLY, RBF or SIGMOID");
-    }
-    y = k ? scoresOf(n, k, 1, coefficients, rho) : k;
-  }
-  if (isOneClass && y)
-    y = e.select(e.compare<GreaterOp>(y, e.scalar(0, y)), e.scalar(1, y), e.scalar(-1, y));
-  n.set(0, y);
 }
 
 } // namespace tutti

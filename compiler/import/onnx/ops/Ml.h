@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What ops of the domain ai.onnx.ml share: rows of features, and attributes full of numbers.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_ML_H
+#define TUTTI_COMPILER_IMPORT_ONNX_OPS_ML_H
+
+#include "compiler/import/onnx/ops/Ops.h"
+
+namespace tutti {
+
+/// Numbers of an attribute as a tensor.
+Operand floatsOf(Emit &emit, llvm::ArrayRef<double> numbers, llvm::ArrayRef<int64_t> dims, mlir::Type element);
+
+/// Input i, numbers of known features in its last axis; a problem when it is no such thing.
+Operand featuresIn(Node &node, size_t i);
+int64_t countOfFeatures(const Operand &x);
+/// The same with rows, in float32.
+Operand rowsIn(Node &node, size_t i);
+
+/// A problem where an attribute has another number of elements than is due.
+bool expectCount(Node &node, llvm::StringRef attribute, size_t given, const llvm::Twine &expected, bool isRight);
+/// A problem where one of these attributes has strings.
+bool refuseStrings(Node &node, llvm::ArrayRef<llvm::StringRef> attributes, const llvm::Twine &advice);
+
+/// x w + b: a row of coefficients for each score, and an intercept, if there are any.
+Operand scoresOf(Node &node, const Operand &x, int64_t rows, llvm::ArrayRef<double> coefficients,
+                 llvm::ArrayRef<double> intercepts);
+/// The labels at these places.
+Operand labelsAt(Emit &emit, llvm::ArrayRef<int64_t> labels, const Operand &places);
+/// What to do about classes whose labels are strings.
+extern const llvm::StringLiteral labelAdvice;
+
+} // namespace tutti
+
+#endif
