@@ -97,22 +97,20 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
   std::vector<LaunchWay> ways = launchWays(parts, device.limits());
   std::optional<Size> rows = plan::KernelOp(parts.front()).rowCount();
   int64_t callRows = rows ? valueOf(*rows, sizes) : INT64_MAX;
-  double clocks = 0;
-  for (size_t i = 0; i < ways.size(); ++i) {
-    KernelWork work = workOf(ways[i]);
-    if (std::optional<rt::BlockCost> cost = costOf(parts, ways[i], device.limits())) {
-      double own = rt::launchClocks(cost->inCall(callRows), uint64_t(work.launched()), uint64_t(work.members),
-                                    roomOf(work, device));
-      if (i == 0 || rt::isFaster(own, clocks))
-        clocks = own, result.work = std::move(work);
-      continue;
-    }
-    result.work = std::move(work);
-    if (i + 1 < ways.size() &&
-        rt::takesTile(uint64_t(result.work.blocks), uint64_t(workOf(ways[i + 1]).blocks), uint64_t(device.processors)))
-      break;
-  }
-  if (result.work.layers() == 0) // not even a row has room
+  std::vector<KernelWork> works;
+  for (const LaunchWay &way : ways)
+    works.push_back(workOf(way));
+  if (works.empty()) // not even a row has room
+    return result;
+  result.work = works[rt::chooseGeometry(uint32_t(works.size()), uint64_t(device.processors), [&](uint32_t i) {
+    const KernelWork &work = works[i];
+    rt::Candidate candidate = {std::nullopt, uint64_t(work.blocks)};
+    if (std::optional<rt::BlockCost> cost = costOf(parts, ways[i], device.limits()))
+      candidate.clocks = rt::launchClocks(cost->inCall(callRows), uint64_t(work.launched()), uint64_t(work.members),
+                                          roomOf(work, device));
+    return candidate;
+  })];
+  if (result.work.layers() == 0)
     return result;
   result.cold = predict(result.work, device);
   KernelWork warm = result.work;

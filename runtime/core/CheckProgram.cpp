@@ -245,8 +245,11 @@ private:
       if (auto status = table(set, arg, i, a))
         return status;
     }
+    int64_t rows;
+    if (!atMost(l.rows(), INT64_MAX / 2, rows)) // kernels count rows in 64 bits
+      return bad("step", i, "has no sound number of rows");
     if (!isForCuda(program))
-      return tiles(l, i);
+      return tiles(l, rows, i);
     if (int64_t bytes = 8 * (int64_t(count(l.args())) + numSizes); bytes > kMaxParameterBytes)
       return bad("step", i, "has %lld bytes of parameters, expected at most %lld", (long long)bytes,
                  (long long)kMaxParameterBytes);
@@ -254,6 +257,8 @@ private:
       Geometry geometry = geometryOf(l, g);
       if (auto status = blocks(geometry, i))
         return status;
+      if (geometry.cost.has_value() != geometryOf(l, 0).cost.has_value())
+        return bad("step", i, "has a cost for some of its geometries, expected one for all or for none");
       if (geometry.persistent && (count(geometry.cluster) || count(l.parts())))
         return bad("step", i, "is persistent, and has %u parts and a cluster of %u numbers, expected none",
                    count(l.parts()), count(geometry.cluster));
@@ -322,17 +327,15 @@ private:
   }
 
   /// What a CPU's threads share.
-  tutti_status_t tiles(const fb::Launch &l, uint32_t i) {
+  tutti_status_t tiles(const fb::Launch &l, int64_t rows, uint32_t i) {
     if (l.row_quantum() < 1 || l.row_tile_max() < l.row_quantum())
       return bad("step", i, "has tiles of %u to %u rows", l.row_quantum(), l.row_tile_max());
     if (l.scratch() > kMaxScratch)
       return bad("step", i, "wants %llu bytes of scratch, expected at most %llu", ull(l.scratch()), ull(kMaxScratch));
-    // Kernels count rows and tasks in 64 bits.
-    int64_t rows, tasks;
+    int64_t tasks; // counted in 64 bits, too
     if (i != tasksOf)
       tasksSoFar = 0, tasksOf = i;
-    if (!atMost(l.rows(), INT64_MAX / 2, rows) ||
-        !checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
+    if (!checkedMul(l.lifted() ? hi[0] : 1, (rows + l.row_quantum() - 1) / l.row_quantum(), tasks) ||
         !checkedAdd(tasksSoFar, tasks, tasksSoFar) || tasksSoFar > kMaxTasks)
       return bad("step", i, "has more tasks than %lld", (long long)kMaxTasks);
     return TUTTI_OK;

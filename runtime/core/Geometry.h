@@ -5,8 +5,6 @@
 #include "Extent.h"
 #include "Tile.h"
 
-#include <optional>
-
 namespace tutti::rt {
 
 /// What a Launch and each of its alternatives say alike.
@@ -26,11 +24,50 @@ inline Geometry geometryOf(const fb::Launch &launch, uint32_t i) {
   auto of = [](const auto &l) {
     Geometry g{l.kernel(), l.grid(), l.block(), l.cluster(), l.dynamic_shared(), l.persistent(), std::nullopt};
     if (const fb::Cost *cost = l.cost())
-      g.cost = {double(cost->rows()), double(cost->begin()),     double(cost->alone()),   double(cost->busy()),
-                double(cost->l2()),   double(cost->row_alone()), double(cost->row_busy())};
+      g.cost = BlockCost{.rows = double(cost->rows()),
+                         .begin = double(cost->begin()),
+                         .alone = double(cost->alone()),
+                         .busy = double(cost->busy()),
+                         .l2 = double(cost->l2()),
+                         .rowAlone = double(cost->row_alone()),
+                         .rowBusy = double(cost->row_busy())};
     return g;
   };
   return i ? of(*launch.alternatives()->Get(i - 1)) : of(launch);
+}
+
+/// Of a launch: blocks along x, y and z, and how many members each of them has.
+struct Grid {
+  uint64_t x, y, z, members = 1;
+  uint64_t blocks() const { return x * y * z; }
+};
+/// At such sizes, where each block has one member.
+inline Grid gridOf(const Geometry &geometry, const int64_t *sizes) {
+  auto extent = [&](uint32_t d) { return uint64_t(valueOf(geometry.grid->Get(d), sizes)); };
+  return {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
+}
+/// What is launched on a device with so much room for blocks of it.
+inline Grid launchedGrid(const Geometry &geometry, const int64_t *sizes, const BlockRoom &room) {
+  Grid grid = gridOf(geometry, sizes);
+  if (!geometry.persistent)
+    return grid;
+  uint64_t all = grid.y * grid.z, atOnce = membersAtOnce(grid.x, all, room.slots);
+  return atOnce < all ? Grid{grid.x, atOnce, 1, divideCeil(all, atOnce)} : grid;
+}
+
+/// Which of a launch's first `geometries` a call of such sizes takes; rooms[g] is the device's for blocks of g.
+inline uint32_t chooseGeometry(const fb::Launch &launch, const int64_t *sizes, uint32_t geometries,
+                               const BlockRoom *rooms, uint64_t multiprocessors) {
+  int64_t rows = valueOf(launch.rows(), sizes);
+  return chooseGeometry(geometries, multiprocessors, [&](uint32_t g) {
+    Geometry geometry = geometryOf(launch, g);
+    Candidate candidate = {std::nullopt, gridOf(geometry, sizes).blocks()};
+    if (geometry.cost) {
+      Grid grid = launchedGrid(geometry, sizes, rooms[g]);
+      candidate.clocks = launchClocks(geometry.cost->inCall(rows), grid.blocks(), grid.members, rooms[g]);
+    }
+    return candidate;
+  });
 }
 
 } // namespace tutti::rt

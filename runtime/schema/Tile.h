@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace tutti::rt {
 
@@ -45,13 +46,16 @@ struct BlockCost {
   /// In a call of so many rows, which may be fewer than a tile has.
   constexpr BlockCost inCall(int64_t callRows) const {
     double share = rows > 1 ? std::clamp((double(callRows) - 1) / (rows - 1), 0., 1.) : 1;
-    auto between = [&](double one, double all) { return one + share * (all - one); };
-    return {rows, begin, between(rowAlone, alone), between(rowBusy, busy), l2, rowAlone, rowBusy};
+    BlockCost own = *this;
+    own.alone = rowAlone + share * (alone - rowAlone);
+    own.busy = rowBusy + share * (busy - rowBusy);
+    return own;
   }
 };
-/// Room for blocks: on a multiprocessor at a time, and on all of them.
+/// Room for blocks: on a multiprocessor at a time, and on all of them; 0: unknown.
 struct BlockRoom {
-  uint64_t resident = 1, slots = 1;
+  uint64_t resident = 0, slots = 0;
+  bool isTooSmall = false; ///< for a single cluster: the device, or the part of it that the process has
 };
 
 /// Clocks of a launch that has `blocks` blocks, of `members` members each: of the multiprocessor with most of them, or
@@ -66,16 +70,35 @@ constexpr double launchClocks(const BlockCost &cost, uint64_t blocks, uint64_t m
   return std::max(clocks, double(blocks) * each * cost.l2 / double(processors));
 }
 
-/// Whether a smaller tile that takes so many clocks is taken instead of a larger one. The model is not as exact as to
-/// decide between what is nearly the same, and larger tiles leave more of the L2 cache to others.
-constexpr bool isFaster(double smaller, double larger) { return smaller < .8 * larger; }
+/// Whether a geometry that takes so many clocks is taken instead of one before it. The model is not exact enough to
+/// choose between near ties, and larger tiles leave more of the L2 cache to others.
+constexpr bool isFaster(double later, double before) { return later < .8 * before; }
 
-/// Where nothing is known of a block: whether a call takes a geometry that has so many blocks at its sizes, of those
-/// that go from the largest tile to the smallest, rather than look at the next one. At least every second
-/// multiprocessor has a block; and where a smaller tile makes as few blocks, this one is half empty. The last one is
-/// taken in any case.
+/// Where nothing is known of a block: whether a call takes a geometry that has so many blocks at its sizes rather than
+/// look at the next one. At least every second multiprocessor has a block; and where the next one makes as few blocks,
+/// this one's tiles are half empty. The last one is taken in any case.
 constexpr bool takesTile(uint64_t blocks, uint64_t nextBlocks, uint64_t multiprocessors) {
   return 2 * blocks >= multiprocessors && nextBlocks > blocks;
+}
+
+/// What a call knows of one of a launch's geometries: clocks, where its blocks have a cost, and blocks of one member
+/// each.
+struct Candidate {
+  std::optional<double> clocks;
+  uint64_t blocks;
+};
+/// Which of `count` geometries, from the one with the fewest blocks to the one with the most, a call takes: of(g) is
+/// what it knows of each. All have clocks, or none.
+template <class Of> constexpr uint32_t chooseGeometry(uint32_t count, uint64_t multiprocessors, Of of) {
+  uint32_t best = 0;
+  Candidate taken = of(0);
+  for (uint32_t g = 1; g < count; ++g) {
+    Candidate next = of(g);
+    if (taken.clocks && next.clocks ? isFaster(*next.clocks, *taken.clocks)
+                                    : best + 1 == g && !takesTile(taken.blocks, next.blocks, multiprocessors))
+      best = g, taken = next;
+  }
+  return best;
 }
 
 } // namespace tutti::rt

@@ -133,7 +133,9 @@ TEST_F(Cuda, everyByteWithItsDigests) {
   fake.memory = uint64_t(64) << 20;
   fake.probe = probeOnDevice;
   Spec spec = cudaSpec();
-  spec.alternatives = true;
+  spec.alternatives = spec.persistent = true;
+  spec.cost = {8, 100, 1000, 500, 10, 600, 300};
+  spec.alternativeCost = {4, 100, 700, 400, 20, 600, 300};
   File file = buildArtifact(spec);
   Tally tally = changeEveryByte(headOf(file), 4, codeOf(file), TUTTI_DEVICE_CUDA);
   EXPECT_GT(tally.refused, 500);

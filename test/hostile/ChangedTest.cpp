@@ -155,6 +155,20 @@ TEST_F(Changed, groups) {
   refused("groups", "is of group -2 of 2", [](fb::RootT &root) { root.slots[0]->group = -2; });
 }
 
+TEST_F(Changed, launchesOnDevices) {
+  auto launch = [](auto change) { return [change](fb::RootT &root) { change(launchOf(*root.programs[0], 0)); }; };
+  auto rows = [](uint32_t size, int64_t divisor) {
+    auto extent = std::make_unique<fb::ExtentT>();
+    extent->terms.push_back(std::make_unique<fb::TermT>());
+    extent->terms[0]->coef = 1, extent->terms[0]->sizes = {size}, extent->terms[0]->divs = {divisor};
+    return extent;
+  };
+  for (auto [size, divisor] : {std::pair{99u, int64_t(1)}, {1u, int64_t(0)}, {1u, int64_t(-1)}})
+    refused("device", "no sound number of rows", launch([&](fb::LaunchT &l) { l.rows = rows(size, divisor); }));
+  refused("device", "no sound number of rows", launch([&](fb::LaunchT &l) { l.rows = number(INT64_MAX); }));
+  refused("device", "cost for some of its geometries", launch([&](fb::LaunchT &l) { l.cost.reset(); }));
+}
+
 TEST_F(Changed, slotsAndSegments) {
   auto slot = [](auto change) { return [change](fb::RootT &root) { change(*root.slots[0]); }; };
   refused("heads", "leave their segment", slot([](fb::SlotT &s) { s.base = uint64_t(1) << 40; }));

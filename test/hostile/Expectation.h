@@ -18,7 +18,8 @@ namespace tutti::rt::test {
 
 /// Of what is larger, the ends are touched.
 constexpr int64_t kMostTouched = 1 << 14;
-constexpr uint32_t kMultiprocessors = 100; ///< FakeDriver::multiprocessors
+/// FakeDriver::multiprocessors, resident and clusters.
+constexpr uint32_t kMultiprocessors = 100, kResident = 2, kClusters = 16;
 
 [[noreturn]] [[gnu::format(printf, 1, 2)]] inline void wrong(const char *format, ...) {
   va_list args;
@@ -123,18 +124,18 @@ private:
       return false;
     });
   }
-  /// Of the geometry that the engine takes.
+  /// Of the geometry that the engine takes on the fake driver's device.
   static bool hasBlocks(const fb::Launch &l, const int64_t *sizes) {
-    auto blocks = [&](uint32_t g) {
-      uint64_t product = 1;
-      for (const fb::Extent *extent : *geometryOf(l, g).grid)
-        product *= uint64_t(valueOf(extent, sizes));
-      return product;
-    };
-    uint32_t g = 0;
-    while (g + 1 < numGeometries(l) && (2 * blocks(g) < kMultiprocessors || blocks(g + 1) <= blocks(g)))
-      ++g;
-    return blocks(g) != 0;
+    std::vector<BlockRoom> rooms(numGeometries(l));
+    for (uint32_t g = 0; g < rooms.size(); ++g) {
+      Geometry geometry = geometryOf(l, g);
+      uint64_t together = 1;
+      for (uint32_t d = 0; d < count(geometry.cluster); ++d)
+        together *= geometry.cluster->Get(d);
+      rooms[g] = {kResident, together > 1 ? kClusters * together : kResident * kMultiprocessors};
+    }
+    uint32_t g = chooseGeometry(l, sizes, uint32_t(rooms.size()), rooms.data(), kMultiprocessors);
+    return gridOf(geometryOf(l, g), sizes).blocks() != 0;
   }
   const Due &take() {
     if (next == due.size())

@@ -58,10 +58,7 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
       if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most), error))
         return status;
     }
-    return geometriesOf(launch)
-               ? TUTTI_OK
-               : fail(error, TUTTI_NO_DEVICE, "%s has no room for a cluster of blocks of kernel '%.80s'", target.name,
-                      text(artifact.root().kernels()->Get(launch.kernel())->name()));
+    return TUTTI_OK;
   });
   if (loaded)
     return loaded;
@@ -129,53 +126,60 @@ tutti_status_t CudaDevice::allow(const Geometry &launch, int64_t shared, tutti_e
                          (long long)shared);
     function.shared = int(shared);
   }
-  int resident = 0;
-  if ((result =
-           driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function.handle, int(wanted), size_t(shared))))
-    return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for", name,
-                       target.name);
-  function.room = {uint64_t(resident), uint64_t(resident) * target.multiprocessors};
-  return allowCluster(launch, shared, error);
+  return allowCluster(launch, error);
 }
 
-/// Each processor group of a whole device has room for a cluster; of a slice of one (MIG, MPS) that is not said.
-tutti_status_t CudaDevice::allowCluster(const Geometry &launch, int64_t shared, tutti_error_t *error) {
-  CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
-  auto size = [&](uint32_t d) { return d < count(launch.cluster) ? launch.cluster->Get(d) : 1; };
-  cluster.value.clusterDim = {size(0), size(1), size(2)};
-  int64_t together = int64_t(size(0)) * size(1) * size(2);
+/// Blocks that run at the same time and reach each other's shared memory.
+static int64_t blocksOfCluster(const Geometry &launch) {
+  int64_t together = 1;
+  for (uint32_t d = 0; d < count(launch.cluster); ++d)
+    together *= launch.cluster->Get(d);
+  return together;
+}
+
+tutti_status_t CudaDevice::allowCluster(const Geometry &launch, tutti_error_t *error) {
+  int64_t together = blocksOfCluster(launch);
   if (together == 1)
     return TUTTI_OK;
-  Function &function = functions[launch.kernel];
   const char *name = text(artifact.root().kernels()->Get(launch.kernel)->name());
   if (!driver.cuLaunchKernelEx || !driver.cuGraphKernelNodeSetAttribute || !driver.cuOccupancyMaxActiveClusters)
     return fail(error, TUTTI_DRIVER_TOO_OLD,
                 "kernel '%.80s' runs in clusters of blocks, which this driver does not know", name);
-  CUresult result = CUDA_SUCCESS;
-  if (together > kPortableCluster)
-    result = driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-  int active = 0;
-  CUlaunchConfig config = {
-      size(0), size(1),  size(2), launch.block->Get(0), launch.block->Get(1), launch.block->Get(2), unsigned(shared),
-      nullptr, &cluster, 1};
-  if (result)
-    return driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
-                       (long long)together, target.name);
-  result = driver.cuOccupancyMaxActiveClusters(&active, function.handle, &config);
-  if (isSticky(result))
-    return driver.fail(error, result, "the room for clusters on %s cannot be asked for", target.name);
-  // Where a driver has no other answer, a launch shows whether there is room.
-  function.tooLarge = result ? result == CUDA_ERROR_INVALID_CLUSTER_SIZE : active == 0;
-  if (!result)
-    function.room.slots = uint64_t(active) * together;
-  return TUTTI_OK;
+  if (together <= kPortableCluster)
+    return TUTTI_OK;
+  CUresult result = driver.cuFuncSetAttribute(functions[launch.kernel].handle,
+                                              CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  return result ? driver.fail(error, result, "kernel '%.80s' cannot run in clusters of %lld blocks on %s", name,
+                              (long long)together, target.name)
+                : TUTTI_OK;
 }
 
-uint32_t CudaDevice::geometriesOf(const fb::Launch &launch) const {
-  uint32_t all = numGeometries(launch), g = 0;
-  while (g < all && !functions[geometryOf(launch, g).kernel].tooLarge)
-    ++g;
-  return g;
+/// Each processor group of a whole device has room for a cluster; of a slice of one (MIG, MPS) that is not said.
+tutti_status_t CudaDevice::measure(const Geometry &launch, int64_t shared, BlockRoom &room,
+                                   tutti_error_t *error) const {
+  CUfunction function = functions[launch.kernel].handle;
+  int resident = 0, active = 0, threads = int(launch.block->Get(0) * launch.block->Get(1) * launch.block->Get(2));
+  if (CUresult result =
+          driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, threads, size_t(shared)))
+    return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for",
+                       text(artifact.root().kernels()->Get(launch.kernel)->name()), target.name);
+  room = {uint64_t(resident), uint64_t(resident) * target.multiprocessors};
+  int64_t together = blocksOfCluster(launch);
+  if (together == 1)
+    return TUTTI_OK;
+  CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
+  cluster.value.clusterDim = {launch.cluster->Get(0), launch.cluster->Get(1), launch.cluster->Get(2)};
+  const auto &size = cluster.value.clusterDim;
+  CUlaunchConfig config = {
+      size.x,  size.y,   size.z, launch.block->Get(0), launch.block->Get(1), launch.block->Get(2), unsigned(shared),
+      nullptr, &cluster, 1};
+  CUresult result = driver.cuOccupancyMaxActiveClusters(&active, function, &config);
+  if (isSticky(result))
+    return driver.fail(error, result, "the room for clusters on %s cannot be asked for", target.name);
+  room.isTooSmall = result ? result == CUDA_ERROR_INVALID_CLUSTER_SIZE : active == 0;
+  if (!result) // where a driver has no other answer, a launch shows whether there is room
+    room.slots = uint64_t(active) * uint64_t(together);
+  return TUTTI_OK;
 }
 
 /// One block of memory for all slots of the program that are not on the device yet.

@@ -40,10 +40,9 @@ public:
   void destroy();
 
   CUfunction functionOf(uint32_t kernel) const { return functions[kernel].handle; }
-  /// How many blocks of a kernel a multiprocessor, and the device, has room for at a time.
-  BlockRoom roomOf(uint32_t kernel) const { return functions[kernel].room; }
-  /// How many of a prepared launch's geometries run here, the first ones: not clusters that the device has no room for.
-  uint32_t geometriesOf(const fb::Launch &launch) const;
+  /// How many blocks of a prepared geometry, with so many bytes of dynamic shared memory, a multiprocessor and the
+  /// device have room for at a time.
+  tutti_status_t measure(const Geometry &launch, int64_t shared, BlockRoom &room, tutti_error_t *error) const;
   /// Where the weight of a slot that is the same for all members lies.
   CUdeviceptr locate(uint32_t slot) const { return slots[slot].base; }
   /// Where member `m`'s copy lies.
@@ -81,13 +80,11 @@ private:
   struct Function {
     CUfunction handle;
     int shared; ///< dynamic bytes that have been allowed
-    BlockRoom room;
-    bool tooLarge; ///< a cluster of its blocks, for this device or the part of it that the process has
   };
 
   tutti_status_t loadKernel(uint32_t kernel, tutti_error_t *error);
   tutti_status_t allow(const Geometry &launch, int64_t shared, tutti_error_t *error);
-  tutti_status_t allowCluster(const Geometry &launch, int64_t shared, tutti_error_t *error);
+  tutti_status_t allowCluster(const Geometry &launch, tutti_error_t *error);
   tutti_status_t uploadSlots(const fb::Program &program, tutti_error_t *error);
   tutti_status_t copy(CUdeviceptr to, const void *from, uint64_t bytes, tutti_error_t *error);
 

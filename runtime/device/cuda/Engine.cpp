@@ -86,17 +86,26 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
   uint32_t numLaunches = uint32_t(call.launches.size());
   if (!launches.allocate(numLaunches) || !places.allocate(call.ports.size()) || !deliveries.allocate(call.ports.size()))
     return outOfMemory(error, "launches", numLaunches * sizeof(LaunchState));
-  for (uint32_t i = 0; i < numLaunches; ++i) {
+  uint32_t numRooms = 0;
+  for (uint32_t i = 0; i < numLaunches; ++i)
+    numRooms += numGeometries(*call.launches[i].launch);
+  if (!rooms.allocate(numRooms))
+    return outOfMemory(error, "the room for blocks", numRooms * sizeof(BlockRoom));
+  for (uint32_t i = 0, firstRoom = 0; i < numLaunches; ++i) {
     LaunchState &state = launches[i];
+    state.rooms = &rooms[firstRoom];
+    firstRoom += numGeometries(*call.launches[i].launch);
     state.parameters[0] = call.wordsOf(call.launches[i]);
     state.what.kernelParams = state.parameters;
-    choose(i, on->geometriesOf(*call.launches[i].launch) - 1);
+    if (auto status = measure(i, error))
+      return status;
+    apply(i, state.geometries - 1);
   }
   if (auto status = allocate(error))
     return status;
   if (numLaunches < 2)
     return TUTTI_OK;
-  bool same = fits(/*last=*/false); // the last geometries' clusters are the first ones'
+  bool same = hasClusters(/*last=*/false); // the last geometries' clusters are the first ones'
   if (auto status = buildGraph(/*last=*/true, error); status || same)
     return status;
   return buildGraph(/*last=*/false, error);
@@ -110,18 +119,38 @@ bool CudaEngine::sameCluster(const Geometry &a, const Geometry &b) {
 }
 
 /// Whether the launches' geometries have the clusters of their first ones, or of their last.
-bool CudaEngine::fits(bool last) const {
+bool CudaEngine::hasClusters(bool last) const {
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Launch &launch = *call.launches[i].launch;
     if (!sameCluster(geometryOf(launch, launches[i].geometry),
-                     geometryOf(launch, last ? on->geometriesOf(launch) - 1 : 0)))
+                     geometryOf(launch, last ? launches[i].geometries - 1 : 0)))
       return false;
   }
   return true;
 }
 
+/// The room for blocks of each geometry of a launch, up to the first whose clusters the device has no room for.
+tutti_status_t CudaEngine::measure(uint32_t index, tutti_error_t *error) {
+  const fb::Launch &launch = *call.launches[index].launch;
+  LaunchState &state = launches[index];
+  int64_t most[kMaxSizes];
+  for (uint32_t i = 0; i < count(call.program->sizes()); ++i)
+    most[i] = call.program->sizes()->Get(i)->hi();
+  for (uint32_t all = numGeometries(launch); state.geometries < all; ++state.geometries) {
+    Geometry geometry = geometryOf(launch, state.geometries);
+    BlockRoom &room = state.rooms[state.geometries];
+    if (auto status = on->measure(geometry, valueOf(geometry.dynamicShared, most), room, error))
+      return status;
+    if (room.isTooSmall)
+      break;
+  }
+  return state.geometries ? TUTTI_OK
+                          : fail(error, TUTTI_NO_DEVICE, "%s has no room for a cluster of blocks of kernel '%.80s'",
+                                 name(), text(call.artifact.root().kernels()->Get(launch.kernel())->name()));
+}
+
 /// All but the grid, and what depends on sizes.
-void CudaEngine::choose(uint32_t index, uint32_t number) {
+void CudaEngine::apply(uint32_t index, uint32_t number) {
   Geometry geometry = geometryOf(*call.launches[index].launch, number);
   LaunchState &state = launches[index];
   state.geometry = number;
@@ -307,7 +336,7 @@ tutti_status_t CudaEngine::buildGraph(bool last, tutti_error_t *error) {
   // The launches of a step wait for those of the step before, and not for each other.
   uint32_t before = 0, own = 0;
   for (uint32_t i = 0; i < launches.size() && !result; ++i) {
-    choose(i, last ? on->geometriesOf(*call.launches[i].launch) - 1 : 0);
+    apply(i, last ? launches[i].geometries - 1 : 0);
     LaunchState &state = launches[i];
     if (call.launches[i].step != call.launches[own].step)
       before = std::exchange(own, i);

@@ -32,6 +32,9 @@ private:
     bool clustered;
     void *parameters[1];
     uint32_t geometry;
+    bool isEmpty;        ///< at these sizes: the grid is
+    uint32_t geometries; ///< that the device can launch, the first ones
+    BlockRoom *rooms;    ///< for blocks of each
   };
   /// Nodes have the clusters of all launches' first geometries, or of all their last.
   struct Graph {
@@ -57,19 +60,11 @@ private:
     bool fits = true;
   };
 
-  /// Of a launch: blocks along x, y and z, and how many members each of them has.
-  struct Grid {
-    uint64_t x, y, z, members = 1;
-    uint64_t blocks() const { return x * y * z; }
-  };
-
   static bool sameCluster(const Geometry &a, const Geometry &b);
-  void choose(uint32_t index, uint32_t geometry);
-  bool fits(bool last) const;
-  static Grid gridOf(const Geometry &geometry, const int64_t *sizes);
-  Grid launchedOf(const Geometry &geometry, const int64_t *sizes) const;
-  uint32_t fastestOf(const fb::Launch &launch, const int64_t *sizes) const;
-  bool size(uint32_t index, const int64_t *sizes);
+  tutti_status_t measure(uint32_t index, tutti_error_t *error);
+  void apply(uint32_t index, uint32_t geometry);
+  bool hasClusters(bool last) const;
+  void shape(uint32_t index, const int64_t *sizes);
   CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
   tutti_status_t allocate(tutti_error_t *error);
@@ -103,6 +98,7 @@ private:
 
   std::optional<uint32_t> tile; ///< of every launch, where the environment says so
   Array<LaunchState> launches;
+  Array<BlockRoom> rooms; ///< of the launches' geometries
   Graph graphs[2];        ///< of the first geometries, of the last
   Graph *graph = nullptr; ///< that fits the sizes, if one does
 

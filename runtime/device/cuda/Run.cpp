@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One call on a CUDA device: inputs there, launches, outputs back. Nothing here allocates.
 #include "Engine.h"
-#include "Tile.h"
 
 namespace tutti::rt {
 
@@ -13,69 +12,32 @@ tutti_status_t CudaEngine::failed(CUresult result, const char *what) {
   return status;
 }
 
+/// Which geometry a launch takes at such sizes, and its grid.
+void CudaEngine::shape(uint32_t index, const int64_t *sizes) {
+  const fb::Launch &launch = *call.launches[index].launch;
+  LaunchState &state = launches[index];
+  uint32_t number = tile ? std::min(*tile, state.geometries - 1)
+                         : chooseGeometry(launch, sizes, state.geometries, state.rooms, on->target.multiprocessors);
+  Geometry geometry = geometryOf(launch, number);
+  Grid grid = launchedGrid(geometry, sizes, state.rooms[number]);
+  state.what.gridDimX = unsigned(grid.x);
+  state.what.gridDimY = unsigned(grid.y);
+  state.what.gridDimZ = unsigned(grid.z);
+  state.what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
+  state.isEmpty = grid.blocks() == 0; // and cannot be launched
+  apply(index, number);
+}
+
 void CudaEngine::resize() {
-  bool empty = false; // some grid is, and launched it cannot be
-  for (uint32_t i = 0; i < launches.size(); ++i)
-    empty |= !size(i, call.sizes.data());
+  bool anyEmpty = false;
+  for (uint32_t i = 0; i < launches.size(); ++i) {
+    shape(i, call.sizes.data());
+    anyEmpty |= launches[i].isEmpty;
+  }
   graph = nullptr;
   for (bool last : {true, false})
-    if (graphs[last].exec && !empty && call.numPieces() == 1 && fits(last))
+    if (graphs[last].exec && !anyEmpty && call.numPieces() == 1 && hasClusters(last))
       graph = &graphs[last];
-}
-
-/// The grid of a launch's geometry at such sizes, where each block has one member.
-CudaEngine::Grid CudaEngine::gridOf(const Geometry &geometry, const int64_t *sizes) {
-  auto extent = [&](uint32_t d) { return uint64_t(valueOf(geometry.grid->Get(d), sizes)); };
-  return {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
-}
-
-/// The grid that is launched.
-CudaEngine::Grid CudaEngine::launchedOf(const Geometry &geometry, const int64_t *sizes) const {
-  Grid grid = gridOf(geometry, sizes);
-  if (!geometry.persistent)
-    return grid;
-  uint64_t all = grid.y * grid.z, atOnce = membersAtOnce(grid.x, all, on->roomOf(geometry.kernel).slots);
-  if (atOnce < all)
-    grid = {grid.x, atOnce, 1, divideCeil(all, atOnce)};
-  return grid;
-}
-
-/// Of a launch's geometries the one that is predicted to take least; where nothing is known of one, by their grids.
-uint32_t CudaEngine::fastestOf(const fb::Launch &launch, const int64_t *sizes) const {
-  uint32_t most = on->geometriesOf(launch), best = 0;
-  if (tile)
-    return std::min(*tile, most - 1);
-  int64_t rows = valueOf(launch.rows(), sizes);
-  double clocks = 0;
-  for (uint32_t g = 0; g < most; ++g) {
-    Geometry geometry = geometryOf(launch, g);
-    if (!geometry.cost) {
-      if (g + 1 == most || takesTile(gridOf(geometry, sizes).blocks(),
-                                     gridOf(geometryOf(launch, g + 1), sizes).blocks(), on->target.multiprocessors))
-        return g;
-      continue;
-    }
-    Grid grid = launchedOf(geometry, sizes);
-    double own = launchClocks(geometry.cost->inCall(rows), grid.blocks(), grid.members, on->roomOf(geometry.kernel));
-    if (g == 0 || isFaster(own, clocks))
-      best = g, clocks = own;
-  }
-  return best;
-}
-
-/// Chooses the geometry of a launch at such sizes, and its grid; false if that is empty.
-bool CudaEngine::size(uint32_t index, const int64_t *sizes) {
-  const fb::Launch &launch = *call.launches[index].launch;
-  uint32_t g = fastestOf(launch, sizes);
-  Geometry geometry = geometryOf(launch, g);
-  Grid grid = launchedOf(geometry, sizes);
-  CUDA_KERNEL_NODE_PARAMS &what = launches[index].what;
-  what.gridDimX = unsigned(grid.x);
-  what.gridDimY = unsigned(grid.y);
-  what.gridDimZ = unsigned(grid.z);
-  what.sharedMemBytes = unsigned(valueOf(geometry.dynamicShared, sizes));
-  choose(index, g);
-  return grid.blocks() != 0;
 }
 
 /// Inputs in memory of the host lie side by side, so that one copy takes them all; pinned ones are copied from where
@@ -132,6 +94,11 @@ CUresult CudaEngine::launchAll() {
     return result ? result : driver->cuGraphLaunch(graph->exec, stream);
   }
   uint32_t pieces = call.numPieces();
+  auto launchShaped = [&](uint32_t i, const int64_t *sizes) {
+    if (pieces > 1) // else resize() has done it
+      shape(i, sizes);
+    return launches[i].isEmpty ? CUDA_SUCCESS : launchOne(launches[i]);
+  };
   // A launch takes its parameters along, so the next piece may overwrite them.
   for (uint32_t piece = 0; piece < pieces; ++piece) {
     int64_t sizes[kMaxSizes];
@@ -139,13 +106,13 @@ CUresult CudaEngine::launchAll() {
     if (pieces > 1)
       call.selectPiece(piece);
     for (uint32_t i = 0; i < launches.size(); ++i)
-      if (Call::isOfPiece(*call.launches[i].launch, piece) && size(i, sizes))
-        if (CUresult result = launchOne(launches[i]))
+      if (Call::isOfPiece(*call.launches[i].launch, piece))
+        if (CUresult result = launchShaped(i, sizes))
           return result;
   }
   for (uint32_t i = 0; i < launches.size(); ++i)
-    if (call.launches[i].launch->whole() && size(i, call.sizes.data()))
-      if (CUresult result = launchOne(launches[i]))
+    if (call.launches[i].launch->whole())
+      if (CUresult result = launchShaped(i, call.sizes.data()))
         return result;
   return CUDA_SUCCESS;
 }

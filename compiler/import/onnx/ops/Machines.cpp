@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of support vector machines (ai.onnx.ml). What the standard leaves open is ONNX Runtime's way, which is libsvm's
-// (Chang and Lin, ACM TIST 2, 2011).
+// Import of support vector machines (ai.onnx.ml). What the standard leaves open is ONNX Runtime's way, which is
+// libsvm's (Chang and Lin, ACM TIST 2, 2011).
 #include "compiler/import/onnx/ops/Ml.h"
 
 using namespace mlir;
@@ -15,8 +15,7 @@ struct Kernel {
   SmallVector<double> vectors, parameters; ///< gamma, coef0, degree
 
   static Kernel of(Node &n) {
-    return {n.stringAttr("kernel_type", "LINEAR"),
-            n.floatsAttr("support_vectors").value_or(SmallVector<double>()),
+    return {n.stringAttr("kernel_type", "LINEAR"), n.floatsAttr("support_vectors").value_or(SmallVector<double>()),
             n.floatsAttr("kernel_params").value_or(SmallVector<double>())};
   }
   Operand apply(Node &n, const Operand &x, int64_t count, const Twine &expected) const;
@@ -95,8 +94,8 @@ struct Pairs {
   }
   int64_t count() const { return of.size(); }
 
-  /// A row of coefficients of all vectors for each decision. Given are classes - 1 of all vectors, for each vector those
-  /// of its class against the others in turn.
+  /// A row of coefficients of all vectors for each decision. Given are classes - 1 of all vectors, for each vector
+  /// those of its class against the others in turn.
   SmallVector<double> coefficients(ArrayRef<double> given, ArrayRef<int64_t> perClass) const {
     int64_t vectors = given.size() / (classes - 1);
     SmallVector<int64_t> classOf;
@@ -131,9 +130,9 @@ struct Pairs {
     return e.arg(ArgKind::max, all, 1, false, false);
   }
 
-  /// Probabilities of the classes from those that the first of each two is right: Wu, Lin and Weng, JMLR 5 (2004), their
-  /// second way, solved as libsvm does, one class after the other until nothing changes by more than 0.005 / classes.
-  /// That takes five rounds at most: of 2 to 10 classes and 40 000 random rows none took more than four.
+  /// Probabilities of the classes from those that the first of each two is right: Wu, Lin and Weng, JMLR 5 (2004),
+  /// their second way, solved as libsvm does, one class after the other until nothing changes by more than 0.005 /
+  /// classes. That takes five rounds at most: of 2 to 10 classes and 40 000 random rows none took more than four.
   Operand coupled(Emit &e, const Operand &pairs) const;
 };
 
@@ -182,8 +181,8 @@ Operand Pairs::coupled(Emit &e, const Operand &pairs) const {
 
 /// Without vectors a score for each class, and the class of the largest. (Of two, ONNX Runtime takes the second one for
 /// any score above 0, the standard's reference the largest.) Else decisions between each two classes by
-/// their support vectors; the class that most are for, and as scores the decisions (of two classes also the opposite, before it), or probabilities of the classes where there are numbers for
-/// a logistic function of each decision.
+/// their support vectors; the class that most are for, and as scores the decisions (of two classes also the opposite,
+/// before it), or probabilities of the classes where there are numbers for a logistic function of each decision.
 void importSVMClassifier(Node &n) {
   Emit &e = n.emit;
   Operand x = rowsIn(n, 0);
@@ -233,8 +232,8 @@ void importSVMClassifier(Node &n) {
                   "train with probability=False, and take its decisions");
     return;
   }
-  Operand k = kernel.apply(n, x, vectors,
-                           Twine(vectors) + " times " + Twine(countOfFeatures(x)) + " (vectors times features)");
+  Operand k =
+      kernel.apply(n, x, vectors, Twine(vectors) + " times " + Twine(countOfFeatures(x)) + " (vectors times features)");
   const Pairs pairs{int64_t(classes)};
   Operand decisions = k ? scoresOf(n, k, count, pairs.coefficients(coefficients, perClass), rho) : k;
   if (!decisions)
