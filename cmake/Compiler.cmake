@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # How the compiler's libraries are built: against LLVM's and MLIR's shared libraries, with one precompiled header.
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS $ENV{MLIR_DIR} /usr/lib/llvm-22/lib/cmake/mlir)
 message(STATUS "MLIR ${MLIR_VERSION} in ${MLIR_DIR}")

@@ -75,12 +75,12 @@ private:
   // Of the program that is being filled in.
   plan::ProgramOp program;
   std::optional<Extents> extents;
-  /// A way to launch what is launched at once, and the number in the artifact of its kernel.
-  struct Way {
+  /// A kernel as it may be launched, and its number in the artifact.
+  struct NumberedKernel {
     const KernelCode *code;
     unsigned kernel;
   };
-  std::map<std::vector<unsigned>, SmallVector<Way>> kernels; ///< by the kernels of the module
+  std::map<std::vector<unsigned>, SmallVector<NumberedKernel>> kernels; ///< by the kernels of the module
   SmallVector<plan::KernelOp> ofModule;
 
   void addMembers(const Ensemble &ensemble) {
@@ -306,7 +306,7 @@ private:
     return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
   }
 
-  template <typename Table> void setGeometry(Table &table, const DeviceLaunch &parts, const Way &way) const {
+  template <typename Table> void setGeometry(Table &table, const DeviceLaunch &parts, const NumberedKernel &way) const {
     Extents::Grid grid = extents->gridOf(parts, way.code->launch);
     table.kernel = way.kernel;
     table.grid = std::move(grid.blocks);
@@ -315,15 +315,15 @@ private:
     table.dynamic_shared = std::move(grid.shared);
     table.persistent = way.code->launch.persistent;
     if (const std::optional<rt::BlockCost> &cost = way.code->cost) {
-      auto clocks = [](double value) { return uint32_t(std::min<double>(std::ceil(value), UINT32_MAX)); };
+      auto whole = [](double value) { return uint32_t(std::min<double>(std::ceil(value), UINT32_MAX)); };
       table.cost = std::make_unique<fb::CostT>();
-      table.cost->rows = clocks(cost->rows);
-      table.cost->begin = clocks(cost->begin);
-      table.cost->alone = clocks(cost->alone);
-      table.cost->busy = clocks(cost->busy);
-      table.cost->l2 = clocks(cost->l2);
-      table.cost->row_alone = clocks(cost->rowAlone);
-      table.cost->row_busy = clocks(cost->rowBusy);
+      table.cost->rows = whole(cost->rows);
+      table.cost->begin = whole(cost->begin);
+      table.cost->alone = whole(cost->alone);
+      table.cost->busy = whole(cost->busy);
+      table.cost->l2 = whole(cost->l2);
+      table.cost->row_alone = whole(cost->rowAlone);
+      table.cost->row_busy = whole(cost->rowBusy);
     }
   }
 
@@ -362,10 +362,10 @@ private:
     launch.whole = first.getWhole();
     if (!launch.parts.empty() && !llvm::is_contained(root.required_features, "parts"))
       root.required_features.push_back("parts");
-    ArrayRef<Way> ways = kernels[numbers];
+    ArrayRef<NumberedKernel> ways = kernels[numbers];
     if (program.getTarget() == Target::cuda) {
       setGeometry(launch, parts, ways.front());
-      for (const Way &way : ways.drop_front()) {
+      for (const NumberedKernel &way : ways.drop_front()) {
         auto alternative = std::make_unique<fb::AlternativeT>();
         setGeometry(*alternative, parts, way);
         launch.alternatives.push_back(std::move(alternative));

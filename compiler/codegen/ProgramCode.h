@@ -56,7 +56,7 @@ struct ProgramCode {
   mlir::ModuleOp planned;
   const Ensemble *ensemble;               ///< whose weights the module names
   std::vector<std::string> architectures; ///< of CUDA
-  /// In the module's order; of one kernel from the largest tile of rows to the smallest.
+  /// In the module's order; of one kernel from the fewest blocks to the most.
   std::vector<KernelCode> kernels;
   std::vector<TargetImage> images;
 };

@@ -33,6 +33,8 @@ constexpr int64_t mostNodesCalled = 500'000, mostBytesCalled = int64_t(512) << 2
 constexpr int64_t mostWalked = 1'000'000, mostBudgets = 2;
 /// Inputs, and outputs, of a node: what it is made of grows faster than they.
 constexpr int64_t mostOperands = 4096;
+/// Axes of an image, and places along one.
+constexpr int64_t mostAxes = 3, mostLength = 1 << 20;
 /// Steps of a loop or of a recurrent op, which are put into the model one behind the other.
 constexpr int64_t mostSteps = 4096;
 /// Tensors of a sequence: mapping one takes a step for each.

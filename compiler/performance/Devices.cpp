@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one table of constants, each with its public source. None is fitted to a goal of ours.
+// clang-format off
 //
 // Sources, by the letters of the notes below:
 //  [W] NVIDIA's architecture whitepapers and data sheets: A100 (GA100, 2020), H100 (GH100, 2022), H200, L4, Ada (AD102,
@@ -18,9 +19,9 @@
 //  [P] github.com/deepseek-ai/DeepGEMM, csrc/jit_kernels/heuristics/sm90.hpp.
 //  [N] github.com/xytpai/nvbench: a copy on the RTX 4090.
 //  [M] newmind.ai/journal/18: a copy on the B200.
-//  [I] github.com/NVIDIA/cutlass, issue 1921: cuBLAS launches 120 persistent blocks in clusters of eight on an H100
-//  SXM. [Q] github.com/accel-sim/gpu-app-collection, pull request 87: 17 clusters of eight touch 120 of an H100's
-//  processors.
+//  [I] github.com/NVIDIA/cutlass, issue 1921: cuBLAS launches 120 persistent blocks in clusters of eight on an H100 SXM.
+//  [Q] github.com/accel-sim/gpu-app-collection, pull request 87: 17 clusters of eight touch 120 of an H100's processors.
+// clang-format on
 #include "Device.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,8 +30,8 @@
 
 namespace tutti {
 
-// clock, processors [W]: the boost at which the data sheet's tensor rates hold. H100 and H200 run small kernels at up
-// to
+// clang-format off
+// clock, processors [W]: the boost at which the data sheet's tensor rates hold. H100 and H200 run small kernels at up to
 //     1.98 GHz and long tensor kernels below 1.83.
 // clustered: a cluster's processors are of one GPC, and not all of a GPC's are a multiple of four or eight: 120 of 132
 //     [I, Q]; of clusters of four Nsight Compute, too, says that an H200 has room for 30. Of the B200 nothing is
@@ -52,7 +53,6 @@ namespace tutti {
 // dramLatency, l2Latency [D], of the GH100 as H100 SXM; L4: an L40's [E].
 // clusterBarrier: no published latency of barrier.cluster; the arrival has to reach the other processor and the answer
 //     to come back, which is what a load from distributed shared memory does: 181 [L].
-// clang-format off
 static constexpr DeviceModel table[] = {
     //                            pro-  clus-  of a processor, a clock            of the device                       latencies
     // name        arch   clock   cess. tered  fp32 fp64   tf32   half  wide     l2     l2Size    dram      launch    dram  l2  cluster

@@ -42,7 +42,7 @@ static const DeviceModel &deviceOf(const Architecture &architecture) {
                             [&](const DeviceModel &a, const DeviceModel &b) { return distance(a) < distance(b); });
 }
 
-/// Of what is no row at the largest sizes; of a launch of several kernels nothing is told.
+/// Sizes that are no rows are taken at their largest. A launch of several kernels has no cost.
 static std::optional<rt::BlockCost> costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way,
                                            const Architecture &architecture) {
   if (parts.size() > 1)

@@ -45,8 +45,8 @@ double lengthOf(const Chain &chain, const DeviceModel &device, int threads) {
          chain.clusterBarriers * device.clusterBarrier;
 }
 
-/// A block's way through its steps, in clocks.
-struct Way {
+/// How long a block takes to go through its steps, in clocks.
+struct Passage {
   double busy = 0;   ///< of the busiest pipe of each step: what another block on the processor adds
   double alone = 0;  ///< when nobody else is there: where a step's chain is longer than its busiest pipe, the chain
   double later = 0;  ///< the same for those after the first: what blocks share is in the L2 cache by then
@@ -54,8 +54,8 @@ struct Way {
   Pipes pipes{};
 
   /// What a block does once, then for each of its members.
-  static Way through(const KernelWork &work, const DeviceModel &device) {
-    Way all(work.once, work, device), one(work.steps, work, device);
+  static Passage through(const KernelWork &work, const DeviceModel &device) {
+    Passage all(work.once, work, device), one(work.steps, work, device);
     auto each = double(work.members);
     all.busy += each * one.busy;
     all.alone += one.alone + (each - 1) * one.later;
@@ -66,7 +66,7 @@ struct Way {
     return all;
   }
 
-  Way(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
+  Passage(const std::vector<StepWork> &steps, const KernelWork &work, const DeviceModel &device) {
     int threads = work.ofTask ? work.ofTask : work.threads;
     double all = work.total(&StepWork::l2Bytes), fromDram = work.dramBytes < all ? work.dramBytes / all : 1,
            seldom = work.warm ? 1 : fromDram + (1 - fromDram) * device.l2Latency / device.dramLatency;
@@ -92,8 +92,8 @@ struct Way {
   }
 };
 
-/// Clocks of a processor that has so many blocks of each way to run, one way after the other, `resident` at a time.
-double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) {
+/// Clocks of a processor that has so many blocks of each kind to run, one kind after the other, `resident` at a time.
+double clocksOf(const std::vector<std::pair<Passage, int64_t>> &passages, int resident) {
   double clocks = 0, busy = 0, longest = 0;
   int64_t together = 0;
   bool first = true;
@@ -103,16 +103,16 @@ double clocksOf(const std::vector<std::pair<Way, int64_t>> &ways, int resident) 
     together = 0;
     first = false;
   };
-  for (const auto &[way, blocks] : ways)
+  for (const auto &[passage, blocks] : passages)
     for (int64_t left = blocks; left;) {
       if (!first && !together && left >= resident) { // many rounds of the same
-        clocks += double(left / resident) * rt::sideBySide(resident, way.busy, way.later);
+        clocks += double(left / resident) * rt::sideBySide(resident, passage.busy, passage.later);
         left %= resident;
         continue;
       }
       int64_t taken = std::min<int64_t>(left, resident - together);
-      busy += double(taken) * way.busy;
-      longest = std::max(longest, first ? way.alone : way.later);
+      busy += double(taken) * passage.busy;
+      longest = std::max(longest, first ? passage.alone : passage.later);
       together += taken;
       left -= taken;
       if (together == resident)
@@ -206,11 +206,17 @@ int64_t membersOfBlock(const KernelWork &work, const DeviceModel &device) {
 
 rt::BlockCost blockCost(KernelWork full, KernelWork one, int64_t rows, const DeviceModel &device) {
   full.warm = one.warm = true;
-  Way once(full.once, full, device), each(full.steps, full, device), row(one.steps, one, device);
+  Passage once(full.once, full, device), each(full.steps, full, device), row(one.steps, one, device);
   double bytes = 0;
   for (const StepWork &step : full.steps)
     bytes += step.l2Bytes;
-  return {double(rows), once.alone, each.alone, each.busy, bytes * device.processors / device.l2, row.alone, row.busy};
+  return {.rows = double(rows),
+          .begin = once.alone,
+          .alone = each.alone,
+          .busy = each.busy,
+          .l2 = bytes * device.processors / device.l2,
+          .rowAlone = row.alone,
+          .rowBusy = row.busy};
 }
 
 Prediction predict(const KernelWork &work, const DeviceModel &device) {
@@ -229,7 +235,7 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
   p.firstByte = seconds(work.warm ? device.l2Latency : device.dramLatency);
   // The processor with the most blocks decides, unless the memory that all share is slower. Blocks of a part come
   // behind those of the parts before it.
-  std::vector<std::pair<Way, int64_t>> ways, lasts;
+  std::vector<std::pair<Passage, int64_t>> passages, lasts;
   int64_t blocks = 0, tiles = 0;
   auto share = [&](int64_t &before, int64_t more) {
     int64_t own = llvm::divideCeil(before + more, processors) - llvm::divideCeil(before, processors);
@@ -237,20 +243,20 @@ Prediction predict(const KernelWork &work, const DeviceModel &device) {
     return own;
   };
   for (const KernelWork &part : work.each()) {
-    ways.push_back({Way::through(part, device), share(blocks, part.launched())});
-    lasts.push_back({Way(part.last, part, device), share(tiles, part.last.empty() ? 0 : part.tiles)});
-    p.layers = std::max(p.layers, seconds(ways.back().first.layers + lasts.back().first.layers));
+    passages.push_back({Passage::through(part, device), share(blocks, part.launched())});
+    lasts.push_back({Passage(part.last, part, device), share(tiles, part.last.empty() ? 0 : part.tiles)});
+    p.layers = std::max(p.layers, seconds(passages.back().first.layers + lasts.back().first.layers));
   }
-  double processor = seconds(clocksOf(ways, p.resident));
+  double processor = seconds(clocksOf(passages, p.resident));
   p.dram = work.warm ? 0 : work.dramBytes / device.dram;
   p.l2 = seconds(work.total(&StepWork::l2Bytes) / device.l2);
   double body = std::max({processor, p.dram, p.l2}), heads = seconds(clocksOf(lasts, p.resident));
   p.seconds = std::max(p.launch + p.firstByte + body + heads, p.launch + p.firstByte + p.layers);
 
-  for (const auto *of : {&ways, &lasts})
-    for (const auto &[way, count] : *of)
+  for (const auto *of : {&passages, &lasts})
+    for (const auto &[passage, count] : *of)
       for (unsigned i = 0; i < pipes; ++i)
-        p.busy[i] += seconds(way.pipes[i] * double(count));
+        p.busy[i] += seconds(passage.pipes[i] * double(count));
   // What takes the largest part of the time: a pipe, the memory, or what no pipe is busy with.
   unsigned pipe = unsigned(std::max_element(p.busy.begin(), p.busy.end()) - p.busy.begin());
   double largest = p.busy[pipe];

@@ -28,7 +28,7 @@ static constexpr TargetTraits cpu{
 static constexpr TargetTraits cuda{
     .hasTensorCores = true,
     .hasPanelsOfBytes = false,
-    .mostLayers = 32,
+    .mostLayers = mostCudaLayers,
     .mostPhases = 16,
     .tilesFloat64 = false,
     .readsInPlace = false,

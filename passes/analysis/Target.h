@@ -7,6 +7,9 @@
 
 namespace tutti {
 
+/// Rows times weights in one kernel of a CUDA device (TargetTraits::mostLayers).
+constexpr size_t mostCudaLayers = 32;
+
 /// What analyses and rewrites do otherwise for one class of targets than for another. They ask for it by name: which
 /// class there is, only `of` asks.
 struct TargetTraits {

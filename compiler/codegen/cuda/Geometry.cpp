@@ -112,7 +112,7 @@ bool onlyPairs(const Steps &steps) {
   });
 }
 
-/// What the ring takes of shared memory: as deep as it is of use, if `pairs` of a stage are 32 k a slice.
+/// Lays out the ring: as many stages as are of use, each of `pairs` x 32 k a slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
   g.bulkCopies = architecture.capability >= 90;

@@ -5,6 +5,7 @@
 
 #include "dialects/plan/Plan.h"
 #include "images/Architectures.h"
+#include "passes/analysis/Target.h"
 
 #include "llvm/Support/Error.h"
 
@@ -38,9 +39,8 @@ struct CudaGeometry {
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0;  ///< where slices meet
 
-  /// Mbarriers of the ring, and in clusters before them those of what layers hand over: of 32 layers at most
-  /// (Target::mostLayers).
-  static constexpr int64_t barrierBytes = 128, handoverBytes = 256;
+  /// Mbarriers of the ring, and in clusters before them those of what layers hand over, eight bytes each.
+  static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;
   int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
 
   int64_t blockThreads() const { return threads + producerWarps * 32; }
@@ -68,7 +68,8 @@ constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 /// As many blocks as every device with clusters can launch in one.
 constexpr int mostCluster = 8;
 
-/// Ways to launch a kernel on an architecture, from the largest tile to the smallest; all give the same bits. None if a
+/// Ways to launch a kernel on an architecture, from the fewest blocks to the most: tiles from large to small, then
+/// clusters; all give the same bits. None if a
 /// single row does not fit into shared memory. Kernels that share a launch share its warps: a panel is one warp's.
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture,
                                          bool sharesLaunch = false);

@@ -26,7 +26,7 @@ struct LaunchWay {
   llvm::SmallVector<CudaGeometry> geometries;
   bool operator==(const LaunchWay &) const = default;
 };
-/// From the largest tiles to the smallest, as `cudaGeometries`; the clusters of several kernels are of one size. None
+/// In the order of `cudaGeometries`; the clusters of several kernels are of one size. None
 /// if a row of one of them does not fit.
 std::vector<LaunchWay> launchWays(llvm::ArrayRef<plan::KernelOp> parts, const Architecture &architecture);
 

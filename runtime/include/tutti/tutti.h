@@ -165,7 +165,8 @@ typedef struct tutti_program {
 typedef struct tutti_member {
   const char *name;
   const char *source; /**< name of the model file */
-  uint64_t digest;    /**< XXH64 of that file */
+  uint64_t digest;    /**< XXH64 of what it was compiled from: the model file; with files of weights or bound inputs, of
+                         all their digests together */
 } tutti_member_t;
 
 /** A weight that kept its identity, under the initializer's name of member 0, or of the first member of its structure.
@@ -253,7 +254,8 @@ TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *a
  * tutti_session_run that is under way sees the old weights, a later one the new, none a mixture. The data is copied. On
  * failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with
  * --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in
- * the host's memory), TUTTI_OUT_OF_MEMORY. */
+ * the host's memory), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED, and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and
+ * TUTTI_DEVICE_LOST. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
 
@@ -331,7 +333,9 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
  * run until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of
  * that device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). Errors:
  * TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH, TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others
- * are checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned). */
+ * are checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned),
+ * TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or
+ * waiting for a run under way). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
 /** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be

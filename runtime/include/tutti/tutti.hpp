@@ -148,7 +148,8 @@ public:
                : Error();
   }
 
-  /// Options for the first device of the ones wanted that can run the artifact; see tutti_artifact_choose_device.
+  /// Sets `options` to the first program that this machine can run, and to its device; see
+  /// tutti_artifact_choose_device.
   Error chooseDevice(tutti_session_options_t &options) const {
     tutti_error_t error{};
     return tutti_artifact_choose_device(handle, &options, &error) ? Error(error.status, error.message) : Error();

@@ -92,20 +92,19 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
   return sum;
 }
 
-/// In float32, which holds every sum of 258 products exactly, as they are at most 255^2.
+/// In float32, of parts whose sums it holds exactly.
 Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB) {
-  constexpr int64_t exact = 258;
   Operand left = shifted(e, a, zeroA), right = shifted(e, b, zeroB), sum;
   if (!left || !right)
     return Operand();
   int64_t last = a.rank() - 1, first = std::max<int64_t>(b.rank() - 2, 0), length = a.sizes()[last].getFixed();
   int64_t from = 0;
   do { // of no terms, too
-    int64_t count = std::min(exact, length - from);
+    int64_t count = std::min(exactProducts, length - from);
     Operand part = multiplyMatrices(e, e.part(left, last, from, count), e.part(right, first, from, count));
     part = e.cast(part, IntegerType::get(&e.context, 32));
     sum = sum ? e.add(sum, part) : part;
-    from += exact;
+    from += exactProducts;
   } while (from < length);
   return sum;
 }

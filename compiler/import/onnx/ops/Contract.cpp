@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Import of matrix products.
-#include "compiler/import/onnx/ops/Ops.h"
+#include "compiler/import/onnx/ops/Quantized.h"
 
 using namespace mlir;
 

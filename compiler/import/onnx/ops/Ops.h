@@ -63,9 +63,6 @@ bool affordSequence(Emit &emit, size_t count);
 // What ops of several domains are made of.
 /// NumPy's matmul.
 Operand multiplyMatrices(Emit &emit, const Operand &a, const Operand &b);
-/// a b in float32, of what DequantizeLinear made of bytes, b's a weight's: one rounding for all of a sum. `transposed`:
-/// b is [N, K]. Nothing where a and b are something else.
-std::optional<Operand> multiplyQuantized(Emit &emit, const Operand &a, const Operand &b, bool transposed = false);
 /// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
 Operand geluByTanh(Emit &emit, const Operand &x);
 /// x sigmoid(alpha x)

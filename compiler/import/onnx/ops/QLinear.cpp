@@ -167,15 +167,15 @@ void importQLinearConv(Node &n) {
 
 /// In float64 where float32 would round a sum of so many products of two bytes.
 void importConvInteger(Node &n) {
-  constexpr int64_t exact = 258;
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1);
   if (!isByte(n, x, 0) || !isByte(n, w, 1))
     return;
-  int64_t terms = 1;
+  std::optional<Size> terms = Size(1); // of a filter
   for (const Size &size : llvm::drop_begin(w.sizes()))
-    terms *= size.isFixed() ? size.getFixed() : exact;
-  Type real = terms <= exact ? Type(Float32Type::get(&e.context)) : Type(Float64Type::get(&e.context));
+    terms = terms ? terms->times(size) : terms;
+  bool isExact = terms && terms->isFixed() && terms->getFixed() <= exactProducts;
+  Type real = isExact ? Type(Float32Type::get(&e.context)) : Type(Float64Type::get(&e.context));
   Operand left = shifted(e, x, zeroIn(n, 2, x)),
           right = shifted(e, w, besideChannels(n, zeroPointsIn(n, 3, w), w, 3, false));
   n.set(0, e.cast(n.importAs(importConv, 11, {e.cast(left, real), e.cast(right, real)}),

@@ -28,6 +28,11 @@ DynamicallyQuantized quantizedDynamically(Emit &emit, const Operand &x);
 /// a b in int32, of bytes less their zero points, if they have any: one for all of a, and one for all of b, or one a
 /// column.
 Operand multiplyBytes(Emit &emit, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB);
+/// a b in float32, of what DequantizeLinear made of bytes, b's a weight's: one rounding for all of a sum. `transposed`:
+/// b is [N, K]. Nothing where a and b are something else.
+std::optional<Operand> multiplyQuantized(Emit &emit, const Operand &a, const Operand &b, bool transposed = false);
+/// So many products of two bytes float32 sums exactly: 258 * 255^2 < 2^24.
+constexpr int64_t exactProducts = 258;
 
 } // namespace tutti
 

@@ -3,12 +3,10 @@
 #ifndef TUTTI_COMPILER_IMPORT_ONNX_OPS_WINDOWS_H
 #define TUTTI_COMPILER_IMPORT_ONNX_OPS_WINDOWS_H
 
+#include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
 namespace tutti {
-
-/// An image of more or longer axes is no model's.
-constexpr int64_t mostAxes = 3, mostLength = 1 << 20;
 
 /// The windows along an axis of the image.
 struct Windows : WindowAxis {

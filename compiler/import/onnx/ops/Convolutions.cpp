@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Import of convolutions, as products of windows that an image is split into, or that overlap or leave it.
+#include "compiler/import/onnx/ops/Windows.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+/// Each channel is summed by itself: one element of all windows after the other, which are parts of an image with its
+/// margin, so that channels lie side by side in vectors. As (rows, windows, channels).
+static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, ArrayRef<WindowAxis> inside,
+                             ArrayRef<WindowAxis> margin, const Counts &counts) {
+  Size channels = x.sizes()[1];
+  Sizes image = {x.sizes()[0]};
+  for (const WindowAxis &along : inside)
+    image.push_back(Size(along.size));
+  image.push_back(channels);
+  Operand padded = e.reshape(e.windows(channelsLast(e, x), margin), image),
+          factors = e.transpose(e.reshape(w, {channels, Size(counts.elements)}), {1, 0}), y;
+  for (int64_t i = 0; i < counts.elements; ++i) {
+    Operand element = padded;
+    int64_t rest = i;
+    for (size_t axis = inside.size(); axis-- > 0; rest /= inside[axis].length)
+      element = e.part(element, 1 + axis, rest % inside[axis].length * inside[axis].gap, inside[axis].count,
+                       inside[axis].stride);
+    Operand product = e.mul(element, e.reshape(e.part(factors, 0, i, 1), {channels}));
+    y = i == 0 ? product : e.add(y, product);
+  }
+  return y ? e.reshape(y, {x.sizes()[0], Size(counts.windows), channels}) : y;
+}
+
+/// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
+static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
+                                 int64_t groups) {
+  Emit &e = n.emit;
+  std::optional<Counts> counts = countsOf(n, windows);
+  if (!counts)
+    return Operand();
+  Sizes of = w.sizes();
+  Size made = of[0], taken = of[1], elements(counts->elements);
+  Size each(groups ? made.getFixed() / groups : 0), terms = *elements.times(taken);
+  Operand weights = e.reshape(w, {Size(groups), each, taken, elements});
+  SmallVector<WindowAxis> axes(windows.begin(), windows.end()), inside(axes);
+  if (taken == Size(1) && each == Size(1) && counts->elements <= mostTaken)
+    if (std::optional<SmallVector<WindowAxis>> margin = takeMargin(inside))
+      return sumOfChannels(e, x, w, inside, *margin, *counts);
+  if (groups == 1) {
+    Operand columns = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {terms, each});
+    return e.contract(e.windows(channelsLast(e, x), axes), columns, "bsk,kn->bsn");
+  }
+  constexpr int64_t few = 8;
+  if (groups <= few && (taken != Size(1) || each != Size(1))) { // each is a convolution of its own
+    std::vector<Operand> parts;
+    for (int64_t group = 0; group < groups; ++group) {
+      Operand own = e.part(x, 1, group * taken.getFixed(), taken.getFixed()), part = e.part(weights, 0, group, 1);
+      Operand columns = e.reshape(e.transpose(part, {0, 3, 2, 1}), {terms, each});
+      parts.push_back(e.contract(e.windows(channelsLast(e, own), axes), columns, "bsk,kn->bsn"));
+    }
+    return e.concat(parts, 2);
+  }
+  Operand rows = e.windows(channelsLast(e, x), axes);
+  if (!rows)
+    return rows;
+  Size batch = x.sizes()[0];
+  rows = e.reshape(rows, {batch, Size(count), elements, Size(groups), taken});
+  if (taken == Size(1) && each == Size(1)) {
+    Operand factors = e.reshape(e.transpose(weights, {3, 0, 1, 2}), {elements, x.sizes()[1]});
+    rows = e.reshape(rows, {batch, Size(count), elements, x.sizes()[1]});
+    return e.reduce(ReduceKind::sum, e.mul(rows, factors), {2}, false);
+  }
+  weights = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {Size(groups), terms, each});
+  rows = e.reshape(e.transpose(rows, {0, 1, 3, 2, 4}), {batch, Size(count), Size(groups), terms});
+  Operand y = e.contract(rows, weights, "bsgk,gkn->bsgn");
+  return y ? e.reshape(y, {batch, Size(count), made}) : y;
+}
+
+/// The same of an image that can be split into windows; of a single one as (rows, channels).
+static Operand productOfSplit(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t count,
+                              int64_t groups) {
+  Emit &e = n.emit;
+  std::optional<Split> split = splitOf(n, x, windows);
+  if (!split)
+    return Operand();
+  SmallVector<int64_t> order = {0};
+  llvm::append_range(order, split->across);
+  order.push_back(1);
+  llvm::append_range(order, split->inside);
+  Sizes of = w.sizes();
+  Size made = of[0], terms = *product(ArrayRef<Size>(of).drop_front(1));
+  bool isOne = count == 1;
+  Sizes rows = {x.sizes()[0]};
+  if (!isOne)
+    rows.push_back(Size(count));
+  Sizes together = rows; // of all groups' channels
+  together.push_back(made);
+  Operand weight;
+  if (groups == 1) {
+    weight = e.transpose(e.reshape(w, {made, terms}), {1, 0});
+  } else {
+    rows.push_back(Size(groups));
+    weight = e.transpose(e.reshape(w, {Size(groups), Size(made.getFixed() / groups), terms}), {0, 2, 1});
+  }
+  rows.push_back(terms);
+  Operand patches = e.reshape(e.transpose(split->image, order), rows);
+  Operand y = e.contract(patches, weight,
+                         groups == 1 ? isOne ? "bk,kn->bn" : "bsk,kn->bsn"
+                         : isOne     ? "bgk,gkn->bgn"
+                                     : "bsgk,gkn->bsgn");
+  return y && groups != 1 ? e.reshape(y, together) : y;
+}
+
+void importConv(Node &n) {
+  Emit &e = n.emit;
+  Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
+  int64_t groups = n.intAttr("group", 1);
+  if (!x || !w || (n.has(2) && !bias))
+    return;
+  SmallVector<int64_t> kernel;
+  for (const Size &size : w.sizes()) {
+    if (!size.isFixed()) {
+      e.unsupported("convolutions with weights of shape " + str(w.sizes()) + " are not supported yet",
+                    "make them an initializer");
+      return;
+    }
+    kernel.push_back(size.getFixed());
+  }
+  if (x.rank() != w.rank() || x.element() != w.element() || x.rank() < 3) {
+    e.malformed("x is " + x.str() + ", the weights are " + w.str());
+    return;
+  }
+  if (!e.isKnown(x, 1, "sums over"))
+    return;
+  if (groups < 1 || kernel[0] % groups || x.sizes()[1] != Size(kernel[1]).times(Size(groups))) {
+    std::string parts =
+        groups == 1 ? "" : (" in each of " + Twine(groups) + " groups, and make " + Twine(kernel[0])).str();
+    e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
+    return;
+  }
+  std::optional<SmallVector<Windows>> windows = windowsOf(n, x, ArrayRef(kernel).drop_front(2));
+  if (!windows)
+    return;
+  Sizes counts;
+  for (const Windows &along : *windows)
+    counts.push_back(Size(along.count));
+  std::optional<Size> places = product(counts), terms = product(ArrayRef<Size>(w.sizes()).drop_front(1)),
+                      image = product(ArrayRef<Size>(x.sizes()).drop_front(1));
+  if (!places || !terms || !image) {
+    e.malformed("more elements than there are numbers");
+    return;
+  }
+  if (bias && bias.sizes() != Sizes{Size(kernel[0])}) {
+    e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
+    return;
+  }
+  bool lieApart = llvm::all_of(*windows, [](const Windows &along) { return along.lieApart(); });
+  Operand y = (lieApart ? productOfSplit : productOfGathered)(n, x, w, *windows, places->getFixed(), groups);
+  if (y && bias)
+    y = e.add(y, bias);
+  if (y && y.rank() == 3)
+    y = e.moveAxis(y, 2, 1);
+  Sizes sizes = {x.sizes()[0], Size(kernel[0])};
+  llvm::append_range(sizes, counts);
+  n.set(0, y ? e.reshape(y, sizes) : y);
+}
+
+} // namespace tutti
