@@ -19,6 +19,7 @@ TEST(Architectures, Words) {
   EXPECT_EQ(namesOf("cuda"), "sm_75 sm_80 sm_86 sm_89 sm_90a sm_100 sm_120 compute_120");
   EXPECT_EQ(namesOf("sm_90a"), "sm_90a");
   EXPECT_EQ(namesOf("compute_120"), "compute_120");
+  EXPECT_EQ(namesOf("sm_110"), "sm_110");
   EXPECT_EQ(namesOf("emulated"), "emulated");
   EXPECT_EQ(namesOf("emulated-sm_75"), "emulated-sm_75");
 }

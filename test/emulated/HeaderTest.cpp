@@ -136,4 +136,5 @@ extern "C" __global__ void __launch_bounds__(64) kernel(const __grid_constant__ 
   EXPECT_NE(messages("int a = b;"), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcHeaders, testing::Values("sm_75", "sm_80", "sm_90a", "sm_100", "sm_120"));
+INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcHeaders,
+                         testing::Values("sm_75", "sm_80", "sm_90a", "sm_100", "sm_110", "sm_120"));

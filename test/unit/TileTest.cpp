@@ -55,8 +55,7 @@ TEST(SideBySide, IsNeverLessThanEitherAloneOrThePipe) {
 
 TEST(ChooseGeometry, TakesWhatIsPredictedToGainAFifth) {
   auto choose = [](std::vector<double> clocks) {
-    return rt::chooseGeometry(uint32_t(clocks.size()), 100,
-                              [&](uint32_t g) { return rt::Candidate{clocks[g], 1}; });
+    return rt::chooseGeometry(uint32_t(clocks.size()), 100, [&](uint32_t g) { return rt::Candidate{clocks[g], 1}; });
   };
   EXPECT_EQ(choose({100}), 0u);
   EXPECT_EQ(choose({100, 81}), 0u);

@@ -26,6 +26,8 @@ struct Architecture {
   int sharedPerProcessor; ///< bytes of shared memory
   int sharedPerBlock;     ///< bytes that one block may ask for, static and dynamic together
   int sharedReserved;     ///< bytes more that the system takes of the processor for each block
+  /// What it is compiled for: `cuda` and its own name, or that alone, as Jetsons', which run no other device's cubins.
+  enum class Of { all, name } of = Of::all;
 
   static constexpr int registersPerThread = 255, registersPerBlock = 65536, threadsPerBlock = 1024,
                        barriersPerBlock = 16;
@@ -35,8 +37,8 @@ struct Architecture {
 llvm::ArrayRef<Architecture> architectures();
 /// The one of this name, or null.
 const Architecture *findArchitecture(llvm::StringRef name);
-/// What a word of `--target` stands for: every cubin and the PTX for "cuda", else the architecture of that name. An
-/// unknown word is an error that lists the known ones.
+/// What a word of `--target` stands for: every cubin but Jetsons', and the PTX, for "cuda", else the architecture of
+/// that name. An unknown word is an error that lists the known ones.
 llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRef word);
 /// Bytes of shared memory that a row of a kernel's values may take, so that kernels for all of these can be launched:
 /// 16 rows, and 8 where there are no tensor cores to fill, beside 24 KiB of weights in flight. More than what every
