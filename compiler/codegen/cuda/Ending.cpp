@@ -9,98 +9,148 @@ using llvm::formatv;
 
 namespace tutti {
 
+namespace {
+
+/// Makes an ending, one stored value after the other.
+class EndingBuilder {
+public:
+  EndingBuilder(Ending &ending, KernelText &k, const Step &step, bool handsOver)
+      : ending(ending), k(k), op(step.contraction), tensor(Contraction(op).onTensorCores()), handsOver(handsOver) {
+    outer = k.space(outerLines);
+  }
+  void add(Value stored);
+  /// Before all stores, what those to memory are told of the row.
+  void finish() {
+    if (toMemory)
+      ending.stores = outerLines + ending.stores;
+  }
+
+private:
+  Ending &ending;
+  KernelText &k;
+  ContractOp op;
+  bool tensor, handsOver, toMemory = false;
+  std::map<std::string, std::string> fields; ///< names of what all rows share, by what they are read from
+  std::vector<std::string> outer;            ///< the index space, as stores know it
+  std::string outerLines;
+  // Of the value that is being added.
+  std::vector<std::string> dims; ///< the index space, as what makes the value knows it
+  std::map<std::pair<void *, std::string>, std::string> known;
+  std::string lines;
+
+  const Place *placeOf(Value value) const {
+    auto place = k.steps.places.find(value);
+    return place == k.steps.places.end() ? nullptr : &place->second;
+  }
+  std::string fieldOf(Value value, AffineMap access);
+  std::string read(Value value, AffineMap access);
+  std::string storeText(Value stored, const Place &where, bool needsRow);
+  Ending::Target targetOf(Value stored, const Place &where, bool readsRow) const;
+};
+
+} // namespace
+
+/// What all rows of a column share, read once for several rows.
+std::string EndingBuilder::fieldOf(Value value, AffineMap access) {
+  const Place *place = placeOf(value);
+  Ending::Read from;
+  if (place && place->kind == Place::argument)
+    from = {"t." + k.viewOfPass(value), k.placeOf(value, access, dims)};
+  else
+    from = {"", "t." + k.at(value, k.text(access, dims))};
+  if (ending.N == 1 && from.index == "0") // the one column, as columns are called elsewhere
+    from.index = dims.back();
+  std::string &name = fields[from.text()];
+  if (name.empty()) {
+    name = "c" + std::to_string(fields.size() - 1);
+    ending.values.push_back(from);
+    ending.types.push_back(k.elementOf(value));
+  }
+  return "of." + name;
+}
+
+/// A map of the sums is computed from them, in `lines`; everything else is read.
+std::string EndingBuilder::read(Value value, AffineMap access) {
+  if (value == op.getResult())
+    return "sum";
+  auto map = value.getDefiningOp<MapOp>();
+  if (!map || !isMadeOf(value, op.getResult()))
+    return isOfColumn(access) ? fieldOf(value, access) : "t." + k.at(value, k.text(access, dims));
+  std::pair<void *, std::string> key{value.getAsOpaquePointer(), k.text(access, dims)};
+  if (auto name = known.find(key); name != known.end())
+    return name->second;
+  std::string made = k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
+  std::string name = "v" + std::to_string(known.size());
+  lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
+  return known[key] = name;
+}
+
+/// The statement that stores a run of neighbours. Rows of an output are aligned if they are multiples of 16 bytes. Past
+/// the last row of a tile there is nothing but scratch.
+std::string EndingBuilder::storeText(Value stored, const Place &where, bool needsRow) {
+  size_t number = ending.targets.size();
+  bool inScratch = where.kind == Place::scratch, cluster = k.geometry.cluster > 1,
+       aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
+  int64_t blocks = blocksThatRead(stored, k.geometry);
+  std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
+                         : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
+                                                          : formatv("storeNeighbours<{0}>", aligned).str();
+  const char *condition = cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
+                          : tensor && k.geometry.warpRows && (!inScratch || needsRow || handsOver)
+                              ? "if (row < t.rows)\n      "
+                              : "";
+  std::string place = inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer);
+  return formatv("    {0}{1}({2}@{3}, {4}, sums, [&](int i) {{ return make{3}(row, sums.column(column, i), "
+                 "sums.sum[i], of[i]); });\n",
+                 condition, function, handsOver ? "n, " : "", number, place)
+      .str();
+}
+
+Ending::Target EndingBuilder::targetOf(Value stored, const Place &where, bool readsRow) const {
+  std::string view = k.view(stored), member = k.members.at(k.numberOf(stored)); // "Shared<float> m9;"
+  Ending::Target target{stored, "t." + view, StringRef(member).trim().rsplit(' ').first.str(), ""};
+  if (where.kind != Place::scratch)
+    return target;
+  target.element = where.narrow ? narrowElement(where) : k.elementOf(stored);
+  target.offset = where.offset * k.geometry.rows;
+  target.stride = where.stride;
+  target.isNarrow = where.narrow.has_value();
+  target.hasAllRows = !readsRow;
+  return target;
+}
+
+void EndingBuilder::add(Value stored) {
+  std::string own;
+  dims = k.space(own);
+  known.clear();
+  lines.clear();
+  size_t number = ending.targets.size();
+  std::string data = read(stored, k.own(stored));
+  lines += "    return " + data + ";\n";
+  bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
+                               [&](const std::string &row) { return StringRef(lines).contains(row); });
+  ending.makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
+                          number, readsRow ? own : "", lines)
+                      .str();
+  const Place &where = *placeOf(stored);
+  toMemory |= where.kind != Place::scratch;
+  ending.stores += storeText(stored, where, readsRow);
+  if (handsOver) {
+    std::string bytes = numberText(ending.N * 4);
+    int64_t blocks = blocksThatRead(stored, k.geometry);
+    ending.handedBytes +=
+        (ending.handedBytes.empty() ? "" : " + ") +
+        (blocks < k.geometry.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str() : bytes);
+  }
+  ending.targets.push_back(targetOf(stored, where, readsRow));
+}
+
 Ending::Ending(KernelText &k, const Step &step, bool handsOver)
     : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N) {
-  ContractOp op = step.contraction;
-  bool tensor = Contraction(op).onTensorCores(), cluster = k.geometry.cluster > 1;
-  std::map<std::string, std::string> shared; ///< fields by what they are read from
-  std::string place;
-  std::vector<std::string> outer = k.space(place);
-  bool toMemory = false;
-  for (Value stored : step.stores) {
-    std::string own, lines;
-    std::vector<std::string> dims = k.space(own);
-    std::map<std::pair<void *, std::string>, std::string> known;
-    unsigned computed = 0;
-    auto field = [&](Value value, AffineMap access) {
-      auto place = k.steps.places.find(value);
-      Read from;
-      if (place != k.steps.places.end() && place->second.kind == Place::argument)
-        from = {"t." + k.viewOfPass(value), k.placeOf(value, access, dims)};
-      else
-        from = {"", "t." + k.at(value, k.text(access, dims))};
-      if (N == 1 && from.index == "0") // the one column, as columns are called elsewhere
-        from.index = dims.back();
-      std::string &name = shared[from.text()];
-      if (name.empty()) {
-        name = "c" + std::to_string(shared.size() - 1);
-        values.push_back(from);
-        types.push_back(k.elementOf(value));
-      }
-      return "of." + name;
-    };
-    // A map of the sums is computed from them; everything else is read.
-    std::function<std::string(Value, AffineMap)> read = [&](Value value, AffineMap access) -> std::string {
-      if (value == op.getResult())
-        return "sum";
-      auto map = value.getDefiningOp<MapOp>();
-      if (!map || !isMadeOf(value, op.getResult()))
-        return isOfColumn(access) ? field(value, access) : "t." + k.at(value, k.text(access, dims));
-      std::string &name = known[{value.getAsOpaquePointer(), k.text(access, dims)}];
-      if (name.empty()) {
-        std::string made =
-            k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
-        name = "v" + std::to_string(computed++);
-        lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
-      }
-      return name;
-    };
-    size_t number = targets.size();
-    std::string data = read(stored, k.own(stored));
-    lines += "    return " + data + ";\n";
-    bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
-                                 [&](const std::string &row) { return llvm::StringRef(lines).contains(row); });
-    makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
-                     number, readsRow ? own : "", lines)
-                 .str();
-    // Rows of an output are aligned if they are multiples of 16 bytes. Past the last row of a tile there is nothing but
-    // scratch.
-    const Place &where = k.steps.places.find(stored)->second;
-    bool inScratch = where.kind == Place::scratch,
-         aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
-    toMemory |= !inScratch;
-    int64_t blocks = blocksThatRead(stored, k.geometry);
-    std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
-                           : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
-                                                            : formatv("storeNeighbours<{0}>", aligned).str();
-    if (handsOver) {
-      std::string bytes = numberText(N * 4);
-      handedBytes +=
-          (handedBytes.empty() ? "" : " + ") +
-          (blocks < k.geometry.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str() : bytes);
-    }
-    stores +=
-        formatv("    {0}{1}({5}@{2}, {3}, {4}, [&](int i) {{ return make{2}(row, sums.column(column, i), "
-                "sums.sum[i], of[i]); });\n",
-                cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
-                : tensor && k.geometry.warpRows && (!inScratch || readsRow || handsOver) ? "if (row < t.rows)\n      "
-                                                                                         : "",
-                function, number, inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer),
-                "sums", handsOver ? "n, " : "")
-            .str();
-    Target target{stored, "t." + k.view(stored),
-                  llvm::StringRef(k.members[k.numberOf(stored)]).trim().rsplit(' ').first.str(), ""};
-    if (inScratch) {
-      target.element = where.narrow ? narrowElement(where) : k.elementOf(stored);
-      target.offset = where.offset * k.geometry.rows;
-      target.stride = where.stride;
-      target.isNarrow = where.narrow.has_value();
-      target.hasAllRows = !readsRow;
-    }
-    targets.push_back(target);
-  }
-  if (toMemory)
-    stores = place + stores;
+  EndingBuilder builder(*this, k, step, handsOver);
+  for (Value stored : step.stores)
+    builder.add(stored);
+  builder.finish();
 }
 
 std::string chosenOf(size_t first, ArrayRef<std::string> values) {
