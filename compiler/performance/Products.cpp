@@ -150,7 +150,7 @@ double Counter::rowLoads(Contraction c) {
   bool inScratch = steps.places.lookup(c.op.getLhs()).kind == Place::scratch, copied = copiesRows(c);
   return c.K % 4 == 0 || inScratch || copied ? double(c.K / 4 + c.K % 4) : double(c.K);
 }
-bool Counter::copiesRows(Contraction c) { return geometry.copyOffset >= 0 && c.copiesRows(steps); }
+bool Counter::copiesRows(Contraction c) { return geometry.copyOffset >= 0 && c.copiesRows(steps, geometry); }
 
 /// The last one to eight columns: up to 64 k a thread a sum, else half a warp, 16 lanes over k.
 double Counter::countLast(Contraction c, const rt::PanelBlock &block) {

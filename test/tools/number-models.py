@@ -60,3 +60,17 @@ for member in range(2):
     nodes = [node("Mul", ["x", "s"], "a"), node("MatMul", ["a", "u"], "b"), node("Relu", ["b"], "c"), node("MatMul", ["c", "v"], "d"), node("Add", ["d", "a"], "e"),
              node("ReduceMax", ["e"], "f", axes=[1], keepdims=1), node("Sub", ["e", "f"], "g"), node("MatMul", ["g", "w"], "y")]
     (folder / f"residual{member}.onnx").write_bytes(model(nodes, weights, [value_info("x", ["batch", 72])], [value_info("y", ["batch", 40])]))
+# Two layers of the same rows, added; and channels of a member's own number, of which a layer gets the means.
+for member, channels in enumerate((8, 4)):
+    draw = random.Random(member)
+    def layer(name: str, *dims: int) -> bytes:
+        count = 1
+        for d in dims:
+            count *= d
+        return floats(name, dims, *(draw.gauss(0, .3) for _ in range(count)))
+    nodes = [node("MatMul", ["x", "u"], "a"), node("MatMul", ["x", "v"], "b"), node("Add", ["a", "b"], "c"), node("MatMul", ["c", "w"], "y")]
+    (folder / f"twofold{member}.onnx").write_bytes(model(nodes, [layer("u", 37, 24), layer("v", 37, 24), layer("w", 24, 5)], [value_info("x", ["batch", 37])],
+                                                         [value_info("y", ["batch", 5])]))
+    nodes = [node("Conv", ["x", "u"], "a"), node("Relu", ["a"], "b"), node("GlobalAveragePool", ["b"], "c"), node("Flatten", ["c"], "d"), node("MatMul", ["d", "w"], "y")]
+    (folder / f"pooled{member}.onnx").write_bytes(model(nodes, [layer("u", channels, 3, 1, 1), layer("w", channels, 5)], [value_info("x", ["batch", 3, 4, 4])],
+                                                        [value_info("y", ["batch", 5])]))

@@ -33,17 +33,17 @@ StringRef Contraction::math() const {
 
 bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
   return onTensorCores() && steps.places.find(op.getLhs())->second.kind == Place::argument &&
-         !(geometry.copyOffset >= 0 && copiesRows(steps));
+         !(geometry.copyOffset >= 0 && copiesRows(steps, geometry));
 }
 
 bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
   return readsInput(steps, geometry) && geometry.slices == 1;
 }
 
-bool Contraction::copiesRows(const Steps &steps) {
+bool Contraction::copiesRows(const Steps &steps, const CudaGeometry &geometry) {
   if (!isPanels(op))
     return false;
-  if (!onTensorCores())
+  if (!isOfWarps(geometry))
     return K % 4 != 0 && K <= 64 && steps.places.find(op.getLhs())->second.kind != Place::scratch;
   // Of a single input, as there is one place for copies.
   return wordBytes() == 2 && steps.places.find(op.getLhs())->second.kind == Place::argument &&
@@ -55,7 +55,9 @@ bool Contraction::copiesRows(const Steps &steps) {
          });
 }
 
-int64_t Contraction::copiedStride() const { return onTensorCores() ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4); }
+int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
+  return isOfWarps(geometry) ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4);
+}
 
 /// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 68 of a warpgroup's
 /// thread, 52 of others, so that two blocks still share a processor.

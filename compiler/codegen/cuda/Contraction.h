@@ -20,15 +20,19 @@ struct Contraction {
   bool onTensorCores() const { return product != NumericsProduct::fma; }
   llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
   int64_t wordBytes() const;    ///< of an element of the weight as it is stored
+  /// Warps multiply its tiles, on tensor cores; else threads do, at the same precision.
+  bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warpRows > 0; }
   /// Its rows are read where they lie in an input, or come piece by piece with the weights.
   bool readsInput(const Steps &steps, const CudaGeometry &geometry);
   bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
   /// Its rows lie in an input so that no four neighbours are one load, or would be rounded to 16 bits by whoever reads
   /// them: they may be copied to where they lie better.
-  bool copiesRows(const Steps &steps);
+  bool copiesRows(const Steps &steps, const CudaGeometry &geometry);
   /// Elements from one of the copied rows to the next, and bytes of a row.
-  int64_t copiedStride() const;
-  int64_t copiedBytes() const { return copiedStride() * (onTensorCores() ? 2 : 4); }
+  int64_t copiedStride(const CudaGeometry &geometry) const;
+  int64_t copiedBytes(const CudaGeometry &geometry) const {
+    return copiedStride(geometry) * (isOfWarps(geometry) ? 2 : 4);
+  }
   /// Of rows that become 16-bit rows: how many elements, or fours of them, a thread reads before it stores the first.
   int64_t copiesAtOnce(const CudaGeometry &geometry) const;
   int64_t panels() const; ///< of up to 32 columns

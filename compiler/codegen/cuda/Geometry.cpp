@@ -17,17 +17,17 @@ constexpr int64_t flagBytes = 16; ///< of the heads
 constexpr int64_t blockThreads = 256;
 constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
 
-/// Rows of activations, copied rows if there are any and room for them, the flag, the ring.
-CudaGeometry geometryOf(const Steps &steps, int64_t rows, bool copies) {
-  CudaGeometry g{rows, blockThreads};
-  g.flagOffset = llvm::alignTo(rows * steps.scratchPerRow, 16);
+/// What `g` has of shared memory beside a ring: rows of activations, copied rows if there are any and room for them,
+/// the flag.
+CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
+  g.flagOffset = llvm::alignTo(g.rows * steps.scratchPerRow, 16);
   int64_t copied = 0;
   for (const Step &step : steps.steps)
-    if (copies && step.contraction && Contraction(step.contraction).copiesRows(steps))
-      copied = std::max(copied, Contraction(step.contraction).copiedBytes());
+    if (copies && step.contraction && Contraction(step.contraction).copiesRows(steps, g))
+      copied = std::max(copied, Contraction(step.contraction).copiedBytes(g));
   if (copied) {
     g.copyOffset = g.flagOffset;
-    g.flagOffset += rows * copied;
+    g.flagOffset += g.rows * copied;
   }
   g.sharedBytes = g.flagOffset + flagBytes;
   g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + CudaGeometry::barrierBytes;
@@ -41,7 +41,7 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
   std::vector<CudaGeometry> fitting;
   for (int64_t rows = 16; rows >= 1; rows /= 2)
     for (bool copies : {true, false})
-      if (CudaGeometry g = geometryOf(steps, rows, copies);
+      if (CudaGeometry g = withMemory({rows, blockThreads}, steps, copies);
           g.sharedBytes <= std::min(architecture.sharedPerBlock, 64 << 10)) {
         if (fitting.empty() || rows == (multiplies ? 8 : 2))
           fitting.push_back(g);
@@ -153,7 +153,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
 /// `pairs` of a stage, or what is best.
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,
                                            std::optional<int> pairs, bool copies = true) {
-  CudaGeometry g = geometryOf(steps, 16 * grid.rowTiles * grid.rows, copies);
+  CudaGeometry g{16 * grid.rowTiles * grid.rows, blockThreads};
   g.rowTiles = grid.rowTiles;
   g.warpRows = grid.rows;
   g.warpColumns = grid.columns;
@@ -163,6 +163,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   g.panelWarps = grid.panelWarps;
   g.wide = grid.wide;
   g.threads = 32 * grid.rows * grid.columns * grid.panelWarps * grid.slices;
+  g = withMemory(g, steps, copies);
   if (g.slices > 1) {
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);

@@ -39,6 +39,13 @@ static bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
   });
 }
 
+/// Warps without a row of their own read others' rows: of a warpgroup, which multiplies together, where a layer's rows
+/// are not there past the last (shareOf of device/tensor.cuh).
+static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> endings) {
+  Value rows = layer.op.getLhs();
+  return k.geometry.wide && k.steps.places.find(rows)->second.kind == Place::scratch && !hasAllRows(endings, rows);
+}
+
 /// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
 static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings) {
   const CudaGeometry &g = k.geometry;
@@ -48,13 +55,13 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
   bool streams = false;
   for (Contraction c : layers) {
     const Place &place = k.steps.places.find(c.op.getLhs())->second;
-    bool ofInput = c.readsInput(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps);
+    bool ofInput = c.readsInput(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps, g);
     llvm::StringRef left = ofInput                       ? "ofInput"
                            : place.kind == Place::result ? "inGlobal"
                            : place.narrow || copied      ? "halves"
                                                          : "floats";
     std::string rows =
-        copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride())).str()
+        copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride(g))).str()
         : ofInput || place.kind == Place::result
             ? globalRows(k, c)
             : formatv("{0}, {1}, {2}{3}", left, numberText(place.offset * g.rows), numberText(place.stride),
@@ -104,15 +111,16 @@ struct Copy {
 };
 static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
   for (Contraction c : layers) {
-    if (k.geometry.copyOffset < 0 || !c.copiesRows(k.steps))
+    if (k.geometry.copyOffset < 0 || !c.copiesRows(k.steps, k.geometry))
       continue;
     Copy copy;
     copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
-    copy.text = formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", numberText(c.K),
-                        numberText(c.copiedStride()), c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
-                        numberText(k.geometry.copyOffset), numberText(c.copiedStride() * k.geometry.rows),
-                        globalRows(k, c), c.copiesAtOnce(k.geometry))
-                    .str();
+    int64_t stride = c.copiedStride(k.geometry);
+    copy.text =
+        formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", c.K, stride,
+                c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half", numberText(k.geometry.copyOffset),
+                numberText(stride * k.geometry.rows), globalRows(k, c), c.copiesAtOnce(k.geometry))
+            .str();
     if (copy.once)
       copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
     return copy;
@@ -191,6 +199,8 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
     return "taskSync();\n";
   if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
+  if (readsOthersRows(k, layers.back(), endings))
+    return "taskSync();\n";
   if (byRows && k.geometry.threads == 32 * k.geometry.warpRows)
     return ""; // a warp's lanes have met since, when they left the last stage
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
@@ -315,7 +325,8 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
     ends.push_back(clusters ? meetings[i + 1].before
                    : k.geometry.warpRows > 1 && others[i + 1].text.empty() &&
-                           leavesOtherRows(k, endings.drop_front(i + 1))
+                           leavesOtherRows(k, endings.drop_front(i + 1)) && !readsOthersRows(k, layers[i], endings) &&
+                           !readsOthersRows(k, layers[i + 1], endings)
                        ? "rowsSync<BlockTile>();\n"
                        : "taskSync();\n");
   all += byLayer(ends, layers.size(), "    ") + "  }\n";
