@@ -87,6 +87,10 @@ TEST_F(RecurrentTest, Attributes) {
   expectFailure(3, {"the_GRU", "1 activations, expected 2"});
   names.add_strings("Snake");
   expectFailure(4, {"the_GRU", "activation 'Snake'", "unroll the steps"});
+  names.set_strings(0, "ScaledTanh");
+  names.set_strings(1, "Elu");
+  expectFailure(4, {"the_GRU", "activation 'ScaledTanh' without numbers of its own",
+                    "give activation_alpha and activation_beta"});
 }
 
 TEST_F(RecurrentTest, LengthsAreIntegers) {

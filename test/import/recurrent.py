@@ -41,6 +41,9 @@ def add_cases(case, node, rng, i64, f32):
     case("recurrent-lstm-peepholes", 14, [node("LSTM", "x w r b - h c p", "y h_n c_n", hidden_size=state)], {**x, **initial("LSTM")},
          {**weights("LSTM"), "p": rng(1, 3 * state, seed=7)}, "y h_n c_n", batch=False)
     case("recurrent-lstm-coupled", 14, [node("LSTM", "x w r b - h c", "y h_n c_n", input_forget=1, hidden_size=state)], {**x, **initial("LSTM")}, weights("LSTM"), "y h_n c_n", batch=False)
+    for function in ("LeakyRelu", "Elu", "ThresholdedRelu"):
+        case(f"recurrent-rnn-{function.lower()}", 14, [node("RNN", "x w r b", "y h_n", activations=[function], hidden_size=state, activation_alpha=[0.3])], x, weights("RNN"), "y h_n",
+             batch=False)
     case("recurrent-rnn-affine", 14, [node("RNN", "x w r b", "y h_n", activations=["Affine"], hidden_size=state, activation_alpha=[0.5], activation_beta=[0.25])], x, weights("RNN"), "y h_n", batch=False)
     case("recurrent-float64", 14, [node("GRU", "x w r", "y h_n", hidden_size=state)], {"x": rng(steps, rows, width).astype(np.float64)},
          {k: v.astype(np.float64) for k, v in weights("GRU").items() if k != "b"}, "y h_n", batch=False)

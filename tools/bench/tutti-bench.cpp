@@ -191,6 +191,10 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
 }
 
 Failure bench(const Arguments &arguments) {
+  if (std::isnan(arguments.seconds)) // in no range, and out of none
+    return {ExitCode::usage, "--seconds nan: expected 0.01 to 3600"};
+  if (auto failure = checkOutput("--json", arguments.json, {{arguments.artifact, "the artifact"}}))
+    return failure;
   Setup setup{arguments.artifact, {}, {}, {}, arguments.seconds};
   if (auto failure = parseDevice(arguments.device, setup.options))
     return failure;

@@ -298,6 +298,14 @@ OutputFiles::~OutputFiles() {
     rmdir(folders[i].c_str()); // fails, as it should, when there is something in it
 }
 
+Failure checkOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read) {
+  for (const ReadFile &file : read)
+    if (std::error_code unknown; std::filesystem::equivalent(output, file.path, unknown)) // else there is no such file
+      return {ExitCode::usage,
+              flag + " " + quote(output) + " is " + file.what + ": it would be written over; name another file"};
+  return {};
+}
+
 Failure OutputFiles::enter(const std::string &folder) {
   for (size_t at = 0; at != std::string::npos;) {
     at = folder.find('/', at + 1);

@@ -94,6 +94,13 @@ Failure matchInputs(const std::vector<std::string> &arguments, std::span<const t
 /// "[batch, 784]".
 std::string dimsText(const tutti_port_t &port);
 
+/// A file that a tool reads, and what it is: "the artifact".
+struct ReadFile {
+  std::string path, what;
+};
+/// The failure (usage) of an output, which a flag names, that is one of these files: it would be written over.
+Failure checkOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read);
+
 /// Files that appear all together or not at all: each is written under a temporary name beside its own and renamed by
 /// commit(), which puts back what it has replaced if one of them cannot be. What was not committed is removed, and so
 /// is the folder if this made it.

@@ -353,23 +353,20 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
 }
 
 /// What is read is not written over.
-llvm::Error checkOutput(const CompileRequest &request) {
-  auto check = [&](const std::string &file, const char *what) -> llvm::Error {
-    std::error_code unknown; // no such file, most often
-    return std::filesystem::equivalent(request.output, file, unknown)
-               ? usage("-o " + quote(request.output) + " is " + what + ": it would be written over; name another file")
-               : llvm::Error::success();
-  };
+llvm::Error checkOutput(const Flags &flags, const CompileRequest &request) {
+  std::vector<tool::ReadFile> read;
+  for (const auto *given : {&flags.models, &flags.weights})
+    for (const std::string &text : *given)
+      if (llvm::StringRef(text).starts_with("@"))
+        read.push_back({text.substr(1), "a list of names"});
   for (const std::string &model : request.models)
-    if (llvm::Error error = check(model, "one of the models"))
-      return error;
+    read.push_back({model, "one of the models"});
   for (const std::string &weights : request.weights)
-    if (llvm::Error error = check(weights, "a file of --weights"))
-      return error;
+    read.push_back({weights, "a file of --weights"});
   for (const auto &[name, bound] : request.import.binds)
-    if (llvm::Error error = check(bound.file, "a file of --bind"))
-      return error;
-  return llvm::Error::success();
+    read.push_back({bound.file, "a file of --bind"});
+  tool::Failure failure = tool::checkOutput("-o", request.output, read);
+  return failure ? fail(failure.code, failure.message) : llvm::Error::success();
 }
 
 /// What the flags say, as options; the first thing that is wrong with them.
@@ -398,7 +395,7 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (llvm::Error error = addModels(flags.models, flags.weights, request))
     return error;
-  return checkOutput(request);
+  return checkOutput(flags, request);
 }
 
 } // namespace

@@ -55,6 +55,18 @@ Failure nameInputs(const Arguments &arguments, const Artifact &artifact, std::ve
   return {};
 }
 
+/// Of what is read, nothing is written over.
+Failure checkOutputs(const Arguments &arguments, const std::vector<std::string> &names,
+                     const std::vector<std::string> &files) {
+  std::vector<ReadFile> read = {{arguments.artifact, "the artifact"}};
+  for (const std::string &file : files)
+    read.push_back({file, "a file of --input"});
+  for (const std::string &name : names)
+    if (auto failure = checkOutput("--output-dir: the output", arguments.outputDir + "/" + name, read))
+      return failure;
+  return {};
+}
+
 Failure readInputs(const Artifact &artifact, Inputs &inputs) {
   inputs.tensors.resize(inputs.files.size());
   for (size_t i = 0; i < inputs.files.size(); ++i) {
@@ -134,6 +146,8 @@ Failure run(const Arguments &arguments) {
   if (auto failure = nameInputs(arguments, artifact, inputs.files))
     return failure;
   if (auto failure = nameOutputs(artifact.outputs(), names))
+    return failure;
+  if (auto failure = checkOutputs(arguments, names, inputs.files))
     return failure;
   if (auto failure = readInputs(artifact, inputs))
     return failure;

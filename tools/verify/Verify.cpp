@@ -373,6 +373,21 @@ Failure Verification::readRequest() {
   return readInputs(arguments, artifact, inputs);
 }
 
+/// What is read is not written over: these files and all others.
+Failure Verification::checkJson(std::vector<ReadFile> read) const {
+  read.push_back({arguments.artifact, "the artifact"});
+  for (const MemberFiles &each : files) {
+    read.push_back({each.model, "one of the models"});
+    read.push_back({each.weights, "a file of --weights"});
+  }
+  for (const auto *given : {&arguments.binds, &arguments.inputs})
+    for (const std::string &text : *given)
+      if (size_t at = text.find('='); at != text.npos)
+        read.push_back(
+            {text.substr(at + 1), "a file of " + std::string(given == &arguments.binds ? "--bind" : "--input")});
+  return checkOutput("--json", arguments.json, read);
+}
+
 Failure Verification::writeReports() const {
   OutputFiles out;
   if (auto failure = out.write(arguments.json, {json(reports)}))
@@ -383,7 +398,14 @@ Failure Verification::writeReports() const {
 Failure Verification::run() {
   if (auto failure = openArtifact(arguments.artifact, artifact))
     return failure;
+  std::vector<ReadFile> lists;
+  for (const auto *given : {&arguments.models, &arguments.weights})
+    for (const std::string &text : *given)
+      if (text.starts_with("@"))
+        lists.push_back({text.substr(1), "a list of names"});
   if (auto failure = readModels())
+    return failure;
+  if (auto failure = checkJson(std::move(lists)))
     return failure;
   if (auto failure = checkModels())
     return failure;

@@ -22,6 +22,7 @@ private:
   tool::Failure readModels();
   tool::Failure checkModels() const;
   tool::Failure readRequest();
+  tool::Failure checkJson(std::vector<tool::ReadFile> read) const;
   tool::Failure writeReports() const;
 
   Arguments arguments;

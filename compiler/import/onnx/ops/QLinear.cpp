@@ -140,8 +140,10 @@ void importRuntimeQGemm(Node &n) {
                              " where matrices are due");
   Operand sum = multiplyBytes(e, turnsA ? e.transpose(a.numbers, {1, 0}) : a.numbers, a.zero,
                               turnsB ? e.transpose(b, {1, 0}) : b, zeroB);
-  if (n.has(6))
-    sum = e.add(sum, n.in(6));
+  if (n.has(6)) { // a member's own, also a single number
+    Operand bias = n.in(6);
+    sum = e.add(sum, bias && bias.isConstant() ? Operand(e.parameter(bias.constant())) : bias);
+  }
   Operand factor = e.mul(a.scale, floatOf(e, scaleB));
   if (alpha != 1)
     factor = e.mul(factor, e.scalar(alpha, factor));
@@ -193,6 +195,9 @@ void importRuntimeQLinearSoftmax(Node &n) { onValue(n, importSoftmax, n.intAttr(
 static void poolOf(Node &n, void (*import)(Node &), int64_t opset) {
   if (n.intAttr("channels_last", 0))
     return (void)n.emit.unsupported("channels that lie behind the image", "export it with them in front");
+  if (n.intAttr("ceil_mode", 0) &&
+      n.intAttr("count_include_pad", 0)) // of windows beyond the padding: not as AveragePool has it
+    return (void)n.emit.unsupported("ceil_mode with padding that counts", "pad the image before the pool");
   onValue(n, import, opset);
 }
 void importRuntimeQLinearAveragePool(Node &n) { poolOf(n, importAveragePool, 19); }

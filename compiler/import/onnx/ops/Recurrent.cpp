@@ -3,6 +3,9 @@
 #include "compiler/import/Limits.h"
 #include "compiler/import/onnx/ops/Ops.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 
 namespace tutti {
@@ -47,9 +50,28 @@ static Operand clamp(Emit &e, const Operand &x, double low, double high) {
   return e.binary<MinOp>(e.binary<MaxOp>(x, e.scalar(low, x)), e.scalar(high, x));
 }
 
-static bool isKnownFunction(StringRef name) {
-  return llvm::is_contained({"affine", "hardsigmoid", "relu", "scaledtanh", "sigmoid", "softplus", "softsign", "tanh"},
-                            name);
+/// A function by its name in lower case, and its numbers: those of the op of that name, where the model gives none; NaN
+/// where it has to, as there is no such op (Affine and ScaledTanh) and runtimes do not agree.
+struct Function {
+  StringLiteral name;
+  bool hasAlpha = false, hasBeta = false;
+  double alpha = 0, beta = 0;
+};
+static const Function *findFunction(StringRef name) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  static constexpr Function all[] = {{"affine", true, true, none, none},
+                                     {"elu", true, false, 1},
+                                     {"hardsigmoid", true, true, 0.2f, 0.5},
+                                     {"leakyrelu", true, false, 0.01f},
+                                     {"relu"},
+                                     {"scaledtanh", true, true, none, none},
+                                     {"sigmoid"},
+                                     {"softplus"},
+                                     {"softsign"},
+                                     {"tanh"},
+                                     {"thresholdedrelu", true, false, 1}};
+  const Function *found = llvm::find_if(all, [&](const Function &each) { return each.name == name; });
+  return found == std::end(all) ? nullptr : found;
 }
 
 Operand Cell::apply(size_t function, Operand x) const {
@@ -68,6 +90,12 @@ Operand Cell::apply(size_t function, Operand x) const {
     return e.unary<SoftplusOp>(x);
   if (name == "softsign")
     return e.div(x, e.add(e.unary<AbsOp>(x), e.scalar(1, x)));
+  if (name == "thresholdedrelu")
+    return e.select(e.compare<GreaterOp>(x, e.scalar(alpha, x)), x, e.scalar(0, x));
+  if (name == "elu" || name == "leakyrelu") {
+    Operand below = name == "elu" ? e.unary<Expm1Op>(x) : x, zero = e.scalar(0, x);
+    return e.select(e.compare<GreaterOp>(x, zero), x, e.mul(below, e.scalar(alpha, x)));
+  }
   if (name == "scaledtanh")
     return e.mul(e.unary<TanhOp>(e.mul(x, e.scalar(beta, x))), e.scalar(alpha, x));
   Operand line = e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x));
@@ -208,17 +236,21 @@ bool Recurrent::readFunctions(ArrayRef<const char *> usual) {
   }
   size_t alpha = 0, beta = 0;
   for (const std::string &given : names) {
-    std::string name = StringRef(given).lower();
-    if (!isKnownFunction(name)) {
+    const Function *known = findFunction(StringRef(given).lower());
+    if (!known) {
       e.unsupported("activation " + quote(given), "unroll the steps when exporting");
       return false;
     }
-    bool slopes = name == "affine" || name == "hardsigmoid" || name == "scaledtanh";
-    double usualAlpha = name == "hardsigmoid" ? 0.2f : 1, usualBeta = name == "hardsigmoid" ? 0.5
-                                                                      : name == "affine"    ? 0
-                                                                                            : 1;
-    functions.push_back({name, slopes && alpha < alphas.size() ? alphas[alpha++] : usualAlpha,
-                         slopes && beta < betas.size() ? betas[beta++] : usualBeta});
+    Activation &function = functions.emplace_back(Activation{known->name.str(), known->alpha, known->beta});
+    if (known->hasAlpha && alpha < alphas.size())
+      function.alpha = alphas[alpha++];
+    if (known->hasBeta && beta < betas.size())
+      function.beta = betas[beta++];
+    if (std::isnan(function.alpha) || std::isnan(function.beta)) {
+      e.unsupported("activation " + quote(given) + " without numbers of its own, which runtimes make up",
+                    "give activation_alpha and activation_beta");
+      return false;
+    }
   }
   return true;
 }
