@@ -159,12 +159,14 @@ tutti_status_t CudaDevice::measure(const Geometry &launch, int64_t shared, Block
                                    tutti_error_t *error) const {
   CUfunction function = functions[launch.kernel].handle;
   int resident = 0, active = 0, threads = int(launch.block->Get(0) * launch.block->Get(1) * launch.block->Get(2));
-  if (CUresult result =
-          driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, threads, size_t(shared)))
+  int64_t together = blocksOfCluster(launch);
+  CUresult result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, threads, size_t(shared));
+  // Whether all drivers say it of a kernel of clusters is not documented.
+  if (result && (together == 1 || isSticky(result)))
     return driver.fail(error, result, "the room for blocks of kernel '%.80s' on %s cannot be asked for",
                        text(artifact.root().kernels()->Get(launch.kernel)->name()), target.name);
-  room = {uint64_t(resident), uint64_t(resident) * target.multiprocessors};
-  int64_t together = blocksOfCluster(launch);
+  if (!result)
+    room = {uint64_t(resident), uint64_t(resident) * target.multiprocessors};
   if (together == 1)
     return TUTTI_OK;
   CUlaunchAttribute cluster = {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, {}, {}};
@@ -173,7 +175,7 @@ tutti_status_t CudaDevice::measure(const Geometry &launch, int64_t shared, Block
   CUlaunchConfig config = {
       size.x,  size.y,   size.z, launch.block->Get(0), launch.block->Get(1), launch.block->Get(2), unsigned(shared),
       nullptr, &cluster, 1};
-  CUresult result = driver.cuOccupancyMaxActiveClusters(&active, function, &config);
+  result = driver.cuOccupancyMaxActiveClusters(&active, function, &config);
   if (isSticky(result))
     return driver.fail(error, result, "the room for clusters on %s cannot be asked for", target.name);
   room.isTooSmall = result ? result == CUDA_ERROR_INVALID_CLUSTER_SIZE : active == 0;
