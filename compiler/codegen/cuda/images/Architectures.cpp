@@ -8,7 +8,6 @@
 namespace tutti {
 
 using Code = Architecture::Code;
-using Of = Architecture::Of;
 
 // Blocks and reserved bytes can also be read in the toolkit's cuda_occupancy.h (and
 // cudaDevAttrReservedSharedMemoryPerBlock), the first toolkit of each in CUDA's release notes; for sm_90a it is the
@@ -21,11 +20,11 @@ static constexpr Architecture table[] = {
     {"sm_75",          Code::cubin,     75, 10000,   1024,    16,      64 << 10,      64 << 10, 0},
     {"sm_80",          Code::cubin,     80, 11000,   2048,    32,     164 << 10,     163 << 10, 1024},
     {"sm_86",          Code::cubin,     86, 11010,   1536,    16,     100 << 10,      99 << 10, 1024},
-    {"sm_87",          Code::cubin,     87, 11040,   1536,    16,     164 << 10,     163 << 10, 1024, Of::name},
+    {"sm_87",          Code::cubin,     87, 11040,   1536,    16,     164 << 10,     163 << 10, 1024, /*onlyByName=*/true},
     {"sm_89",          Code::cubin,     89, 11080,   1536,    24,     100 << 10,      99 << 10, 1024},
     {"sm_90a",         Code::cubin,     90, 12010,   2048,    32,     228 << 10,     227 << 10, 1024},
     {"sm_100",         Code::cubin,    100, 12080,   2048,    32,     228 << 10,     227 << 10, 1024},
-    {"sm_110",         Code::cubin,    110, 13000,   1536,    24,     228 << 10,     227 << 10, 1024, Of::name},
+    {"sm_110",         Code::cubin,    110, 13000,   1536,    24,     228 << 10,     227 << 10, 1024, /*onlyByName=*/true},
     {"sm_120",         Code::cubin,    120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
     {"compute_120",    Code::ptx,      120, 12080,   1536,    24,     100 << 10,      99 << 10, 1024},
     {"emulated",       Code::emulated,  90,     0,   2048,    32,     228 << 10,     227 << 10, 1024},
@@ -45,7 +44,7 @@ llvm::Expected<std::vector<const Architecture *>> parseCudaTarget(llvm::StringRe
   std::vector<const Architecture *> result;
   if (word == "cuda") {
     for (const Architecture &architecture : table)
-      if (architecture.code != Code::emulated && architecture.of == Of::all)
+      if (architecture.code != Code::emulated && !architecture.onlyByName)
         result.push_back(&architecture);
     return result;
   }

@@ -23,11 +23,10 @@ struct Architecture {
   int toolkit;             ///< the first CUDA toolkit that compiles for it, as CUDA counts: 12080 is 12.8
   int threadsPerProcessor; ///< that are resident at once
   int blocksPerProcessor;
-  int sharedPerProcessor; ///< bytes of shared memory
-  int sharedPerBlock;     ///< bytes that one block may ask for, static and dynamic together
-  int sharedReserved;     ///< bytes more that the system takes of the processor for each block
-  /// What it is compiled for: `cuda` and its own name, or that alone, as Jetsons', which run no other device's cubins.
-  enum class Of { all, name } of = Of::all;
+  int sharedPerProcessor;  ///< bytes of shared memory
+  int sharedPerBlock;      ///< bytes that one block may ask for, static and dynamic together
+  int sharedReserved;      ///< bytes more that the system takes of the processor for each block
+  bool onlyByName = false; ///< `cuda` does not stand for it: Jetsons', which run no other device's cubins
 
   static constexpr int registersPerThread = 255, registersPerBlock = 65536, threadsPerBlock = 1024,
                        barriersPerBlock = 16;
