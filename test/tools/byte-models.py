@@ -4,12 +4,13 @@
     python byte-models.py FOLDER
 """
 import random
+import struct
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 from npyfile import save_raw  # noqa: E402
-from onnxfile import model, node, tensor, value_info  # noqa: E402
+from onnxfile import field, model, node, tensor, value_info  # noqa: E402
 
 folder = Path(sys.argv[1])
 UINT8, INT8, INT32 = 2, 3, 6
@@ -43,3 +44,12 @@ for k, n, rows, weight, zeros in [(1, 1, UINT8, INT8, 0), (4, 5, UINT8, UINT8, 1
     draw = random.Random(name)
     for count in (1, 2, 17, 40):
         save_raw(folder / name / f"{count}.npy", "|u1" if rows == UINT8 else "|i1", (count, k), stored(rows, [byte(rows, draw) for _ in range(count * k)]))
+# A layer of one column, whose bias is a single number.
+(folder / "column").mkdir(exist_ok=True)
+for member in range(2):
+    draw = random.Random(member)
+    weights = [tensor("w", (8, 1), INT8, stored(INT8, [byte(INT8, draw) for _ in range(8)])), tensor("s", (), 1, struct.pack("<f", .02)),
+               tensor("p", (), UINT8, bytes([7])), tensor("q", (), INT8, bytes([0])), tensor("b", (1,), INT32, struct.pack("<i", draw.randint(-500, 500)))]
+    (folder / "column" / f"{member}.onnx").write_bytes(
+        model([node("QGemm", ["x", "s", "p", "w", "s", "q", "b"], "y", domain="com.microsoft")], weights, [value_info("x", ["batch", 8], UINT8)],
+              [value_info("y", ["batch", 1])], field(8, field(1, "com.microsoft") + field(2, 1))))
