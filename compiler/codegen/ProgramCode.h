@@ -48,7 +48,7 @@ struct KernelCode {
   std::vector<unsigned> kernels; ///< their numbers in the module
   std::string name;              ///< of the function; one name is one kernel, also of several modules
   CudaLaunch launch;
-  std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block on a CUDA device, where it is one kernel's
+  std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block on a CUDA device
 };
 
 /// A planned module, and its kernels as code for targets that launch them alike.

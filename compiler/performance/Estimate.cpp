@@ -42,13 +42,8 @@ static const DeviceModel &deviceOf(const Architecture &architecture) {
                             [&](const DeviceModel &a, const DeviceModel &b) { return distance(a) < distance(b); });
 }
 
-/// Sizes that are no rows are taken at their largest. A launch of several kernels has no cost.
-static std::optional<rt::BlockCost> costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way,
-                                           const Architecture &architecture) {
-  if (parts.size() > 1)
-    return std::nullopt;
-  plan::KernelOp kernel = parts.front();
-  const CudaGeometry &geometry = way.geometries.front();
+/// Sizes that are no rows are taken at their largest.
+static rt::BlockCost costOf(plan::KernelOp kernel, const CudaGeometry &geometry, const Architecture &architecture) {
   CallSizes full, one;
   for (NamedAttribute size : programOf(kernel->getParentOfType<ModuleOp>()).getSizes())
     full[size.getName().str()] = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef().back();
@@ -60,6 +55,24 @@ static std::optional<rt::BlockCost> costOf(ArrayRef<plan::KernelOp> parts, const
     }
   return blockCost(countKernel(kernel, geometry, full), countKernel(kernel, geometry, one), geometry.rows,
                    deviceOf(architecture));
+}
+
+/// Of several kernels in one launch as if each had as many blocks, all of them as long as the longest: their tiles have
+/// all rows, as each kernel has rows of its own.
+static rt::BlockCost costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way, const Architecture &architecture) {
+  if (parts.size() == 1)
+    return costOf(parts.front(), way.geometries.front(), architecture);
+  rt::BlockCost all = {};
+  auto share = 1 / double(parts.size());
+  for (auto [kernel, geometry] : llvm::zip_equal(parts, way.geometries)) {
+    rt::BlockCost own = costOf(kernel, geometry, architecture);
+    all.rows = own.rows;
+    all.begin = std::max(all.begin, own.begin);
+    all.alone = all.rowAlone = std::max(all.alone, own.alone);
+    all.busy = all.rowBusy += share * own.busy;
+    all.l2 += share * own.l2;
+  }
+  return all;
 }
 
 void addCosts(llvm::MutableArrayRef<ProgramCode> programs) {
@@ -104,11 +117,9 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
     return result;
   result.work = works[rt::chooseGeometry(uint32_t(works.size()), uint64_t(device.processors), [&](uint32_t i) {
     const KernelWork &work = works[i];
-    rt::Candidate candidate = {std::nullopt, uint64_t(work.blocks)};
-    if (std::optional<rt::BlockCost> cost = costOf(parts, ways[i], device.limits()))
-      candidate.clocks = rt::launchClocks(cost->inCall(callRows), uint64_t(work.launched()), uint64_t(work.members),
-                                          roomOf(work, device));
-    return candidate;
+    rt::BlockCost cost = costOf(parts, ways[i], device.limits()).inCall(callRows);
+    double clocks = rt::launchClocks(cost, uint64_t(work.launched()), uint64_t(work.members), roomOf(work, device));
+    return rt::Candidate{clocks, uint64_t(work.blocks)};
   })];
   if (result.work.layers() == 0)
     return result;

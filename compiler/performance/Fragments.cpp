@@ -27,6 +27,8 @@ constexpr double perAsking = 60, perCopying = 30, perAskingOfCluster = 120, perN
 constexpr double perPartialFour = 7;
 /// A warpgroup's instruction of 16 k: descriptors, fences, and the registers that it may not overwrite.
 constexpr double perWideGroup = 25;
+/// The same of its six of a chunk, with what the loop over stages does for one (device/wide.cuh).
+constexpr double perWideChunk = 56;
 /// Rows of an input to 16 bits: per four elements, or per one where K is no multiple of four.
 constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10;
 
@@ -137,8 +139,12 @@ bool Counter::liesInHalves(Contraction c) {
 Reading Counter::ofGroup(Contraction c, const Part &part) {
   bool halves = c.wordBytes() == 2, chunks = step->product == NumericsProduct::tf32x3;
   double m = double(geometry.rowTiles), rowReads = part.visits * m;
-  if (geometry.wide)
+  if (geometry.wide && !chunks)
     return {.integer = part.visits * perWideGroup, .moves = rowReads};
+  if (geometry.wide) // of the weights, which its four warps share, the low parts alone, by way of shared memory
+    return {.fp32 = rowReads * 8 * conversionOf(step->product).left.fp32 + part.made * (4 + 1),
+            .integer = part.visits * perWideChunk + part.made * 2,
+            .moves = rowReads * 2 + part.made / 2};
   Conversion each = conversionOf(step->product);
   bool inHalves = liesInHalves(c);
   if (inHalves)
@@ -176,15 +182,17 @@ void Counter::countFragments(Contraction c, const Share &own) {
   step->products += warpRows() * 16 * m * groups * 16 * own.all.made * 8;
   step->uneven = own.uneven;
   add(lanes, ofGroup(c, own.all));
-  double mma = g.wide ? own.busiest.visits : own.busiest.made * m * productsOf(step->product);
+  double mma =
+      g.wide ? own.busiest.visits * productsOf(step->product) : own.busiest.made * m * productsOf(step->product);
   double chain = std::min(ofWarp, groups) * (ofGroup(c, own.busiest).inTurn() + mma);
   // Of a warpgroup the tensor cores read the weights themselves, once for four warps.
   bool inHalves = liesInHalves(c);
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
   step->sharedBytes += lanes * (own.all.visits * 2 * m * (inHalves ? 8 : 16) + own.all.made * words * (g.wide ? 1 : 4));
-  // Half a stage is read while the half before is multiplied, which takes four clocks for each tile of 16 x 8 x 16.
+  // Half a stage is read, or low parts of a stage are made, while the one before is multiplied, which takes four clocks
+  // for each tile of 16 x 8 x 16 halves, and 8 for 16 x 8 x 16 floats.
   if (g.wide)
-    chain = std::max(chain, groups * own.busiest.made * 4 / DeviceModel::fp32Latency);
+    chain = std::max(chain, groups * own.busiest.made * (chunks ? 24 : 4) / DeviceModel::fp32Latency);
   step->chain.fp32 += chain;
 
   double sums = g.slices > 1 ? 4 * m * 4 / double(g.slices) : own.busiest.made / passes * m * 4;
@@ -212,6 +220,8 @@ void Counter::countWaits(Contraction c, const Share &own) {
     (inShared ? step->chain.shared : step->chain.l2) += stages;
   if (g.wide) {
     step->chain.mma += passes;
+    if (chunks) // its warps meet when the low parts of a stage are there, and before they make those of a pass
+      step->chain.barriers += stages + passes, step->chain.shared += stages;
     return;
   }
   // Products of other sums stand between two of one sum: tiles, rows, and of chunks the other group. The groups of a

@@ -22,7 +22,7 @@ Pipes busyOf(const StepWork &step, const DeviceModel &device) {
   double mma = tensor && !step.wide ? products / (half ? 2048 : 1024) * 32 : 0;
   Pipes busy{};
   busy[unsigned(Bound::tensor)] = tensor ? products * step.uneven /
-                                               (step.wide ? device.wide
+                                               (step.wide ? device.wide / (half ? 1 : 2)
                                                 : half    ? device.half
                                                           : device.tf32)
                                          : 0;

@@ -15,7 +15,8 @@ def Plan_Space : Plan_Enum<"Space", "what memory is for", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"output", 1>, I32EnumAttrCase<"arena", 2>, I32EnumAttrCase<"constant", 3>,
     I32EnumAttrCase<"state", 4>]>;
 def Plan_Layout : Plan_Enum<"Layout", "how a weight lies (runtime/schema/Layout.h)", [
-    I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"fragmentsF32", 2, "fragments.f32">,
-    I32EnumAttrCase<"matricesBf16", 3, "matrices.bf16">, I32EnumAttrCase<"matricesF16", 4, "matrices.f16">]>;
+    I32EnumAttrCase<"raw", 0>, I32EnumAttrCase<"panels", 1>, I32EnumAttrCase<"matricesF32", 2, "matrices.f32">,
+    I32EnumAttrCase<"matricesTf32", 3, "matrices.tf32">, I32EnumAttrCase<"matricesBf16", 4, "matrices.bf16">,
+    I32EnumAttrCase<"matricesF16", 5, "matrices.f16">]>;
 
 #endif

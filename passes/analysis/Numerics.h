@@ -37,8 +37,9 @@ inline plan::Layout weightLayout(mlir::Operation *op) {
   case NumericsProduct::fma:
     return plan::Layout::panels;
   case NumericsProduct::tf32x3:
+    return plan::Layout::matricesF32;
   case NumericsProduct::tf32:
-    return plan::Layout::fragmentsF32;
+    return plan::Layout::matricesTf32;
   case NumericsProduct::bf16:
     return plan::Layout::matricesBf16;
   case NumericsProduct::f16:

@@ -81,15 +81,18 @@ constexpr int64_t panelFloats(int64_t K, int64_t N) {
 /// what the weight is. In panels a matrix of 32-bit words lies in the same way, whatever is in them.
 ///   raw             dense row-major
 ///   panels          forEachPanel
-///   fragments.f32   forEachFragment, a float a word
+///   matrices.f32    forEachFragment, a word of a float's bits and 0x1000 more: its upper 19 bits are the float rounded
+///                   to TF32, to nearest, ties away from zero, and all of it tells the float
+///   matrices.tf32   the same of a float that is rounded so, infinities and NaN as they are
 ///   matrices.bf16   forEachFragment, a word of two bfloat16, the lower k in the lower half
 ///   matrices.f16    the same of float16
-enum class Layout : uint8_t { raw, panels, fragmentsF32, matricesBf16, matricesF16, unknown };
+enum class Layout : uint8_t { raw, panels, matricesF32, matricesTf32, matricesBf16, matricesF16, unknown };
 
 constexpr Layout parseLayout(std::string_view name) {
   return name == "raw"             ? Layout::raw
          : name == "panels"        ? Layout::panels
-         : name == "fragments.f32" ? Layout::fragmentsF32
+         : name == "matrices.f32"  ? Layout::matricesF32
+         : name == "matrices.tf32" ? Layout::matricesTf32
          : name == "matrices.bf16" ? Layout::matricesBf16
          : name == "matrices.f16"  ? Layout::matricesF16
                                    : Layout::unknown;
@@ -103,12 +106,11 @@ constexpr int64_t elementsOfWord(Layout layout) {
 /// 8 `tiles` columns of a matrix, tile after tile: column col + tiles g + j is column g of tile j, so what a lane of
 /// tensor cores has of a row in all tiles are neighbours. What is beyond K and N is zero.
 ///
-/// Floats lie as fragments: of each 16 rows a tile has [32][4] words, what lane 4 g + t reads for its mma. Word
-/// (4 g + t, i) is of column g and of the row 16 group + 4 t + i.
-///
-/// 16-bit elements lie as core matrices of 8 x 8 (PTX ISA, "wgmma", shared memory without swizzling), which ldmatrix
-/// gives a warp as fragments: of each 16 rows a tile has [2][8][4] words. Word (i, g, t) is of column g and of the rows
-/// 16 group + 8 i + 2 t and the next.
+/// Of each 16 rows a tile has core matrices (PTX ISA, "wgmma", shared memory without swizzling), [8][4] words each,
+/// which ldmatrix gives a warp as fragments: lane 4 g + t has word (g, t) of each. Of floats there are four; word (i,
+/// g, t) is of column g and of the row 16 group + 4 t + i, so that a lane of its four rows of an activation reads
+/// neighbours. Of 16-bit elements there are two; word (i, g, t) is of column g and of the rows 16 group + 8 i + 2 t and
+/// the next.
 ///
 /// Panels of up to 256 columns, a band, lie side by side: of each group the first panel, the second and so on, then the
 /// next group. So what a block multiplies at a time, some groups of a band, is one run of words.
@@ -177,6 +179,12 @@ constexpr uint16_t toF16(float value) {
   return uint16_t(size > 0x7f800000 ? 0x7fff : any | sign);
 }
 
+/// Rounds to nearest, ties away from zero, to 11 bits; the largest floats become infinite.
+constexpr uint32_t toTf32(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  return (bits & 0x7fffffff) < 0x7f800000 ? (bits + 0x1000) & 0xffffe000 : bits;
+}
+
 /// Packs a matrix whose element (k, n) is src[k * strideK + n * strideN] into dst[0 .. panelFloats(K, N)); padding is
 /// zero.
 inline void packPanels(float *dst, const float *src, int64_t K, int64_t N, int64_t strideK, int64_t strideN) {
@@ -232,24 +240,20 @@ void packFragments(uint32_t *dst, const float *src, int64_t K, int64_t N, int64_
       uint32_t words[4 * I][kColumns];
       for (int64_t w = 0; w < 4 * I; ++w)
         for (int64_t n = 0; n < kColumns; ++n)
-          if constexpr (layout == Layout::fragmentsF32)
-            words[w][n] = std::bit_cast<uint32_t>(group[w][n]);
+          if constexpr (layout == Layout::matricesF32)
+            words[w][n] = std::bit_cast<uint32_t>(group[w][n]) + 0x1000;
+          else if constexpr (layout == Layout::matricesTf32)
+            words[w][n] = toTf32(group[w][n]);
           else if constexpr (layout == Layout::matricesBf16)
             words[w][n] = toBf16(group[2 * w][n]) | uint32_t(toBf16(group[2 * w + 1][n])) << 16;
           else
             words[w][n] = toF16(group[2 * w][n]) | uint32_t(toF16(group[2 * w + 1][n])) << 16;
       uint32_t *out = dst + panel.offset + k0 / P::kGroup * panel.stride;
       for (int64_t tile = 0; tile < panel.tiles; ++tile)
-        if constexpr (layout == Layout::fragmentsF32) {
+        for (int64_t i = 0; i < I; ++i)
           for (int64_t n = tile; n < width; n += panel.tiles)
-            for (int64_t w = 0; w < 4 * I; ++w)
-              *out++ = words[w][n];
-        } else {
-          for (int64_t i = 0; i < I; ++i)
-            for (int64_t n = tile; n < width; n += panel.tiles)
-              for (int64_t t = 0; t < 4; ++t)
-                *out++ = words[4 * i + t][n];
-        }
+            for (int64_t t = 0; t < 4; ++t)
+              *out++ = words[elementsOfWord(layout) == 1 ? 4 * t + i : 4 * i + t][n];
     }
   });
 }
@@ -261,8 +265,10 @@ inline void packMatrix(Layout layout, void *dst, const float *src, int64_t K, in
   auto *words = static_cast<uint32_t *>(dst);
   if (layout == Layout::panels)
     packPanels(static_cast<float *>(dst), src, K, N, strideK, strideN);
-  else if (layout == Layout::fragmentsF32)
-    packFragments<Layout::fragmentsF32>(words, src, K, N, strideK, strideN);
+  else if (layout == Layout::matricesF32)
+    packFragments<Layout::matricesF32>(words, src, K, N, strideK, strideN);
+  else if (layout == Layout::matricesTf32)
+    packFragments<Layout::matricesTf32>(words, src, K, N, strideK, strideN);
   else if (layout == Layout::matricesBf16)
     packFragments<Layout::matricesBf16>(words, src, K, N, strideK, strideN);
   else

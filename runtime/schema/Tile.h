@@ -72,7 +72,7 @@ constexpr double launchClocks(const BlockCost &cost, uint64_t blocks, uint64_t m
 
 /// Whether a geometry that takes so many clocks is taken instead of one before it. The model is not exact enough to
 /// choose between near ties, and larger tiles leave more of the L2 cache to others.
-constexpr bool isFaster(double later, double before) { return later < .8 * before; }
+constexpr bool isFaster(double later, double before) { return later < .9 * before; }
 
 /// Where nothing is known of a block: whether a call takes a geometry that has so many blocks at its sizes rather than
 /// look at the next one. At least every second multiprocessor has a block; and where the next one makes as few blocks,

@@ -228,7 +228,7 @@ TEST(Nvrtc, SameTextSameBytes) {
   ASSERT_EQ(many.size(), units.size());
   EXPECT_EQ(many, again);
   for (size_t i = 0; i < units.size(); ++i)
-    EXPECT_EQ(many[i], take(nvrtc.compile(units[i].text, units[i].name, *units[i].architecture))) << i;
+    EXPECT_EQ(many[i].code, take(nvrtc.compile(units[i].text, units[i].name, *units[i].architecture))) << i;
   EXPECT_EQ(many[0], many[4]);
   EXPECT_NE(many[0], many[1]);
   EXPECT_NE(many[0], many[2]);

@@ -41,26 +41,35 @@ std::string wideProducts(const Shape &s, const Way &w) {
   for (int64_t left = (s.N + 7) / 8; left > 0; left -= panels.back())
     panels.push_back(left >= 4 ? 4 : left >= 2 ? 2 : 1);
   std::map<int64_t, std::string> products;
+  bool chunks = s.math == "Tf32x3"; // of whole panels alone
+  if (chunks)
+    panels.assign(w.warpPanels, 4);
   for (size_t first = 0; first < panels.size(); first += w.warpPanels) {
     int64_t width = 0;
     std::string sums;
     for (size_t i = first; i < panels.size() && i < first + w.warpPanels; width += panels[i++])
       for (int64_t tile = 0; tile < panels[i]; ++tile)
         sums += ", TUTTI_TILE(" + number(i - first) + ", " + number(tile) + ")";
-    products[width] = "  TUTTI_WARPGROUP_PRODUCT(" + number(width) + ", " + number(width * 8) + ", \"" +
-                      (s.math == "Bf16" ? "bf16" : "f16") + "\", \"\", \"\", \"\"" + sums + ")\n";
+    std::string size = number(width) + ", " + number(width * 8);
+    products[width] = chunks ? "  TUTTI_WARPGROUP_CHUNK(" + size + ", \"\", \"\", \"\", \"\"" + sums + ")\n"
+                             : "  TUTTI_WARPGROUP_PRODUCT(" + size + ", \"" + (s.math == "Bf16" ? "bf16" : "f16") +
+                                   "\", \"\", \"\", \"\"" + sums + ")\n";
   }
   std::string widths, text;
   for (const auto &[width, product] : products)
     widths += (widths.empty() ? "" : ", ") + number(width), text += product;
-  return "struct WideProducts {\n  using Widths = Numbers<" + widths + ">;\n" + text + "};\n";
+  return "struct WideProducts {\n  using Widths = Numbers<" + widths + ">;\n  static constexpr bool hasRest = true;\n" +
+         text + "};\n";
 }
 
 unsigned ringBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
   int stageK = 32 * w.slices * w.pairs;
   int stage = w.warpColumns * w.warpPanels * stageK * 32 * wordBytes + 16 * w.rowTiles * w.warpRows * (stageK + 16) * 4;
-  return 128 + w.depth * stage + (w.slices > 1 ? 256 * w.rowTiles * 64 : 0);
+  int exchange = w.slices > 1                   ? 256 * w.rowTiles * 64
+                 : w.wide && s.math == "Tf32x3" ? 2 * w.warpColumns * w.warpPanels * 4096
+                                                : 0;
+  return 128 + w.depth * stage + exchange;
 }
 unsigned sharedBytes(const Shape &s, const Way &w) {
   return ringBytes(s, w) + (w.left == "floats" ? unsigned(16 * w.rowTiles * w.warpRows * s.K) * 4 : 0);
@@ -157,9 +166,10 @@ protected:
   }
   /// The same from three orders of threads.
   std::vector<float> product(const Shape &s, const Way &w) {
-    Layout layout = s.math == "Bf16"  ? Layout::matricesBf16
-                    : s.math == "F16" ? Layout::matricesF16
-                                      : Layout::fragmentsF32;
+    Layout layout = s.math == "Bf16"   ? Layout::matricesBf16
+                    : s.math == "F16"  ? Layout::matricesF16
+                    : s.math == "Tf32" ? Layout::matricesTf32
+                                       : Layout::matricesF32;
     std::vector<uint32_t> words(layoutBytes(layout, s.K, s.N) / 4);
     packMatrix(layout, words.data(), weights.data(), s.K, s.N, s.N, 1);
     int tile = 16 * w.rowTiles * w.warpRows;
@@ -207,7 +217,9 @@ const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},
                     {1, 1, 4, 1, 3, "Bulk", 1, 2, 2},
                     {2, 2, 1, 1, 2, "Async", 1, 1, 4},
                     {2, 2, 2, 1, 4, "Bulk", 1, 1, 1, true},
-                    {1, 2, 2, 1, 2, "Bulk", 1, 1, 2, true}};
+                    {1, 2, 2, 1, 2, "Bulk", 1, 1, 2, true},
+                    {1, 4, 2, 1, 3, "Bulk", 1, 1, 1, false, "ofInput", true},
+                    {1, 4, 1, 1, 3, "Bulk", 2, 1, 1, true, "ofInput", true}};
 
 } // namespace
 
@@ -256,8 +268,12 @@ TEST_F(Tensor, ProductsOfFewerBits) {
 // of one.
 TEST_F(Tensor, WidthsOfWarpgroups) {
   for (int64_t K : {48, 64, 200}) {
-    Shape s{"Bf16", K, 100, 70};
-    std::vector<float> y = compute(s, {2, 2, 2, 1, 3, "Async"});
+    Shape s{"Bf16", K, 100, 70}, floats{"Tf32x3", K, 184, 70};
+    std::vector<float> y = compute(s, {2, 2, 2, 1, 3, "Async"}), exact = compute(floats, {2, 2, 2, 1, 3, "Async"});
+    for (const Way &wide : {Way{1, 4, 2, 1, 3, "Bulk", 2, 1, 1, false, "floats", true},
+                            {1, 4, 1, 1, 4, "Bulk", 2, 1, 1, true, "inGlobal", true}})
+      EXPECT_EQ(memcmp(exact.data(), compute(floats, wide).data(), exact.size() * 4), 0)
+          << K << ", " << wide.warpPanels;
     for (const Way &wide : {Way{1, 4, 1, 1, 3, "Bulk", 2, 1, 1, true, "ofInput", true},
                             {1, 4, 1, 1, 2, "Bulk", 2, 2, 1, false, "floats", true}})
       EXPECT_EQ(memcmp(y.data(), compute(s, wide).data(), y.size() * 4), 0) << K << " in stages of " << 32 * wide.pairs;
@@ -269,7 +285,7 @@ TEST_F(Tensor, RowsThatAreNotAligned) {
     Shape s{"Tf32x3", K, 12, 19};
     std::vector<float> y = compute(s, {2, 2, 2, 1, 3, "Async"});
     EXPECT_LT(errorOf(s, y), 2.5) << K;
-    for (const Way &bulk : {Way{1, 2, 2, 1, 3, "Bulk"}, {1, 1, 2, 1, 3, "Bulk", 1, 2, 2}})
+    for (const Way &bulk : {Way{1, 2, 2, 1, 3, "Bulk"}, {1, 1, 2, 1, 3, "Bulk", 1, 2, 2}, ways[std::size(ways) - 1]})
       if (K % 2 == 0)
         EXPECT_EQ(memcmp(y.data(), compute(s, bulk).data(), y.size() * 4), 0)
             << K << " in stages of " << 32 * bulk.pairs;
@@ -279,7 +295,8 @@ TEST_F(Tensor, RowsThatAreNotAligned) {
 // What the quick split is not for: it is made again, whole tiles of it, and rows beside it keep their bits.
 TEST_F(Tensor, NotFiniteNumbers) {
   for (Shape s : {Shape{"Tf32x3", 100, 44, 20}, Shape{"Tf32x3", 35, 8, 6}})
-    for (Way w : {ways[0], ways[3], ways[4], ways[8], ways[10], ways[12]})
+    for (Way w :
+         {ways[0], ways[3], ways[4], ways[8], ways[10], ways[12], ways[std::size(ways) - 2], ways[std::size(ways) - 1]})
       for (std::string left : {"ofInput", "floats", "inGlobal"}) {
         if (s.K % 4 && (left == "floats" || w.ring == "Bulk"))
           continue; // rows in shared memory have strides of four, and copies in bulk are of four

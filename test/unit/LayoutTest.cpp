@@ -94,7 +94,7 @@ TEST(Layout, roundsAsIeeeSays) {
 }
 
 TEST(Layout, fragmentsAreWhatLanesRead) {
-  for (Layout layout : {Layout::fragmentsF32, Layout::matricesBf16, Layout::matricesF16})
+  for (Layout layout : {Layout::matricesF32, Layout::matricesTf32, Layout::matricesBf16, Layout::matricesF16})
     for (int64_t k : {1, 2, 5, 16, 31, 33, 64})
       for (int64_t n : {1, 8, 9, 16, 17, 24, 27, 28, 32, 45, 59, 75, 128, 256, 257, 300, 520}) {
         std::vector<float> rows(k * n), columns(k * n);
@@ -102,7 +102,8 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
           for (int64_t j = 0; j < n; ++j)
             rows[i * n + j] = columns[j * k + i] = std::sin(float(i * 200 + j + 1)) * (j % 3 ? 1 : 1e-5f);
         int64_t words = layoutBytes(layout, k, n) / 4, each = elementsOfWord(layout), next = 0;
-        std::vector<uint32_t> a(words, 7), b(words, 8), expected(words, 0);
+        uint32_t empty = layout == Layout::matricesF32 ? 0x1000 : 0;
+        std::vector<uint32_t> a(words, 7), b(words, 8), expected(words, empty);
         packMatrix(layout, a.data(), rows.data(), k, n, n, 1);
         packMatrix(layout, b.data(), columns.data(), k, n, 1, k);
         for (const FragmentPanel &panel : planFragments(layout, k, n)) {
@@ -113,14 +114,16 @@ TEST(Layout, fragmentsAreWhatLanesRead) {
             for (int64_t j = panel.col; j < std::min(next, n); ++j) {
               int64_t g = (j - panel.col) / panel.tiles, tile = (j - panel.col) % panel.tiles,
                       t = each == 1 ? i % 16 / 4 : i % 8 / 2;
-              int64_t word = i / 16 * panel.stride + tile * 128 / each +
-                             (each == 1 ? (4 * g + t) * 4 + i % 4 : i % 16 / 8 * 32 + 4 * g + t);
+              int64_t word =
+                  i / 16 * panel.stride + tile * 128 / each + (each == 1 ? i % 4 : i % 16 / 8) * 32 + 4 * g + t;
               float value = rows[i * n + j];
-              uint32_t bits = layout == Layout::fragmentsF32  ? std::bit_cast<uint32_t>(value)
-                              : layout == Layout::matricesF16 ? toF16(value)
-                                                              : toBf16(value);
-              ASSERT_EQ(expected.at(size_t(panel.offset + word)) >> i % each * 16, 0u) << "one place each";
-              expected[size_t(panel.offset + word)] |= bits << i % each * 16;
+              uint32_t bits = layout == Layout::matricesF32    ? std::bit_cast<uint32_t>(value) + 0x1000
+                              : layout == Layout::matricesTf32 ? toTf32(value)
+                              : layout == Layout::matricesF16  ? toF16(value)
+                                                               : toBf16(value);
+              uint32_t &place = expected.at(size_t(panel.offset + word));
+              ASSERT_EQ(place >> i % each * 16, empty) << "one place each";
+              place = i % each ? place | bits << 16 : bits;
             }
         }
         EXPECT_EQ(next, (n + 7) / 8 * 8);

@@ -121,7 +121,7 @@ TEST(Load, newerAndUnknown) {
 
 TEST(Load, layoutsOfWeights) {
   Spec spec;
-  for (const char *layout : {"panels", "fragments.f32", "matrices.bf16", "matrices.f16"}) {
+  for (const char *layout : {"panels", "matrices.f32", "matrices.tf32", "matrices.bf16", "matrices.f16"}) {
     spec.layout = layout;
     spec.weightBytes = 0;
     tutti::Error error = open(buildArtifact(spec));

@@ -53,15 +53,15 @@ TEST(SideBySide, IsNeverLessThanEitherAloneOrThePipe) {
     }
 }
 
-TEST(ChooseGeometry, TakesWhatIsPredictedToGainAFifth) {
+TEST(ChooseGeometry, TakesWhatIsPredictedToGainATenth) {
   auto choose = [](std::vector<double> clocks) {
     return rt::chooseGeometry(uint32_t(clocks.size()), 100, [&](uint32_t g) { return rt::Candidate{clocks[g], 1}; });
   };
   EXPECT_EQ(choose({100}), 0u);
-  EXPECT_EQ(choose({100, 81}), 0u);
-  EXPECT_EQ(choose({100, 79}), 1u);
+  EXPECT_EQ(choose({100, 91}), 0u);
+  EXPECT_EQ(choose({100, 89}), 1u);
   EXPECT_EQ(choose({100, 85, 75}), 2u); // of what is taken so far
-  EXPECT_EQ(choose({100, 50, 45}), 1u);
+  EXPECT_EQ(choose({100, 50, 46}), 1u);
   EXPECT_EQ(choose({0, 0}), 0u);
 }
 

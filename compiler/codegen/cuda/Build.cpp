@@ -85,8 +85,8 @@ private:
 };
 
 /// A way to launch kernels as text, and what is taken where that spills. A producer's warpgroup leaves the others fewer
-/// registers than they have by themselves; members that follow each other, and a second block beside the first one,
-/// cost some.
+/// registers than they have by themselves; members that follow each other, a second block beside the first one, and
+/// weights' words that are read together cost some.
 llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
                                                           const std::string &name, const LaunchWay &way) {
   std::vector<CudaText::Version> versions;
@@ -114,6 +114,13 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
       return std::move(error);
   if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))
     if (llvm::Error error = add([](CudaGeometry &g) { g.residentBlocks = 1; }))
+      return std::move(error);
+  if (first.warpRows && !first.wide)
+    if (llvm::Error error = add([](CudaGeometry &g) {
+          g.persistent = false;
+          g.residentBlocks = 1;
+          g.wordsApart = true;
+        }))
       return std::move(error);
   return versions;
 }

@@ -3,6 +3,8 @@
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 
+#include "Layout.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <limits>
@@ -50,6 +52,19 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
   return fitting;
 }
 
+/// All products on tensor cores are such.
+bool haveOnly(const Steps &steps, llvm::function_ref<bool(const Contraction &)> such) {
+  return llvm::all_of(steps.steps, [&](const Step &step) {
+    return !step.contraction || !Contraction(step.contraction).onTensorCores() || such(Contraction(step.contraction));
+  });
+}
+bool onlyPairs(const Steps &steps) { // of 16 bits
+  return haveOnly(steps, [](const Contraction &c) { return c.wordBytes() == 2; });
+}
+bool onlySplit(const Steps &steps) { // three of floats
+  return haveOnly(steps, [](const Contraction &c) { return c.product == NumericsProduct::tf32x3; });
+}
+
 /// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
 /// each column.
 struct WarpGrid {
@@ -87,6 +102,22 @@ std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t pane
   return grids;
 }
 
+/// The same of floats; where they are three products, two warpgroups have the columns of 64 rows, as many at a time as
+/// registers hold sums of, or as a ring has room for beside the rows.
+std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &architecture, bool sharesLaunch) {
+  std::vector<WarpGrid> grids(std::begin(splitGrids), std::end(splitGrids)), wide;
+  int64_t whole = 0; // panels of the widest layer
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores())
+      whole = std::max(whole, Contraction(step.contraction).N / rt::panelColumns);
+  if (architecture.capability == 90 && !sharesLaunch && onlySplit(steps))
+    for (int own : {2, 1})
+      if (whole >= 2 * own)
+        wide.push_back({1, 4, 2, 1, 1, own, 1, /*wide=*/true});
+  grids.insert(grids.begin(), wide.begin(), wide.end());
+  return grids;
+}
+
 /// Of a member in a call.
 int64_t mostRowsOf(plan::KernelOp kernel) {
   plan::ProgramOp program = programOf(kernel->getParentOfType<ModuleOp>());
@@ -104,26 +135,25 @@ int64_t mostTermsOf(const Steps &steps) {
   return most;
 }
 
-/// All products on tensor cores are of 16 bits.
-bool onlyPairs(const Steps &steps) {
-  return llvm::all_of(steps.steps, [](const Step &step) {
-    return !step.contraction || !Contraction(step.contraction).onTensorCores() ||
-           Contraction(step.contraction).wordBytes() == 2;
-  });
+/// The most tiles of eight columns that a block makes at a time.
+int passTilesOf(const CudaGeometry &g, const Steps &steps) {
+  int64_t most = 0;
+  for (const Step &step : steps.steps)
+    if (step.contraction && Contraction(step.contraction).onTensorCores())
+      most = std::max<int64_t>(most, llvm::divideCeil(Contraction(step.contraction).N, 8));
+  return int(std::min<int64_t>(most, g.warpColumns * g.warpPanels * 4));
 }
 
 /// Lays out the ring: as many stages as are of use, each of `pairs` x 32 k a slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
   g.bulkCopies = architecture.capability >= 90;
-  g.passTiles = 0;
+  g.passTiles = passTilesOf(g, steps);
   g.stageRowBytes = 0;
   int64_t wordBytes = 0;
   for (const Step &step : steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
-      int64_t most = g.warpColumns * g.warpPanels * 4;
-      g.passTiles = std::max<int64_t>(g.passTiles, std::min<int64_t>(most, llvm::divideCeil(c.N, 8)));
       wordBytes = std::max(wordBytes, c.wordBytes());
       if (c.streamsRows(steps, g)) {
         g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
@@ -136,7 +166,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
   g.residentBlocks = 2;
   g.stages = stagesIn(half);
-  if (g.rowTiles > 1 || g.stages < 3 || (g.wide && g.warpRows > 4)) {
+  if (g.rowTiles > 1 || g.stages < 3 || (g.wide && (g.warpRows > 4 || !onlyPairs(steps)))) {
     g.stages = stagesIn(architecture.sharedPerBlock);
     g.residentBlocks = 1;
   }
@@ -168,6 +198,11 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);
   }
+  if (g.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
+    g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
+    g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
+    pairs = 1;
+  }
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
   if (CudaGeometry longer = g; !pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {
@@ -197,8 +232,10 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
       most = std::max(most, Contraction(step.contraction).panels());
   }
   std::vector<CudaGeometry> fitting;
-  for (WarpGrid grid : pairs ? pairGridsOf(architecture, most, sharesLaunch)
-                             : std::vector<WarpGrid>(std::begin(splitGrids), std::end(splitGrids))) {
+  for (WarpGrid grid :
+       pairs ? pairGridsOf(architecture, most, sharesLaunch) : splitGridsOf(steps, architecture, sharesLaunch)) {
+    if (!pairs && !fitting.empty() && fitting.front().wide && grid.rowTiles * grid.rows == 4)
+      continue; // warpgroups have 64 rows
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
     if (!sharesLaunch && grid.panels == 1 && !grid.wide)
@@ -241,7 +278,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
                                  });
   for (CudaGeometry &g : fitting) {
     g.keepsAddresses = pairs && g.warpPanels <= 4;
-    bool gains = pairs || onlyProducts || g.rows <= 16;
+    bool gains = pairs || onlyProducts || g.wide || g.rows <= 16;
     g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && gains;
   }
   return fitting;

@@ -105,7 +105,10 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
   std::string tile =
       geometry.warpRows
-          ? formatv("using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}>;\n\n{10}",
+          ? formatv(geometry.wordsApart
+                        ? "struct BlockTile : Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}> {{\n"
+                          "  static constexpr bool wordsApart = true;\n};\n\n{10}"
+                        : "using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}>;\n\n{10}",
                     geometry.rowTiles, geometry.warpRows, geometry.warpColumns, geometry.slices, geometry.cluster,
                     geometry.warpPanels, geometry.pairs, geometry.passTiles, geometry.panelWarps,
                     geometry.wide ? ", true" : "", geometry.wide ? emitWideProducts(text) : "")

@@ -34,10 +34,11 @@ struct CudaGeometry {
   /// Blocks may go on from one member to the next, whose weights the producer brings by then: each takes every so many
   /// as the grid has blocks along y and z. A grid with a block for each member is right, too.
   bool persistent = false;
+  bool wordsApart = false;     ///< a lane reads a weight's floats one by one, which takes fewer registers
   bool keepsAddresses = false; ///< threads have registers for those of a member; else they are looked up each pass
   int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
-  int64_t exchangeOffset = 0;  ///< where slices meet
+  int64_t exchangeOffset = 0;  ///< where slices meet, or warpgroups have low parts of weights
 
   /// Mbarriers of the ring, and in clusters before them those of what layers hand over, eight bytes each.
   static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;

@@ -77,7 +77,8 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
     if (ofInput)
       rowUnit = std::gcd(rowUnit, c.K);
   }
-  std::string more = g.slices > 1 ? ", " + std::to_string(g.exchangeOffset) : g.wide ? ", 0, WideProducts" : "";
+  std::string more = g.slices > 1 || g.wide ? ", " + std::to_string(g.exchangeOffset) : "";
+  more += g.wide ? ", WideProducts" : "";
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&]{5} {{\n{6}  };\n"
                  "  {7}Ring<{0}, BlockTile, {8}, {9}, {10}, {11}, {12}, decltype(layerOf)> ring({13}, {14}, rows, "

@@ -19,10 +19,12 @@ std::string emitWideProducts(KernelText &k) {
   // Of each width a warpgroup's instruction has, the panels' tiles.
   std::map<int64_t, std::vector<int64_t>> widths;
   StringRef type;
+  bool chunks = false, hasRest = false; // of chunks warpgroups multiply whole panels alone (device/wide.cuh)
   for (const Step &step : k.steps.steps)
     if (step.contraction && Contraction(step.contraction).onTensorCores()) {
       Contraction c(step.contraction);
       type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
+      chunks = c.product == NumericsProduct::tf32x3;
       std::vector<rt::FragmentPanel> all =
           rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
       for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
@@ -30,6 +32,11 @@ std::string emitWideProducts(KernelText &k) {
         std::vector<int64_t> tiles;
         for (const rt::FragmentPanel &panel : pass)
           tiles.push_back(panel.tiles);
+        if (chunks) {
+          std::vector<int64_t> whole(k.geometry.warpPanels, 4);
+          hasRest |= tiles != whole;
+          tiles = std::move(whole);
+        }
         widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
         rest = rest.drop_front(pass.size());
       }
@@ -48,12 +55,18 @@ std::string emitWideProducts(KernelText &k) {
     for (auto [panel, tiles] : llvm::enumerate(panels))
       for (int64_t tile = 0; tile < tiles; ++tile)
         sums.push_back(formatv("TUTTI_TILE({0}, {1})", panel, tile));
-    products += formatv("  TUTTI_WARPGROUP_PRODUCT({0}, {1}, \"{2}\", \"{3}\", \"{4}\", \"{5}\",\n    {6})\n", width,
-                        width * 8, type, registers(0, width * 4), registers(width * 4, width * 4 + 4),
-                        registers(width * 4 + 4, width * 4 + 5), llvm::join(sums, ", "))
+    std::string operands = formatv("\"{0}\", \"{1}\", \"{2}\"", registers(0, width * 4),
+                                   registers(width * 4, width * 4 + 4), registers(width * 4 + 4, width * 4 + 5));
+    if (chunks)
+      operands += formatv(", \"{0}\"", registers(width * 4 + 5, width * 4 + 6));
+    else
+      operands = formatv("\"{0}\", {1}", type, operands);
+    products += formatv("  TUTTI_WARPGROUP_{0}({1}, {2}, {3},\n    {4})\n", chunks ? "CHUNK" : "PRODUCT", width,
+                        width * 8, operands, llvm::join(sums, ", "))
                     .str();
   }
-  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}};\n\n", llvm::join(known, ", "),
+  std::string rest = chunks ? formatv("  static constexpr bool hasRest = {0};\n", hasRest).str() : "";
+  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}{2}};\n\n", llvm::join(known, ", "), rest,
                  products);
 }
 

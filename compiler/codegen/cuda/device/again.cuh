@@ -14,16 +14,28 @@ namespace tutti {
 template <class L> __device__ __forceinline__ bool areFinite(const typename L::Sums &sums) {
   float zero[4] = {};
 #pragma unroll
-  for (int i = 0; i < L::pieces; ++i)
+  for (int panel = 0; panel < L::Tile::warpPanels; ++panel)
 #pragma unroll
-    for (int j = 0; j < L::own; ++j)
+    for (int i = 0; i < L::pieces; ++i)
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
-        zero[e] = __fmaf_rn(sums.of[0][i][j][e], 0.0f, zero[e]);
+      for (int j = 0; j < L::own; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          zero[e] = __fmaf_rn(sums.of[panel][i][j][e], 0.0f, zero[e]);
   return (zero[0] + zero[1]) + (zero[2] + zero[3]) == 0;
 }
 
-/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panel, whatever
+/// Of a warp's tiles of a pass, where tile `i` of those that it may have lies; that of the first, if it has no such.
+template <class L> __device__ __forceinline__ int placeOf(const typename L::Share &share, int i) {
+  if constexpr (L::Tile::wide) {
+    int panel = i / L::most, tile = i % L::most, all = share.tiles[0];
+    return panel < panelsOf(all) && tile < tilesOf(all, panel) ? firstTileOf(all, panel) + tile : 0;
+  } else {
+    return i < share.tiles[0] ? i : 0;
+  }
+}
+
+/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panels, whatever
 /// slice of the k it had; of them it keeps its pieces. Finite sums have the same bits as before. Tile after tile, as
 /// registers are few beside what the kernel holds.
 template <class L>
@@ -32,25 +44,25 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
   using Tile = typename L::Tile;
   using Math = typename L::Math::All;
   using All = typename L::template By<Math>;
-  constexpr int rowTiles = Tile::rowTiles, pieces = L::pieces, most = L::most;
+  constexpr int rowTiles = Tile::rowTiles, pieces = L::pieces, most = L::most, columns = Tile::warpPanels * most; // tiles of them
   const Stages<Math, Tile> stages(layer, pass);
-  float made[rowTiles * most][4] = {}; // 16 rows by eight columns each, the next one always behind the others
+  float made[rowTiles * columns][4] = {}; // 16 rows by eight columns each, the next one always behind the others
 #pragma unroll 1
-  for (int tile = 0; tile < rowTiles * most; ++tile) {
-    int m = tile / most, j = tile % most < share.tiles[0] ? tile % most : 0;
+  for (int tile = 0; tile < rowTiles * columns; ++tile) {
+    int m = tile / columns, j = placeOf<L>(share, tile % columns);
     typename All::Share own;
 #pragma unroll
     for (int i = 0; i < rowTiles; ++i)
       if (m == i)
         own.upper[0] = L::inMemory(layer, share.upper[i]), own.lower[0] = L::inMemory(layer, share.lower[i]);
-    int at = share.words[0] + (j * 32 + int(threadIdx.x) % 32) * Math::words;
+    int at = share.words[0] + j * Math::words * 32 + int(threadIdx.x) % 32;
     float total[4], pair[4];
     fill(total, -0.0f);
     fill(pair, -0.0f);
 #pragma unroll 1
     for (int from = 0; from < layer.K; from += 16) {
-      uint4 v = stages.group(from, 0).load4(at);
-      const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+      const auto group = stages.group(from, 0);
+      const uint32_t words[4] = {group[at], group[at + 32], group[at + 64], group[at + 96]};
       typename Math::Right right = Math::right(words);
       typename Math::Left left = All::elements(layer, from - Tile::slice() * 32, own, 0).left();
       float sum[4] = {};
@@ -66,18 +78,18 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
 #pragma unroll
-      for (int i = 1; i < rowTiles * most; ++i)
+      for (int i = 1; i < rowTiles * columns; ++i)
         made[i - 1][e] = made[i][e];
-      made[rowTiles * most - 1][e] = total[e];
+      made[rowTiles * columns - 1][e] = total[e];
     }
   }
 #pragma unroll
-  for (int tile = 0; tile < rowTiles * most; ++tile)
+  for (int tile = 0; tile < rowTiles * columns; ++tile)
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      int m = tile / most, j = tile % most, piece = m * 4 + e;
+      int m = tile / columns, j = tile % columns, piece = m * 4 + e;
       if constexpr (Tile::slices == 1)
-        sums.of[0][m][j][e] = made[tile][e];
+        sums.of[j / most][m][j % most][e] = made[tile][e];
       else if (piece / pieces == Tile::slice())
         sums.of[0][piece % pieces][0][j] = made[tile][e];
     }

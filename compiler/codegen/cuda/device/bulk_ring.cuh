@@ -16,7 +16,8 @@ namespace tutti {
 /// bytes and who asked for them, `empty` warps.
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
-/// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
+/// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away; of rows each of the four
+/// asks for some, as one takes longer for those of a stage than tensor cores. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
 /// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
 /// stage is many copies, each for some.
@@ -47,7 +48,7 @@ public:
 #if TUTTI_CAPABILITY == 90
     if constexpr (producerWarps == 4) {
       giveRegisters<40>(); // of the 168 or 128 that three or four warpgroups have, to those that multiply
-      if (int(threadIdx.x) >= Tile::threads + 32)
+      if (!streams && int(threadIdx.x) >= Tile::threads + 32)
         return;
     }
 #endif
@@ -64,7 +65,7 @@ public:
   __device__ __forceinline__ void fill() {
 #if TUTTI_CAPABILITY == 90
     if constexpr (producerWarps == 4)
-      takeRegisters<Tile::threads == 256 ? 208 : 152>(); // with more NVRTC 13 has more values at a time, and spills
+      takeRegisters<Tile::threads != 256 ? 152 : Tile::wide && Math::chunked ? 232 : 208>(); // with more NVRTC 13 has more values at a time, and spills
 #endif
     if constexpr (!producer)
 #pragma unroll 1
@@ -101,7 +102,7 @@ public:
 
 private:
   static constexpr bool streams = rowUnit > 0;
-  static constexpr int copiers = producer ? 32 : Tile::threads; ///< of rows
+  static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32,
                        askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
 
@@ -120,14 +121,14 @@ private:
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
         mine = thread - (producer ? Tile::threads : 0), warp = mine / 32;
-    bool asks = producer || askers > 1 || warp == turn;
-    if (asks || columns > 0) {
+    bool asks = producer ? warp == 0 : askers > 1 || warp == turn;
+    if (producer || asks || columns > 0) { // a producer's warps do not overtake each other by a whole turn
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
     if (isFirst && asks) {
-      if constexpr (!Tile::wide) { // else tensor cores have read it, through the copies' own proxy
-        bulkFence();               // what the warps have read comes before a copy that overwrites it
+      if constexpr (!Tile::wide || Math::chunked) { // else tensor cores alone have read it, through the copies' own proxy
+        bulkFence(); // what the warps have read comes before a copy that overwrites it
       }
       bringWeights(stages, from, at, askers > 1 ? warp : 0);
       if (streams && columns == 0 && (askers == 1 || warp == 0)) {

@@ -10,21 +10,22 @@ namespace tutti {
 /// See warpgroup.cuh.
 class CoreMatrices {
 public:
-  CoreMatrices(int at, int words TUTTI_AND_WHERE) : words(shared<uint32_t>(at, words, where)) {}
-  CoreMatrices behind(int number) const {
+  CoreMatrices(int at, int words, int tileWords TUTTI_AND_WHERE)
+      : words(shared<uint32_t>(at, words, where)), tileWords(tileWords) {}
+  CoreMatrices behind(int fours) const {
     CoreMatrices there = *this;
-    there.first += number;
+    there.first += 4 * fours;
     return there;
   }
   /// What this lane reads of a tile: for mma.sync two words, each of a core matrix.
   void read(int tile, uint32_t (&b)[2], Where where) const {
     for (int half = 0; half < 2; ++half)
-      b[half] = words.loadAsync(first + tile * 64 + half * 32 + int(threadIdx.x) % 32, where);
+      b[half] = words.loadAsync(first + tile * tileWords + half * 32 + int(threadIdx.x) % 32, where);
   }
 
 private:
   Shared<uint32_t> words;
-  int first = 0;
+  int tileWords, first = 0;
 };
 
 template <int n> void giveRegisters() {}
@@ -32,18 +33,19 @@ template <int n> void takeRegisters() {}
 
 class Warpgroup {
 public:
-  template <class Sums> void begin(Sums &) { fence(); }
+  template <class... Registers> void begin(Registers &...) { fence(); }
   void fence() { begun = true; }
   void commit() { before = committed, committed = asked, begun = false; }
   template <class Sums> void wait(Sums &TUTTI_AND_WHERE) { finish(committed, where); }
   void waitButLast(TUTTI_WHERE) { finish(before, where); }
-  void ask(MmaType type, int tiles, float *const *sums, const uint32_t (&a)[4], const CoreMatrices &b, Where where) {
+  void ask(MmaType type, int tiles, float *const *sums, const uint32_t (&a)[4], const CoreMatrices &b, bool adds,
+           Where where) {
     if (!begun)
       fault(Fault::failure, "wgmma without a fence since the sums were last touched", 0, 0, where);
     if (asked == most)
       fault(Fault::failure, "%ld products of a warpgroup are not waited for: at most %ld", asked + 1, most, where);
     Product &product = pending[asked++];
-    product = {type, tiles, {}, {a[0], a[1], a[2], a[3]}, a, b};
+    product = {type, tiles, adds, {}, {a[0], a[1], a[2], a[3]}, a, b};
     for (int i = 0; i < tiles; ++i)
       product.sums[i] = sums[i];
   }
@@ -59,10 +61,11 @@ private:
   struct Product {
     MmaType type = MmaType::bf16;
     int tiles = 0;
+    bool adds = true; ///< to the sums, not to zeros
     float *sums[32] = {};
     uint32_t a[4] = {};
     const uint32_t *rows = nullptr; ///< the registers that they were in
-    CoreMatrices b = {0, 0, {"", 0}};
+    CoreMatrices b = {0, 0, 0, {"", 0}};
 
     void multiply(Where where) const {
       for (int i = 0; i < 4; ++i)
@@ -71,12 +74,14 @@ private:
       for (int i = 0; i < tiles; ++i) {
         uint32_t words[2];
         b.read(i, words, where);
+        for (int e = 0; !adds && e < 4; ++e)
+          sums[i][e] = 0;
         MmaOperand operand = {sums[i], a, words, type, TUTTI_CAPABILITY};
         emulator().warp(0xffffffff, &operand, emulator().multiply, false, "wgmma", where);
       }
     }
   };
-  static constexpr int most = 8;
+  static constexpr int most = 12;
   Product pending[most];
   int asked = 0, committed = 0, before = 0; ///< of them; asked for before the last commit(), and before the one before it
   bool begun = false;
@@ -91,5 +96,13 @@ private:
                        const CoreMatrices &b TUTTI_AND_WHERE) {                                                        \
     float *const sums[] = {__VA_ARGS__};                                                                               \
     static_assert(sizeof(sums) / sizeof(sums[0]) == tiles && columns == tiles * 8);                                    \
-    group.ask(type[0] == 'b' ? MmaType::bf16 : MmaType::f16, tiles, sums, a, b, where);                                \
+    group.ask(type[0] == 'b' ? MmaType::bf16 : MmaType::f16, tiles, sums, a, b, true, where);                          \
+  }
+#define TUTTI_WARPGROUP_CHUNK(tiles, columns, numbers, rows, weight, adding, ...)                                      \
+  template <int panels>                                                                                                \
+  static void multiply(Tiles<tiles>, Warpgroup &group, float (&d)[panels][1][4][4], const uint32_t (&a)[4],            \
+                       const CoreMatrices &b, bool adds TUTTI_AND_WHERE) {                                             \
+    float *const sums[] = {__VA_ARGS__};                                                                               \
+    static_assert(sizeof(sums) / sizeof(sums[0]) == tiles && columns == tiles * 8);                                    \
+    group.ask(MmaType::tf32, tiles, sums, a, b, adds, where);                                                          \
   }

@@ -46,7 +46,8 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet.
+/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet,
+/// or what warpgroups make of the weights lies.
 template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, class Wide_ = void> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
@@ -71,13 +72,14 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
                        pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
   static_assert(Tile::slices == 1 || Tile::pairs == 1, "slices' sums are of 32 k each");
-  static_assert(Tile::warpPanels == 1 || !Math::chunked, "chunks of several panels would need too many registers");
+  static_assert(Tile::warpPanels == 1 || !Math::chunked || Tile::wide, "chunks of several panels would need too many registers");
   struct Sums {
     float of[Tile::warpPanels][pieces][own][4];
   };
 
-  /// The same layers by other instructions.
+  /// The same layers by other instructions, and panel by panel by mma.sync.
   template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange, Wide>;
+  using ByPanel = Layers<Math, typename Tile::ByPanel, lefts, widths, unit>;
 
   /// Whether a layer's rows lie so.
   __device__ __forceinline__ static bool has(const Layer &layer, Lefts left) {
@@ -100,12 +102,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
       ldmatrix4(left.word, &rows[share.matrix[m] + from + in]);
       return left;
     } else {
-      int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
-      bool whole = unit % (second ? 32 : 16) == 0 || group + 16 <= layer.K;
-      if constexpr (kind == inGlobal)
-        return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0).left();
-      const Shared<float> rows = shared<float>(streams(layer) ? stage : layer.at, Tile::rows * strideOf(layer));
-      return fromView(rows, layer, share, m, streams(layer) ? in : from + in, k, whole, true).left();
+      return ofStage<kind, second>(layer, stage, from, in, share, m).left();
     }
   }
   /// What a lane has of 16 rows and 16 k, of the rows g and g + 8.
@@ -113,6 +110,16 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     float4 upper, lower;
     __device__ __forceinline__ typename Math::Left left() const { return Math::left(upper, lower); }
   };
+  /// What left() makes fragments of, of rows that are floats.
+  template <Lefts kind, bool second = false>
+  __device__ __forceinline__ static Elements ofStage(const Layer &layer, int stage, int from, int in, const Share &share, int m) {
+    int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
+    bool whole = unit % (second ? 32 : 16) == 0 || group + 16 <= layer.K;
+    if constexpr (kind == inGlobal)
+      return fromView(layer.rows, layer, share, m, from + in, k, whole, layer.stride % 4 == 0);
+    const Shared<float> rows = shared<float>(streams(layer) ? stage : layer.at, Tile::rows * strideOf(layer));
+    return fromView(rows, layer, share, m, streams(layer) ? in : from + in, k, whole, true);
+  }
   /// The elements of the 16 k that lie 32 slice() behind `from`, some of them below K, of rows that do not come through
   /// stages. `share` is as inMemory() says.
   template <Lefts kind>

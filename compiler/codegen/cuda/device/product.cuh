@@ -12,19 +12,22 @@ __device__ __forceinline__ uint32_t roundTf32(float x) {
   return __float_as_uint(x) + (fabsf(x) < __uint_as_float(0x7f800000) ? 0x1000 : 0);
 }
 
+/// A word of the layout matrices.f32 (runtime/schema/Layout.h).
+__device__ __forceinline__ float weightOf(uint32_t word) { return __uint_as_float(word - 0x1000); }
+
 // A product has chunks of 16 k, or is one chain, and has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
 // cannot: rounded(x) is what it makes of an element of the rows, weight(word, part) element `part` (of `parts`) of a word.
 
 struct Float32Words {
   static constexpr bool chunked = true;
   static constexpr int words = 4, parts = 1;
-  __device__ __forceinline__ static float weight(uint32_t word, int) { return __uint_as_float(word); }
+  __device__ __forceinline__ static float weight(uint32_t word, int) { return weightOf(word); }
   __device__ __forceinline__ static float rounded(float x) { return x; }
 };
 struct Tf32Words {
   static constexpr bool chunked = false;
   static constexpr int words = 4, parts = 1;
-  __device__ __forceinline__ static float weight(uint32_t word, int) { return rounded(__uint_as_float(word)); }
+  __device__ __forceinline__ static float weight(uint32_t word, int) { return __uint_as_float(word); }
   __device__ __forceinline__ static float rounded(float x) { return __uint_as_float(roundTf32(x) & 0xffffe000); }
 };
 struct Bfloat16Words {
@@ -67,7 +70,7 @@ struct HalfWords {
 
 namespace tutti {
 
-/// x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the pipe that has least else to do (Dekker, A
+/// An element of the rows: x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the pipe that has least else to do (Dekker, A
 /// floating-point technique for extending the available precision, Numerische Mathematik 18, 1971). Of low the instruction reads the upper
 /// 19 bits. Where 8193 x is not finite, nor is a sum that x goes into: such sums are made again (again.cuh) with `all`, for which high is
 /// then rounded as an integer is. What is infinite or no number, or would become infinite, is all in the low part, which meets the other
@@ -79,6 +82,17 @@ template <bool all> __device__ __forceinline__ void split(float x, uint32_t &hig
       h = fabsf(x) < __uint_as_float(0x7f7ff000) ? __uint_as_float((__float_as_uint(x) + 0x1000) & 0xffffe000) : 0;
   high = __float_as_uint(h);
   low = __float_as_uint(x - h);
+}
+
+/// The same of an element of a weight, a word of the layout matrices.f32. High is the word, as tensor cores read it: the float rounded to
+/// nearest, ties away from zero. So warpgroups have it in shared memory as it came.
+__device__ __forceinline__ uint32_t lowOfWeight(uint32_t word) {
+  return __float_as_uint(weightOf(word) - __uint_as_float(word & 0xffffe000));
+}
+template <bool all> __device__ __forceinline__ void splitWeight(uint32_t word, uint32_t &high, uint32_t &low) {
+  bool quick = !all || fabsf(weightOf(word)) < __uint_as_float(0x7f7ff000);
+  high = quick ? word : 0;
+  low = quick ? lowOfWeight(word) : __float_as_uint(weightOf(word));
 }
 
 /// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
@@ -105,13 +119,19 @@ template <bool all> struct SplitTf32 : Float32Words {
     Right r;
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      split<all>(__uint_as_float(word[i]), r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
+      splitWeight<all>(word[i], r.word[i / 2][i % 2], r.word[2 + i / 2][i % 2]);
     return r;
   }
-  /// low * high, high * low, high * high, each of both eights.
-  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r) {
+  /// low * high, high * low, high * high, each of both eights: which words a step multiplies.
+  struct Words {
+    int left, right;
+  };
+  __device__ __forceinline__ static Words wordsOf(int step) {
     int eight = step % 2, kind = step / 2;
-    mmaTf32(sum, l.word[kind == 0 ? 2 + eight : eight], r.word[kind == 1 ? 2 + eight : eight]);
+    return {kind == 0 ? 2 + eight : eight, kind == 1 ? 2 + eight : eight};
+  }
+  __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r) {
+    mmaTf32(sum, l.word[wordsOf(step).left], r.word[wordsOf(step).right]);
   }
 };
 using Tf32x3 = SplitTf32<false>;
@@ -130,8 +150,7 @@ struct Tf32 : Tf32Words {
              {roundTf32(g.z), roundTf32(g8.z), roundTf32(g.w), roundTf32(g8.w)}}};
   }
   __device__ __forceinline__ static Right right(const uint32_t (&word)[4]) {
-    return {{{roundTf32(__uint_as_float(word[0])), roundTf32(__uint_as_float(word[1]))},
-             {roundTf32(__uint_as_float(word[2])), roundTf32(__uint_as_float(word[3]))}}};
+    return {{{word[0], word[1]}, {word[2], word[3]}}};
   }
   __device__ __forceinline__ static void multiply(int step, float (&sum)[4], const Left &l, const Right &r) {
     mmaTf32(sum, l.word[step], r.word[step]);

@@ -34,6 +34,7 @@ struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
                        blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_, panelWarps = panelWarps_;
   static constexpr bool wide = wide_;
+  static constexpr bool wordsApart = false; ///< a lane reads a weight's floats one by one, which takes fewer registers
   static constexpr int rows = 16 * rowTiles * warpRows, stageK = 32 * slices * pairs,
                        threads = 32 * warpRows * warpColumns * panelWarps * slices;
   static constexpr int panelTiles = 4 / panelWarps; ///< of a panel, that a warp has at most
@@ -42,6 +43,8 @@ struct Tile {
   static_assert(panelWarps == 1 || (slices == 1 && warpPanels == 1), "parts of a panel are not cut again");
   static_assert(!wide || (rowTiles == 1 && warpRows % 4 == 0 && slices * panelWarps * blocks == 1),
                 "a warpgroup has 64 rows, and whole panels");
+  /// The same rows and stages, of which a warp multiplies one panel by itself.
+  using ByPanel = Tile<rowTiles, warpRows, warpColumns, slices, blocks, 1, pairs, passTiles_, panelWarps>;
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
   static constexpr int panelStep = wide ? 1 : warpColumns; ///< from one of a warp's panels to the next
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");

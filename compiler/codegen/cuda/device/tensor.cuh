@@ -18,10 +18,10 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: of floats four neighbours, of 16 bits two core
-/// matrices of two tiles at a time. A tile that the panel lacks has the words of another: its products are thrown away,
+/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: core matrices, of floats the four of a tile at
+/// a time, of 16 bits the two of two tiles. A tile that the panel lacks has the words of another: its products are thrown away,
 /// which costs less than to ask for each whether it is wanted.
-template <int widths, int words, int most>
+template <class Tile, int widths, int words, int most>
 __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at,
                                           int tiles) {
   constexpr int atOnce = 4 / words;
@@ -32,12 +32,12 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
   for (int j = 0; j < most; j += atOnce) {
     int mine = widths == most || j < tiles ? j : 0;
     uint32_t four[4];
-    if constexpr (words == 4) {
-      uint4 v = from.load4(at + mine * 128 + lane * 4);
-      four[0] = v.x, four[1] = v.y, four[2] = v.z, four[3] = v.w;
-    } else {
-      ldmatrix4(four, &from[at + mine * 64 + lane * 4]);
-    }
+    if constexpr (words == 4 && Tile::wordsApart)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        four[i] = from[at + mine * 128 + i * 32 + lane];
+    else
+      ldmatrix4(four, &from[at + mine * words * 32 + lane * 4]);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       if (j + i / words < most)
@@ -156,7 +156,7 @@ __device__ __forceinline__ void multiplyGroup(int stage, int at, const typename 
     if (i > 0 && tiles == 0)
       continue;
     uint32_t word[most][Math::words];
-    loadWords<L::ownWidths>(word, words, at + share.words[i], tiles);
+    loadWords<Tile, L::ownWidths>(word, words, at + share.words[i], tiles);
     typename Math::Right right[most];
 #pragma unroll
     for (int j = 0; j < most; ++j)
@@ -294,6 +294,35 @@ template <class L, class F> __device__ __forceinline__ void byRows(const Layer &
   }
 }
 
+/// multiply() of three products of floats, of a warpgroup whose panels are fewer than it may have, or not whole: each warp by itself. (Of
+/// products by warpgroups in two places of a kernel NVRTC 13 often finds no registers for both, and waits for each product.)
+template <class L, Lefts kind, class Ring>
+__device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, const typename L::Share &share, typename L::Sums &sums) {
+  using Panel = typename L::ByPanel;
+  constexpr int panels = L::Tile::warpPanels;
+  typename Panel::Share own[panels];
+  typename Panel::Sums parts[panels];
+#pragma unroll
+  for (int i = 0; i < panels; ++i) {
+    int all = share.tiles[0], there = i < panelsOf(all);
+    own[i] = {{there ? tilesOf(all, i) : 0}, {share.words[0] + (there ? firstTileOf(all, i) * L::Math::words * 32 : 0)}, share.groupWords,
+              {share.upper[0]}, {share.lower[0]}, {share.matrix[0]}};
+    clear<Panel>(parts[i]);
+  }
+#pragma unroll 1
+  for (int from = 0; from < layer.K; from += L::Tile::stageK) {
+    int stage = ring.take();
+#pragma unroll
+    for (int i = 0; i < panels; ++i)
+      if (own[i].tiles[0] > 0)
+        multiplyStage<Panel, kind>(layer, from, stage, own[i], parts[i]);
+    ring.leave();
+  }
+#pragma unroll
+  for (int i = 0; i < panels; ++i)
+    addTo(sums.of[i], parts[i].of[0]); // to -0
+}
+
 /// sums += a layer's rows [rows, K] times this block's panels of its weight, as the ring brings them: in one place, as
 /// what a ring does stands there. All threads of the task come here.
 template <class L, class Ring>
@@ -302,15 +331,23 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
   if constexpr (L::Tile::slices > 1) {
     multiplySlices<L>(layer, pass, ring, share, sums);
   } else {
+    int from = 0;
 #if TUTTI_CAPABILITY == 90
     if constexpr (L::Tile::wide)
-      if (share.tiles[0] > 0)
-        return byRows<L>(layer, [&](auto rows) {
+      if (share.tiles[0] > 0) {
+        byRows<L>(layer, [&](auto rows) {
+          if constexpr (L::Math::chunked) {
+            if constexpr (L::Wide::hasRest)
+              if (share.tiles[0] < L::Tile::warpPanels * 4)
+                return multiplyByPanel<L, rows.kind>(layer, ring, share, sums);
+          }
           multiplyWide<L, rows.kind>(typename L::Wide::Widths(), layer, ring, share, sums);
         });
+        from = layer.K;
+      }
 #endif
 #pragma unroll 1
-    for (int from = 0; from < layer.K; from += L::Tile::stageK) {
+    for (; from < layer.K; from += L::Tile::stageK) {
       int stage = ring.take();
       if constexpr (!L::Tile::wide)
         if (share.tiles[0] > 0) // else there is no other panel
@@ -357,7 +394,7 @@ __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global
 #pragma unroll 4
         for (int k = start; k < start + chunk && k < P::K; ++k) {
           int word = k / 16 * P::groupWords * ofBand +
-                     (Math::parts == 1 ? g * 16 + k % 16 : k % 16 / 8 * 32 + g * 4 + k % 8 / 2);
+                     (Math::parts == 1 ? k % 4 * 32 + g * 4 + k % 16 / 4 : k % 16 / 8 * 32 + g * 4 + k % 8 / 2);
           float w = Math::weight(weights[first + word], k % Math::parts);
 #pragma unroll
           for (int i = 0; i < rowsAtOnce; ++i)

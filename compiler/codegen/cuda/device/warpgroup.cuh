@@ -17,6 +17,12 @@
 //     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
 //   };
 //
+// Of floats, products are of 8 k and of one width, and the first of a chunk does not add:
+//
+//   static constexpr bool hasRest = true;                  some passes leave a warpgroup fewer tiles
+//   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", "%13", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
+//   Chunks::multiply(Tiles<2>(), group, d, a, b, adds);
+//
 // Products are asked for and done later:
 //
 //   Warpgroup group;
@@ -43,18 +49,20 @@ template <class... Rest> __device__ constexpr int greatest(int first, Rest... re
 
 namespace tutti {
 
-/// A weight's 16-bit elements in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of two core matrices, 128
-/// bytes each (runtime/schema/Layout.h). What PTX calls a matrix descriptor, without swizzling.
+/// A weight in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of `tileWords` words, two core matrices of 16-bit
+/// elements or four of floats, 128 bytes each, of which a product reads two (runtime/schema/Layout.h). What PTX calls a matrix descriptor,
+/// without swizzling.
 struct CoreMatrices {
-  uint64_t descriptor;
-  __device__ __forceinline__ CoreMatrices(int at, int)
-      : descriptor((sharedAddress(&shared<uint32_t>(at, 0)[0]) >> 4) | uint64_t(128 >> 4) << 16 | uint64_t(256 >> 4) << 32) {}
-  /// Those that begin so many words behind.
-  __device__ __forceinline__ CoreMatrices behind(int words) const {
+  uint32_t place, step; ///< of the descriptor the halves: where they begin and from one along k to the next, and along columns
+  __device__ __forceinline__ CoreMatrices(int at, int, int tileWords)
+      : place(sharedAddress(&shared<uint32_t>(at, 0)[0]) / 16 | 128 / 16 << 16), step(unsigned(tileWords) / 4) {}
+  /// Those that begin so many times four words behind.
+  __device__ __forceinline__ CoreMatrices behind(int fours) const {
     CoreMatrices there = *this;
-    there.descriptor += words / 4;
+    there.place += fours;
     return there;
   }
+  __device__ __forceinline__ uint64_t descriptor() const { return uint64_t(step) << 32 | place; }
 };
 
 /// Of a block whose warpgroups each come here, or to the other: from now on a thread has `n` registers, a multiple of 8.
@@ -68,8 +76,9 @@ template <int n> __device__ __forceinline__ void takeRegisters() {
 /// Of products that follow each other.
 class Warpgroup {
 public:
-  template <class Sums> __device__ __forceinline__ void begin(Sums &sums) {
-    keep(sums);
+  /// Of the registers of their sums and rows: these are written by now.
+  template <class... Registers> __device__ __forceinline__ void begin(Registers &...registers) {
+    (keep(registers), ...);
     fence();
   }
   /// begin(), of more products while some go on with the same sums: what these read must not be overwritten yet.
@@ -85,6 +94,7 @@ public:
 private:
   /// The compiler moves nothing that has to do with them to the other side.
   __device__ __forceinline__ static void keep(float &sum) { asm volatile("" : "+f"(sum)::"memory"); }
+  __device__ __forceinline__ static void keep(uint32_t &word) { asm volatile("" : "+r"(word)::"memory"); }
   template <class T, int n> __device__ __forceinline__ static void keep(T (&sums)[n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i)
@@ -103,7 +113,18 @@ private:
     asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" sums "}, {" rows           \
                  "}, " weight ", 1, 1, 1, 0;"                                                                          \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor));                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()));                                     \
+  }
+
+#define TUTTI_WARPGROUP_CHUNK(tiles, columns, sums, rows, weight, adding, ...)                                         \
+  template <int panels>                                                                                                \
+  __device__ __forceinline__ static void multiply(Tiles<tiles>, Warpgroup &, float (&d)[panels][1][4][4],              \
+                                                  const uint32_t (&a)[4], const CoreMatrices &b, bool adds) {          \
+    asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adding ", 0;\n"                                             \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" sums "}, {" rows "}, " weight         \
+                 ", adds, 1, 1;\n}"                                                                                    \
+                 : __VA_ARGS__                                                                                         \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()), "r"(int(adds)));                     \
   }
 
 #else

@@ -37,50 +37,67 @@ struct CudaUnit {
   const Architecture *architecture;
   std::string code = {};
   unsigned version = 0;
+  std::optional<std::pair<std::string, unsigned>> slower = {}; ///< the first version that does not spill, but waits
 
+  bool isPtx() const { return architecture->code == Architecture::Code::ptx; }
   KernelUnit unit() const { return {kernel->name + ".cu", kernel->versions[version].text, architecture}; }
-  bool hasNext() const { return version + 1 < kernel->versions.size(); }
+
+  /// Takes it, or goes on to the next version; whether one is left to compile.
+  llvm::Expected<bool> takes(KernelCode result) {
+    code = std::move(result.code);
+    if (isPtx())
+      return false;
+    auto kernels = readCubin(code);
+    if (!kernels)
+      return kernels.takeError();
+    bool spills = llvm::any_of(*kernels, [](const KernelResources &r) { return r.stack > 0; });
+    if (!spills && !result.waits)
+      return false;
+    if (!spills && !slower)
+      slower = {code, version};
+    if (version + 1 < kernel->versions.size()) {
+      ++version;
+      return true;
+    }
+    if (slower)
+      std::tie(code, version) = *slower;
+    return false;
+  }
 };
 } // namespace
 
 /// Which version of each kernel its cubins came to: the last of them.
 using Versions = std::map<const CudaText *, unsigned>;
 
-/// Compiles them, and once more what spills, by its next version, and PTX with it.
+/// Compiles cubins, and once more what spills or waits, by its next version; then PTX of the versions that these came
+/// to.
 static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs, Versions &versions) {
-  auto isPtx = [](const CudaUnit &unit) { return unit.architecture->code == Architecture::Code::ptx; };
-  std::vector<CudaUnit *> now;
-  for (CudaUnit &unit : all)
-    now.push_back(&unit);
-  while (!now.empty()) {
-    std::vector<KernelUnit> units;
-    for (CudaUnit *unit : now)
-      units.push_back(unit->unit());
-    auto results = nvrtc.compile(units, jobs);
-    if (!results)
-      return results.takeError();
-    std::vector<CudaUnit *> again;
-    for (auto [unit, code] : llvm::zip_equal(now, *results)) {
-      unit->code = std::move(code);
-      if (isPtx(*unit))
-        continue;
-      auto kernels = readCubin(unit->code);
-      if (!kernels)
-        return kernels.takeError();
-      if (!unit->hasNext() || llvm::all_of(*kernels, [](const KernelResources &r) { return r.stack == 0; }))
-        continue;
-      ++unit->version;
-      again.push_back(unit);
-      unsigned &most = versions[unit->kernel];
-      most = std::max(most, unit->version);
-    }
+  for (bool ptx : {false, true}) {
+    std::vector<CudaUnit *> now;
     for (CudaUnit &unit : all)
-      if (auto version = versions.find(unit.kernel);
-          version != versions.end() && isPtx(unit) && unit.version < version->second) {
-        unit.version = version->second;
-        again.push_back(&unit);
+      if (unit.isPtx() == ptx) {
+        unit.version = versions[unit.kernel];
+        now.push_back(&unit);
       }
-    now = std::move(again);
+    while (!now.empty()) {
+      std::vector<KernelUnit> units;
+      for (CudaUnit *unit : now)
+        units.push_back(unit->unit());
+      auto results = nvrtc.compile(units, jobs);
+      if (!results)
+        return results.takeError();
+      std::vector<CudaUnit *> again;
+      for (auto [unit, result] : llvm::zip_equal(now, *results)) {
+        auto more = unit->takes(std::move(result));
+        if (!more)
+          return more.takeError();
+        if (*more)
+          again.push_back(unit);
+      }
+      now = std::move(again);
+    }
+    for (const CudaUnit &unit : all)
+      versions[unit.kernel] = std::max(versions[unit.kernel], unit.version);
   }
   return llvm::Error::success();
 }

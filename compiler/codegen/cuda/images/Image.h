@@ -7,8 +7,8 @@
 
 namespace tutti {
 
-/// A kernel's translation unit, and what it is launched with: the most wanted version first. One that spills gives way
-/// to the next.
+/// A kernel's translation unit, and what it is launched with: the most wanted version first. One that spills, or whose
+/// products wait for each other, gives way to the next.
 struct CudaText {
   std::string name; ///< of the entry
   struct Version {
@@ -39,9 +39,10 @@ struct CudaSource {
   std::vector<const CudaText *> kernels;
 };
 
-/// Compiles the kernels of all images, `jobs` at a time: each by the first of its versions that does not spill, or the
-/// last one. What its cubin needs all the same is for the caller to judge. PTX, whose registers nobody knows, and the
-/// emulated device have the version that the cubins came to, or the first where there is none.
+/// Compiles the kernels of all images, `jobs` at a time: each by the first of its versions that neither spills nor
+/// waits, or the first that does not spill, or the last one. What its cubin needs all the same is for the caller to
+/// judge. PTX, whose registers nobody knows, and the emulated device have the version that the cubins came to, or the
+/// first where there is none.
 llvm::Expected<std::vector<CudaImage>> buildCudaImages(llvm::ArrayRef<CudaSource> sources, unsigned jobs);
 
 /// Of ways to launch kernels, `launched` by each of them, those that do not spill, and all of what has no such way.

@@ -236,8 +236,9 @@ llvm::Expected<std::string> Nvrtc::compile(llvm::StringRef text, llvm::StringRef
   return code;
 }
 
-llvm::Expected<std::vector<std::string>> Nvrtc::compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const {
-  std::vector<std::string> results(units.size()), errors(units.size());
+llvm::Expected<std::vector<KernelCode>> Nvrtc::compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const {
+  std::vector<KernelCode> results(units.size());
+  std::vector<std::string> errors(units.size());
   std::vector<ExitCode> codes(units.size(), ExitCode::internal);
   std::vector<size_t> same(units.size());
   for (const KernelUnit &unit : units)
@@ -252,9 +253,10 @@ llvm::Expected<std::vector<std::string>> Nvrtc::compile(llvm::ArrayRef<KernelUni
     if (!isNew)
       continue;
     pool.async([&, i] {
-      llvm::Expected<std::string> code = compile(units[i].text, units[i].name, *units[i].architecture);
+      std::string log;
+      llvm::Expected<std::string> code = compile(units[i].text, units[i].name, *units[i].architecture, {.log = &log});
       if (code)
-        results[i] = std::move(*code);
+        results[i] = {std::move(*code), llvm::StringRef(log).contains("wgmma.mma_async instructions are serialized")};
       else
         llvm::handleAllErrors(code.takeError(), [&](const CompileError &error) {
           errors[i] = error.message;

@@ -17,6 +17,16 @@ struct KernelUnit {
   const Architecture *architecture;
 };
 
+/// What became of it.
+struct KernelCode {
+  std::string code; ///< as Nvrtc::compile says
+  /// NVRTC found no way to let products of warpgroups follow each other: it waits for each, and they take twice as
+  /// long.
+  bool waits = false;
+
+  bool operator==(const KernelCode &) const = default;
+};
+
 struct NvrtcOptions {
   llvm::ArrayRef<DeviceHeader> headers = deviceHeaders(); ///< what the text may include
   std::vector<std::string> flags = {};                    ///< more for NVRTC
@@ -57,7 +67,7 @@ public:
                                       const NvrtcOptions &options = {}) const;
   /// The same for many units, on up to `jobs` threads (0: one a core). Equal texts for one architecture are compiled
   /// once. The error is that of the first unit that has one.
-  llvm::Expected<std::vector<std::string>> compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const;
+  llvm::Expected<std::vector<KernelCode>> compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const;
 
 private:
   struct Library;
