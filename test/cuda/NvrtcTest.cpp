@@ -234,6 +234,30 @@ TEST(Nvrtc, SameTextSameBytes) {
   EXPECT_NE(many[0], many[2]);
 }
 
+// Of a sum that is touched between its products NVRTC has to wait for the first.
+TEST(Nvrtc, ProductsThatWaitAreTold) {
+  TUTTI_NEED_NVRTC(nvrtc);
+  std::string text = R"(
+#define PRODUCT                                                                                                        \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1;"   \
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                        \
+               : "r"(a), "l"(weights))
+extern "C" __global__ void products(float *y, unsigned long long weights, unsigned a) {
+  float d[4] = {};
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  PRODUCT;
+  // between
+  PRODUCT;
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+  y[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+})";
+  std::string touched = text;
+  touched.replace(touched.find("// between"), 10, "d[0] += 1;");
+  auto code = take(nvrtc.compile({{"one.cu", text, &arch("sm_90a")}, {"other.cu", touched, &arch("sm_90a")}}, 2));
+  EXPECT_FALSE(code[0].waits);
+  EXPECT_TRUE(code[1].waits);
+}
+
 TEST(Nvrtc, TheFirstErrorOfManyIsTold) {
   TUTTI_NEED_NVRTC(nvrtc);
   std::vector<KernelUnit> units = {{"good.cu", axpy, &arch("sm_80")},
