@@ -68,7 +68,7 @@ Counter::Share Counter::shareOf(Contraction c) {
   const CudaGeometry &g = geometry;
   std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
   int64_t passPanels = g.warpColumns * g.warpPanels, count = int64_t(panels.size());
-  int rowsOfWarps = int(std::min<double>(double(g.warpRows), std::ceil(rows / double(16 * g.rowTiles))));
+  int rowsOfWarps = int(warpRows());
   // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
   int64_t widest = 1;
   for (const Step &other : steps.steps)
