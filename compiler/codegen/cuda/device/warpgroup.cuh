@@ -21,7 +21,7 @@
 //
 //   static constexpr bool hasRest = true;                  some passes leave a warpgroup fewer tiles
 //   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", "%13", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
-//   Chunks::multiply(Tiles<2>(), group, d, a, b, adds);
+//   WideProducts::multiply(Tiles<2>(), group, d, a, b, adds);
 //
 // Products are asked for and done later:
 //
