@@ -11,8 +11,7 @@ using namespace mlir;
 namespace tutti {
 
 namespace {
-/// Parts of a session's memory start on pages; on a device ports, tables and slots at multiples of 256, copies of 64.
-constexpr uint64_t pageBytes = rt::kPageBytes, blockBytes = 256, copyBytes = 64;
+using rt::kDeviceAlign, rt::kDeviceCopyAlign, rt::kPageBytes;
 
 class Counter {
 public:
@@ -39,15 +38,15 @@ private:
 };
 } // namespace
 
-uint64_t arenaBytes(plan::ProgramOp program) { return llvm::alignTo(program.getArena(), pageBytes); }
+uint64_t arenaBytes(plan::ProgramOp program) { return llvm::alignTo(program.getArena(), kPageBytes); }
 
 std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout &weights, uint64_t members) {
   bool cuda = program.getTarget() == Target::cuda;
-  uint64_t portBytes = cuda ? blockBytes : pageBytes;
+  uint64_t portBytes = cuda ? kDeviceAlign : kPageBytes;
   Footprint all;
   Counter counter(program, members);
   llvm::DenseSet<unsigned> seen;
-  counter.add(all.arena, arenaBytes(program), pageBytes);
+  counter.add(all.arena, arenaBytes(program), kPageBytes);
   for (auto buffer : program.getBody().getOps<plan::BufferOp>()) {
     plan::Space space = buffer.getSpace();
     if (space == plan::Space::input)
@@ -55,7 +54,7 @@ std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout
     else if (space == plan::Space::output)
       counter.add(all.outputs, counter.bytesOf(buffer), portBytes);
     else if (space == plan::Space::state)
-      counter.add(all.state, counter.bytesOf(buffer), pageBytes);
+      counter.add(all.state, counter.bytesOf(buffer), kPageBytes);
     if (space != plan::Space::constant)
       continue;
     unsigned slot = weights.slotOf(buffer);
@@ -63,17 +62,17 @@ std::optional<Footprint> footprintOf(plan::ProgramOp program, const WeightLayout
       counter.add(all.tables, members * sizeof(void *), 1);
     if (seen.insert(slot).second)
       counter.add(all.weights,
-                  weights.copiesOf(slot, members) * llvm::alignTo(weights.slots[slot]->bytes_each, copyBytes),
-                  cuda ? blockBytes : 1);
+                  weights.copiesOf(slot, members) * llvm::alignTo(weights.slots[slot]->bytes_each, kDeviceCopyAlign),
+                  cuda ? kDeviceAlign : 1);
   }
   program.walk([&](plan::LaunchOp launch) {
     if (auto placed = launch.getPlaced())
       counter.add(all.tables, placed->size() * members * sizeof(void *), 1);
     all.scratch =
-        cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getSchedule().getScratch(), pageBytes));
+        cuda ? 0 : std::max<uint64_t>(all.scratch, llvm::alignTo(launch.getSchedule().getScratch(), kPageBytes));
   });
   if (cuda)
-    all.tables = llvm::alignTo(all.tables, blockBytes);
+    all.tables = llvm::alignTo(all.tables, kDeviceAlign);
   return counter.counted ? std::optional(all) : std::nullopt;
 }
 

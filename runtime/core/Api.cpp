@@ -71,8 +71,8 @@ const char *tutti_status_name(tutti_status_t status) {
   return "unknown status";
 }
 
-const char *tutti_dtype_name(tutti_dtype_t dtype) { return nameOf(tutti::fb::DType(dtype)); }
-uint32_t tutti_dtype_bits(tutti_dtype_t dtype) { return bitsOf(tutti::fb::DType(dtype)); }
+const char *tutti_dtype_name(tutti_dtype_t dtype) { return nameOf(dtypeOf(dtype)); }
+uint32_t tutti_dtype_bits(tutti_dtype_t dtype) { return bitsOf(dtypeOf(dtype)); }
 
 static tutti_status_t openArtifact(const char *path, const void *data, size_t bytes, tutti_artifact_t **artifact,
                                    tutti_error_t *error) {
@@ -118,12 +118,21 @@ tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t 
 
 /// Of options, if there are any: those of the first version had all fields before `context`.
 static tutti_status_t checkSize(const tutti_session_options_t *options, tutti_error_t *error) {
-  constexpr size_t least = offsetof(tutti_session_options_t, context);
-  return !options || options->struct_size >= least
-             ? TUTTI_OK
-             : fail(error, TUTTI_INVALID_ARGUMENT,
-                    "the options' struct_size is %zu, expected at least %zu: start with TUTTI_SESSION_OPTIONS_INIT",
-                    options->struct_size, least);
+  constexpr size_t least = offsetof(tutti_session_options_t, context), known = sizeof(tutti_session_options_t);
+  if (!options)
+    return TUTTI_OK;
+  if (options->struct_size < least)
+    return fail(error, TUTTI_INVALID_ARGUMENT,
+                "the options' struct_size is %zu, expected at least %zu: start with TUTTI_SESSION_OPTIONS_INIT",
+                options->struct_size, least);
+  // A newer program's options that are as they always were ask for nothing that is not here.
+  const char *bytes = reinterpret_cast<const char *>(options);
+  for (size_t i = known; i < options->struct_size; ++i)
+    if (bytes[i])
+      return fail(error, TUTTI_UNSUPPORTED,
+                  "the options have one that this version does not know, at byte %zu of %zu; it knows %zu", i,
+                  options->struct_size, known);
+  return TUTTI_OK;
 }
 
 static tutti_session_options_t complete(const tutti_session_options_t *options) {

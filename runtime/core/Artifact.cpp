@@ -157,8 +157,12 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
 }
 
 /// Code runs from the file's own pages; from a copy where the file system allows no execution, or there is no file.
+/// Without either an artifact may still be looked at, and run on other devices.
 tutti_status_t Artifact::mapCode(int file, tutti_error_t *error) {
-  if (!header.codeBytes)
+  const auto *programs = root().programs();
+  bool anyForCpus =
+      std::any_of(programs->begin(), programs->end(), [](const fb::Program *program) { return !isForCuda(*program); });
+  if (!header.codeBytes || !anyForCpus)
     return TUTTI_OK;
   if (file >= 0 &&
       code.adopt(mmap(nullptr, header.codeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, off_t(header.codeOffset)),
@@ -168,7 +172,7 @@ tutti_status_t Artifact::mapCode(int file, tutti_error_t *error) {
     return outOfMemory(error, "code", header.codeBytes);
   std::memcpy(code.data(), base + header.codeOffset, header.codeBytes);
   if (mprotect(code.data(), header.codeBytes, PROT_READ | PROT_EXEC) != 0)
-    return fail(error, TUTTI_NO_DEVICE, "this system allows no executable memory for the artifact's code");
+    code.reset();
   return TUTTI_OK;
 }
 

@@ -60,9 +60,9 @@ tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, 
 /// What can be said of a tensor before the sizes of the call are known.
 tutti_status_t Session::checkGiven(const PortState &port, const tutti_tensor_t &tensor) {
   const tutti_port_t &info = *port.info;
-  if (tensor.dtype != info.dtype)
+  if (rawOf(tensor.dtype) != rawOf(info.dtype))
     return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' is %s, given %s", info.name, nameOf(fb::DType(info.dtype)),
-                nameOf(fb::DType(tensor.dtype)));
+                nameOf(dtypeOf(tensor.dtype)));
   if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "'%.200s' was given rank %d and %s dims", info.name, tensor.rank,
                 tensor.dims ? "some" : "no");

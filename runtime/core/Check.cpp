@@ -42,6 +42,10 @@ static_assert(std::size(kDTypes) == size_t(fb::DType::MAX) + 1);
 } // namespace
 
 uint32_t bitsOf(fb::DType dtype) { return dtype <= fb::DType::MAX ? kDTypes[size_t(dtype)].bits : 0; }
+fb::DType dtypeOf(tutti_dtype_t dtype) {
+  constexpr auto most = uint32_t(fb::DType::MAX);
+  return fb::DType(std::min(rawOf(dtype), most + 1));
+}
 const char *nameOf(fb::DType dtype) { return dtype <= fb::DType::MAX ? kDTypes[size_t(dtype)].name : "unknown"; }
 
 bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &bytes) {

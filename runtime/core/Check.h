@@ -23,6 +23,8 @@ inline constexpr int64_t kMaxParameterBytes = 4096, kMaxCluster = 16, kMaxGrid[3
 /// Bits of one element; 0 for none and string.
 uint32_t bitsOf(fb::DType dtype);
 const char *nameOf(fb::DType dtype);
+/// Of any number that a caller gives; none of ours: one past the last.
+fb::DType dtypeOf(tutti_dtype_t dtype);
 
 /// Bytes of a dense tensor with these dims; false on overflow or a negative dim.
 bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &bytes);

@@ -41,14 +41,21 @@ struct Grid {
   uint64_t x, y, z, members = 1;
   uint64_t blocks() const { return x * y * z; }
 };
-/// At such sizes, where each block has one member.
-inline Grid gridOf(const Geometry &geometry, const int64_t *sizes) {
+/// At such sizes, where each block has one member. An extent rounds each of its factors up by itself, so of rows that
+/// are a product of sizes it has more tiles than there are; where a tile's rows are known, these are counted.
+inline Grid gridOf(const fb::Launch &launch, const Geometry &geometry, const int64_t *sizes) {
   auto extent = [&](uint32_t d) { return uint64_t(valueOf(geometry.grid->Get(d), sizes)); };
-  return {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
+  Grid grid = {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
+  if (geometry.cost && geometry.cost->rows >= 1 && !count(launch.parts())) {
+    uint64_t tiles = divideCeil(uint64_t(valueOf(launch.rows(), sizes)), uint64_t(geometry.cost->rows));
+    grid.x = std::min(grid.x, tiles * (count(geometry.cluster) ? geometry.cluster->Get(0) : 1));
+  }
+  return grid;
 }
 /// What is launched on a device with so much room for blocks of it.
-inline Grid launchedGrid(const Geometry &geometry, const int64_t *sizes, const BlockRoom &room) {
-  Grid grid = gridOf(geometry, sizes);
+inline Grid launchedGrid(const fb::Launch &launch, const Geometry &geometry, const int64_t *sizes,
+                         const BlockRoom &room) {
+  Grid grid = gridOf(launch, geometry, sizes);
   if (!geometry.persistent)
     return grid;
   uint64_t all = grid.y * grid.z, atOnce = membersAtOnce(grid.x, all, room.slots);
@@ -61,9 +68,9 @@ inline uint32_t chooseGeometry(const fb::Launch &launch, const int64_t *sizes, u
   int64_t rows = valueOf(launch.rows(), sizes);
   return chooseGeometry(geometries, multiprocessors, [&](uint32_t g) {
     Geometry geometry = geometryOf(launch, g);
-    Candidate candidate = {std::nullopt, gridOf(geometry, sizes).blocks()};
+    Candidate candidate = {std::nullopt, gridOf(launch, geometry, sizes).blocks()};
     if (geometry.cost) {
-      Grid grid = launchedGrid(geometry, sizes, rooms[g]);
+      Grid grid = launchedGrid(launch, geometry, sizes, rooms[g]);
       candidate.clocks = launchClocks(geometry.cost->inCall(rows), grid.blocks(), grid.members, rooms[g]);
     }
     return candidate;

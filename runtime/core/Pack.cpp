@@ -41,7 +41,7 @@ tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutt
   uint32_t rank = rawDims(slot, dims);
   if (rawOf(tensor.dtype) != uint32_t(slot.type()->dtype()))
     return fail(error, TUTTI_DTYPE_MISMATCH, "weight '%.200s' is %s, given %s", tensor.name,
-                nameOf(slot.type()->dtype()), nameOf(fb::DType(tensor.dtype)));
+                nameOf(slot.type()->dtype()), nameOf(dtypeOf(tensor.dtype)));
   if (tensor.rank < 0 || tensor.rank > TUTTI_MAX_RANK || (tensor.rank && !tensor.dims))
     return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' has rank %d and %s dims", tensor.name, tensor.rank,
                 tensor.dims ? "some" : "no");

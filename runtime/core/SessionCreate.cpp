@@ -177,7 +177,7 @@ void Session::destroy(Session *session) {
   bool forked = session->guard.forked();
   if (session->engine && !forked)
     session->engine->wait();
-  // A lock that nobody will ever give back is worth a leak.
+  // In a child of fork(), a lock that nobody will ever give back is worth a leak.
   if (session->registered && !session->call.artifact.weights.remove(session->call.reader))
     return;
   if (session->engine) {

@@ -3,12 +3,14 @@
 #include "Artifact.h"
 
 #include <ctime>
+#include <unistd.h>
 
 namespace tutti::rt {
 
 bool Weights::build() {
   Version *first = make<Version>();
   current.store(first, std::memory_order_release);
+  process = getpid();
   return first != nullptr;
 }
 
@@ -32,15 +34,24 @@ Weights::~Weights() {
 void Weights::discard(Copy *copy) {
   if (!copy)
     return;
-  for (uint32_t i = 0; i < kMaxMirrors; ++i)
-    if (mirrors[i] && copy->onDevice[i])
-      mirrors[i]->free(copy->onDevice[i]);
+  freeOnDevices(*copy);
   std::free(copy->data);
   dispose(copy);
 }
 
-/// Held for a short time, so ten seconds without it mean that its holder did not come along into a forked child.
+/// Null where there is none that this process may use.
+Weights::Mirror *Weights::mirrorAt(uint32_t i) const { return mirrorsOwner == getpid() ? mirrors[i] : nullptr; }
+
+void Weights::freeOnDevices(Copy &copy) {
+  for (uint32_t i = 0; i < kMaxMirrors; ++i)
+    if (Mirror *mirror = mirrorAt(i); mirror && copy.onDevice[i])
+      mirror->free(std::exchange(copy.onDevice[i], 0));
+}
+
+/// In a child of fork() ten seconds without it mean that its holder is a thread that did not come along.
 bool Weights::lock() {
+  if (getpid() == process)
+    return pthread_mutex_lock(&mutex) == 0;
   timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += 10;
@@ -144,8 +155,8 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
 /// Brings a copy to every device that holds its slot and has not got it.
 tutti_status_t Weights::mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error) {
   for (uint32_t i = 0; i < kMaxMirrors; ++i)
-    if (mirrors[i] && !copy.onDevice[i] && mirrors[i]->holds(slot))
-      if (auto status = mirrors[i]->upload(slot, copy.data, copy.onDevice[i], error))
+    if (Mirror *mirror = mirrorAt(i); mirror && !copy.onDevice[i] && mirror->holds(slot))
+      if (auto status = mirror->upload(slot, copy.data, copy.onDevice[i], error))
         return status;
   return TUTTI_OK;
 }
@@ -153,6 +164,10 @@ tutti_status_t Weights::mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *err
 tutti_status_t Weights::add(Mirror &mirror, tutti_error_t *error) {
   if (!lock())
     return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
+  if (mirrorsOwner != getpid()) {
+    std::fill(std::begin(mirrors), std::end(mirrors), nullptr); // left behind by a fork
+    mirrorsOwner = getpid();
+  }
   tutti_status_t status = TUTTI_OK;
   for (uint32_t i = 0; i < kMaxMirrors && mirror.index == kMaxMirrors; ++i)
     if (!mirrors[i])
@@ -201,9 +216,8 @@ tutti_status_t Weights::publish(uint32_t member, const Array<Copy *> &packed, tu
       status = mirrorCopy(*packed[i], i, error);
   if (status) { // as if nothing had happened, on the devices, too
     for (Copy *copy : packed)
-      for (uint32_t i = 0; copy && i < kMaxMirrors; ++i)
-        if (mirrors[i] && copy->onDevice[i])
-          mirrors[i]->free(std::exchange(copy->onDevice[i], 0));
+      if (copy)
+        freeOnDevices(*copy);
     unlock();
     dispose(next);
     return status;

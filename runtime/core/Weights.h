@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <pthread.h>
+#include <sys/types.h>
 
 namespace tutti::rt {
 
@@ -26,7 +27,8 @@ public:
     uint64_t onDevice[kMaxMirrors] = {}; ///< by the mirror's index; 0: not there
   };
 
-  /// The weights in a device's memory. Called under the weights' lock, and never in a child of fork().
+  /// The weights in a device's memory. Called under the weights' lock, and never in a child of fork(): there the driver
+  /// does not work.
   class Mirror {
   public:
     uint32_t index = kMaxMirrors; ///< once added
@@ -61,7 +63,7 @@ public:
   ~Weights();
   [[nodiscard]] bool build();
 
-  /// Registers a session; false when a forked child finds the lock held by a thread that it has not.
+  /// Registers a session; false when a child of fork() finds the lock held by a thread that it has not.
   [[nodiscard]] bool add(Reader &reader);
   [[nodiscard]] bool remove(Reader &reader);
 
@@ -92,6 +94,8 @@ public:
 
 private:
   bool lock();
+  Mirror *mirrorAt(uint32_t i) const;
+  void freeOnDevices(Copy &copy);
   void unlock() { pthread_mutex_unlock(&mutex); }
   tutti_status_t mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error);
   tutti_status_t publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error);
@@ -104,6 +108,8 @@ private:
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< for the two lists and for publishing
   Reader *readers = nullptr;
   Mirror *mirrors[kMaxMirrors] = {};
+  pid_t process = 0;          ///< that opened the artifact
+  pid_t mirrorsOwner = 0;     ///< the process that has added the mirrors
   Version *retired = nullptr; ///< newest first
 };
 

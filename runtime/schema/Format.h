@@ -21,6 +21,9 @@ inline constexpr uint32_t kOldestFormat = 5;
 inline constexpr uint64_t kKnownFeatures = 0;
 /// Segments start at, and the code region is padded to, multiples of this.
 inline constexpr uint64_t kPageBytes = 4096;
+/// On a CUDA device ports, tables and the slots of a block of memory lie at multiples of the one, a weight's copies of
+/// the other: what bulk copies and wide loads like. The compiler counts by them what a session will take.
+inline constexpr uint64_t kDeviceAlign = 256, kDeviceCopyAlign = 64;
 
 /// The first 256 bytes. A file is: header | metadata (a FlatBuffer, `artifact.fbs`) | code region | weight segments.
 /// Every offset counts from the start of the file. The metadata starts at a multiple of 64, the code region and every

@@ -15,6 +15,9 @@ echo "stripped: $bytes bytes"
 
 others=$(nm -D --defined-only "$library" | awk '{ print $NF }' | grep -v -E '^tutti_|^TUTTI_0(@|$)' || true)
 [ -z "$others" ] || { echo "exported but not named tutti_*: $others"; bad=1; }
+# A program that links the archive may have another FlatBuffers.
+others=$(nm -C "${library%.so*}.a" | grep -E ' [WVu] .*[^_]flatbuffers::' || true)
+[ -z "$others" ] || { echo "the archive has names that are FlatBuffers' own: $others"; bad=1; }
 
 # No writable global data: no state outside of handles. (The C start-up files put two words there.)
 writable=$(size -A "$library" | awk '$1 == ".data" || $1 == ".bss" || $1 == ".tbss" || $1 == ".tdata" { n += $2 } END { print n + 0 }')

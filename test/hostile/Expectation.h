@@ -135,7 +135,7 @@ private:
       rooms[g] = {kResident, together > 1 ? kClusters * together : kResident * kMultiprocessors};
     }
     uint32_t g = chooseGeometry(l, sizes, uint32_t(rooms.size()), rooms.data(), kMultiprocessors);
-    return gridOf(geometryOf(l, g), sizes).blocks() != 0;
+    return gridOf(l, geometryOf(l, g), sizes).blocks() != 0;
   }
   const Due &take() {
     if (next == due.size())

@@ -63,7 +63,7 @@ Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, u
     std::vector<uint32_t> batchSize{1};
     std::vector<int64_t> each{rows};
     std::vector terms{fb::CreateTermDirect(b, 1, &batchSize, &each)};
-    return fb::CreateExtentDirect(b, 0, &terms);
+    return fb::CreateExtentDirect(b, cuda ? spec.spareBlocks : 0, &terms);
   };
   auto hidden = [&] { return extent(b, 0, kN * 4, {0, 1}); };
   std::vector buffers{fb::CreateBuffer(b, fb::Space::input, 0, extent(b, 0, kK * 4, {1}), -1, 0),

@@ -40,6 +40,7 @@ struct Spec {
   uint32_t alternativeKernel = 0; ///< this far behind the right one
   int64_t alternativeShared = 0;
   std::vector<std::pair<uint32_t, uint32_t>> parts; ///< of the first launch of a CUDA program: arguments and set
+  int64_t spareBlocks = 0;                          ///< along x, behind the last row
   int64_t gridZ = 1;                                ///< blocks for the same rows and member
   uint32_t strips = 1;                              ///< the size along which the program may run in strips
   uint32_t format = kFormatVersion;

@@ -87,3 +87,36 @@ TEST_F(Cuda, rebindingMemoryOfTheHostWaitsForWhatRuns) {
           fake.free(place);
     }
 }
+
+// Of the first run the output comes by way of a copy, of the second one it would come first.
+TEST_F(Cuda, memoryPinnedBetweenRunsHasTheLastOnesOutput) {
+  const int64_t in[] = {4, kK}, out[] = {4, kN};
+  auto bytes = [](const auto &values) { return values.size() * sizeof(float); };
+  const std::vector<float> first = inputOf(4), second = inputOf(5);
+  std::vector<float> mean = answerOf(first, kAll).mean;
+  const std::vector<float> right = answerOf({second.begin(), second.begin() + 4 * kK}, kAll).mean;
+  Fixture f(cudaSpec());
+  CUdeviceptr x[] = {fake.allocate(0, bytes(first)), fake.allocate(0, bytes(first))},
+              members = fake.allocate(0, 3 * bytes(mean));
+  fake.write(x[0], first.data(), bytes(first));
+  fake.write(x[1], second.data(), bytes(first));
+  const int64_t all[] = {3, 4, kN};
+  auto bindInput = [&](int i) {
+    return f.session.bindInput(tensorOf("x", in, 2, reinterpret_cast<float *>(x[i]), TUTTI_MEMORY_DEVICE));
+  };
+  auto bindMean = [&] { return f.session.bindOutput("mean", tensorOf("y", out, 2, mean.data(), TUTTI_MEMORY_HOST)); };
+  ASSERT_FALSE(
+      f.session.bindOutput("members", tensorOf("y", all, 3, reinterpret_cast<float *>(members), TUTTI_MEMORY_DEVICE)));
+  ASSERT_FALSE(bindInput(0));
+  ASSERT_FALSE(bindMean());
+  ASSERT_FALSE(f.session.runAsync());
+  fake.pin(mean.data(), bytes(mean));
+  ASSERT_FALSE(bindMean());
+  ASSERT_FALSE(bindInput(1));
+  ASSERT_FALSE(f.session.runAsync());
+  ASSERT_FALSE(f.session.wait());
+  EXPECT_EQ(mean, right);
+  fake.free(mean.data());
+  for (CUdeviceptr place : {x[0], x[1], members})
+    fake.free(reinterpret_cast<void *>(place));
+}

@@ -346,6 +346,15 @@ TEST_F(Cuda, aForkedChildGetsAStatus) {
   if (child == 0) {
     bool good = f.session.run().status() == TUTTI_FORKED &&
                 tutti::Session::create(f.artifact, options()).error().status() == TUTTI_FORKED;
+    // Weights are swapped for the child's sessions on CPUs, without the driver.
+    const int64_t dims[] = {kN};
+    auto bias = biasOf(41);
+    tutti_tensor_t tensor = {"b", TUTTI_F32, 1, dims, nullptr, bias.data(), TUTTI_MEMORY_HOST};
+    fake.reset();
+    for (int i = 0; i < 3; ++i)
+      good = good && !f.artifact.swapWeights(0, {&tensor, 1});
+    for (const char *call : {"cuCtxPushCurrent", "cuMemAlloc", "cuMemFree", "cuMemcpyHtoDAsync"})
+      good = good && fake.calls(call) == 0;
     f.session = tutti::Session();
     f.artifact = tutti::Artifact();
     _exit(good ? 0 : 1);

@@ -65,6 +65,21 @@ TEST_F(Cuda, takesTheGeometryThatIsPredictedToBeFastest) {
   unsetenv("TUTTI_CUDA_TILE");
 }
 
+TEST_F(Cuda, launchesNoBlockBehindTheLastRow) {
+  Spec spec = cudaSpec(/*oneLaunch=*/true);
+  spec.spareBlocks = 1000;
+  spec.alternatives = true;
+  spec.cost = {8, 0, 1000, 1000, 0, 500, 500};
+  spec.alternativeCost = {4, 0, 600, 600, 0, 500, 500};
+  // With as many blocks of either tile, the smaller one would always seem to be faster.
+  for (auto [multiprocessors, blocks] : {std::pair{1, 24u}, {48, 48u}}) {
+    fake.multiprocessors = multiprocessors;
+    Fixture f(spec);
+    EXPECT_EQ(blocksOfRun(fake, f, 64), blocks) << multiprocessors;
+    EXPECT_EQ(blocksOfRun(fake, f, 3), 3u) << multiprocessors;
+  }
+}
+
 TEST_F(Cuda, persistentBlocksGoOnToFurtherMembers) {
   // Of 3 members with 16 tiles of rows, on so many multiprocessors with two blocks each.
   const std::pair<int, uint64_t> launched[] = {

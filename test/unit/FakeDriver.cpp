@@ -158,7 +158,6 @@ void launch(CUstream stream, const CUDA_KERNEL_NODE_PARAMS &what, const void *pa
 }
 
 int deviceNow() { return stack[depth - 1]->device; }
-void drop(CUresult) {}
 } // namespace
 
 extern "C" {
@@ -431,7 +430,8 @@ FakeDriver *tuttiFakeDriver() {
   };
   fake.allocate = [](int device, size_t bytes) { return reinterpret_cast<CUdeviceptr>(map(bytes, device)); };
   fake.allocatePinned = [](size_t bytes) { return map(bytes, -1); };
-  fake.free = [](void *address) { drop(unmap(address)); };
+  fake.pin = [](void *address, size_t bytes) { ++fake.pinned, memory.pin(address, bytes); };
+  fake.free = [](void *address) { static_cast<void>(unmap(address)); };
   fake.read = [](void *to, CUdeviceptr from, size_t bytes) {
     memory.guard(PROT_READ | PROT_WRITE);
     std::memcpy(to, reinterpret_cast<void *>(from), bytes);

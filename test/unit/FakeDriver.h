@@ -40,6 +40,7 @@ struct FakeDriver {
   void (*reset)() = nullptr;
   CUdeviceptr (*allocate)(int device, size_t bytes) = nullptr;
   void *(*allocatePinned)(size_t bytes) = nullptr;
+  void (*pin)(void *address, size_t bytes) = nullptr; ///< as cuMemHostRegister does; free() unpins
   void (*free)(void *address) = nullptr;
   /// Reads or writes device memory, at once.
   void (*read)(void *to, CUdeviceptr from, size_t bytes) = nullptr;

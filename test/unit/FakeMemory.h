@@ -39,8 +39,11 @@ public:
       mprotect(pages, whole, PROT_READ | PROT_WRITE);
     return blocks[count++] = {pages + whole - (bytes + kAlign - 1) / kAlign * kAlign, bytes, device, pages, whole};
   }
+  /// Somebody's own, pinned from now on.
+  void pin(void *address, size_t bytes) { blocks[count++] = {static_cast<char *>(address), bytes, -1, nullptr, 0}; }
   void unmap(Block &block) {
-    munmap(block.pages, block.whole + kPage);
+    if (block.pages)
+      munmap(block.pages, block.whole + kPage);
     block = blocks[--count];
   }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <random>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,6 +96,25 @@ TEST(Load, damagedWeightsAreFoundOnDemand) {
   tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
   options.verify_weights = true;
   EXPECT_EQ(tutti::Session::create(*artifact, options).error().status(), TUTTI_DIGEST_MISMATCH);
+}
+
+// As under systemd's MemoryDenyWriteExecute.
+TEST(Load, withoutExecutableMemoryAnArtifactCanBeLookedAt) {
+  File file = buildArtifact();
+  pid_t child = fork();
+  if (child == 0) {
+    constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE, Linux 6.3
+    if (prctl(setMdwe, refuseExecGain, 0, 0, 0) != 0)
+      _exit(77);
+    auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+    bool good = artifact.ok() && artifact->info().num_members == 3 && !artifact->verifyWeights();
+    _exit(good && tutti::Session::create(*artifact, 1).error().status() == TUTTI_NO_DEVICE ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+    GTEST_SKIP() << "this kernel denies no executable memory";
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Load, newerAndUnknown) {

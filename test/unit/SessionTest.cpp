@@ -250,5 +250,14 @@ TEST(Session, refusesOddOptions) {
   EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o = {}; }), TUTTI_INVALID_ARGUMENT) << "of no size: not even its threads are read";
   EXPECT_EQ(status([](Options &o) { o.target = "x86-64-v3"; }), TUTTI_OK);
+  // A newer program's options: what they have more is as it always was, or is not known here.
+  struct {
+    Options known = TUTTI_SESSION_OPTIONS_INIT;
+    uint64_t newer = 0;
+  } more;
+  more.known.struct_size = sizeof(more);
+  EXPECT_TRUE(tutti::Session::create(f.artifact, more.known).ok());
+  more.newer = 1;
+  EXPECT_EQ(tutti::Session::create(f.artifact, more.known).error().status(), TUTTI_UNSUPPORTED);
   EXPECT_EQ(status([](Options &o) { o.verify_weights = true; }), TUTTI_OK);
 }

@@ -180,6 +180,11 @@ TEST(Threads, aForkedChildGetsAStatus) {
       // The artifact is still good for a session of the child's own.
       auto own = tutti::Session::create(f.artifact, threads);
       bool works = own.ok() && !own->bindInput<float>("x", std::span<const float>(x), {64, kK}) && !own->run();
+      // So are new weights, which the parent does not see.
+      const int64_t dims[] = {kN};
+      auto bias = biasOf(41);
+      tutti_tensor_t tensor = {"b", TUTTI_F32, 1, dims, nullptr, bias.data(), TUTTI_MEMORY_HOST};
+      works = works && !f.artifact.swapWeights(0, {&tensor, 1}) && !own->run();
       f.session = tutti::Session();
       _exit(told && works ? 0 : 1);
     }

@@ -49,10 +49,18 @@ tutti_status_t noImage(const fb::Kernel &kernel, tutti_error_t *error) {
 
 Engine *makeCpuEngine(Call &call) { return make<CpuEngine>(call); }
 
+static tutti_status_t checkExecutable(const Artifact &artifact, tutti_error_t *error) {
+  return artifact.isExecutable()
+             ? TUTTI_OK
+             : fail(error, TUTTI_NO_DEVICE, "this system allows no executable memory for the artifact's code");
+}
+
 tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tutti_session_options_t &options,
                         int &fit, tutti_error_t *error) {
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
+    return status;
+  if (auto status = checkExecutable(artifact, error))
     return status;
   fit = 1; // the levels of one program
   return forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
@@ -86,6 +94,8 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
                 kMaxThreads);
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
+    return status;
+  if (auto status = checkExecutable(call.artifact, error))
     return status;
   Level used = Level::none; // the highest that any kernel has code for
   if (!launches.allocate(call.launches.size()))

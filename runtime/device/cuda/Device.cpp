@@ -6,13 +6,11 @@ namespace tutti::rt {
 
 namespace {
 using ull = unsigned long long;
-/// Where the copies of a slot start, and how far they are apart at least: what bulk copies and wide loads like.
-constexpr uint64_t kBlockAlign = 256, kCopyAlign = 64;
 /// Of shared memory a block has so much without asking.
 constexpr int kSharedForFree = 48 << 10;
 constexpr int64_t kPortableCluster = 8;
 
-uint64_t strideOf(const fb::Slot &slot) { return alignUp(slot.bytes_each(), kCopyAlign); }
+uint64_t strideOf(const fb::Slot &slot) { return alignUp(slot.bytes_each(), kDeviceCopyAlign); }
 } // namespace
 
 tutti_status_t CudaDevice::build(const CudaTarget &what, tutti_error_t *error) {
@@ -31,12 +29,15 @@ void CudaDevice::destroy() {
   {
     Scope scope(*this);
     artifact.weights.remove(*this);
-    for (uint32_t i = 0; i < numModules; ++i)
-      driver.cuModuleUnload(modules[i].handle);
-    for (uint32_t i = 0; i < numBlocks; ++i)
-      driver.cuMemFree(blocks[i]);
-    if (stream)
-      driver.cuStreamDestroy(stream);
+    // With a context went all that it had; its addresses may be somebody else's by now.
+    if (!scope.result) {
+      for (uint32_t i = 0; i < numModules; ++i)
+        driver.cuModuleUnload(modules[i].handle);
+      for (uint32_t i = 0; i < numBlocks; ++i)
+        driver.cuMemFree(blocks[i]);
+      if (stream)
+        driver.cuStreamDestroy(stream);
+    }
   }
   if (primary)
     driver.cuDevicePrimaryCtxRelease(device);
@@ -198,7 +199,7 @@ tutti_status_t CudaDevice::uploadSlots(const fb::Program &program, tutti_error_t
     const fb::Slot &slot = *artifact.root().slots()->Get(uint32_t(buffer.slot()));
     uint64_t copies = copiesOf(slot, members);
     places[buffer.slot()] = 1 + total;
-    total = alignUp(total + std::max<uint64_t>(copies * strideOf(slot), 1), kBlockAlign);
+    total = alignUp(total + std::max<uint64_t>(copies * strideOf(slot), 1), kDeviceAlign);
     perMember += isShared(slot) ? 0 : copies * strideOf(slot) / members;
   }
   if (!total)
@@ -277,7 +278,8 @@ tutti_status_t CudaDevice::upload(uint32_t slot, const void *data, uint64_t &add
 
 void CudaDevice::free(uint64_t address) {
   Scope scope(*this);
-  driver.cuMemFree(address);
+  if (!scope.result)
+    driver.cuMemFree(address);
 }
 
 uint64_t CudaDevice::freeBytes() const {

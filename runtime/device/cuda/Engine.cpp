@@ -173,7 +173,7 @@ CudaEngine::Memory CudaEngine::layout(const int64_t *sizes) const {
   uint64_t at = 0;
   auto place = [&](uint64_t bytes) {
     m.fits = m.fits && bytes <= kMost && at <= kMost;
-    at = m.fits ? alignUp(at + bytes, kBlockAlign) : at;
+    at = m.fits ? alignUp(at + bytes, kDeviceAlign) : at;
   };
   auto placePorts = [&](uint32_t first, uint32_t last) {
     for (uint32_t i = first; i < last; ++i) {
@@ -195,7 +195,7 @@ CudaEngine::Memory CudaEngine::layout(const int64_t *sizes) const {
   int64_t arena = call.arenaBytes(sizes);
   m.fits = m.fits && arena >= 0;
   place(m.fits ? uint64_t(arena) : 0);
-  m.total = std::max(at, kBlockAlign);
+  m.total = std::max(at, kDeviceAlign);
   return m;
 }
 
@@ -246,7 +246,7 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
     describeFit(on->freeBytes(), hint, sizeof(hint));
     return on->outOfMemory(error, "a session's inputs, outputs and arena", memory.total, hint);
   }
-  uint64_t pinnedBytes = std::max(memory.pinned, kBlockAlign);
+  uint64_t pinnedBytes = std::max(memory.pinned, kDeviceAlign);
   void *host = nullptr;
   if (!result && (result = driver->cuMemHostAlloc(&host, pinnedBytes, 0)))
     return driver->fail(error, result, "%llu bytes of pinned memory for inputs and outputs are not to be had",
@@ -283,7 +283,7 @@ tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
   for (uint32_t i = call.numInputs; i < call.ports.size(); ++i) {
     places[i] = port;
     call.ports[i].owned = pinned + port;
-    port = alignUp(port + call.ports[i].mostBytes(), kBlockAlign);
+    port = alignUp(port + call.ports[i].mostBytes(), kDeviceAlign);
   }
   return TUTTI_OK;
 }
@@ -363,26 +363,31 @@ tutti_status_t CudaEngine::buildGraph(bool last, tutti_error_t *error) {
 
 void CudaEngine::destroy(bool forked) {
   if (on && !forked) {
-    {
-      CudaDevice::Scope scope(*on);
-      for (const Graph &each : graphs) {
-        if (each.exec)
-          driver->cuGraphExecDestroy(each.exec);
-        if (each.handle)
-          driver->cuGraphDestroy(each.handle);
-      }
-      if (ended)
-        driver->cuEventDestroy(ended);
-      if (ownsStream)
-        driver->cuStreamDestroy(stream);
-      if (pinned)
-        driver->cuMemFreeHost(pinned);
-      if (block)
-        driver->cuMemFree(block);
-    }
+    freeAll();
     call.artifact.cuda->release(on);
   }
   dispose(this);
+}
+
+/// Nothing, if the context is gone, and all that was made in it.
+void CudaEngine::freeAll() {
+  CudaDevice::Scope scope(*on);
+  if (scope.result)
+    return;
+  for (const Graph &each : graphs) {
+    if (each.exec)
+      driver->cuGraphExecDestroy(each.exec);
+    if (each.handle)
+      driver->cuGraphDestroy(each.handle);
+  }
+  if (ended)
+    driver->cuEventDestroy(ended);
+  if (ownsStream)
+    driver->cuStreamDestroy(stream);
+  if (pinned)
+    driver->cuMemFreeHost(pinned);
+  if (block)
+    driver->cuMemFree(block);
 }
 
 } // namespace tutti::rt

@@ -49,8 +49,6 @@ private:
     const void *from;
     uint64_t bytes;
   };
-  /// What ports, tables and the arena start at multiples of.
-  static constexpr uint64_t kBlockAlign = 256;
   /// What is copied along with outputs takes less time than another copy.
   static constexpr uint64_t kLargestGap = 32 << 10;
   /// A session's memory, here and there: regions of one block each. Offsets in bytes.
@@ -65,6 +63,7 @@ private:
   void apply(uint32_t index, uint32_t geometry);
   bool hasClusters(bool last) const;
   void shape(uint32_t index, const int64_t *sizes);
+  void freeAll();
   CUresult launchOne(LaunchState &state);
   Memory layout(const int64_t *sizes) const;
   tutti_status_t allocate(tutti_error_t *error);

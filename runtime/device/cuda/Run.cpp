@@ -19,7 +19,7 @@ void CudaEngine::shape(uint32_t index, const int64_t *sizes) {
   uint32_t number = tile ? std::min(*tile, state.geometries - 1)
                          : chooseGeometry(launch, sizes, state.geometries, state.rooms, on->target.multiprocessors);
   Geometry geometry = geometryOf(launch, number);
-  Grid grid = launchedGrid(geometry, sizes, state.rooms[number]);
+  Grid grid = launchedGrid(launch, geometry, sizes, state.rooms[number]);
   state.what.gridDimX = unsigned(grid.x);
   state.what.gridDimY = unsigned(grid.y);
   state.what.gridDimZ = unsigned(grid.z);
@@ -48,7 +48,7 @@ void CudaEngine::rebind() {
   for (uint32_t i = 0; i < call.numInputs; ++i)
     if (const PortState &port = call.ports[i]; port.memory == TUTTI_MEMORY_HOST && !port.inPlace) {
       places[i] = packed;
-      packed = alignUp(packed + port.bytes(), kBlockAlign);
+      packed = alignUp(packed + port.bytes(), kDeviceAlign);
     }
   inputBytes = inPlace = packed;
   staged = packed != 0;
@@ -56,7 +56,7 @@ void CudaEngine::rebind() {
     const PortState &port = call.ports[i];
     if (port.input && port.memory == TUTTI_MEMORY_HOST && port.inPlace) {
       places[i] = inPlace;
-      inPlace = alignUp(inPlace + port.bytes(), kBlockAlign);
+      inPlace = alignUp(inPlace + port.bytes(), kDeviceAlign);
     }
     staged |= !port.input && port.memory == TUTTI_MEMORY_HOST && !(port.bound && port.inPlace);
     call.buffers[port.port->buffer()] =

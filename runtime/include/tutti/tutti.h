@@ -254,8 +254,9 @@ TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *a
  * tutti_session_run that is under way sees the old weights, a later one the new, none a mixture. The data is copied. On
  * failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with
  * --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in
- * the host's memory), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED, and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and
- * TUTTI_DEVICE_LOST. */
+ * the host's memory), TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED (another
+ * thread was at it when this process was forked), and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and
+ * TUTTI_DEVICE_LOST. In a child of fork() it is the child's own sessions that see the new weights. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
 
@@ -270,7 +271,8 @@ typedef struct tutti_session_options {
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni" */
   tutti_device_t device;
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
-  void *context;    /**< a CUcontext to work in; NULL: the stream's, or the device's primary context */
+  void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
+                         device's primary context */
   void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
                          streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD. A run fails with
                          TUTTI_UNSUPPORTED while it is captured into a graph */
@@ -361,8 +363,9 @@ TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, cons
 
 /** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits,
  * for any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
- * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_DRIVER_ERROR
- * and TUTTI_DEVICE_LOST: after the last, every call on the session returns it. */
+ * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_UNSUPPORTED
+ * (the stream is being captured), TUTTI_OUT_OF_MEMORY (the driver's own), TUTTI_DRIVER_ERROR and TUTTI_DEVICE_LOST:
+ * after the last, every call on the session returns it. */
 TUTTI_API tutti_status_t tutti_session_run(tutti_session_t *session);
 
 /** Starts a run and returns. On a CUDA device its work is on the session's stream, in the order of the calls: inputs

@@ -3,9 +3,8 @@
 // Weights come through a ring of stages of 32 k or 64, and rows of an input with them, but for slices, whose rows are
 // read by who wants them; sums stay in registers.
 //
-// The block's warps share a tile as a grid of warpRows x warpColumns. A warp has 16 rowTiles rows and a panel of 32
-// columns, and the block makes warpColumns panels in a pass. docs/numerics.md fixes the order of every sum; the tile
-// decides none.
+// How the block's warps share a tile is in shape.cuh. docs/numerics.md fixes the order of every sum; the tile decides
+// none.
 #pragma once
 
 #include "tutti/again.cuh"
