@@ -162,7 +162,7 @@ private:
     return llvm::Error::success();
   }
 
-  /// All modules; the stage `model` as text that can be compiled.
+  /// All modules; the stage `model` of a single one, with one group of members, as text that can be compiled.
   std::string textAt(Stage stage) {
     std::string text;
     for (Unit &unit : units)

@@ -54,8 +54,8 @@ struct CompileResult {
 /// From model files to an artifact, or to the text of a stage. The error is a CompileError: an exit code of
 /// docs/errors.md and a message; then nothing has been written.
 llvm::Expected<CompileResult> compile(const CompileRequest &request);
-/// The same from the stage `model` on, for an ensemble that is there already; `request.models` and `import` are not
-/// read. Its context has the dialects of `registerDialects`.
+/// The same from the stage `model` on, for an ensemble that is there already; of `request.models` and
+/// `import` only the bindings are read. Its context has the dialects of `registerDialects`.
 llvm::Expected<CompileResult> compile(const CompileRequest &request, Ensemble ensemble);
 /// The same for one ensemble a binding of the sizes, all of the same members and in one context.
 llvm::Expected<CompileResult> compile(const CompileRequest &request, std::vector<Ensemble> ensembles);

@@ -91,11 +91,11 @@ private:
       }
     }
     if (hi)
-      if (int64_t end = largest(hi - 1, [&](int64_t end) { return fits({piece, 0, {{widest, end}}}); }); end >= lo)
+      if (int64_t ends = largest(hi - lo, [&](int64_t n) { return fits({piece, 0, {{widest, lo + n - 1}}}); }))
         advice += (advice.empty() ? "" : ", or ") +
                   std::string(members > 1 ? "all " + std::to_string(members) + " members" : "it") +
                   (members > 1 ? " fit with --dim " : " fits with --dim ") + widest + "=" + std::to_string(lo) + ".." +
-                  std::to_string(end);
+                  std::to_string(lo + ends - 1);
     if (advice.empty())
       advice = "not even one member fits";
     return fail(ExitCode::resource, text + "; " + advice);

@@ -18,6 +18,15 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
   void runOnOperation() override {
     if (failed(checkModel(getOperation())))
       return signalPassFailure();
+    bool broken = false;
+    getOperation().walk([&](ContractOp op) {
+      if (!llvm::all_of(op.mixedSizes(), [](const Size &size) { return size.isFixed(); })) {
+        op.emitOpError("is not parallel along a size that a call decides: run --tutti-parallel first");
+        broken = true;
+      }
+    });
+    if (broken)
+      return signalPassFailure();
     getOperation().walk([&](NumericsOpInterface op) {
       auto contract = dyn_cast<ContractOp>(*op);
       op.setNumericsAttr(contract ? ofContraction(contract)

@@ -286,9 +286,11 @@ private:
     addSize("active", 1);
     for (unsigned group = 0; group < getGroups(module).size(); ++group)
       addSize(activeSize(group).str(), 0);
+    SymbolTable symbols(module); // a weight may be called infer
     auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
                                            sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
                                            arena, chunk ? builder.getI64IntegerAttr(chunk) : IntegerAttr(), strips());
+    symbols.insert(program);
     builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
 
     for (BlockArgument argument : function.getArguments())

@@ -40,7 +40,7 @@ bool WeightSource::contiguous() const {
   for (int64_t i = int64_t(dims.size()) - 1; i >= 0; --i) {
     if (dims[i] != 1 && strides[i] != stride)
       return false;
-    stride *= dims[i];
+    stride *= std::max<int64_t>(dims[i], 1); // as denseStrides
   }
   return true;
 }

@@ -108,7 +108,7 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, DeclareOpInterfaceMethods<Symbo
 def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, IsolatedFromAbove]> {
   let summary = "the steps of one entry for one class of target";
   let description = [{
-    `sizes` has for each symbol of a call its smallest and largest value; `active` is the first. `flops` are sizes whose sum is two
+    `sizes` has for each symbol of a call its smallest and largest value. `flops` are sizes whose sum is two
     per multiply-add of the members' contractions as the model files state them. `arena` is the bytes of all intermediate
     buffers at the largest sizes. With `chunk` so many members at most run at once, piece after piece of the active set.
     `strips` is a size that, in every buffer, is on the outermost axis behind the members' or on none: launches may run

@@ -21,7 +21,7 @@ static bool isCount(Attribute value, int64_t least) {
 }
 static bool isRange(NamedAttribute size) {
   auto ends = dyn_cast<DenseI64ArrayAttr>(size.getValue());
-  return ends && ends.size() == 2 && ends[0] >= 0 && ends[1] >= 0;
+  return ends && ends.size() == 2 && ends[0] >= 0 && ends[1] >= ends[0];
 }
 
 LogicalResult TuttiDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

@@ -48,9 +48,9 @@ private:
 
   /// The name of the kernel, or of its equal that the module has already.
   std::string insertOnce(plan::KernelOp kernel) {
-    auto [known, fresh] = kernels.try_emplace(kernel.textButForName(), kernel.getSymName());
+    auto [known, fresh] = kernels.try_emplace(kernel.textButForName());
     if (fresh)
-      symbols.insert(kernel);
+      known->second = symbols.insert(kernel).str(); // a weight may have its name
     else
       kernel->erase();
     return known->second;

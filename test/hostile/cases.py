@@ -66,6 +66,8 @@ ONNX = [
     (4, "Det", folded(30, others=200)),
     (4, "many dimensions that turn out to be one", attempts([node("Sin", ["x"], "t0"), *(node("Sin", [f"t{i}"], f"t{i + 1}") for i in range(8000)),
                                                             node("Relu", ["t8000"], "s0")], 255)),
+    (3, "a choice along axis 0 of float32 ..", onnx([node("RotaryEmbedding", ["x", "c", "c", "i"], "y")], opset=23, inputs=(value_info("x", ["batch", 2, 2, 4]),),
+                                                  weights=(tensor("c", (), F32, floats(1)), tensor("i", (1, 2), I64, ints(0, 1))))),
     # ONNX Runtime's own.
     *((code, words, onnx([node("Attention", inputs, "y", "com.microsoft", **attributes)], inputs=(value_info("x", ["batch", 3, 4]),),
                          more=field(8, field(1, "com.microsoft") + field(2, 1)))) for code, words, inputs, attributes in (

@@ -19,6 +19,22 @@ TEST_F(FileTest, NoFile) {
   EXPECT_EQ(failureOf(importOnnx(context, path("pipe"), {})).code, 2);
 }
 
+// Kernels bring them into their range, as those that only a call knows.
+TEST_F(FileTest, MoreIndicesThanAreLookedAt) {
+  constexpr int64_t many = 40'000'000;
+  input("x", {8});
+  ints("far", {int64_t(1) << 40});
+  tensor("one", {1}).add_float_data(1);
+  ints("many", {many});
+  node("Expand", {"far", "many"}, {"indices"});
+  node("Expand", {"one", "many"}, {"updates"});
+  node("ScatterElements", {"x", "indices", "updates"}, {"y"});
+  output("y");
+  EXPECT_EQ(failure().message, "");
+  graph().mutable_initializer(2)->set_int64_data(0, many / 40);
+  expectFailure(3, {"index 1099511627776 of an axis of length 8"});
+}
+
 TEST_F(FileTest, Opsets) {
   input("x", {4});
   node("Relu", {"x"}, {"y"});

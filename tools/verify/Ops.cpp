@@ -205,6 +205,8 @@ llvm::Expected<std::vector<OpRow>> compareOps(MLIRContext &context, const OpRequ
   if (!ensembles)
     return ensembles.takeError();
   setSizeRanges(*ensembles->front().module, request.ranges);
+  if (llvm::Error error = resolveVmaps(*ensembles->front().module))
+    return std::move(error);
   return Comparison(context, request, std::move(ensembles->front())).run();
 }
 

@@ -8,12 +8,38 @@
 #include "compiler/import/Weights.h"
 #include "compiler/reference/Evaluator.h"
 #include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Module.h"
+#include "passes/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
 
 #include <cmath>
 
 using namespace mlir;
 
 namespace tutti {
+
+llvm::Error resolveVmaps(ModuleOp module) {
+  MLIRContext &context = *module.getContext();
+  DiagnosticCapture diagnostics(&context);
+  PassManager passes(&context);
+  passes.addPass(createVmapPass());
+  Attribute members = module->removeAttr(membersName); // with it the member axis would come, too
+  LogicalResult done = passes.run(module);
+  if (members)
+    module->setAttr(membersName, members);
+  return failed(done) ? fail(ExitCode::unsupported, diagnostics.take()) : llvm::Error::success();
+}
+
+llvm::Expected<MemberModel> importForReference(MLIRContext &context, const MemberFiles &files,
+                                               const ImportOptions &options, const Ports *expected, unsigned index) {
+  auto model = importMember(context, files, options, expected, index);
+  if (!model)
+    return model;
+  if (llvm::Error error = resolveVmaps(*model->module))
+    return std::move(error);
+  return model;
+}
 
 Answer given(HostTensor tensor) { return {tensor, tensor, tensor}; }
 

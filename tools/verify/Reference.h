@@ -26,6 +26,12 @@ struct Answer {
   double independent = HUGE_VAL;
 };
 
+/// Puts in place of each tutti.vmap of a model, or of an ensemble before the member axis, the ops that it stands for.
+llvm::Error resolveVmaps(mlir::ModuleOp module);
+/// As importMember, without vmaps.
+llvm::Expected<MemberModel> importForReference(mlir::MLIRContext &context, const MemberFiles &files,
+                                               const ImportOptions &options, const Ports *expected, unsigned index);
+
 /// An input of the ensemble: the same in all three.
 Answer given(HostTensor tensor);
 

@@ -160,7 +160,7 @@ Failure Verification::Program::readFirst() {
   context.loadAllAvailableDialects();
   if (auto failure = bindDims())
     return failure;
-  auto imported = importMember(context, files[0], import, nullptr, 0);
+  auto imported = importForReference(context, files[0], import, nullptr, 0);
   if (!imported)
     return failureOf(imported.takeError());
   first = std::move(*imported);
@@ -193,7 +193,7 @@ Failure Verification::Program::evaluateMembers(MemberModel model) {
     uint32_t m = report.active[position];
     std::optional<MemberModel> own;
     if (m != 0) {
-      auto imported = importMember(context, files[m], import, &ports, m);
+      auto imported = importForReference(context, files[m], import, &ports, m);
       if (!imported)
         return failureOf(imported.takeError());
       own = std::move(*imported);
@@ -382,9 +382,8 @@ Failure Verification::checkJson(std::vector<ReadFile> read) const {
   }
   for (const auto *given : {&arguments.binds, &arguments.inputs})
     for (const std::string &text : *given)
-      if (size_t at = text.find('='); at != text.npos)
-        read.push_back(
-            {text.substr(at + 1), "a file of " + std::string(given == &arguments.binds ? "--bind" : "--input")});
+      if (auto pair = splitAtLast(text))
+        read.push_back({pair->second, "a file of " + std::string(given == &arguments.binds ? "--bind" : "--input")});
   return checkOutput("--json", arguments.json, read);
 }
 

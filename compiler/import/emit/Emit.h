@@ -95,7 +95,8 @@ public:
   /// Along a new axis.
   Operand stack(llvm::ArrayRef<Operand> xs, int64_t axis);
 
-  // Choice by index. Indices that are known are checked: one that is out of range is a problem.
+  // Choice by index. Indices that are constants are checked, if they are not too many: one that is out of range is a
+  // problem.
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
   /// Those of an image with channels, x (rows, image, channels), each as a row: (rows, windows, elements channels).
@@ -192,8 +193,9 @@ private:
   mlir::Operation *make(const mlir::OperationState &state);
   /// Whether a shape is one that we can hold.
   bool fits(llvm::ArrayRef<Size> sizes);
-  /// Indices of an axis of this length, none of them negative where they are known; nothing when one is out of range.
-  Operand checkedIndices(const Operand &indices, int64_t length);
+  /// Indices of an axis of this length; nothing when one is found to be out of range. Where they are `known`, each is
+  /// within it and none negative: constants, if there is room to look at them all.
+  Operand checkedIndices(const Operand &indices, int64_t length, bool *known = nullptr);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
   /// The number that a scalar constant, or the value of one, is.
   std::optional<double> numberOf(const Operand &x) const;

@@ -31,8 +31,11 @@ static ArrayRef<int64_t> numbersOf(const WeightSource &x, std::vector<int64_t> &
   return own;
 }
 
-Operand Emit::checkedIndices(const Operand &indices, int64_t length) {
-  if (!indices || !indices.isConstant() || indices.constant().count() > budget)
+Operand Emit::checkedIndices(const Operand &indices, int64_t length, bool *known) {
+  bool isChecked = indices && indices.isConstant() && indices.constant().count() <= budget;
+  if (known)
+    *known = isChecked;
+  if (!isChecked)
     return indices; // kernels bring them into the range
   const WeightSource &constant = indices.constant();
   std::vector<int64_t> own;
@@ -79,6 +82,8 @@ std::optional<Operand> Emit::gatherBelowTranspose(const Operand &x, const Operan
 Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64_t batch) {
   if (!x || !given)
     return Operand();
+  if (!x.isShape() && (axis >= x.rank() || batch > std::min(axis, given.rank())))
+    return malformed("a choice along axis " + Twine(axis) + " of " + x.str());
   if (batch == 0)
     if (std::optional<Operand> chosen = gatherBelowTranspose(x, given, axis))
       return *chosen;
@@ -154,14 +159,15 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
   if (width == 0 || llvm::is_contained(lengths, Size(0)))
     return x;
   int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width, last = sizes.size() - 1;
-  Operand indices = checkedIndices(given, length);
+  bool known;
+  Operand indices = checkedIndices(given, length, &known);
   if (!indices)
     return Operand();
   if (length == 0)
     return x;
   int64_t each = indices.sizes().back().getFixed(); // indices of a row
-  bool ofBlocks = each == count && width > 1, known = kind == ScatterKind::set && indices.isConstant();
-  if (known && indices.constant().count() / each <= budget / (length * width)) {
+  bool ofBlocks = each == count && width > 1;
+  if (known && kind == ScatterKind::set && indices.constant().count() / each <= budget / (length * width)) {
     // Where each element comes from is known: of x and the updates behind each other, a block or an element each.
     if (ofBlocks && indices.rank() == 1) {
       auto apart = [&](const Operand &of, int64_t blocks) {
@@ -203,8 +209,9 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
 }
 
 Operand Emit::places(const Operand &indices, int64_t length) {
-  Operand one = checkedIndices(cast(indices, IntegerType::get(&context, 64)), length);
-  if (!one || one.isConstant())
+  bool known;
+  Operand one = checkedIndices(cast(indices, IntegerType::get(&context, 64)), length, &known);
+  if (!one || known)
     return one;
   Operand zero = scalar(0, one);
   one = select(compare<GreaterOp>(zero, one), add(one, scalar(length, one)), one);

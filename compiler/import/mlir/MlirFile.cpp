@@ -248,6 +248,14 @@ private:
     return namePorts();
   }
 
+  llvm::Error checkName(const std::string &name, StringRef side, unsigned i, std::set<std::string> &others) {
+    if (name.find('\0') != name.npos)
+      return wrongAt(main, side + " " + Twine(i) + " has a 0 byte in its name: " + quote(name.c_str()));
+    if (name.empty() || !others.insert(name).second)
+      return wrongAt(main, side + " " + Twine(i) + " has no name of its own");
+    return llvm::Error::success();
+  }
+
   /// Names that are missing are x0, x1 ... and y0, y1 ...
   llvm::Error namePorts() {
     std::set<std::string> inputs, outputs;
@@ -256,14 +264,14 @@ private:
     };
     for (unsigned i = 0; i < main.getNumArguments(); ++i) {
       std::string own = name(inputName(main, i), "x", i);
-      if (own.empty() || !inputs.insert(own).second)
-        return wrongAt(main, "input " + Twine(i) + " has no name of its own");
+      if (llvm::Error error = checkName(own, "input", i, inputs))
+        return error;
       setInputName(main, i, own);
     }
     for (unsigned i = 0; i < main.getNumResults(); ++i) {
       std::string own = name(outputName(main, i), "y", i);
-      if (own.empty() || !outputs.insert(own).second)
-        return wrongAt(main, "output " + Twine(i) + " has no name of its own");
+      if (llvm::Error error = checkName(own, "output", i, outputs))
+        return error;
       setOutputName(main, i, own);
     }
     eraseWhatIsWrittenLater(*module);

@@ -110,7 +110,7 @@ def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure, DeclareOpInterfaceMethods<Pa
   let hasVerifier = 1;
 }
 
-def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   string lifts = "It has gone by then: the callee is put in its place, lifted over the axis.";
   list<string> examples = [[{func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %y = tutti.mul %x, %w : tensor<4xf32>, tensor<4xf32>

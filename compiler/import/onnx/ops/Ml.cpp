@@ -127,6 +127,8 @@ void importImputer(Node &n) {
     return;
   if (!x.isFloat() && wrapped(uint64_t(missingInt), x.element()) != missingInt)
     return n.set(0, x); // which has no such number
+  if (count == 0)
+    return n.set(0, x); // of no features
   Operand numbers = x.isFloat() ? floatsOf(e, *floats, {int64_t(count)}, x.element()) : e.list(*ints, x.element());
   Operand missing;
   if (x.isFloat() && std::isnan(missingFloat))
