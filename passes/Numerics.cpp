@@ -21,7 +21,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
     bool broken = false;
     getOperation().walk([&](ContractOp op) {
       if (!llvm::all_of(op.mixedSizes(), [](const Size &size) { return size.isFixed(); })) {
-        op.emitOpError("is not parallel along a size that a call decides: run --tutti-parallel first");
+        op.emitOpError("is not parallel along a size that a call decides: --tutti-parallel comes before this pass");
         broken = true;
       }
     });

@@ -107,6 +107,8 @@ LogicalResult KernelOp::verify() {
       if (failed(expectTensor(&op, type)))
         return failure();
   }
+  if (getOver() && !getLifted())
+    return emitOpError("expected a kernel that is not lifted to be over no group, got \"") << *getOver() << '"';
   if (!isActiveSize(Size::symbol(membersSize())))
     return emitOpError("expected 'over' to be the size of a group, such as \"active.1\", got \"") << *getOver() << '"';
   if (failed(expectSizes(*this, "each of 'rows'", getRows())) ||

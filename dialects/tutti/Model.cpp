@@ -35,7 +35,7 @@ std::optional<TypeFault> faultOf(Type given) {
   if (!isElement(type.getElementType()))
     return TypeFault{"elements of type " + text() + " are not supported", true};
   auto names = dyn_cast_or_null<ArrayAttr>(type.getEncoding());
-  if (type.getEncoding() && !names)
+  if (type.getEncoding() && (!names || names.empty()))
     return TypeFault{text() + " has an encoding that does not list sizes"};
   if ((names ? names.size() : 0) != size_t(type.getNumDynamicDims()))
     return TypeFault{text() + ": the encoding names the size of each '?', expected " +

@@ -90,6 +90,13 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// expected-error@+1 {{an argument of function @main: tensor<4xf32, []> has an encoding that does not list sizes}}
+func.func @main(%x: tensor<4xf32, []>) -> tensor<4xf32, []> {
+  return %x : tensor<4xf32, []>
+}
+
+// -----
+
 // expected-error@+1 {{an argument of function @main: tensor<?xf32, "b"> has an encoding that does not list sizes}}
 func.func @main(%x: tensor<?xf32, "b">) -> tensor<?xf32, "b"> {
   return %x : tensor<?xf32, "b">

@@ -1,5 +1,6 @@
 // What a pass needs of the ones before it, and does not find, is an error that names it.
 // RUN: split-file %s %t
+// RUN: not tutti-opt %t/parallel.mlir --tutti-numerics 2>&1 | FileCheck %s --check-prefix=PARALLEL
 // RUN: not tutti-opt %t/numerics.mlir --tutti-fuse 2>&1 | FileCheck %s --check-prefix=NUMERICS
 // RUN: not tutti-opt %t/kernel.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=NUMERICS
 // RUN: not tutti-opt %t/columns.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=COLUMNS
@@ -14,6 +15,7 @@
 // RUN: not tutti-opt %t/given.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=GIVEN
 // RUN: not tutti-opt %t/main.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MAIN
 
+// PARALLEL: error: 'tutti.contract' op is not parallel along a size that a call decides: --tutti-parallel comes before this pass
 // NUMERICS: error: 'tutti.reduce' op expected 'numerics': --tutti-numerics comes before this pass
 // COLUMNS: error: expected results for values whose rows have no fixed length (tutti-fuse makes them)
 // SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
@@ -27,6 +29,11 @@
 // GIVEN: error: expected a kernel to make what @main gives: --tutti-decompose comes before this pass
 // MAIN: error: expected a function @main, the model
 
+//--- parallel.mlir
+func.func @main(%x: tensor<?x4xf32, ["batch"]>, %y: tensor<4x?xf32, ["batch"]>) -> tensor<4x4xf32> {
+  %0 = tutti.contract %y, %x "ab,bc->ac" : tensor<4x?xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>
+  return %0 : tensor<4x4xf32>
+}
 //--- numerics.mlir
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x1xf32> {
   %0 = tutti.reduce sum %x [1] : tensor<4x8xf32>

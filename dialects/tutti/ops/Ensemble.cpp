@@ -216,6 +216,8 @@ Sizes JoinOp::mixedSizes() { return {}; }
 
 LogicalResult JoinOp::verify() {
   auto to = typeOf(getResult());
+  if (getParts().empty())
+    return emitOpError("expected the parts of groups, got none");
   for (auto [group, part] : llvm::enumerate(getParts()))
     if (!isPartOf(typeOf(part), to, group))
       return emitOpError("expected group ") << group << "'s part of " << to << ", got " << part.getType();

@@ -320,6 +320,14 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 
 // -----
 
+// expected-error@+1 {{'plan.kernel' op expected a kernel that is not lifted to be over no group, got "active.1"}}
+plan.kernel @k0 element over "active.1" rows ["4"] weights [] {
+^bb0(%x: tensor<4x4xf32>):
+  tutti.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
 // expected-error@+1 {{'plan.kernel' op expected 'over' to be the size of a group, such as "active.1", got "nobody"}}
 plan.kernel @k0 element lifted over "nobody" rows ["4"] weights [] {
 ^bb0(%x: tensor<4x4xf32>):

@@ -15,6 +15,11 @@ module attributes {tutti.sizes = {batch = array<i64: 1>}} {}
 
 // -----
 
+// expected-error@+1 {{expected 'tutti.sizes' to be the range of each size}}
+module attributes {tutti.sizes = {batch = array<i64: 64, 1>}} {}
+
+// -----
+
 // expected-error@+1 {{expected 'tutti.groups' to be the members of each group}}
 module attributes {tutti.groups = [1]} {}
 

@@ -71,7 +71,6 @@ public:
     address.check(Access::asyncRead, sizeof(T), alignof(T));
     return *address.at;
   }
-  template <class V> V loadAlone(int64_t i TUTTI_AND_WHERE) const { return load<V>(i, where); }
   template <class V> V load(int64_t i TUTTI_AND_WHERE) const {
     auto address = at(i, sizeof(V) / sizeof(T), where);
     address.check(Access::read, sizeof(V), alignof(V));

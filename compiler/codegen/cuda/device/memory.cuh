@@ -67,10 +67,6 @@ public:
   template <class V, class I> __device__ __forceinline__ V load(I i) const {
     return *reinterpret_cast<const V *>(base + i);
   }
-  /// The same into registers of its own: never joined with its neighbours.
-  template <class V, class I> __device__ __forceinline__ V loadAlone(I i) const {
-    return *reinterpret_cast<const volatile V *>(base + i);
-  }
   template <class V, class I> __device__ __forceinline__ void store(I i, V value) const {
     *reinterpret_cast<V *>(base + i) = value;
   }
