@@ -62,7 +62,7 @@ def Plan_Buffer : TypeDef<Plan_Dialect, "Buffer"> {
 // In formats `` stands before an enum, which brings its own space.
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 
-def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
+def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield]> {
   let summary = "one function for one fused region";
   let description = [{
     The body is tutti ops on whole tensors, from the block's arguments to the `tutti.yield`. One task computes a tile of rows of

@@ -26,6 +26,8 @@ namespace tutti {
 struct ContractSpec;
 /// Whether an op's `numerics`, if it has them, are those of a contraction or of anything else.
 llvm::LogicalResult verifyNumerics(mlir::Operation *op);
+/// Of an op whose body a tutti.yield ends.
+template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInYield> {};
 } // namespace tutti
 
 #include "dialects/tutti/TuttiEnums.h.inc"

@@ -11,6 +11,11 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "TuttiInterfaces.td"
 
+/// An op whose body a tutti.yield ends.
+def Tutti_EndsInYield : NativeOpTrait<"EndsInYield"> {
+  let cppNamespace = "::tutti";
+}
+
 def Tutti_Dialect : Dialect {
   let name = "tutti";
   let summary = "What a member of an ensemble computes.";

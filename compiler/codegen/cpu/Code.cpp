@@ -271,6 +271,10 @@ Value Code::rotated(Value vector, int64_t by) {
   return by == 0 ? vector : shuffled(vector, vector, [&](int64_t lane) { return (lane + by) % lanes; });
 }
 
+Value Code::repeated(Value vector, int64_t lane) {
+  return shuffled(vector, vector, [&](int64_t) { return lane; });
+}
+
 Value Code::trees(ArrayRef<Value> vectors, llvm::function_ref<Value(Value, Value)> combine) {
   // Each level combines the halves of what is left of two trees, and one vector holds the results of both: sixteen
   // trees in fifteen combinations. Once halves are short enough they stay within 128 bits, where shuffles are fast.

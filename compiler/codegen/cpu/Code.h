@@ -127,6 +127,8 @@ public:
   }
   /// Lane l of the result is lane l + by, modulo the lanes.
   mlir::Value rotated(mlir::Value vector, int64_t by);
+  /// Every lane of the result is this one.
+  mlir::Value repeated(mlir::Value vector, int64_t lane);
 
   using Body = llvm::function_ref<void(mlir::Value)>;
   using Carry = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;

@@ -378,8 +378,10 @@ private:
       if (step.longMaps) // They wait as they are: row behind row.
         return code.storeVector(together, code.at(partials, code.mul(row, part * 4)), {});
       SmallVector<Value> results;
+      // One column is repeated: of a comparison that only lane 0 counts of, of lanes rotated by two, LLVM 22.1 makes
+      // one of the lane that was there before (AVX-512: vcmpss of the unrotated vector).
       for (int64_t i = 0; i < rows; ++i)
-        results.push_back(code.rotated(together, i * part));
+        results.push_back(block.cols == 1 ? code.repeated(together, i * part) : code.rotated(together, i * part));
       store(row, rows, only, results);
     });
     if (step.longMaps)

@@ -52,9 +52,8 @@ LogicalResult MapOp::verify() {
 }
 
 LogicalResult YieldOp::verify() {
-  // A kernel by its name: its dialect is above this one.
   Operation *parent = (*this)->getParentOp();
-  if (parent && (isa<MapOp>(parent) || parent->getName().getStringRef() == "plan.kernel"))
+  if (parent && parent->hasTrait<EndsInYield>())
     return success();
   return emitOpError("expected to end the body of a tutti.map or a plan.kernel");
 }

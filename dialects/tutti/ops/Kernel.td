@@ -5,7 +5,7 @@
 
 include "TuttiDialect.td"
 
-def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock]> {
+def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield]> {
   list<string> examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
   %y = tutti.map %x, %b [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>]
       : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
