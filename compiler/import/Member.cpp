@@ -43,6 +43,8 @@ llvm::Expected<std::vector<MemberModel>> MemberReader::read(const ImportOptions 
   llvm::Expected<MemberModel> one = importOnnx(context, *model, weights.get(), files, options, ports, member);
   if (!one)
     return one.takeError();
+  if (llvm::Error error = model->checkNotRead(options.output))
+    return std::move(error);
   std::vector<MemberModel> models;
   models.push_back(std::move(*one));
   return models;

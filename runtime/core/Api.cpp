@@ -119,12 +119,13 @@ tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t 
 /// Of options, if there are any: those of the first version had all fields before `context`.
 static tutti_status_t checkSize(const tutti_session_options_t *options, tutti_error_t *error) {
   constexpr size_t least = offsetof(tutti_session_options_t, context), known = sizeof(tutti_session_options_t);
+  constexpr size_t most = 1024; // of all versions to come; what says more was never filled
   if (!options)
     return TUTTI_OK;
-  if (options->struct_size < least)
+  if (options->struct_size < least || options->struct_size > most)
     return fail(error, TUTTI_INVALID_ARGUMENT,
-                "the options' struct_size is %zu, expected at least %zu: start with TUTTI_SESSION_OPTIONS_INIT",
-                options->struct_size, least);
+                "the options' struct_size is %zu, expected %zu to %zu: start with TUTTI_SESSION_OPTIONS_INIT",
+                options->struct_size, least, most);
   // A newer program's options that are as they always were ask for nothing that is not here.
   const char *bytes = reinterpret_cast<const char *>(options);
   for (size_t i = known; i < options->struct_size; ++i)

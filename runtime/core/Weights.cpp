@@ -2,7 +2,6 @@
 // Versions of the weights: pinning, swapping, reclaiming.
 #include "Artifact.h"
 
-#include <ctime>
 #include <unistd.h>
 
 namespace tutti::rt {
@@ -48,14 +47,27 @@ void Weights::freeOnDevices(Copy &copy) {
       mirror->free(std::exchange(copy.onDevice[i], 0));
 }
 
-/// In a child of fork() ten seconds without it mean that its holder is a thread that did not come along.
+/// False in a child of fork() where its holder is a thread that did not come along.
 bool Weights::lock() {
-  if (getpid() == process)
-    return pthread_mutex_lock(&mutex) == 0;
-  timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 10;
-  return pthread_mutex_timedlock(&mutex, &until) == 0;
+  pid_t own = getpid();
+  if (own == process)
+    pthread_mutex_lock(&mutex);
+  else if (!lockInChild(own))
+    return false;
+  holder.store(own, std::memory_order_relaxed);
+  return true;
+}
+
+/// A thread of the child's own says that it has the lock a moment after it has taken it.
+bool Weights::lockInChild(pid_t own) {
+  for (int tries = 0; tries < 20; ++tries) {
+    if (pthread_mutex_trylock(&mutex) == 0)
+      return true;
+    if (holder.load(std::memory_order_relaxed) == own)
+      return pthread_mutex_lock(&mutex) == 0;
+    usleep(1000);
+  }
+  return false;
 }
 
 bool Weights::add(Reader &reader) {

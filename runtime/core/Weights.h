@@ -94,6 +94,7 @@ public:
 
 private:
   bool lock();
+  bool lockInChild(pid_t own);
   Mirror *mirrorAt(uint32_t i) const;
   void freeOnDevices(Copy &copy);
   void unlock() { pthread_mutex_unlock(&mutex); }
@@ -108,9 +109,10 @@ private:
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< for the two lists and for publishing
   Reader *readers = nullptr;
   Mirror *mirrors[kMaxMirrors] = {};
-  pid_t process = 0;          ///< that opened the artifact
-  pid_t mirrorsOwner = 0;     ///< the process that has added the mirrors
-  Version *retired = nullptr; ///< newest first
+  pid_t process = 0;            ///< that opened the artifact
+  std::atomic<pid_t> holder{0}; ///< the process that had the lock last, or has it
+  pid_t mirrorsOwner = 0;       ///< the process that has added the mirrors
+  Version *retired = nullptr;   ///< newest first
 };
 
 /// Checks that `tensor` is what `slot` holds in the model file.

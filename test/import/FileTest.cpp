@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files that are not there, external data, what is unsupported, and symbolic dimensions.
 #include "FileFixture.h"
+#include "compiler/import/Member.h"
 #include "compiler/import/onnx/Importer.h"
 
 #include "llvm/Support/JSON.h"
@@ -33,6 +34,19 @@ TEST_F(FileTest, MoreIndicesThanAreLookedAt) {
   EXPECT_EQ(failure().message, "");
   graph().mutable_initializer(2)->set_int64_data(0, many / 40);
   expectFailure(3, {"index 1099511627776 of an axis of length 8"});
+}
+
+TEST_F(FileTest, ExternalDataIsNotWrittenOver) {
+  external("w.bin");
+  write("w.bin", llvm::StringRef("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16));
+  ImportOptions options;
+  for (std::string output : {"", "other.bin", "w.bin"}) {
+    options.output = output.empty() ? output : path(output);
+    Failure failed = failureOf(importMember(context, {save()}, options, nullptr, 0));
+    EXPECT_EQ(failed.code, output == "w.bin" ? 2 : 0) << failed.message;
+    if (failed.code)
+      EXPECT_NE(failed.message.find("would be written over"), std::string::npos) << failed.message;
+  }
 }
 
 TEST_F(FileTest, Opsets) {

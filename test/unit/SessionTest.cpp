@@ -250,6 +250,7 @@ TEST(Session, refusesOddOptions) {
   EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o = {}; }), TUTTI_INVALID_ARGUMENT) << "of no size: not even its threads are read";
   EXPECT_EQ(status([](Options &o) { o.target = "x86-64-v3"; }), TUTTI_OK);
+  EXPECT_EQ(status([](Options &o) { o.struct_size = SIZE_MAX; }), TUTTI_INVALID_ARGUMENT);
   // A newer program's options: what they have more is as it always was, or is not known here.
   struct {
     Options known = TUTTI_SESSION_OPTIONS_INIT;

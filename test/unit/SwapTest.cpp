@@ -3,7 +3,9 @@
 #include "Fixture.h"
 
 #include <atomic>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace tutti::rt::test;
 
@@ -39,6 +41,31 @@ TEST(Swap, replacesOneMembersWeights) {
   ASSERT_FALSE(f.session.setActive(active));
   ASSERT_FALSE(f.session.run());
   EXPECT_EQ(f.get("members"), swapped);
+}
+
+// Its holder did not come along, and nobody waits for it.
+TEST(Swap, aChildForkedInTheMiddleIsTold) {
+  Fixture f;
+  auto w = weightOf(40);
+  tutti_tensor_t tensor = weightTensor(w);
+  std::atomic<bool> done{false};
+  std::thread swapping([&] {
+    while (!done)
+      EXPECT_FALSE(f.artifact.swapWeights(1, {&tensor, 1}));
+  });
+  for (int i = 0; i < 50; ++i) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      auto own = tutti::Session::create(f.artifact, 1);
+      _exit(own.ok() || own.error().status() == TUTTI_FORKED ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  done = true;
+  swapping.join();
 }
 
 TEST(Swap, aWeightInTwoLayoutsIsOne) {

@@ -260,7 +260,8 @@ int main(int argc, char **argv) {
   addDeviceArguments(app, a.device);
   app.add_option("--seconds", a.seconds, "time to spend on each size")->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
-  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read");
+  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read")
+      ->check(CLI::Range(uint64_t(1), uint64_t(1) << 46));
   app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size");
   return toolMain(app, argc, argv, [&] { return bench(a); });
 }

@@ -365,6 +365,13 @@ llvm::Error checkOutput(const Flags &flags, const CompileRequest &request) {
     read.push_back({weights, "a file of --weights"});
   for (const auto &[name, bound] : request.import.binds)
     read.push_back({bound.file, "a file of --bind"});
+  for (const tool::ReadFile &file : read) {
+    std::error_code unknown; // there is no such folder
+    std::filesystem::path path = file.path, folder = path.has_parent_path() ? path.parent_path() : ".";
+    if (path.extension() == ".mlir" && std::filesystem::equivalent(folder, request.dumpFolder, unknown))
+      return usage("--dump-stages " + quote(request.dumpFolder) + " has " + file.what + ", " + quote(file.path) +
+                   ", which might be written over; name another folder");
+  }
   tool::Failure failure = tool::checkOutput("-o", request.output, read);
   return failure ? fail(failure.code, failure.message) : llvm::Error::success();
 }
@@ -395,6 +402,7 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (llvm::Error error = addModels(flags.models, flags.weights, request))
     return error;
+  request.import.output = request.output;
   return checkOutput(flags, request);
 }
 

@@ -166,11 +166,11 @@ Failure Verification::Program::readFirst() {
   first = std::move(*imported);
   ports = portsOf(*first);
   ranges = getSizeRanges(*first->module);
-  for (std::span side : {artifact.inputs(), artifact.outputs()})
-    for (const tutti_port_t &port : side)
-      if (!llvm::is_contained(side.data() == artifact.inputs().data() ? ports.inputs : ports.outputs, port.name))
-        return {ExitCode::malformed,
-                "the artifact's " + quote(port.name) + " is neither input nor output of " + quote(arguments.models[0])};
+  for (bool isInput : {true, false})
+    for (const tutti_port_t &port : isInput ? artifact.inputs() : artifact.outputs())
+      if (!llvm::is_contained(isInput ? ports.inputs : ports.outputs, port.name))
+        return {ExitCode::malformed, "the artifact's " + std::string(isInput ? "input " : "output ") +
+                                         quote(port.name) + " is none of " + quote(arguments.models[0])};
   return {};
 }
 
@@ -326,6 +326,7 @@ Failure Verification::readModels() {
       files.resize(m + 1, files[0]);
       files[m].part = names.empty() ? m : -1;
     }
+  import.output = arguments.json;
   if (llvm::Error error = addBinds(arguments.binds, import))
     return failureOf(std::move(error));
   return {};

@@ -40,6 +40,14 @@ llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
   return file;
 }
 
+llvm::Error OnnxFile::checkNotRead(llvm::StringRef output) const {
+  for (const auto &[path, file] : externals)
+    if (bool same = false; !output.empty() && !llvm::sys::fs::equivalent(path, output, same) && same)
+      return fail(ExitCode::usage,
+                  quote(output) + " has tensors of a model: it would be written over; name another file");
+  return llvm::Error::success();
+}
+
 uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->size()); }
 
 std::string dataTypeName(int64_t dataType) {

@@ -25,6 +25,9 @@ public:
   /// copy. Checks that there are exactly as many bytes as the dims ask for.
   llvm::Expected<WeightSource> tensor(mlir::MLIRContext &context, const onnx::TensorProto &proto);
 
+  /// An error, of exit code `usage`, where `output` is a file that tensors have been read from.
+  llvm::Error checkNotRead(llvm::StringRef output) const;
+
 private:
   llvm::Expected<WeightSource> external(const onnx::TensorProto &proto, mlir::Type element, uint64_t bytes);
 
