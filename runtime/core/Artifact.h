@@ -25,7 +25,7 @@ public:
   /// First byte of a segment, readable.
   const char *segment(uint32_t index) const { return base + root().segments()->Get(index)->offset(); }
   /// Whether this system lets the artifact's code run on its CPUs.
-  bool isExecutable() const { return code.data() != nullptr; }
+  bool isExecutable() const { return code.data() || !header.codeBytes; }
   /// The function of an image, executable.
   const void *entry(const fb::Image &image) const {
     return code.data() + (root().segments()->Get(image.segment())->offset() - header.codeOffset) + image.offset();

@@ -185,6 +185,11 @@ TEST(Threads, aForkedChildGetsAStatus) {
       auto bias = biasOf(41);
       tutti_tensor_t tensor = {"b", TUTTI_F32, 1, dims, nullptr, bias.data(), TUTTI_MEMORY_HOST};
       works = works && !f.artifact.swapWeights(0, {&tensor, 1}) && !own->run();
+      if (works) {
+        auto output = own->output("y", "members");
+        auto swapped = expected(x, weightOf(0), bias);
+        works = output.ok() && std::equal(swapped.begin(), swapped.end(), output->as<float>().begin());
+      }
       f.session = tutti::Session();
       _exit(told && works ? 0 : 1);
     }
@@ -192,5 +197,6 @@ TEST(Threads, aForkedChildGetsAStatus) {
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_FALSE(f.session.run()) << "the parent's still works";
+    EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members) << "with its own weights";
   }
 }
