@@ -77,7 +77,7 @@ struct ImportOptions {
   /// slice would do, a factor of 1 is a factor, and what is divided by 2 is not multiplied by 1/2. No bit depends on
   /// it.
   bool keepsNumbers = false;
-  std::string output; ///< a file that is written afterwards, so that tensors may lie in any other; empty: none
+  std::string output = {}; ///< a file that is written afterwards, so that tensors may lie in any other; empty: none
 };
 
 /// What a member is made from.

@@ -42,7 +42,7 @@ TEST_F(FileTest, ExternalDataIsNotWrittenOver) {
   ImportOptions options;
   for (std::string output : {"", "other.bin", "w.bin"}) {
     options.output = output.empty() ? output : path(output);
-    Failure failed = failureOf(importMember(context, {save()}, options, nullptr, 0));
+    Failure failed = failureOf(importMember(context, {save(), ""}, options, nullptr, 0));
     EXPECT_EQ(failed.code, output == "w.bin" ? 2 : 0) << failed.message;
     if (failed.code)
       EXPECT_NE(failed.message.find("would be written over"), std::string::npos) << failed.message;

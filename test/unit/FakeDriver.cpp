@@ -349,9 +349,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **) {
   ENTER(cuLaunchKernelEx)
-  const CUlaunchConfig &c = *config;
-  CUDA_KERNEL_NODE_PARAMS what = {function, c.gridDimX, c.gridDimY, c.gridDimZ, 1, 1, 1};
-  return launch(c.hStream, what, parameters[0]), 0;
+  unsigned x = config->gridDimX, y = config->gridDimY, z = config->gridDimZ;
+  return launch(config->hStream, {function, x, y, z, 1, 1, 1, 0, nullptr, nullptr, nullptr, nullptr}, parameters[0]), 0;
 }
 CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction, const CUlaunchConfig *) { return *n = fake.clusters, 0; }
 CUresult cuStreamIsCapturing(CUstream, int *status) { return *status = fake.capturing, 0; }
