@@ -6,8 +6,8 @@
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
-#include "passes/Limits.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Limits.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Strips.h"
@@ -189,6 +189,9 @@ private:
       return function.emitError("expected ")
              << what << " " << index << " of @main to have a name, as in {" << portName << " = \"x\"}";
     };
+    if (int64_t ports = int64_t(function.getNumArguments()) + function.getNumResults(); ports > mostProgramPorts)
+      return function.emitError("inputs and outputs are ")
+             << ports << ", each head an output, expected at most " << mostProgramPorts;
     for (BlockArgument argument : function.getArguments())
       if (unsigned i = argument.getArgNumber();
           failed(named(inputName(function, i), "argument", i)) || failed(fits(argument, "an input")))

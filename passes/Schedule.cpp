@@ -5,9 +5,11 @@
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
+#include "passes/analysis/Limits.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Scratch.h"
 #include "passes/analysis/Steps.h"
+#include "passes/analysis/Target.h"
 
 using namespace mlir;
 
@@ -65,6 +67,11 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members));
+      if (!TargetTraits::of(kernel).countsRows && scratch > mostScratchBytes) {
+        kernel.emitError("rows so long that a thread would keep ")
+            << scratch << " bytes of values for " << tile << " of them, expected at most " << mostScratchBytes;
+        return signalPassFailure();
+      }
       kernel.setScheduleAttr(plan::ScheduleAttr::get(&getContext(), tile, unit, chain ? chainOverhead : 1, scratch));
     }
   }

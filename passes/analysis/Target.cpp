@@ -2,6 +2,7 @@
 // The traits of CPUs and of CUDA devices.
 #include "Target.h"
 #include "dialects/tutti/Module.h"
+#include "passes/analysis/Limits.h"
 
 using namespace mlir;
 
@@ -46,8 +47,9 @@ static constexpr TargetTraits cuda{
 const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == Target::cuda ? cuda : cpu; }
 
 int64_t mostBuffers(ModuleOp module) {
-  return TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -
-         int64_t(getGroups(module).size());
+  int64_t words = TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -
+                  int64_t(getGroups(module).size());
+  return std::min(words, mostArguments);
 }
 
 } // namespace tutti

@@ -256,7 +256,8 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
     IRRewriter rewriter(&getContext());
-    eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), getOperation());
+    DominanceInfo dominance(getOperation()); // of what the rewrites have left
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     if (failed(rewriteToTheEnd(getOperation(), toMaps)))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())

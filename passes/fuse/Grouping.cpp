@@ -336,8 +336,10 @@ private:
     llvm::erase_if(first.ops, isHead);
     llvm::erase_if(second.ops, [](Operation *op) { return !isHead(op); });
     if (first.ops.empty() || second.ops.empty()) {
-      first.ops.assign(group.ops.begin(), group.ops.begin() + group.ops.size() / 2);
-      second.ops.assign(group.ops.begin() + group.ops.size() / 2, group.ops.end());
+      auto cut = group.ops.begin() + group.ops.size() / 2;
+      cut += isReadThrough(*std::prev(cut)); // a move stays with its product
+      first.ops.assign(group.ops.begin(), cut);
+      second.ops.assign(cut, group.ops.end());
     }
     addParts(first, all);
     addParts(second, all);

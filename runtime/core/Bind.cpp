@@ -183,7 +183,7 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
   Entry entry(*this);
   if (entry.status)
     return entry.status;
-  if (!managed || !managed->dl_tensor.data)
+  if (!managed)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no tensor was given for '%.200s'", name ? name : "");
   const DLTensor &from = managed->dl_tensor;
   bool onHost = from.device.device_type == kDLCPU || from.device.device_type == kDLCUDAHost;
@@ -195,7 +195,8 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
                            from.ndim,
                            from.shape,
                            nullptr,
-                           static_cast<char *>(from.data) + from.byte_offset,
+                           from.data ? static_cast<char *>(from.data) + from.byte_offset
+                                     : nullptr, // of no elements, from some
                            onHost ? TUTTI_MEMORY_HOST : TUTTI_MEMORY_DEVICE};
   if (tensor.dtype == TUTTI_NONE)
     return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' has the DLPack element type %u of %u bits and %u lanes",

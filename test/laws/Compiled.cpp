@@ -5,7 +5,7 @@
 #include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "dialects/tutti/Ports.h"
-#include "passes/Limits.h"
+#include "passes/analysis/Limits.h"
 #include "runtime/core/Check.h"
 #include "runtime/device/cpu/Strips.h"
 
@@ -25,7 +25,10 @@ tutti::rt::Strips::When tutti::rt::stripsWhen() { return when; }
 
 // What the compiler lets through, the runtime takes.
 static_assert(tutti::mostPortRank == TUTTI_MAX_RANK && tutti::mostPorts == tutti::rt::kMaxPorts &&
-              tutti::mostMembers == tutti::rt::kMaxMembers && tutti::mostGroups < tutti::rt::kMaxSizes);
+              tutti::mostMembers == tutti::rt::kMaxMembers && tutti::mostGroups < tutti::rt::kMaxSizes &&
+              tutti::mostScratchBytes == tutti::rt::kMaxScratch && tutti::mostArguments == tutti::rt::kMaxArgs &&
+              tutti::mostProgramPorts == tutti::rt::kMaxPorts &&
+              8 * tutti::mostLaunchWords == tutti::rt::kMaxParameterBytes);
 
 namespace tutti::laws {
 

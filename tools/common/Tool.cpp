@@ -131,11 +131,17 @@ static uint32_t cgroupQuota() {
 }
 
 uint32_t defaultThreads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
   uint32_t cpus = 1;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    cpus = uint32_t(std::max(1, CPU_COUNT(&set)));
+  // The kernel refuses a set that is smaller than its own, whose size nothing tells.
+  for (std::vector<cpu_set_t> sets(1); sets.size() <= 64; sets.resize(2 * sets.size())) {
+    size_t bytes = sets.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, sets.data()) == 0) {
+      cpus = uint32_t(std::max(1, CPU_COUNT_S(bytes, sets.data())));
+      break;
+    }
+    if (errno != EINVAL)
+      break;
+  }
   uint32_t quota = cgroupQuota();
   return std::min<uint32_t>(quota ? std::min(cpus, quota) : cpus, 1024);
 }

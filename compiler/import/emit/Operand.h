@@ -67,7 +67,8 @@ private:
 
 /// Integers that are made of the numbers 0, 1, ... of the rows along an axis whose length a call decides. A row's
 /// result never depends on its place there, so they are no values: an element of a row that they choose is a row's own,
-/// their shape may be read, and all else is refused once it would be computed.
+/// their shape may be read, and all else is refused once it would be computed. So it is with a part of a value that has
+/// no elements, whatever they would be, which stands here, too, and is followed no further.
 struct RowNumbers {
   Sizes sizes;
   mlir::Type element;

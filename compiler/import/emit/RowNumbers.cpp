@@ -10,6 +10,8 @@ using namespace mlir;
 namespace tutti {
 
 Operand Emit::dependsOnPlace(const RowNumbers &numbers) {
+  if (llvm::is_contained(numbers.sizes, Size(0)))
+    return unsupported("a tensor without elements");
   const Size *along = llvm::find_if(numbers.sizes, [](const Size &size) { return !size.isFixed(); });
   std::string symbol = along == numbers.sizes.end() ? "" : along->getSymbols()[0];
   return unsupported("computes with the numbers of the rows along dimension " + quote(symbol) +

@@ -314,9 +314,8 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
     return RowNumbers{sizes, x.element()};
   if (x.isConstant())
     return Operand(sliceView(x.constant(), starts, lengths, steps));
-  for (const Size &size : sizes)
-    if (size == Size(0))
-      return unsupported("a slice without elements");
+  if (llvm::is_contained(sizes, Size(0))) // a list that happens to be empty; who joins it to others leaves it out
+    return RowNumbers{sizes, x.element()};
   if (auto joined = x.isValue() ? x.value().getDefiningOp<ConcatOp>() : ConcatOp())
     if (std::optional<JoinedPart> part = partOf(joined, starts, lengths, steps)) {
       SmallVector<int64_t> inside(starts);

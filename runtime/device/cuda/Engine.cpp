@@ -207,7 +207,7 @@ void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
     const fb::Size &size = *call.program->sizes()->Get(i);
     at[i] = size.hi();
     least[i] = size.lo();
-    if (i && at[i] > least[i] && (!widest || at[i] > at[widest]))
+    if (size.kind() != fb::SizeKind::active && at[i] > least[i] && (!widest || at[i] > at[widest]))
       widest = i;
   }
   auto largest = [&](uint32_t index) { // 0: not even its smallest value
@@ -225,8 +225,9 @@ void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
   if (widest)
     if (int64_t value = largest(widest)) {
       const char *symbol = text(call.program->sizes()->Get(widest)->name());
-      std::snprintf(hint, length, "'%.40s' up to %lld would fit: compile with --dim %.40s=1..%lld", symbol,
-                    (long long)value, symbol, (long long)value);
+      int64_t low = call.program->sizes()->Get(widest)->lo();
+      std::snprintf(hint, length, "'%.40s' up to %lld would fit: compile with --dim %.40s=%lld..%lld", symbol,
+                    (long long)value, symbol, (long long)low, (long long)value);
       return;
     }
   std::copy(least, least + call.sizes.size(), at);

@@ -289,8 +289,12 @@ void importSlice(Node &n) {
     int64_t length = size.getFixed();
     start += start < 0 ? length : 0;
     end += end < 0 ? length : 0;
-    start = std::clamp<int64_t>(start, 0, step < 0 ? std::max<int64_t>(length - 1, 0) : length);
-    end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
+    if (length > 0) {
+      start = std::clamp<int64_t>(start, 0, step < 0 ? length - 1 : length);
+      end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
+    } else {
+      start = end = 0; // there is no last element that backward steps could begin with
+    }
     int64_t distance = step > 0 ? end - start : start - end, stride = std::abs(step);
     y = n.emit.part(y, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
   }
