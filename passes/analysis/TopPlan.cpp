@@ -29,7 +29,8 @@ TopPlan TopPlan::of(TopOp op) {
   double levels = std::ceil(std::log2(std::max(block / lanes, 2.0))), depth = std::log2(count + 1);
   double heap = columns * 0.15 + count * (1 + std::log(columns / count)) * (10 + 5 * depth) + count * 10 * depth;
   auto counted = [](double of, double among) { return of * (3 + among / lanes * 0.25); };
-  double ranks = columns * 0.2 + counted(std::min(ranked, 1.5 * count), ranked) +
+  // Of more elements than groups few are left to be ranked.
+  double ranks = columns * 0.2 + counted(columns > ranked ? std::min(ranked, 1.5 * count) : ranked, ranked) +
                  (columns > ranked ? counted(ranked < halved ? ranked : 32, ranked) : 0);
   double sort = columns / lanes * levels * (levels + 1) / 2 + columns * (4 + std::ceil(std::log2(columns / block))) * 3;
   if (ranks <= heap && ranks <= sort) {

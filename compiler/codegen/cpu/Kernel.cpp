@@ -163,8 +163,12 @@ private:
     switch (need.kind) {
     case Need::rowPointer:
       return rowPointer(need.value);
-    case Need::basePointer:
-      return need.offset ? code.at(basePointer(need.value), need.offset) : basePointer(need.value);
+    case Need::basePointer: {
+      Value pointer = basePointer(need.value);
+      for (const Size &size : need.offset)
+        pointer = code.at(pointer, sizeOf(size));
+      return pointer;
+    }
     case Need::member:
       return position;
     case Need::firstRow:

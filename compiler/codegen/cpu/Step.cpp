@@ -25,8 +25,15 @@ void StepEmitter::finish() {
   function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), {}));
 }
 
-Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol, int64_t offset) {
-  auto [it, fresh] = given.try_emplace({int(kind), value.getAsOpaquePointer(), symbol.str(), offset});
+static std::string text(const Distance &distance) {
+  std::string all;
+  for (const Size &size : distance)
+    all += size.str() + " ";
+  return all;
+}
+
+Value StepEmitter::need(Need::Kind kind, Value value, StringRef symbol, const Distance &offset) {
+  auto [it, fresh] = given.try_emplace({int(kind), value.getAsOpaquePointer(), symbol.str(), text(offset)});
   if (fresh) {
     bool number = kind == Need::member || kind == Need::firstRow || kind == Need::rows || kind == Need::size;
     it->second = function.getBody().front().addArgument(number ? code.i64() : code.ptr(), code.loc);
@@ -195,12 +202,17 @@ static constexpr size_t mostOffsets = 4;
 
 StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) {
   Address address{{}, {}, /*ownRows=*/false};
-  int64_t offset = 0, last = access.getNumResults() - 1;
+  int64_t fixed = 0, last = access.getNumResults() - 1, bytes = storageBytes(elementOf(value));
+  Distance offset;
   for (auto [axis, stride] : stridesOf(value)) {
     AffineExpr index = access.getResult(axis);
     auto known = dyn_cast<AffineConstantExpr>(index);
-    if (stride.isFixed() && known && axis != last) {
-      offset += known.getValue() * stride.getFixed();
+    std::optional<Size> before = known && axis != last ? stride.times(known.getValue() * bytes) : std::nullopt;
+    if (before) {
+      if (before->isFixed())
+        fixed += before->getFixed();
+      else if (known.getValue() != 0)
+        offset.push_back(*before);
       index = getAffineConstantExpr(0, access.getContext());
     }
     if (stride.isFixed())
@@ -208,14 +220,16 @@ StepEmitter::Address StepEmitter::wholeAddressOf(Value value, AffineMap access) 
     else
       address.terms.push_back({index, sizeOf(stride), std::nullopt});
   }
-  offset *= storageBytes(elementOf(value));
-  llvm::SmallSetVector<int64_t, mostOffsets> &before = offsets[value];
-  bool isGiven = before.size() < mostOffsets || before.contains(offset);
+  if (fixed)
+    offset.push_back(Size(fixed));
+  std::set<std::string> &known = offsets[value];
+  bool isGiven = known.size() < mostOffsets || known.contains(text(offset));
   if (isGiven)
-    before.insert(offset);
-  address.base = need(Need::basePointer, value, {}, isGiven ? offset : 0);
+    known.insert(text(offset));
+  address.base = need(Need::basePointer, value, {}, isGiven ? offset : Distance());
   if (!isGiven)
-    address.base = code.at(address.base, offset);
+    for (const Size &size : offset)
+      address.base = code.at(address.base, sizeOf(size));
   return address;
 }
 

@@ -10,8 +10,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
+#include <set>
 
 namespace tutti {
+
+/// A number of bytes: a sum of sizes.
+using Distance = llvm::SmallVector<Size, 1>;
 
 /// What a step's function is given by the kernel's. Steps with equal text are one function, called with other values.
 struct Need {
@@ -27,7 +31,7 @@ struct Need {
   } kind;
   mlir::Value value;
   std::string symbol;
-  int64_t offset = 0; ///< added to a base pointer, in bytes
+  Distance offset = {}; ///< added to a base pointer
 };
 
 /// A place of the kernel's index space: one row, and one column or 16 from `column` on.
@@ -108,7 +112,7 @@ public:
   void finish();
 
   /// An argument of the function, the same one for the same need.
-  mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {}, int64_t offset = 0);
+  mlir::Value need(Need::Kind kind, mlir::Value value = {}, llvm::StringRef symbol = {}, const Distance &offset = {});
   /// Of this tile; and a size of the call.
   mlir::Value rows() { return need(Need::rows); }
   mlir::Value sizeOf(const Size &size);
@@ -183,8 +187,8 @@ private:
   mlir::Value evaluate(mlir::AffineExpr expr, llvm::ArrayRef<mlir::Value> dims);
   bool varies(mlir::AffineMap access, Point &point);
 
-  std::map<std::tuple<int, void *, std::string, int64_t>, mlir::Value> given;
-  llvm::DenseMap<mlir::Value, llvm::SmallSetVector<int64_t, 4>> offsets; ///< at which a value's pointers are given
+  std::map<std::tuple<int, void *, std::string, std::string>, mlir::Value> given;
+  llvm::DenseMap<mlir::Value, std::set<std::string>> offsets; ///< at which a value's pointers are given, as text
   llvm::DenseMap<std::tuple<mlir::Value, mlir::AffineMap, int64_t>, std::unique_ptr<Scattered>>
       scattered; ///< by columns, too
 };
