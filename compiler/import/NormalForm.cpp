@@ -3,6 +3,7 @@
 #include "compiler/import/NormalForm.h"
 #include "runtime/schema/Digest.h"
 
+#include <array>
 #include <bit>
 
 using namespace mlir;
@@ -84,14 +85,23 @@ public:
   }
 
 private:
+  /// What computes a value, as far as so many ops back: equal layers at different depths have the same.
+  using Near = std::array<uint64_t, 3>;
   struct Info {
     uint64_t hash;
     unsigned number;
     bool constant;
+    Near near;
   };
 
   void tell(Value value, uint64_t hash, unsigned number, bool constant = false) {
-    infos[value] = {hash, number, constant};
+    Near near;
+    near.fill(mix(6, nameOf(value)));
+    if (Operation *op = value.getDefiningOp())
+      for (size_t i = 1; i < near.size(); ++i)
+        for (Value operand : op->getOperands())
+          near[i] = mix(near[i], infos[operand].near[i - 1]);
+    infos[value] = {hash, number, constant, near};
   }
 
   static StringRef nameOf(Value value) {
@@ -108,9 +118,10 @@ private:
     }
     if (op->hasTrait<OpTrait::IsCommutative>() && op->getNumOperands() == 2) {
       Info a = infos[op->getOperand(0)], b = infos[op->getOperand(1)];
-      // By the op first, so that equal layers at different depths keep equal forms.
+      // By the ops nearest first, so that equal layers at different depths keep equal forms.
       Value first = op->getOperand(0);
-      if (std::tuple(b.constant, nameOf(op->getOperand(1)), b.hash) < std::tuple(a.constant, nameOf(first), a.hash)) {
+      if (std::tuple(b.constant, nameOf(op->getOperand(1)), b.near, b.hash) <
+          std::tuple(a.constant, nameOf(first), a.near, a.hash)) {
         op->setOperand(0, op->getOperand(1));
         op->setOperand(1, first);
       }

@@ -23,7 +23,7 @@ static std::string leftOperand(KernelText &k, ArrayRef<Contraction> layers) {
       views.push_back("t." + k.view(layer.op.getLhs()));
     return formatv("  const {0}> left{{{1}, {2}};\n",
                    place.narrow ? "NarrowRows<Shared<" + narrowElement(place) + ">" : "Rows<Shared<float>",
-                   chosenOf(0, views), numberText(place.stride));
+                   chosenOf(layersFrom(0, views.size()), views), numberText(place.stride));
   }
   if (k.geometry.copyOffset >= 0 && c.copiesRows(k.steps, k.geometry))
     return formatv("  const auto left = copiedRows<{0}, {1}>(t.rows, {2});\n", c.K, k.geometry.copyOffset,
@@ -84,7 +84,8 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
   }
   Contraction c = layers.front();
   EndingText ending = endingText(0, endings, k.geometry.rows, "");
-  std::string text = leftOperand(k, layers) + formatv("  const auto weights = {0};\n", chosenOf(0, weights)).str() +
+  std::string text = leftOperand(k, layers) +
+                     formatv("  const auto weights = {0};\n", chosenOf(layersFrom(0, weights.size()), weights)).str() +
                      ending.columns + ending.store;
   text += c.onTensorCores()
               ? formatv("  multiplyPlain<Product<{0}, {1}, {2}>>(t.rows, left, weights, columns, store);\n", c.math(),
@@ -152,13 +153,13 @@ BlockText emitSteps(KernelText &k) {
     while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
       ++alike;
     ArrayRef<Step> steps = rest.take_front(alike);
-    others.back().text += meet + emitSteps(k, steps, meetAfter(steps));
+    others.back().steps.push_back(meet + emitSteps(k, steps, meetAfter(steps)));
     others.back().inScratch &= llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
     meet = meetAfter(steps);
     rest = rest.drop_front(alike);
   }
   if (layers.empty())
-    return {"", others.front().text};
+    return {"", llvm::join(others.front().steps, "")};
   return emitLayers(k, layers, endings, std::move(others));
 }
 

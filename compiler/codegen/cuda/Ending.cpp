@@ -107,7 +107,7 @@ std::string EndingBuilder::storeText(Value stored, const Place &where, bool need
 }
 
 Ending::Target EndingBuilder::targetOf(Value stored, const Place &where, bool readsRow) const {
-  std::string view = k.view(stored), member = k.members.at(k.numberOf(stored)); // "Shared<float> m9;"
+  std::string view = k.view(stored), member = k.members.at(k.memoryOf(stored)); // "Shared<float> m9;"
   Ending::Target target{stored, "t." + view, StringRef(member).trim().rsplit(' ').first.str(), ""};
   if (where.kind != Place::scratch)
     return target;
@@ -153,25 +153,57 @@ Ending::Ending(KernelText &k, const Step &step, bool handsOver)
   builder.finish();
 }
 
-std::string chosenOf(size_t first, ArrayRef<std::string> values) {
-  std::string all;
-  for (size_t i = 0; i + 1 < values.size(); ++i)
-    if (ArrayRef(values).drop_front(i) != ArrayRef(std::vector<std::string>(values.size() - i, values[i])))
-      all += formatv("n == {0} ? {1} : ", first + i, values[i]).str();
-  return all + values.back();
+LayerNumbers layersFrom(size_t first, size_t count) { return llvm::to_vector(llvm::seq(first, first + count)); }
+
+std::string conditionOf(ArrayRef<size_t> some, ArrayRef<size_t> all) {
+  if (some.size() == 1)
+    return formatv("n == {0}", some[0]).str();
+  if (all.take_front(some.size()) == some)
+    return some.size() == all.size() ? "true" : formatv("n < {0}", all[some.size()]).str();
+  if (all.take_back(some.size()) == some)
+    return formatv("n >= {0}", some[0]).str();
+  // Blocks of a network are so many layers each.
+  for (size_t period : {2, 3, 4, 6, 8})
+    if (llvm::all_of(all, [&](size_t n) { return llvm::is_contained(some, n) == (n % period == some[0] % period); }))
+      return formatv("n % {0} == {1}", period, some[0] % period).str();
+  static_assert(mostCudaLayers <= 32);
+  uint32_t bits = 0;
+  for (size_t n : some)
+    bits |= uint32_t(1) << n;
+  return formatv("({0:x}u >> n & 1) != 0", bits).str();
 }
 
-std::string chosenView(size_t first, ArrayRef<Ending::Target> targets, int64_t rows) {
+std::string chosenOf(ArrayRef<size_t> layers, ArrayRef<std::string> values) {
+  std::string all;
+  LayerNumbers left(layers);
+  std::vector<std::string> of(values);
+  while (!llvm::all_equal(of)) {
+    std::string value = of.front();
+    LayerNumbers some, others;
+    std::vector<std::string> ofOthers;
+    for (auto [n, own] : llvm::zip_equal(left, of)) {
+      (own == value ? some : others).push_back(n);
+      if (own != value)
+        ofOthers.push_back(own);
+    }
+    all += formatv("{0} ? {1} : ", conditionOf(some, left), value).str();
+    left = std::move(others);
+    of = std::move(ofOthers);
+  }
+  return all + of.front();
+}
+
+std::string chosenView(ArrayRef<size_t> layers, ArrayRef<Ending::Target> targets, int64_t rows) {
   std::vector<std::string> views, offsets, counts;
   for (const Ending::Target &target : targets) {
     views.push_back(target.view);
     offsets.push_back(numberText(target.offset));
     counts.push_back(numberText(target.stride * rows));
   }
-  std::string view = chosenOf(first, views);
+  std::string view = chosenOf(layers, views);
   if (view == views.front() || targets.front().offset < 0)
     return view;
-  return formatv("shared<{0}>({1}, {2})", targets.front().element, chosenOf(first, offsets), chosenOf(first, counts));
+  return formatv("shared<{0}>({1}, {2})", targets.front().element, chosenOf(layers, offsets), chosenOf(layers, counts));
 }
 
 static void replaceAll(std::string &text, const std::string &name, const std::string &by) {
@@ -186,9 +218,10 @@ std::string indented(StringRef text) {
   return all;
 }
 
-/// What all rows of a column share: the text of `columns` for layers first, first + 1 and so on; what it chooses from
+/// What all rows of a column share: the text of `columns` for these layers; what it chooses from
 /// goes to `before`, what asks for it to `touch`.
-static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::string &before, std::string &touch) {
+static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings, std::string &before,
+                               std::string &touch) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
   std::string fields, values, asked;
@@ -205,7 +238,7 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
       texts.push_back(has ? read.text() : type + "()");
       same &= !read.view.empty() && read.index == any.index && (has || e.N <= longest.N);
     }
-    std::string from = chosenOf(first, views), value = chosenOf(first, texts);
+    std::string from = chosenOf(layers, views), value = chosenOf(layers, texts);
     bool named = same && (from != views.front() || any.isFound());
     if (named)
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
@@ -225,21 +258,21 @@ static std::string columnsText(size_t first, ArrayRef<Ending> endings, std::stri
 
 EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, StringRef call) {
   EndingText text;
-  for (size_t i = 0; i < endings.size();) {
-    size_t end = i + 1;
-    while (end < endings.size() && endings[end].isLike(endings[i]))
-      ++end;
-    const Ending &one = endings[i];
-    ArrayRef<Ending> alike = endings.slice(i, end - i);
+  LayerNumbers left = layersFrom(first, endings.size());
+  while (!left.empty()) {
+    const Ending &one = endings[left.front() - first];
+    LayerNumbers alike, others;
+    for (size_t n : left)
+      (endings[n - first].isLike(one) ? alike : others).push_back(n);
     std::string chosen, store = one.stores;
     for (size_t j = 0; j < one.targets.size(); ++j) {
       std::vector<Ending::Target> all;
       std::vector<std::string> strides;
-      for (const Ending &e : alike) {
-        all.push_back(e.targets[j]);
-        strides.push_back(numberText(e.targets[j].stride));
+      for (size_t n : alike) {
+        all.push_back(endings[n - first].targets[j]);
+        strides.push_back(numberText(all.back().stride));
       }
-      std::string view = chosenView(first + i, all, rows), stride = chosenOf(first + i, strides);
+      std::string view = chosenView(alike, all, rows), stride = chosenOf(alike, strides);
       if (view != one.targets[j].view) {
         chosen += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, j, view).str();
         view = "to" + std::to_string(j);
@@ -259,13 +292,13 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
     // Not chosen between by each element: a branch would part what waits together.
     text.store += alike.size() == endings.size()
                       ? own
-                      : formatv("  {0}{1}{{ // {2}{3} x {4}\n{5}  }\n", i ? "else " : "",
-                                end < endings.size() ? formatv("if (n < {0}) ", first + end).str() : "",
+                      : formatv("  {0}{1}{{ // {2}{3} x {4}\n{5}  }\n", text.store.empty() ? "" : "else ",
+                                others.empty() ? "" : formatv("if ({0}) ", conditionOf(alike, left)).str(),
                                 numberText(one.K), alike.size() > 1 ? ", ..." : "", numberText(one.N), indented(own))
                             .str();
-    i = end;
+    left = std::move(others);
   }
-  std::string before, columns = columnsText(first, endings, before, text.touch);
+  std::string before, columns = columnsText(layersFrom(first, endings.size()), endings, before, text.touch);
   text.columns = before + columns;
   return text;
 }

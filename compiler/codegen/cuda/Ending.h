@@ -47,19 +47,27 @@ struct Ending {
 };
 
 /// What follows the sums of layers first, first + 1 and so on of a tile of `rows`: one `columns` for all, where they
-/// differ asking for n, the layer; and for those that are alike a `store` each, with `call` behind it.
+/// differ asking for n, the layer; and for those that are alike, wherever they are, a `store` each, with `call` behind
+/// it.
 struct EndingText {
   std::string columns, store;
   std::string touch; ///< asks for what `columns` reads
 };
 EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 
-/// n == 0 ? a : n == 1 ? b : c of layers `first`, `first` + 1 and so on; or a, if all are.
-std::string chosenOf(size_t first, llvm::ArrayRef<std::string> values);
+/// Numbers of layers, in their order.
+using LayerNumbers = llvm::SmallVector<size_t>;
+LayerNumbers layersFrom(size_t first, size_t count);
 
-/// The view that layers `first`, `first` + 1 and so on store to: in shared memory by its place, as what is known of a
-/// view is not of one that is chosen.
-std::string chosenView(size_t first, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
+/// A condition on n that `some` of the layers `all` meet, and none of the others.
+std::string conditionOf(llvm::ArrayRef<size_t> some, llvm::ArrayRef<size_t> all);
+
+/// n == 0 ? a : n == 1 ? b : c, of a value for each of these layers; or a, if all are.
+std::string chosenOf(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<std::string> values);
+
+/// The view that these layers store to: in shared memory by its place, as what is known of a view is not of one that is
+/// chosen.
+std::string chosenView(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
 /// The text, two spaces further in.
 std::string indented(llvm::StringRef text);

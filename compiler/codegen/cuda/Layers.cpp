@@ -101,7 +101,7 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
   if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
     return "";
   return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
-                 k.geometry.handoverOffset(), chosenOf(0, bytes));
+                 k.geometry.handoverOffset(), chosenOf(layersFrom(0, bytes.size()), bytes));
 }
 
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
@@ -133,6 +133,7 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
 /// none, N is 0.
 static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
   std::string all;
+  LayerNumbers layers = layersFrom(0, endings.size());
   size_t most = 0;
   for (const Ending &e : endings)
     most = std::max(most, e.targets.size());
@@ -151,8 +152,8 @@ static std::string zeroText(ArrayRef<Ending> endings, int64_t rows) {
       columns.push_back(numberText(needsZeros(e) ? e.N : 0));
       strides.push_back(numberText(targets.back().stride));
     }
-    all += formatv("    zeroBeyondOwn<BlockTile>({0}, {1}, {2});\n", chosenView(0, targets, rows), chosenOf(0, columns),
-                   chosenOf(0, strides))
+    all += formatv("    zeroBeyondOwn<BlockTile>({0}, {1}, {2});\n", chosenView(layers, targets, rows),
+                   chosenOf(layers, columns), chosenOf(layers, strides))
                .str();
   }
   return all;
@@ -196,7 +197,7 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
   bool apart = true; // whatever other rows are at
   for (size_t i = 0; i < endings.size(); ++i)
     apart &= leavesOtherRows(k, endings.slice(i, 1));
-  if (!others.front().text.empty() || !others.back().text.empty() || (byRows && !apart))
+  if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart))
     return "taskSync();\n";
   if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
@@ -248,14 +249,14 @@ struct Meeting {
 /// which waits for everything, where nothing but the block's own memory was written.
 static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Others &others) {
   Meeting meeting;
-  bool follows = layer > 0 && others.text.empty();
+  bool follows = layer > 0 && others.steps.empty();
   if (follows && endings[layer - 1].handsOver()) {
     meeting.begin = "if (pass == 0) {\n  handovers.wait(n - 1);\n}\n";
   } else if (follows || !others.inScratch) {
     meeting.before = "clusterArrive();\n";
     meeting.begin = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
   } else {
-    meeting.before = others.text.empty() ? "" : "taskSync();\n";
+    meeting.before = others.steps.empty() ? "" : "taskSync();\n";
     if (givesAll(endings[layer])) {
       meeting.before += "clusterArriveRelaxed(); // this block is there to be given activations\n";
       meeting.late = "if (pass == 0) {\n  clusterWait(); // all have arrived\n}\n";
@@ -264,6 +265,33 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
   if (endings[layer].handsOver())
     meeting.behind = "taskSync(); // what others may store over when they have what follows is read\n";
   return meeting;
+}
+
+/// What follows layers, of each layer its steps: one piece of text for all that do the same.
+static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
+  LayerNumbers layers = layersFrom(0, behind.size());
+  size_t most = 0;
+  for (const Others &others : behind)
+    most = std::max(most, others.steps.size());
+  std::string all;
+  for (size_t i = 0; i < most; ++i) {
+    std::vector<std::pair<StringRef, LayerNumbers>> texts;
+    for (size_t n : layers)
+      if (i < behind[n].steps.size()) {
+        StringRef text = behind[n].steps[i];
+        auto known = llvm::find_if(texts, [&](const auto &each) { return each.first == text; });
+        if (known == texts.end())
+          known = texts.insert(known, {text, {}});
+        known->second.push_back(n);
+      }
+    for (const auto &[text, some] : texts)
+      all += formatv("    if ({0}) {{\n{1}{2}    }\n", conditionOf(some, layers),
+                     k.hasManyAddresses() ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
+                                          : "",
+                     indented(indented(text)))
+                 .str();
+  }
+  return all;
 }
 
 /// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
@@ -291,7 +319,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     stores += text;
     i = end;
   }
-  std::string all = others.front().text;
+  std::string all = llvm::join(others.front().steps, "");
   std::vector<Meeting> meetings(layers.size());
   if (clusters && (layers.size() > 1 || !others.front().inScratch || llvm::any_of(endings, givesAll)))
     for (size_t i = 0; i < layers.size(); ++i)
@@ -313,19 +341,13 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                  byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)),
                  k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
   all += zeroText(endings, k.geometry.rows);
-  for (size_t i = 0; i < layers.size(); ++i)
-    if (!others[i + 1].text.empty())
-      all += formatv("    if (n == {0}) {{\n{1}{2}    }\n", i,
-                     k.hasManyAddresses() ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
-                                          : "",
-                     indented(indented(others[i + 1].text)))
-                 .str();
+  all += othersText(k, others.drop_front());
   // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
   // make activations.
   llvm::SmallVector<std::string> ends;
   for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
     ends.push_back(clusters ? meetings[i + 1].before
-                   : k.geometry.warpRows > 1 && others[i + 1].text.empty() &&
+                   : k.geometry.warpRows > 1 && others[i + 1].steps.empty() &&
                            leavesOtherRows(k, endings.drop_front(i + 1)) && !readsOthersRows(k, layers[i], endings) &&
                            !readsOthersRows(k, layers[i + 1], endings)
                        ? "rowsSync<BlockTile>();\n"
@@ -345,8 +367,8 @@ BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
   Copy copy = copyOf(k, layers);
   if (copy.once)
     once += copy.text + "  taskSync();\n";
-  else
-    others.front().text += copy.text;
+  else if (!copy.text.empty())
+    others.front().steps.push_back(copy.text);
   return {std::move(once), layerLoop(k, layers, endings, others, meets)};
 }
 

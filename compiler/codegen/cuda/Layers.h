@@ -9,8 +9,8 @@ namespace tutti {
 
 /// Steps outside of the ring, before a layer.
 struct Others {
-  std::string text;
-  bool inScratch = true; ///< all that they store
+  std::vector<std::string> steps; ///< each with what is waited for before it
+  bool inScratch = true;          ///< all that they store
 };
 
 /// A layer's rows of the tile in an argument or a result.

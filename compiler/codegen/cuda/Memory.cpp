@@ -24,6 +24,37 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
   for (Operation &op : kernel.getBody().front().without_terminator())
     for (Value result : op.getResults())
       numbers[result] = count++;
+  // Layers go to and fro between few places: what reads these reads alike.
+  std::map<std::tuple<const void *, int64_t, int64_t, bool>, unsigned> known;
+  for (const auto &[value, place] : steps.places)
+    if (place.kind == Place::scratch)
+      memories[value] =
+          known
+              .try_emplace({value.getType().getAsOpaquePointer(), place.offset, place.stride, place.narrow.has_value()},
+                           numbers.lookup(value))
+              .first->second;
+  // So does what is computed of them.
+  std::map<std::tuple<const void *, const void *, SmallVector<unsigned>>, SmallVector<MapOp>> computed;
+  for (auto map : kernel.getBody().getOps<MapOp>()) {
+    if (steps.places.contains(map.getResult()))
+      continue;
+    SmallVector<MapOp> &others =
+        computed[{map.getType().getAsOpaquePointer(), map->getAttrDictionary().getAsOpaquePointer(),
+                  llvm::map_to_vector(map.getInputs(), [&](Value input) { return memoryOf(input); })}];
+    auto same = llvm::find_if(others, [&](MapOp other) {
+      return OperationEquivalence::isRegionEquivalentTo(&map.getBody(), &other.getBody(),
+                                                        OperationEquivalence::IgnoreLocations);
+    });
+    if (same != others.end())
+      numbers[map.getResult()] = numbers.lookup(same->getResult());
+    else
+      others.push_back(map);
+  }
+}
+
+unsigned KernelText::memoryOf(Value value) {
+  auto known = memories.find(value);
+  return known == memories.end() ? numbers.lookup(value) : known->second;
 }
 
 std::vector<std::string> KernelText::ownDims(unsigned rank) {
@@ -118,9 +149,9 @@ std::string KernelText::view(Value value) {
   auto place = steps.places.find(value);
   if (place == steps.places.end())
     broken = "a value that no step stores is read from memory";
-  else if (!members.contains(numbers.lookup(value)))
+  else if (!members.contains(memoryOf(value)))
     defineView(value, place->second);
-  return "m" + std::to_string(numbers.lookup(value)) + (isRingWeight(value) ? "()" : "");
+  return "m" + std::to_string(memoryOf(value)) + (isRingWeight(value) ? "()" : "");
 }
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
@@ -140,7 +171,7 @@ bool KernelText::hasManyAddresses() {
          }) > most;
 }
 std::string KernelText::at(Value value, const std::string &index) {
-  unsigned number = numbers.lookup(value);
+  unsigned number = memoryOf(value);
   if (steps.places.contains(value)) {
     view(value);
     methods[number] += std::exchange(accessors[number], "");
@@ -186,7 +217,7 @@ std::string KernelText::finder(Value value, const Place &place, const std::strin
 void KernelText::defineView(Value value, const Place &place) {
   RankedTensorType type = typeOf(value);
   Sizes sizes = getSizes(type);
-  unsigned own = numbers.lookup(value);
+  unsigned own = memoryOf(value);
   std::string element = elementOf(value), name = "m" + std::to_string(own);
   unsigned rank = type.getRank();
   std::string number = std::to_string(own);

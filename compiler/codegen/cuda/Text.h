@@ -37,7 +37,7 @@ public:
   CudaGeometry geometry;
   std::map<std::string, const char *> told; ///< sizes that a part of a launch is told
   Steps steps;
-  /// What of the text belongs to a value, by its number.
+  /// What of the text belongs to a value, by its number; to what lies in memory, by memoryOf.
   std::map<unsigned, std::string> functions, members, initializers, methods;
   /// How a view's elements are read by their value's index: a method once somebody does.
   std::map<unsigned, std::string> accessors;
@@ -45,6 +45,8 @@ public:
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
   unsigned numberOf(mlir::Value value) { return numbers.lookup(value); }
+  /// The same of what lies in one place of scratch memory, in one form.
+  unsigned memoryOf(mlir::Value value);
   /// Of the launch: the body's, its results, and the tickets of heads.
   unsigned argumentCount();
 
@@ -96,9 +98,10 @@ public:
 
 private:
   llvm::DenseMap<mlir::Value, unsigned> numbers;
-  std::map<std::string, unsigned> bodies;  ///< functions by their text
-  std::map<unsigned, unsigned> functionOf; ///< the function of a value
-  std::set<unsigned> found;                ///< values that have a finder
+  llvm::DenseMap<mlir::Value, unsigned> memories; ///< memoryOf, of scratch
+  std::map<std::string, unsigned> bodies;         ///< functions by their text
+  std::map<unsigned, unsigned> functionOf;        ///< the function of a value
+  std::set<unsigned> found;                       ///< values that have a finder
 
   /// A weight that comes through the ring: no thread keeps its address.
   bool isRingWeight(mlir::Value value);
