@@ -5,7 +5,6 @@
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/Passes.h"
-#include "passes/analysis/Limits.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Scratch.h"
 #include "passes/analysis/Steps.h"
@@ -67,9 +66,9 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
       int64_t scratch = llvm::alignTo(perRow * tile, 64) + 64 + steps.workBytes();
       for (HeadOp head : steps.heads)
         scratch = std::max(scratch, headScratchBytes(head, members));
-      if (!TargetTraits::of(kernel).countsRows && scratch > mostScratchBytes) {
+      if (int64_t most = TargetTraits::of(kernel).scratchBytes; scratch > most) {
         kernel.emitError("rows so long that a thread would keep ")
-            << scratch << " bytes of values for " << tile << " of them, expected at most " << mostScratchBytes;
+            << scratch << " bytes of values for " << tile << " of them, expected at most " << most;
         return signalPassFailure();
       }
       kernel.setScheduleAttr(plan::ScheduleAttr::get(&getContext(), tile, unit, chain ? chainOverhead : 1, scratch));

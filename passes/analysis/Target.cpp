@@ -24,6 +24,7 @@ static constexpr TargetTraits cpu{
     .readsByRuns = true,
     .launchWords = INT64_MAX,
     .countsRows = false,
+    .scratchBytes = mostScratchBytes,
 };
 
 static constexpr TargetTraits cuda{
@@ -42,6 +43,7 @@ static constexpr TargetTraits cuda{
     .readsByRuns = false,
     .launchWords = mostLaunchWords,
     .countsRows = true,
+    .scratchBytes = INT64_MAX,
 };
 
 const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module) == Target::cuda ? cuda : cpu; }

@@ -61,6 +61,8 @@ struct TargetTraits {
   int64_t launchWords;
   /// Of 31 bits: the rows. Else the tasks.
   bool countsRows;
+  /// Of working memory for the rows of a task, bytes. A CUDA block's is shared memory, which tutti-fuse keeps to.
+  int64_t scratchBytes;
 
   static const TargetTraits &of(mlir::ModuleOp module);
   /// Of the module around an op.

@@ -337,7 +337,8 @@ private:
     llvm::erase_if(second.ops, [](Operation *op) { return !isHead(op); });
     if (first.ops.empty() || second.ops.empty()) {
       auto cut = group.ops.begin() + group.ops.size() / 2;
-      cut += isReadThrough(*std::prev(cut)); // a move stays with its product
+      if (std::next(cut) != group.ops.end()) // a move stays with its product
+        cut += isReadThrough(*std::prev(cut));
       first.ops.assign(group.ops.begin(), cut);
       second.ops.assign(cut, group.ops.end());
     }

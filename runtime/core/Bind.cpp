@@ -104,14 +104,15 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                 "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t", tensor.name,
                 rawOf(tensor.memory));
-  bool unbind = !tensor.data && !input;
+  bool unbind = !tensor.data && !input && !managed;
   if (!unbind) {
     if ((status = checkGiven(*port, tensor)))
       return status;
     uint64_t bytes = 0;
     denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
     if (!tensor.data && bytes)
-      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "input '%.200s' has no data", port->info->name);
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "%s '%.200s' has no data", input ? "input" : "output",
+                  port->info->name);
   }
   // Runs under way may still read and write what goes: their owner's, and memory of the host, which is copied.
   if (port->managed || (port->bound && port->bound != tensor.data && port->memory == TUTTI_MEMORY_HOST))
@@ -185,7 +186,7 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
     return entry.status;
   if (!managed)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no tensor was given for '%.200s'", name ? name : "");
-  const DLTensor &from = managed->dl_tensor;
+  const DLTensor &from = managed->dl_tensor; // without data where some libraries have no elements
   bool onHost = from.device.device_type == kDLCPU || from.device.device_type == kDLCUDAHost;
   if (!onHost && from.device.device_type != kDLCUDA && from.device.device_type != kDLCUDAManaged)
     return fail(&call.error, TUTTI_UNSUPPORTED, "'%.200s' is on a DLPack device of type %d; expected the CPU or CUDA",
@@ -195,8 +196,7 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
                            from.ndim,
                            from.shape,
                            nullptr,
-                           from.data ? static_cast<char *>(from.data) + from.byte_offset
-                                     : nullptr, // of no elements, from some
+                           from.data ? static_cast<char *>(from.data) + from.byte_offset : nullptr,
                            onHost ? TUTTI_MEMORY_HOST : TUTTI_MEMORY_DEVICE};
   if (tensor.dtype == TUTTI_NONE)
     return fail(&call.error, TUTTI_DTYPE_MISMATCH, "'%.200s' has the DLPack element type %u of %u bits and %u lanes",

@@ -53,7 +53,7 @@ std::vector<uint8_t> digestBytes(uint64_t digest) {
 /// One program; its slots are 0 and 1, its kernels `first` and the one after it, and of 8 rows the two behind those.
 Offset<fb::Program> program(FlatBufferBuilder &b, const Spec &spec, bool cuda, uint32_t first = 0) {
   std::vector sizes{fb::CreateSizeDirect(b, "members", fb::SizeKind::active, 1, spec.members),
-                    fb::CreateSizeDirect(b, "batch", fb::SizeKind::range, 1, spec.batchHi)};
+                    fb::CreateSizeDirect(b, "batch", fb::SizeKind::range, spec.batchLo, spec.batchHi)};
   auto batch = [&] { return extent(b, 0, 1, {1}); };
   std::vector ports{
       fb::CreatePortDirect(b, "x", tensor(b, {batch(), extent(b, kK)}), "", false, 0),

@@ -18,7 +18,7 @@ inline constexpr int64_t kK = 6, kN = 45;
 /// relu(x W + b) for each member (see kernels.c): input x [batch, 6]; output y with the heads `members` and `mean`.
 struct Spec {
   uint32_t members = 3;
-  int64_t batchHi = 64;
+  int64_t batchLo = 1, batchHi = 64;
   bool sharedBias = false;       ///< one b for all members
   std::string layout = "panels"; ///< of W; kernels read no other, those for CUDA devices also "matrices.bf16"
   std::string second;            ///< another layout that W lies in, for a kernel that there is not

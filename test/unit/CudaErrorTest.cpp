@@ -173,6 +173,7 @@ TEST_F(Cuda, aStreamThatIsCaptured) {
 
 TEST_F(Cuda, outOfDeviceMemory) {
   Spec spec = cudaSpec();
+  spec.batchLo = 3;
   spec.batchHi = 1 << 20;
   fake.memory = uint64_t(64) << 20;
   Error error = errorOf(spec);
@@ -183,6 +184,7 @@ TEST_F(Cuda, outOfDeviceMemory) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos);
+  EXPECT_NE(text.find("compile with --dim batch=3.."), std::string::npos) << text;
   // What it says would fit does, and one more does not.
   size_t at = text.find("'batch' up to ");
   ASSERT_NE(at, std::string::npos) << text;

@@ -292,6 +292,13 @@ TEST_F(Cuda, takesDlpackTensors) {
     bad = device;
     bad.dl_tensor.device.device_type = 9;
     EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &bad), TUTTI_UNSUPPORTED);
+    bad = device;
+    bad.dl_tensor.data = nullptr;
+    EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &bad), TUTTI_INVALID_ARGUMENT);
+    int64_t means[] = {3, kN};
+    bad.dl_tensor.shape = means;
+    bad.dl_tensor.strides = nullptr;
+    EXPECT_EQ(tutti_session_bind_output_dlpack(session, "y", "mean", &bad), TUTTI_INVALID_ARGUMENT);
     EXPECT_EQ(given, 0) << "what was refused stays the caller's";
     for (DLManagedTensor *tensor : {&device, &host}) {
       ASSERT_EQ(tutti_session_bind_input_dlpack(session, "x", tensor), TUTTI_OK) << tutti_session_message(session);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Asking, binding and running through the C and C++ interfaces.
 #include "Fixture.h"
+#include "core/DLPack.h"
 #include "device/cpu/Strips.h"
 
 using namespace tutti::rt::test;
@@ -86,6 +87,22 @@ TEST(Session, noHandleIsAnError) {
   EXPECT_FALSE(error.message().empty());
   EXPECT_EQ(session.device().name, nullptr);
   EXPECT_TRUE(tutti::Artifact().programs().empty());
+}
+
+TEST(Session, tensorsWithoutElementsHaveNoData) {
+  Spec spec;
+  spec.batchLo = 0;
+  Fixture f(spec);
+  int64_t shape[] = {0, kK}, means[] = {0, kN};
+  DLManagedTensor x{}, y{};
+  x.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  y.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, means, nullptr, 0};
+  auto *session = f.session.get();
+  EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &x), TUTTI_OK) << tutti_session_message(session);
+  EXPECT_EQ(tutti_session_bind_output_dlpack(session, "y", "mean", &y), TUTTI_OK) << tutti_session_message(session);
+  EXPECT_EQ(tutti_session_run(session), TUTTI_OK) << tutti_session_message(session);
+  shape[0] = 1;
+  EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &x), TUTTI_INVALID_ARGUMENT);
 }
 
 TEST(Session, computesForEveryBatchAndThreadCount) {

@@ -156,10 +156,12 @@ Ending::Ending(KernelText &k, const Step &step, bool handsOver)
 LayerNumbers layersFrom(size_t first, size_t count) { return llvm::to_vector(llvm::seq(first, first + count)); }
 
 std::string conditionOf(ArrayRef<size_t> some, ArrayRef<size_t> all) {
+  if (some.size() == all.size())
+    return "";
   if (some.size() == 1)
     return formatv("n == {0}", some[0]).str();
   if (all.take_front(some.size()) == some)
-    return some.size() == all.size() ? "true" : formatv("n < {0}", all[some.size()]).str();
+    return formatv("n < {0}", all[some.size()]).str();
   if (all.take_back(some.size()) == some)
     return formatv("n >= {0}", some[0]).str();
   // Blocks of a network are so many layers each.
@@ -218,8 +220,8 @@ std::string indented(StringRef text) {
   return all;
 }
 
-/// What all rows of a column share: the text of `columns` for these layers; what it chooses from
-/// goes to `before`, what asks for it to `touch`.
+/// What all rows of a column share: the text of `columns` for these layers; what it chooses from goes to `before`, what
+/// asks for it to `touch`.
 static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings, std::string &before,
                                std::string &touch) {
   const Ending &longest =

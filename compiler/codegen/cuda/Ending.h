@@ -59,7 +59,7 @@ EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows
 using LayerNumbers = llvm::SmallVector<size_t>;
 LayerNumbers layersFrom(size_t first, size_t count);
 
-/// A condition on n that `some` of the layers `all` meet, and none of the others.
+/// A condition on n that `some` of the layers `all` meet, and none of the others; empty where it is all of them.
 std::string conditionOf(llvm::ArrayRef<size_t> some, llvm::ArrayRef<size_t> all);
 
 /// n == 0 ? a : n == 1 ? b : c, of a value for each of these layers; or a, if all are.

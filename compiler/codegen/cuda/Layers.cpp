@@ -284,12 +284,14 @@ static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
           known = texts.insert(known, {text, {}});
         known->second.push_back(n);
       }
-    for (const auto &[text, some] : texts)
-      all += formatv("    if ({0}) {{\n{1}{2}    }\n", conditionOf(some, layers),
+    for (const auto &[text, some] : texts) {
+      std::string condition = conditionOf(some, layers);
+      all += formatv("    {0}{{\n{1}{2}    }\n", condition.empty() ? "" : "if (" + condition + ") ",
                      k.hasManyAddresses() ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
                                           : "",
                      indented(indented(text)))
                  .str();
+    }
   }
   return all;
 }

@@ -225,9 +225,8 @@ void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
   if (widest)
     if (int64_t value = largest(widest)) {
       const char *symbol = text(call.program->sizes()->Get(widest)->name());
-      int64_t low = call.program->sizes()->Get(widest)->lo();
       std::snprintf(hint, length, "'%.40s' up to %lld would fit: compile with --dim %.40s=%lld..%lld", symbol,
-                    (long long)value, symbol, (long long)low, (long long)value);
+                    (long long)value, symbol, (long long)least[widest], (long long)value);
       return;
     }
   std::copy(least, least + call.sizes.size(), at);
