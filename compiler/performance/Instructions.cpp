@@ -16,7 +16,9 @@ namespace tutti {
 constexpr double division = 13, squareRoot = 13, wideMaximum = 8, wideDivision = 22, integerDivision = 28;
 
 /// What the special-function units give at some precisions, as device/special.cuh writes it.
-static ScalarWork countSpecial(Operation *op) {
+static ScalarWork countSpecial(Operation *op, StringRef name) {
+  if (name == "fastGate")
+    return {.fp32 = 2, .special = 1};
   return llvm::TypeSwitch<Operation *, ScalarWork>(op)
       .Case<math::ExpOp, math::LogOp>([](auto) { return ScalarWork{.fp32 = 1, .special = 1}; })
       .Case([](LogisticOp) { return ScalarWork{.fp32 = 2, .special = 2}; })
@@ -37,8 +39,8 @@ static bool isOfMinimum(Operation *op) {
 static void count(Operation *op, ScalarWork &work, Precision precision) {
   if (isa<scf::IfOp>(op) || isOfMinimum(op)) // the first: a math function's long way, which most arguments do not take
     return;
-  if (!approximation(op, precision).empty()) {
-    ScalarWork own = countSpecial(op);
+  if (StringRef name = approximation(op, precision); !name.empty()) {
+    ScalarWork own = countSpecial(op, name);
     work.fp32 += own.fp32, work.integer += own.integer, work.special += own.special;
     return;
   }

@@ -133,9 +133,9 @@ struct Params {
     const L::Share share = shareOf<L>(layer, pass, rows);
     L::Sums sums;
     clear<L>(sums);
-    const auto ahead = readAhead<L>(layer, pass, [](int) { return 0; }, [](int) {});
+    const auto ahead = readAhead<L, 0>(layer, pass, [](int) { return 0; }, [](int, auto) {});
     multiply<L>(layer, pass, ring, share, sums);
-    storeSums<L>(sums, layer, pass, ahead, [&](int row, int column, const auto &sums, const auto &) {
+    storeSums<L, 4, ~0u>(sums, layer, pass, ahead, [&](int row, int column, const auto &sums, const auto &) {
       if (row < rows)
         storeNeighbours<)" +
          (s.N % 4 ? "false" : "true") + R"(>(y, (first + row) * )" + N +

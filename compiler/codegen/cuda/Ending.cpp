@@ -146,7 +146,8 @@ void EndingBuilder::add(Value stored) {
 }
 
 Ending::Ending(KernelText &k, const Step &step, bool handsOver)
-    : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N) {
+    : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N),
+      panels(Contraction(step.contraction).panels()), length(lengthOfEnding(step)) {
   EndingBuilder builder(*this, k, step, handsOver);
   for (Value stored : step.stores)
     builder.add(stored);
@@ -220,13 +221,13 @@ std::string indented(StringRef text) {
   return all;
 }
 
-/// What all rows of a column share: the text of `columns` for these layers; what it chooses from goes to `before`, what
-/// asks for it to `touch`.
+/// What all rows of a column share: the text of `columns` for these layers; what it chooses from goes to `before`.
 static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings, std::string &before,
-                               std::string &touch) {
+                               EndingText &text) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
   std::string fields, values, asked;
+  size_t floats = 0;
   for (auto [i, type] : llvm::enumerate(longest.types)) {
     // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
     // is as long.
@@ -246,12 +247,16 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
     if (same) {
       value = !named ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
-      asked += formatv("    prefetch(&{0});\n", value).str();
+      asked += formatv("    ask(&{0});\n", value).str();
+      floats += type == "float";
     }
     fields += formatv(" {0} c{1};", type, i).str();
     values += (i ? ", " : "") + value;
   }
-  touch = formatv("  const auto touch = [&](int{0}) {{\n{1}  };\n", asked.empty() ? "" : " column", asked).str();
+  text.floats = floats == longest.types.size() ? floats : 0;
+  text.touch = formatv("  const auto touch = [&](int{0}, auto{1}) {{\n{2}  };\n", asked.empty() ? "" : " column",
+                       asked.empty() ? "" : " ask", asked)
+                   .str();
   return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
                  values.empty() ? "" : " column", fields.empty() ? "" : fields + " ",
                  values.empty() ? "" : "{" + values + "}")
@@ -300,7 +305,7 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
                             .str();
     left = std::move(others);
   }
-  std::string before, columns = columnsText(layersFrom(first, endings.size()), endings, before, text.touch);
+  std::string before, columns = columnsText(layersFrom(first, endings.size()), endings, before, text);
   text.columns = before + columns;
   return text;
 }

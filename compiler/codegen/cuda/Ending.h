@@ -9,8 +9,8 @@ namespace tutti {
 
 /// `columns` reads what all rows share of a column, `store` computes what is stored of the sums, and stores it.
 struct Ending {
-  int64_t K, N;
-  std::string makes, stores; ///< with "@0" and so on for the views that it stores to, "#0" for their rows' distances
+  int64_t K, N, panels, length; ///< of the weight, and operations of what is made of a sum
+  std::string makes, stores;    ///< with "@0" and so on for the views that it stores to, "#0" for their rows' distances
   /// What `columns` reads: an element of a view, or without one an expression.
   struct Read {
     std::string view, index;
@@ -51,7 +51,8 @@ struct Ending {
 /// it.
 struct EndingText {
   std::string columns, store;
-  std::string touch; ///< asks for what `columns` reads
+  std::string touch; ///< tells where what `columns` reads lies
+  size_t floats = 0; ///< that it reads, if it reads nothing else and `touch` tells all of it; else 0
 };
 EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 

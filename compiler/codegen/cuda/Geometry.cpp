@@ -198,10 +198,14 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);
   }
-  if (g.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
+  if (g.wide) {
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
-    g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
-    pairs = 1;
+    if (onlyPairs(steps)) { // a float of each column of a warpgroup's pass (device/ending.cuh)
+      g.ringOffset += g.threads / 128 * g.warpPanels * rt::panelColumns * 4;
+    } else { // low parts of two stages (device/wide.cuh)
+      g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
+      pairs = 1;
+    }
   }
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.

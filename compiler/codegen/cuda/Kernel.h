@@ -38,7 +38,8 @@ struct CudaGeometry {
   bool keepsAddresses = false; ///< threads have registers for those of a member; else they are looked up each pass
   int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
-  int64_t exchangeOffset = 0;  ///< where slices meet, or warpgroups have low parts of weights
+  int64_t exchangeOffset =
+      0; ///< where slices meet, or warpgroups have low parts of weights or what their columns share
 
   /// Mbarriers of the ring, and in clusters before them those of what layers hand over, eight bytes each.
   static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;

@@ -208,6 +208,24 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
 }
 
+/// What stores the sums of these layers (device/ending.cuh): of warpgroups, how many panels follow each other without a
+/// loop, and at which places of a pass there are some that are not whole.
+static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
+  std::string how;
+  if (k.geometry.wide) {
+    constexpr int64_t shortEnding = 48, ofLongEnding = 4; // more would be too much code
+    int64_t most = k.geometry.warpPanels, longest = 0;
+    unsigned rests = 0;
+    for (const Ending &ending : endings) {
+      longest = std::max(longest, ending.length);
+      for (int64_t panel = ending.N / rt::panelColumns; panel < ending.panels; ++panel)
+        rests |= 1u << panel % most;
+    }
+    how = formatv(", {0}, {1:x}", longest <= shortEnding ? most : std::min(most, ofLongEnding), rests);
+  }
+  return "  storeSums<Contractions" + how + ">(sums, layer, pass, ahead, store);\n";
+}
+
 /// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
 static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
   std::string all;
@@ -308,9 +326,12 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
     while (end < layers.size() &&
            llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
       ++end;
-    EndingText ending = endingText(i, endings.slice(i, end - i), k.geometry.rows,
-                                   "  storeSums<Contractions>(sums, layer, pass, ahead, store);\n");
-    ending.columns += ending.touch + "  const auto ahead = readAhead<Contractions>(layer, pass, columns, touch);\n";
+    EndingText ending =
+        endingText(i, endings.slice(i, end - i), k.geometry.rows, storing(k, endings.slice(i, end - i)));
+    std::string copied = k.geometry.wide ? ", " + std::to_string(ending.floats) : "";
+    ending.columns += formatv("{0}  const auto ahead = readAhead<Contractions{1}>(layer, pass, columns, touch);\n",
+                              ending.touch, copied)
+                          .str();
     std::string text = ending.store;
     bool all = i == 0 && end == layers.size();
     (all ? columns : text).insert(0, ending.columns);

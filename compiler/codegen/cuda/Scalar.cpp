@@ -74,7 +74,37 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
+/// Whether x times this logistic of x is all that becomes of it: SiLU, in one map or in two.
+static bool isGate(LogisticOp op) {
+  auto multiply = [](Operation *user, Value a, Value b) {
+    auto product = dyn_cast<arith::MulFOp>(user);
+    return product &&
+           ((product.getLhs() == a && product.getRhs() == b) || (product.getLhs() == b && product.getRhs() == a));
+  };
+  Value x = op.getOperand(), gate = op.getResult();
+  auto map = dyn_cast<MapOp>(op->getParentOp());
+  auto argument = dyn_cast<BlockArgument>(x);
+  bool alone = map && argument && op->getBlock()->without_terminator().begin() == op->getIterator() &&
+               std::next(op->getIterator()) == std::prev(op->getBlock()->end());
+  if (!alone)
+    return llvm::all_of(op->getUsers(), [&](Operation *user) { return multiply(user, x, gate); });
+  x = map.getInputs()[argument.getArgNumber()], gate = map.getResult();
+  return map.getAccess(argument.getArgNumber()).isIdentity() && llvm::all_of(gate.getUsers(), [&](Operation *user) {
+           auto other = dyn_cast<MapOp>(user);
+           if (!other || other.getInputs().size() != 2 || other.getAccess(0) != other.getAccess(1) ||
+               !llvm::is_contained(other.getInputs(), x))
+             return false;
+           Block &body = other.getBody().front();
+           return multiply(&body.front(), body.getArgument(0), body.getArgument(1)) &&
+                  body.front().getResult(0) == body.getTerminator()->getOperand(0);
+         });
+}
+
+constexpr StringRef chosenName = "tutti.approximation"; ///< on an op of a scalarFunction, which stands for itself
+
 llvm::StringRef approximation(Operation *op, Precision precision) {
+  if (auto chosen = op->getAttrOfType<StringAttr>(chosenName))
+    return chosen.getValue();
   bool rounds = precision != Precision::f32 && precision != Precision::f32_ffma;
   if (!rounds || op->getNumResults() != 1 || !op->getResult(0).getType().isF32())
     return "";
@@ -82,7 +112,7 @@ llvm::StringRef approximation(Operation *op, Precision precision) {
       .Case([](math::ExpOp) { return "fastExp"; })
       .Case([](math::LogOp) { return "fastLog"; })
       .Case([&](math::TanhOp) { return precision == Precision::bf16 ? "fastTanh" : ""; }) // 11 bits
-      .Case([](LogisticOp) { return "fastLogistic"; })
+      .Case([&](LogisticOp o) { return precision == Precision::bf16 && isGate(o) ? "fastGate" : "fastLogistic"; })
       .Case([](Log1pExpOp) { return "fastLog1pExp"; })
       .Case([](MishGateOp) { return "fastMishGate"; })
       .Default([](Operation *) { return ""; });
@@ -308,7 +338,7 @@ private:
                  arg(op, 0);
         })
         .Case<math::ExpOp, math::LogOp, math::TanhOp, LogisticOp, Log1pExpOp, MishGateOp>(
-            [&](auto) { return call(op, approximation(op, Precision::bf16)); })
+            [&](auto) { return call(op, op->getAttrOfType<StringAttr>(chosenName).getValue()); })
         .Case([&](arith::CmpFOp o) { return compare(o); })
         .Case([&](arith::CmpIOp o) { return compare(o); })
         .Case<arith::SelectOp>([&](auto) { return arg(op, 0) + " ? " + arg(op, 1) + " : " + arg(op, 2); })
@@ -362,8 +392,11 @@ OwningOpRef<ModuleOp> scalarFunction(MapOp map, Precision precision) {
   Block *entry = function.addEntryBlock();
   mapping.map(body.getArguments(), entry->getArguments());
   builder.setInsertionPointToStart(entry);
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
+  for (Operation &op : body.without_terminator()) {
+    Operation *own = builder.clone(op, mapping);
+    if (llvm::StringRef name = approximation(&op, precision); !name.empty())
+      own->setAttr(chosenName, builder.getStringAttr(name));
+  }
   func::ReturnOp::create(builder, map.getLoc(), mapping.lookup(body.getTerminator()->getOperand(0)));
   expandMath(*module, [&](Operation *op) { return !approximation(op, precision).empty(); });
   return module;

@@ -9,173 +9,317 @@
 
 namespace tutti {
 
-/// What columns(column) reads of a lane's two runs of a panel, or what will read it. Where the run is not whole it is of
-/// other columns, but for slices: each of its own is read by itself.
-template <class L, class Columns, class Read> struct ReadAhead {
-  static constexpr bool isThere = true;
+/// What columns(column) reads, where it lies.
+template <class L, class Columns> struct InPlace {
   Columns columns;
-  Read runs[2];
-  __device__ __forceinline__ Read of(const Runs<L> &, int run) const { return run == 0 ? runs[0] : runs[1]; }
-};
-/// The same of the one run that a lane has of slices.
-template <class L, class Columns, class Read> struct ReadRunAhead {
-  static constexpr bool isThere = true;
-  Columns columns;
-  Read run;
-  __device__ __forceinline__ Read of(const Runs<L> &, int) const { return run; }
-};
-template <class L, class Columns> struct ReadLater {
-  static constexpr bool isThere = false;
-  Columns columns;
-  __device__ __forceinline__ auto of(const Runs<L> &mine, int) const {
+  /// Of a lane's run of a panel, or of the last where there is no such. Where the run is not whole it is of other columns.
+  __device__ __forceinline__ auto run(const Layer &layer, int panel, int number) const {
     constexpr int n = Runs<L>::most;
-    return readColumns<n>(columns, mine.column, L::Tile::slices > 1 ? mine.count : n);
-  }
-};
-
-/// Of a panel, or of the last where there is no such.
-template <class L, class Columns>
-__device__ __forceinline__ auto readPanel(const Layer &layer, int panel, Columns columns) {
-  constexpr int n = Runs<L>::most;
-  int last = panelsOf(layer.tiles) - 1;
-  const auto read = [&](int number) {
+    int last = panelsOf(layer.tiles) - 1;
     const Runs<L> run(layer, panel < last ? panel : last, number);
     int end = layer.N - n, column = run.column < end ? run.column : end;
     if constexpr (L::widths & 1) // a layer may have fewer columns than that
       if (end < 0)
         return readColumns<n>(columns, 0, layer.N);
     return readColumns<n>(columns, column, n);
-  };
-  return ReadAhead<L, Columns, decltype(read(0))>{columns, {read(0), read(1)}};
+  }
+  /// Of neighbours from `column` on, a multiple of as many as they are, or of the last where there are no such.
+  __device__ __forceinline__ auto from(const Layer &layer, int column) const {
+    constexpr int n = Runs<L>::most;
+    return readColumns<n>(columns, column < layer.N - n ? column : layer.N - n, n);
+  }
+  __device__ __forceinline__ auto one(const Layer &, int column) const { return readColumns<1>(columns, column, 1); }
+};
+
+/// The same, one float, of all columns that a warpgroup has in a pass: copied to its part of shared memory, from byte
+/// L::exchange on.
+template <class L, class One> class Copied {
+public:
+  static constexpr int most = L::Tile::warpPanels * 32;
+
+  __device__ __forceinline__ Copied(const Layer &layer, int pass)
+      : first(firstTileOf(layer.tiles, L::Tile::ownPanel(pass)) * 8) {}
+  /// copy(place, i, column) asks for the copy of a column, which comes while the warpgroup multiplies.
+  template <class Copy> __device__ __forceinline__ void ask(const Layer &layer, Copy copy) const {
+    meet(); // nobody reads those of the pass before any more
+#pragma unroll
+    for (int i = int(threadIdx.x) % 128; i < most; i += 128)
+      copy(place(), i, first + i < layer.N ? first + i : layer.N - 1);
+    __pipeline_commit();
+  }
+  __device__ __forceinline__ void wait() const {
+    __pipeline_wait_prior(0);
+    meet(); // all threads' copies are there
+  }
+  /// As of InPlace.
+  __device__ __forceinline__ auto from(const Layer &, int column) const {
+    int last = most - Runs<L>::most, mine = column - first;
+    return read<Runs<L>::most>(mine < last ? mine : last);
+  }
+  __device__ __forceinline__ auto one(const Layer &, int column) const { return read<1>(column - first); }
+
+private:
+  int first; ///< column of the warpgroup in this pass
+
+  __device__ __forceinline__ static void meet() { barrierSync(6 + int(threadIdx.x) / 128, 128); }
+  __device__ __forceinline__ static Shared<float> place() {
+    return shared<float>(L::exchange + int(threadIdx.x) / 128 * most * 4, most);
+  }
+  template <int n> __device__ __forceinline__ static auto read(int at) {
+    struct {
+      One of[n];
+      __device__ __forceinline__ const One &operator[](int i) const { return of[i]; }
+    } all;
+    if constexpr (n == 4) {
+      const float4 x = place().load4(at);
+      all.of[0] = {x.x}, all.of[1] = {x.y}, all.of[2] = {x.z}, all.of[3] = {x.w};
+    } else if constexpr (n == 2) {
+      const float2 x = place().load2(at);
+      all.of[0] = {x.x}, all.of[1] = {x.y};
+    } else {
+      float x = place()[at];
+      all.of[0] = {x};
+    }
+    return all;
+  }
+};
+
+/// What a lane has read of its two runs of a panel, or of the one that it has of slices, each of whose columns is read by itself; or
+/// what will read it.
+template <class L, class Source, class Read> struct ReadAhead {
+  static constexpr bool isThere = true;
+  Source source;
+  Read runs[2];
+  __device__ __forceinline__ Read of(int number, int, int) const { return number == 0 ? runs[0] : runs[1]; }
+};
+template <class L, class Source, class Read> struct ReadRunAhead {
+  static constexpr bool isThere = true;
+  Source source;
+  Read run;
+  __device__ __forceinline__ Read of(int, int, int) const { return run; }
+};
+template <class L, class Source> struct ReadLater {
+  static constexpr bool isThere = false;
+  Source source;
+  __device__ __forceinline__ auto of(int, int column, int count) const {
+    constexpr int n = Runs<L>::most;
+    return readColumns<n>(source.columns, column, L::Tile::slices > 1 ? count : n);
+  }
+};
+template <class L, class Source> struct CopiedAhead {
+  Source source;
+};
+
+template <class L, class Source>
+__device__ __forceinline__ auto readPanel(const Layer &layer, int panel, const Source &source) {
+  return ReadAhead<L, Source, decltype(source.run(layer, panel, 0))>{
+      source, {source.run(layer, panel, 0), source.run(layer, panel, 1)}};
 }
 
-/// What storeSums() needs of columns(column) in a pass: read before the products, of a warpgroup's panels the first, if
-/// registers have room for it; else touch(column) asks for it, for one of each eight columns.
-template <class L, class Columns, class Touch>
+/// What storeSums() needs of columns(column) in a pass, before the products: `copied` floats are at the addresses that
+/// touch(column, f) tells f, and are copied if a warpgroup multiplies. Else it is read, of a warpgroup's panels the first, if
+/// registers have room for it; or touch() asks for it, for one of each eight columns.
+template <class L, int copied = 0, class Columns, class Touch>
 __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns, [[maybe_unused]] Touch touch) {
   using Tile = typename L::Tile;
-  constexpr bool few = sizeof(columns(0)) <= 8;
+  using One = decltype(columns(0));
+  constexpr bool few = sizeof(One) <= 8;
+  using Source = InPlace<L, Columns>;
   int panel = Tile::ownPanel(pass), last = panelsOf(layer.tiles) - 1, lane = threadIdx.x % 32;
-  if constexpr (Tile::warpPanels > 1 || !few) {
-    int mine = panel + (lane / 4 < Tile::warpPanels ? lane / 4 : 0) * Tile::panelStep,
-        column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
-    touch(column < layer.N ? column : layer.N - 1);
-  }
-  if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
-    const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
-    const auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
-    return ReadRunAhead<L, Columns, decltype(read)>{columns, read};
-  } else if constexpr (few && Tile::slices == 1 && (Tile::wide || (Tile::warpPanels == 1 && Tile::rowTiles <= 2))) {
-    return readPanel<L>(layer, panel, columns);
+  if constexpr (copied == 1 && L::copies) {
+    const Copied<L, One> source(layer, pass);
+    source.ask(layer, [&](const Shared<float> &to, int i, int column) {
+      touch(column, [&](auto element) { __pipeline_memcpy_async(&to[i], element, 4); });
+    });
+    return CopiedAhead<L, Copied<L, One>>{source};
   } else {
-    return ReadLater<L, Columns>{columns};
+    if constexpr (Tile::warpPanels > 1 || !few) {
+      int mine = panel + (lane / 4 < Tile::warpPanels ? lane / 4 : 0) * Tile::panelStep,
+          column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
+      touch(column < layer.N ? column : layer.N - 1, [](auto element) { prefetch(element); });
+    }
+    if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
+      const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
+      const auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
+      return ReadRunAhead<L, Source, decltype(read)>{{columns}, read};
+    } else if constexpr (few && Tile::slices == 1 && (Tile::wide || (Tile::warpPanels == 1 && Tile::rowTiles <= 2))) {
+      return readPanel<L>(layer, panel, Source{columns});
+    } else {
+      return ReadLater<L, Source>{{columns}};
+    }
+  }
+}
+
+/// Once the sums are there: of what was copied the first panel.
+template <class L, class Ahead> __device__ __forceinline__ const Ahead &arrived(const Layer &, int, const Ahead &ahead) { return ahead; }
+template <class L, class Source>
+__device__ __forceinline__ auto arrived(const Layer &layer, int panel, const CopiedAhead<L, Source> &ahead) {
+  ahead.source.wait();
+  int column = panel * 32 + int(threadIdx.x) % 4 * 8; // of a whole one: others are read column by column
+  return ReadAhead<L, Source, decltype(ahead.source.from(layer, 0))>{
+      ahead.source, {ahead.source.from(layer, column), ahead.source.from(layer, column + 4)}};
+}
+
+/// The sums of a run's neighbours in `halves` rows that are eight apart.
+template <int halves, int n, class Shared, class Store>
+__device__ __forceinline__ void storeWhole(const float (&sums)[halves][4], int row, int column, const Shared &shared, Store store) {
+#pragma unroll
+  for (int half = 0; half < halves; ++half) {
+    Neighbours<n> mine;
+    mine.count = n;
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      mine.sum[j] = sums[half][j];
+    store(row + half * 8, column, mine, shared);
+  }
+}
+/// Of one that is not whole: each column is made by itself, and none beyond the last.
+template <int halves, class L, class Source, class Store>
+__device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const Layer &layer, int row, const Runs<L> &run,
+                                          const Source &source, Store store) {
+#pragma unroll 1
+  for (int j = 0; j < run.count; ++j) {
+    const auto own = source.one(layer, run.column + j);
+#pragma unroll
+    for (int half = 0; half < halves; ++half) {
+      float sum = sums[half][0];
+#pragma unroll
+      for (int e = 1; e < Runs<L>::most; ++e)
+        sum = j == e ? sums[half][e] : sum;
+      store(row + half * 8, run.column + j, alone(sum), own);
+    }
+  }
+}
+
+/// storeSums() of slices.
+template <class L, class Ahead, class Store>
+__device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
+                                            Store store) {
+  if (panel >= panelsOf(layer.tiles))
+    return;
+#pragma unroll
+  for (int i = 0; i < L::pieces; ++i) {
+    int piece = L::Tile::slice() * L::pieces + i; // rows g or g + 8, and one of two runs
+    const Runs<L> run(layer, panel, piece % 2);
+    if (run.count <= 0)
+      continue;
+    Neighbours<Runs<L>::most> mine;
+    mine.count = run.count;
+#pragma unroll
+    for (int j = 0; j < Runs<L>::most; ++j)
+      mine.sum[j] = sums.of[0][i][0][j];
+    store(row + piece / 2 * 8, run.column, mine, ahead.of(piece % 2, run.column, run.count));
+  }
+}
+
+/// storeSums() of warps that multiply by themselves.
+template <class L, class Ahead, class Store>
+__device__ __forceinline__ void storeFragments(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
+                                               Store store) {
+  // Sums move to the front of a queue, so that what is made of them stands in one place.
+  using Tile = typename L::Tile;
+  constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most;
+  constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // rows at a time: more is code that hides no wait
+  float queue[panels][2 * halves][4]; // of each panel runs one after the other, of each the rows
+#pragma unroll
+  for (int i = 0; i < panels * 2 * halves; ++i)
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      queue[i / halves / 2][i % (2 * halves)][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
+  auto next = ahead;
+#pragma unroll 1
+  for (int i = 0; i < panels && panel < panelsOf(layer.tiles); ++i, panel += Tile::panelStep) {
+    const auto mine = next;
+    if constexpr (Ahead::isThere && panels > 1) {
+      const auto read = readPanel<L>(layer, panel + Tile::panelStep, ahead.source);
+      next.runs[0] = read.runs[0], next.runs[1] = read.runs[1];
+    }
+    // Of a whole run, rows that come first in the queue have no branch between them.
+    forParts<2, halves>(queue[0], 0, [&](int number) {
+      const Runs<L> run(layer, panel, number);
+      const auto &front = reinterpret_cast<const float(&)[atOnce][4]>(queue[0]);
+      if (run.count >= n) {
+        const auto shared = mine.of(number, run.column, run.count);
+        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeWhole<atOnce, n>(front, row + part * atOnce * 8, run.column, shared, store); });
+      } else {
+        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeSome<atOnce>(front, layer, row + part * atOnce * 8, run, ahead.source, store); });
+      }
+    });
+#pragma unroll
+    for (int j = 0; j + 1 < panels; ++j)
+#pragma unroll
+      for (int e = 0; e < 2 * halves; ++e)
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          queue[j][e][k] = queue[j + 1][e][k];
+  }
+}
+
+/// storeSums() of a warpgroup's panels: of 32 columns, but for the last of a layer, at those places of a pass that have a bit in
+/// `rests`. `together` follow each other without a loop.
+template <class L, int together, unsigned rests, class Ahead, class Store>
+__device__ __forceinline__ void storePanels(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
+                                            Store store) {
+  constexpr int most = L::Tile::warpPanels, n = Runs<L>::most, atOnce = together < most ? together : most;
+  float queue[most][2][2][4]; // of each panel runs one after the other, of each the rows
+#pragma unroll
+  for (int i = 0; i < most * 4; ++i)
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      queue[i / 4][i / 2 % 2][i % 2][j] = sums.of[i / 4][0][j][i % 2 * 2 + i / 2 % 2];
+  int own = panelsOf(layer.tiles) - panel, whole = layer.N / 32 - panel, column = panel * 32 + int(threadIdx.x) % 4 * 8;
+  own = own < most ? own : most;
+  auto next = ahead;
+#pragma unroll 1
+  for (int from = 0; from < own; from += atOnce) {
+#pragma unroll
+    for (int i = 0; i < atOnce; ++i, column += 32) {
+      if (n == 4 && from + i < whole) {
+        const auto mine = next;
+        if constexpr (Ahead::isThere && most > 1)
+          next.runs[0] = ahead.source.from(layer, column + 32), next.runs[1] = ahead.source.from(layer, column + 36);
+        storeWhole<2, 4>(queue[i][0], row, column, mine.of(0, column, 4), store);
+        storeWhole<2, 4>(queue[i][1], row, column + 4, mine.of(1, column + 4, 4), store);
+        continue;
+      }
+      constexpr unsigned folded = rests | rests >> atOnce; // of all rounds
+      if (folded >> i & 1 && from + i < own) {
+#pragma unroll 1
+        for (int number = 0; number < 2; ++number) {
+          const Runs<L> run(layer, panel + from + i, number);
+          if (run.count >= n)
+            storeWhole<2, n>(queue[i][0], row, run.column, ahead.source.from(layer, run.column), store);
+          else
+            storeSome<2>(queue[i][0], layer, row, run, ahead.source, store);
+#pragma unroll
+          for (int e = 0; e < 2 * n; ++e)
+            queue[i][0][e / n][e % n] = queue[i][1][e / n][e % n];
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i + atOnce < most; ++i)
+#pragma unroll
+      for (int e = 0; e < 4 * n; ++e)
+        queue[i][e / n / 2][e / n % 2][e % n] = queue[i + atOnce][e / n / 2][e / n % 2][e % n];
+    if constexpr (atOnce == most)
+      break;
   }
 }
 
 /// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
-/// are those of the last once more. One piece of code is for all layers and panels.
-template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
-                                          const Ahead &ahead, Store store) {
+/// are those of the last once more. One piece of code is for all layers and panels, or of warpgroups as storePanels() says.
+template <class L, int together = 1, unsigned rests = 0, class Asked, class Store>
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Asked &asked, Store store) {
   using Tile = typename L::Tile;
-  int lane = threadIdx.x % 32, row = Tile::firstRow() + lane / 4, panel = Tile::ownPanel(pass),
-      all = panelsOf(layer.tiles);
-  if constexpr (Tile::slices > 1) {
-    if (panel >= all)
-      return;
-#pragma unroll
-    for (int i = 0; i < L::pieces; ++i) {
-      int piece = Tile::slice() * L::pieces + i; // rows g or g + 8, and one of two runs
-      const Runs<L> run(layer, panel, piece % 2);
-      if (run.count <= 0)
-        continue;
-      Neighbours<Runs<L>::most> mine;
-      mine.count = run.count;
-#pragma unroll
-      for (int j = 0; j < Runs<L>::most; ++j)
-        mine.sum[j] = sums.of[0][i][0][j];
-      store(row + piece / 2 * 8, run.column, mine, ahead.of(run, piece % 2));
-    }
-  } else {
-    // Sums move to the front of a queue, so that what is made of them stands in one place; of many panels in some.
-    constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most,
-                  together = panels < 4 ? 1 : 4;
-    float queue[panels][2 * halves][4]; // of each panel runs one after the other, of each the rows
-#pragma unroll
-    for (int i = 0; i < panels * 2 * halves; ++i)
-#pragma unroll
-      for (int j = 0; j < n; ++j)
-        queue[i / halves / 2][i % (2 * halves)][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
-    constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // rows at a time: more is code that hides no wait
-    // Of a whole run, rows that come first in the queue have no branch between them; of others each column is made by
-    // itself, and none beyond the last.
-    const auto storeWhole = [&](const auto &queue, const Runs<L> &run, const auto &shared, int row) {
-#pragma unroll
-      for (int half = 0; half < atOnce; ++half) {
-        Neighbours<n> mine;
-        mine.count = n;
-#pragma unroll
-        for (int j = 0; j < n; ++j)
-          mine.sum[j] = queue[half][j];
-        store(row + half * 8, run.column, mine, shared);
-      }
-    };
-    const auto storeSome = [&](const auto &queue, const Runs<L> &run, int row) {
-#pragma unroll 1
-      for (int j = 0; j < run.count; ++j) {
-        const auto own = readColumns<1>(ahead.columns, run.column + j, 1);
-#pragma unroll
-        for (int half = 0; half < atOnce; ++half) {
-          float sum = queue[half][0];
-#pragma unroll
-          for (int e = 1; e < n; ++e)
-            sum = j == e ? queue[half][e] : sum;
-          store(row + half * 8, run.column + j, alone(sum), own);
-        }
-      }
-    };
-    const auto storePanel = [&](auto &queue, int panel, const auto &ahead) {
-      const Runs<L> second(layer, panel, 1);
-      if (together > 1 && second.count >= n) { // both runs are whole: they wait side by side
-        const Runs<L> first(layer, panel, 0);
-        const auto ofFirst = ahead.of(first, 0);
-        const auto ofSecond = ahead.of(second, 1);
-        storeWhole(queue, first, ofFirst, row);
-        storeWhole(reinterpret_cast<const float(&)[halves][4]>(queue[halves]), second, ofSecond, row);
-        return;
-      }
-      forParts<2, halves>(queue, 0, [&](int number) {
-        const Runs<L> run(layer, panel, number);
-        if (run.count >= n) {
-          const auto shared = ahead.of(run, number);
-          forParts<parts, atOnce>(queue, 0, [&](int part) { storeWhole(queue, run, shared, row + part * atOnce * 8); });
-        } else {
-          forParts<parts, atOnce>(queue, 0, [&](int part) { storeSome(queue, run, row + part * atOnce * 8); });
-        }
-      });
-    };
-    auto next = ahead;
-#pragma unroll 1
-    for (int i = 0; i < panels && panel < all; i += together) {
-#pragma unroll
-      for (int j = 0; j < together; ++j, panel += Tile::panelStep)
-        if (together == 1 || panel < all) {
-          const auto mine = next;
-          if constexpr (Ahead::isThere && panels > 1) {
-            const auto read = readPanel<L>(layer, panel + Tile::panelStep, ahead.columns);
-            next.runs[0] = read.runs[0], next.runs[1] = read.runs[1];
-          }
-          storePanel(queue[j], panel, mine);
-        }
-#pragma unroll
-      for (int j = 0; j + together < panels; ++j)
-#pragma unroll
-        for (int e = 0; e < 2 * halves; ++e)
-#pragma unroll
-          for (int k = 0; k < n; ++k)
-            queue[j][e][k] = queue[j + together][e][k];
-    }
-  }
+  int row = Tile::firstRow() + int(threadIdx.x) % 32 / 4, panel = Tile::ownPanel(pass);
+  const auto ahead = arrived<L>(layer, panel, asked);
+  if constexpr (Tile::slices > 1)
+    storeSlices<L>(sums, layer, panel, row, ahead, store);
+  else if constexpr (Tile::wide)
+    storePanels<L, together, rests>(sums, layer, panel, row, ahead, store);
+  else
+    storeFragments<L>(sums, layer, panel, row, ahead, store);
 }
 
 } // namespace tutti

@@ -39,6 +39,8 @@ __device__ __forceinline__ float fastLog(float x) { return fastLog2(x) * 0x1.62e
 __device__ __forceinline__ float fastLogistic(float x) {
   return fastReciprocal(1.0f + fastExp2(x * -0x1.715476p+0f));
 }
+/// The same to 2^-12, of what multiplies x: one function instead of two.
+__device__ __forceinline__ float fastGate(float x) { return __fmaf_rn(fastTanh(x * 0.5f), 0.5f, 0.5f); }
 /// ln(1 + e^x)
 __device__ __forceinline__ float fastLog1pExp(float x) {
   float e = fastExp2(fabsf(x) * -0x1.715476p+0f);

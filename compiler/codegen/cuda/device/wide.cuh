@@ -12,52 +12,44 @@
 
 namespace tutti {
 
-/// A pass of a warpgroup that has `tiles` tiles of at most `most` in this kernel. Half a stage at a time is asked for, while tensor cores
-/// multiply the half before: so they wait neither for its rows nor for the ring. Narrower passes, of which there are few, wait.
-template <class L, Lefts kind, int tiles, int most> class WidePass {
+/// A pass of a warpgroup that has `tiles` tiles. Half a stage at a time is asked for, while tensor cores multiply the half before: so they
+/// wait neither for its rows nor for the ring.
+template <class L, Lefts kind, int tiles> class WidePass {
 public:
   __device__ __forceinline__ WidePass(const Layer &layer, const typename L::Share &share) : layer(layer), share(share) {}
   /// sums += all k, as the ring brings them.
   template <class Ring> __device__ __forceinline__ void multiply(Ring &ring, typename L::Sums &sums) {
-    int from = 0;
-    if constexpr (tiles == most) {
-      int whole = layer.K / stageK * stageK;
-      if (whole > 0) {
-        Half first, second; // what is being multiplied must not be overwritten
-        int stage = ring.take();
-        read(stage, 0, 0, first);
-        group.begin(sums.of);
-        ask(stage, 0, first, sums);
+    int from = 0, whole = layer.K / stageK * stageK;
+    if (whole > 0) {
+      Half first, second; // what is being multiplied must not be overwritten
+      int stage = ring.take();
+      read(stage, 0, 0, first);
+      group.begin(sums.of);
+      ask(stage, 0, first, sums);
 #pragma unroll 1
-        while (true) {
-          read(stage, from, stageK / 2, second);
-          group.fence();
-          ask(stage, stageK / 2, second, sums);
-          group.waitButLast();
-          from += stageK;
-          if (from >= whole)
-            break;
-          stage = ring.takeNext();
-          read(stage, from, 0, first);
-          group.fence();
-          ask(stage, 0, first, sums);
-          group.waitButLast();
-          ring.leave();
-        }
-        group.wait(sums.of);
+      while (true) {
+        read(stage, from, stageK / 2, second);
+        group.fence();
+        ask(stage, stageK / 2, second, sums);
+        group.waitButLast();
+        from += stageK;
+        if (from >= whole)
+          break;
+        stage = ring.takeNext();
+        read(stage, from, 0, first);
+        group.fence();
+        ask(stage, 0, first, sums);
+        group.waitButLast();
         ring.leave();
       }
+      group.wait(sums.of);
+      ring.leave();
     }
+    if (from < layer.K) {
+      int stage = ring.take();
 #pragma unroll 1
-    for (; from < layer.K; from += stageK) {
-      int stage = ring.take(), in = 0;
-      if constexpr (tiles != most)
-#pragma unroll 1
-        for (; in < stageK && from + in + stageK / 2 <= layer.K; in += stageK / 2)
-          one<stageK / 2>(stage, from, in, sums);
-#pragma unroll 1
-      for (; in < stageK && from + in < layer.K; in += 16)
-        one<16>(stage, from, in, sums);
+      for (int in = 0; from + in < layer.K; in += 16)
+        one(stage, from, in, sums);
       ring.leave();
     }
   }
@@ -83,9 +75,9 @@ private:
       L::Wide::multiply(Tiles<tiles>(), group, sums.of, rows.of[i].word, weights.behind(i * (share.groupWords / 4)));
     group.commit();
   }
-  /// Both, and waits.
-  template <int k> __device__ __forceinline__ void one(int stage, int from, int in, typename L::Sums &sums) {
-    RowsOf<k> rows;
+  /// Both of 16 k, and waits.
+  __device__ __forceinline__ void one(int stage, int from, int in, typename L::Sums &sums) {
+    RowsOf<16> rows;
     read(stage, from, in, rows);
     group.begin(sums.of);
     ask(stage, in, rows, sums);
@@ -203,12 +195,11 @@ private:
 template <class L, Lefts kind, class Ring, int... widths>
 __device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring, const typename L::Share &share,
                                              typename L::Sums &sums) {
-  constexpr int most = greatest(widths...);
   int tiles = share.tiles[0];
   if constexpr (L::Math::chunked)
     WideChunks<L, kind>(layer, share).multiply(ring, sums);
   else
-    ((sizeof...(widths) == 1 || tiles == widths ? WidePass<L, kind, widths, most>(layer, share).multiply(ring, sums) : void()), ...);
+    ((sizeof...(widths) == 1 || tiles == widths ? WidePass<L, kind, widths>(layer, share).multiply(ring, sums) : void()), ...);
 }
 
 } // namespace tutti
