@@ -133,7 +133,7 @@ struct Params {
     const L::Share share = shareOf<L>(layer, pass, rows);
     L::Sums sums;
     clear<L>(sums);
-    const auto ahead = readAhead<L, 0>(layer, pass, [](int) { return 0; }, [](int, auto) {});
+    const auto ahead = readAhead<L>(layer, pass, [](int) { return 0; }, [](int) {});
     multiply<L>(layer, pass, ring, share, sums);
     storeSums<L, 4, ~0u>(sums, layer, pass, ahead, [&](int row, int column, const auto &sums, const auto &) {
       if (row < rows)

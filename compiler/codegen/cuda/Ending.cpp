@@ -227,7 +227,6 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
   std::string fields, values, asked;
-  size_t floats = 0;
   for (auto [i, type] : llvm::enumerate(longest.types)) {
     // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
     // is as long.
@@ -247,16 +246,14 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
     if (same) {
       value = !named ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
-      asked += formatv("    ask(&{0});\n", value).str();
-      floats += type == "float";
+      asked += formatv("    prefetch(&{0});\n", value).str();
+      if (longest.types.size() == 1 && type == "float" && any.index == "column")
+        text.vectors = views;
     }
     fields += formatv(" {0} c{1};", type, i).str();
     values += (i ? ", " : "") + value;
   }
-  text.floats = floats == longest.types.size() ? floats : 0;
-  text.touch = formatv("  const auto touch = [&](int{0}, auto{1}) {{\n{2}  };\n", asked.empty() ? "" : " column",
-                       asked.empty() ? "" : " ask", asked)
-                   .str();
+  text.touch = formatv("  const auto touch = [&](int{0}) {{\n{1}  };\n", asked.empty() ? "" : " column", asked).str();
   return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
                  values.empty() ? "" : " column", fields.empty() ? "" : fields + " ",
                  values.empty() ? "" : "{" + values + "}")

@@ -51,8 +51,9 @@ struct Ending {
 /// it.
 struct EndingText {
   std::string columns, store;
-  std::string touch; ///< tells where what `columns` reads lies
-  size_t floats = 0; ///< that it reads, if it reads nothing else and `touch` tells all of it; else 0
+  std::string touch; ///< asks for what `columns` reads
+  /// If that is one float of a vector [N]: these vectors, of each layer.
+  std::vector<std::string> vectors;
 };
 EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 

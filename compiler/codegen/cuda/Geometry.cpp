@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t flagBytes = 16; ///< of the heads
 constexpr int64_t blockThreads = 256;
 constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
+static_assert((2 * mostStages + 2) * 8 <= CudaGeometry::barrierBytes);
 
 /// What `g` has of shared memory beside a ring: rows of activations, copied rows if there are any and room for them,
 /// the flag.
@@ -198,15 +199,13 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
     g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);
   }
-  if (g.wide) {
+  if (g.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
-    if (onlyPairs(steps)) { // a float of each column of a warpgroup's pass (device/ending.cuh)
-      g.ringOffset += g.threads / 128 * g.warpPanels * rt::panelColumns * 4;
-    } else { // low parts of two stages (device/wide.cuh)
-      g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
-      pairs = 1;
-    }
+    g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
+    pairs = 1;
   }
+  if (g.wide) // floats of two passes' columns (device/bulk_ring.cuh)
+    g.ringOffset += 2 * g.warpColumns * g.warpPanels * rt::panelColumns * 4;
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
   if (CudaGeometry longer = g; !pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {

@@ -39,13 +39,14 @@ struct CudaGeometry {
   bool inPlace = false;        ///< layers store over the rows that they have read (stepsAt)
   int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
-  int64_t exchangeOffset =
-      0; ///< where slices meet, or warpgroups have low parts of weights or what their columns share
+  int64_t exchangeOffset = 0;  ///< where slices meet, or warpgroups have low parts of weights
 
   /// Mbarriers of the ring, and in clusters before them those of what layers hand over, eight bytes each.
   static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;
   int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
 
+  /// Floats of a pass' columns come through the ring, to places before its barriers (device/bulk_ring.cuh).
+  bool bringsColumns() const { return wide && producerWarps > 0; }
   int64_t blockThreads() const { return threads + producerWarps * 32; }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }

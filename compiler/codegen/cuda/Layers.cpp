@@ -46,8 +46,10 @@ static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> e
   return k.geometry.wide && k.steps.places.find(rows)->second.kind == Place::scratch && !hasAllRows(endings, rows);
 }
 
-/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights.
-static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings) {
+/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights, and of
+/// some `vectors`.
+static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
+                            ArrayRef<std::string> vectors) {
   const CudaGeometry &g = k.geometry;
   std::vector<std::pair<int64_t, std::string>> inNumbers;
   std::set<llvm::StringRef> lefts;
@@ -67,8 +69,10 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
             : formatv("{0}, {1}, {2}{3}", left, numberText(place.offset * g.rows), numberText(place.stride),
                       g.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "")
                   .str();
-    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3})", numberText(c.K),
-                                                       numberText(c.N), k.view(c.op.getRhs()), rows)});
+    const std::string &vector = vectors[inNumbers.size()];
+    std::string with = vector.empty() ? "" : ".with(" + vector + ")";
+    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3}){4}", numberText(c.K),
+                                                       numberText(c.N), k.view(c.op.getRhs()), rows, with)});
     lefts.insert(left);
     int64_t tiles = llvm::divideCeil(c.N, 8);
     widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
@@ -315,8 +319,9 @@ static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
     for (const auto &[text, some] : texts) {
       std::string condition = conditionOf(some, layers);
       all += formatv("    {0}{{\n{1}{2}    }\n", condition.empty() ? "" : "if (" + condition + ") ",
-                     k.hasManyAddresses() ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
-                                          : "",
+                     k.hasManyAddresses() || k.geometry.bringsColumns()
+                         ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
+                         : "",
                      indented(indented(text)))
                  .str();
     }
@@ -324,33 +329,50 @@ static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
   return all;
 }
 
+/// Layers beside each other whose endings read values of the same names.
+struct EndingGroup {
+  size_t begin, end;
+  EndingText text;
+  bool isBrought = false; ///< by the ring: what a column has
+};
+static std::vector<EndingGroup> groupsOf(KernelText &k, ArrayRef<Ending> endings) {
+  std::vector<EndingGroup> groups;
+  for (size_t i = 0, end; i < endings.size(); i = end) {
+    end = i + 1;
+    while (end < endings.size() &&
+           llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
+      ++end;
+    ArrayRef<Ending> own = endings.slice(i, end - i);
+    groups.push_back({i, end, endingText(i, own, k.geometry.rows, storing(k, own))});
+    groups.back().isBrought = k.geometry.bringsColumns() && !groups.back().text.vectors.empty();
+  }
+  return groups;
+}
+
+/// Before a pass' products: what its endings need of its columns.
+static std::string columnsText(const EndingGroup &group) {
+  if (group.isBrought)
+    return "  struct Own { float c0; };\n  const auto ahead = broughtBy<Contractions, Own>(ring, layer, pass);\n";
+  return group.text.columns + group.text.touch +
+         "  const auto ahead = readAhead<Contractions>(layer, pass, columns, touch);\n";
+}
+
 /// One loop goes through all contractions on tensor cores, their passes and stages: what multiplies is one piece of
 /// code. So is what follows the sums of layers that are alike. Other steps come before the first stage, while the ring
 /// is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                             ArrayRef<Others> others, bool meets) {
+                             ArrayRef<EndingGroup> groups, ArrayRef<Others> others, bool meets) {
   bool clusters = k.geometry.cluster > 1;
   std::string columns, stores;
-  for (size_t i = 0; i < layers.size();) {
-    size_t end = i + 1;
-    while (end < layers.size() &&
-           llvm::all_of(endings.slice(i, end - i), [&](const Ending &e) { return e.goesWith(endings[end]); }))
-      ++end;
-    EndingText ending =
-        endingText(i, endings.slice(i, end - i), k.geometry.rows, storing(k, endings.slice(i, end - i)));
-    std::string copied = k.geometry.wide ? ", " + std::to_string(ending.floats) : "";
-    ending.columns += formatv("{0}  const auto ahead = readAhead<Contractions{1}>(layer, pass, columns, touch);\n",
-                              ending.touch, copied)
-                          .str();
-    std::string text = ending.store;
-    bool all = i == 0 && end == layers.size();
-    (all ? columns : text).insert(0, ending.columns);
+  for (const EndingGroup &group : groups) {
+    std::string text = group.text.store;
+    bool all = groups.size() == 1;
+    (all ? columns : text).insert(0, columnsText(group));
     if (!all)
-      text = formatv("  {0}{1}{{\n{2}  }\n", i ? "else " : "",
-                     end < layers.size() ? formatv("if (n < {0}) ", end).str() : "", indented(text))
+      text = formatv("  {0}{1}{{\n{2}  }\n", group.begin ? "else " : "",
+                     group.end < layers.size() ? formatv("if (n < {0}) ", group.end).str() : "", indented(text))
                  .str();
     stores += text;
-    i = end;
   }
   std::string all = llvm::join(others.front().steps, "");
   std::vector<Meeting> meetings(layers.size());
@@ -398,13 +420,18 @@ BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
   const CudaGeometry &g = k.geometry;
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
   bool meets = g.bulkCopies || g.cluster > 1;
-  std::string once = emitHandovers(k, endings) + emitRing(k, layers, endings) + "  ring.fill();\n";
+  std::vector<EndingGroup> groups = groupsOf(k, endings);
+  std::vector<std::string> vectors(layers.size());
+  for (const EndingGroup &group : groups)
+    if (group.isBrought)
+      llvm::copy(group.text.vectors, vectors.begin() + group.begin);
+  std::string once = emitHandovers(k, endings) + emitRing(k, layers, endings, vectors) + "  ring.fill();\n";
   Copy copy = copyOf(k, layers);
   if (copy.once)
     once += copy.text + "  taskSync();\n";
   else if (!copy.text.empty())
     others.front().steps.push_back(copy.text);
-  return {std::move(once), layerLoop(k, layers, endings, others, meets)};
+  return {std::move(once), layerLoop(k, layers, endings, groups, others, meets)};
 }
 
 } // namespace tutti

@@ -13,7 +13,8 @@ namespace tutti {
 /// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
 /// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
 /// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts
-/// bytes and who asked for them, `empty` warps.
+/// bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass' first stage also brings Layer::own, by cp.async, to
+/// one of two places before these barriers, of which each has a barrier more that counts the warps that have read it.
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away; of rows each of the four
@@ -26,18 +27,22 @@ template <class Math, class Tile, int depth, int stageBytes, int offset, int row
 class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
-  static constexpr bool producer = producerWarps > 0;
+  static constexpr bool producer = producerWarps > 0, bringsColumns = producer && Tile::wide;
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
-      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth), rows(rows),
+      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth + (bringsColumns ? 2 : 0)), rows(rows),
         ahead(members, layers, layerOf) {
-    static_assert(2 * depth * 8 <= barrierBytes);
+    static_assert((2 * depth + 2) * 8 <= barrierBytes);
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(barriers[i], askers + (streams ? copiers : 0));
+        mbarrierInit(barriers[i], askers + (streams ? copiers : 0) + (bringsColumns ? 32 : 0));
         mbarrierInit(barriers[depth + i], Tile::threads / 32);
+      }
+      if constexpr (bringsColumns) {
+        mbarrierInit(barriers[2 * depth], Tile::threads / 32);
+        mbarrierInit(barriers[2 * depth + 1], Tile::threads / 32);
       }
       mbarrierInitFence();
     }
@@ -55,7 +60,7 @@ public:
 #pragma unroll 1
     while (!ahead.isOver())
       bring();
-    if constexpr (streams)
+    if constexpr (streams || bringsColumns)
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
         mbarrierWait(barriers[depth + filled], filledRound); // so its copies end before this thread does
@@ -100,8 +105,20 @@ public:
     takenRound ^= last;
   }
 
+  /// Byte of the floats of a pass' columns, from the block's first one on; behind the pass' first stage.
+  __device__ __forceinline__ int columnsAt() const { return columnPlaces + columnsTaken * Tile::passColumns * 4; }
+  /// This warp has read what it needs of them.
+  __device__ __forceinline__ void leaveColumns() {
+    __syncwarp(); // all its lanes have
+    if (isFirst) {
+      mbarrierArrive(barriers[2 * depth + columnsTaken]);
+    }
+    columnsTaken ^= 1;
+  }
+
 private:
   static constexpr bool streams = rowUnit > 0;
+  static constexpr int columnPlaces = offset - barrierBytes - 2 * Tile::passColumns * 4;
   static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32,
                        askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
@@ -141,6 +158,9 @@ private:
                                          rows, from, columns, mine);
         copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
       }
+    if constexpr (bringsColumns)
+      if (warp == 0)
+        bringColumns(mine);
     nextFilled();
     if (!producer && askers == 1)
       turn = turn + 1 == warps ? 0 : turn + 1;
@@ -161,11 +181,30 @@ private:
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
+  /// By the warp that asks for weights.
+  __device__ __forceinline__ void bringColumns(int lane) {
+    if (ahead.from > 0 || !ahead.brings) {
+      if (lane == 0) {
+        mbarrierArriveTimes(barriers[filled], 32);
+      }
+      return;
+    }
+    mbarrierWait(barriers[2 * depth + columnsFilled], columnsRound); // of the first round: over from the start
+    const Shared<float> to = shared<float>(columnPlaces + columnsFilled * Tile::passColumns * 4, Tile::passColumns);
+#pragma unroll
+    for (int i = lane; i < Tile::passColumns; i += 32)
+      __pipeline_memcpy_async(&to[i], &ahead.own[ahead.column + i < ahead.N ? ahead.column + i : ahead.N - 1], 4);
+    copyAsyncArrive(barriers[filled]);
+    columnsRound ^= columnsFilled;
+    columnsFilled ^= 1;
+  }
+
   int thread;   ///< of the block
   bool isFirst; ///< of its warp
   Mbarriers barriers;
   int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
   int turn = 0;                      ///< whose it is to ask, where one warp does
+  int columnsTaken = 0, columnsFilled = 0, columnsRound = 1;
   Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
 };
 

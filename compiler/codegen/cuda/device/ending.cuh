@@ -23,80 +23,58 @@ template <class L, class Columns> struct InPlace {
         return readColumns<n>(columns, 0, layer.N);
     return readColumns<n>(columns, column, n);
   }
-  /// Of neighbours from `column` on, a multiple of as many as they are, or of the last where there are no such.
-  __device__ __forceinline__ auto from(const Layer &layer, int column) const {
-    constexpr int n = Runs<L>::most;
-    return readColumns<n>(columns, column < layer.N - n ? column : layer.N - n, n);
+  /// Of n neighbours from `column` on, a multiple of n, or of others where there are no such.
+  template <int n> __device__ __forceinline__ auto from(const Layer &layer, int column) const {
+    int end = layer.N - n;
+    end = end < 0 ? 0 : end;
+    return readColumns<n>(columns, column < end ? column : end, layer.N);
   }
-  __device__ __forceinline__ auto one(const Layer &, int column) const { return readColumns<1>(columns, column, 1); }
+  __device__ __forceinline__ void leave() const {}
 };
 
-/// The same, one float, of all columns that a warpgroup has in a pass: copied to its part of shared memory, from byte
-/// L::exchange on.
-template <class L, class One> class Copied {
-public:
-  static constexpr int most = L::Tile::warpPanels * 32;
+/// The same, one float, that a ring brings.
+template <class L, class Ring, class One> struct Brought {
+  Ring &ring;
+  int first; ///< column of the block in this pass
 
-  __device__ __forceinline__ Copied(const Layer &layer, int pass)
-      : first(firstTileOf(layer.tiles, L::Tile::ownPanel(pass)) * 8) {}
-  /// copy(place, i, column) asks for the copy of a column, which comes while the warpgroup multiplies.
-  template <class Copy> __device__ __forceinline__ void ask(const Layer &layer, Copy copy) const {
-    meet(); // nobody reads those of the pass before any more
-#pragma unroll
-    for (int i = int(threadIdx.x) % 128; i < most; i += 128)
-      copy(place(), i, first + i < layer.N ? first + i : layer.N - 1);
-    __pipeline_commit();
-  }
-  __device__ __forceinline__ void wait() const {
-    __pipeline_wait_prior(0);
-    meet(); // all threads' copies are there
-  }
-  /// As of InPlace.
-  __device__ __forceinline__ auto from(const Layer &, int column) const {
-    int last = most - Runs<L>::most, mine = column - first;
-    return read<Runs<L>::most>(mine < last ? mine : last);
-  }
-  __device__ __forceinline__ auto one(const Layer &, int column) const { return read<1>(column - first); }
-
-private:
-  int first; ///< column of the warpgroup in this pass
-
-  __device__ __forceinline__ static void meet() { barrierSync(6 + int(threadIdx.x) / 128, 128); }
-  __device__ __forceinline__ static Shared<float> place() {
-    return shared<float>(L::exchange + int(threadIdx.x) / 128 * most * 4, most);
-  }
-  template <int n> __device__ __forceinline__ static auto read(int at) {
+  template <int n> __device__ __forceinline__ auto from(const Layer &, int column) const {
     struct {
       One of[n];
       __device__ __forceinline__ const One &operator[](int i) const { return of[i]; }
     } all;
-    if constexpr (n == 4) {
-      const float4 x = place().load4(at);
-      all.of[0] = {x.x}, all.of[1] = {x.y}, all.of[2] = {x.z}, all.of[3] = {x.w};
-    } else if constexpr (n == 2) {
-      const float2 x = place().load2(at);
-      all.of[0] = {x.x}, all.of[1] = {x.y};
+    constexpr int last = L::Tile::passColumns - n;
+    int mine = column - first, at = mine < last ? mine : last;
+    const Shared<float> columns = shared<float>(ring.columnsAt(), L::Tile::passColumns);
+    if constexpr (n % 4 == 0) {
+#pragma unroll
+      for (int i = 0; i < n; i += 4) {
+        const float4 x = columns.load4(at + i);
+        all.of[i] = {x.x}, all.of[i + 1] = {x.y}, all.of[i + 2] = {x.z}, all.of[i + 3] = {x.w};
+      }
     } else {
-      float x = place()[at];
-      all.of[0] = {x};
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+        all.of[i] = {columns[at + i]};
     }
     return all;
   }
+  __device__ __forceinline__ void leave() const { ring.leaveColumns(); }
 };
 
-/// What a lane has read of its two runs of a panel, or of the one that it has of slices, each of whose columns is read by itself; or
-/// what will read it.
-template <class L, class Source, class Read> struct ReadAhead {
+/// What a lane has read ahead: of its two runs of a panel; of the one that it has of slices, each of whose columns is read by itself;
+/// of the eight neighbours that it has of a warpgroup's whole panel. Or what will read it.
+template <class L, class Source, class Read> struct ReadRuns {
   static constexpr bool isThere = true;
   Source source;
   Read runs[2];
   __device__ __forceinline__ Read of(int number, int, int) const { return number == 0 ? runs[0] : runs[1]; }
 };
-template <class L, class Source, class Read> struct ReadRunAhead {
+template <class L, class Source, class Read> struct ReadAhead {
   static constexpr bool isThere = true;
   Source source;
   Read run;
   __device__ __forceinline__ Read of(int, int, int) const { return run; }
+  __device__ __forceinline__ Read whole(int) const { return run; }
 };
 template <class L, class Source> struct ReadLater {
   static constexpr bool isThere = false;
@@ -105,64 +83,61 @@ template <class L, class Source> struct ReadLater {
     constexpr int n = Runs<L>::most;
     return readColumns<n>(source.columns, column, L::Tile::slices > 1 ? count : n);
   }
+  __device__ __forceinline__ auto whole(int column) const { return readColumns<8>(source.columns, column, 8); }
 };
-template <class L, class Source> struct CopiedAhead {
+/// What a ring brings is near, and read where it is needed.
+template <class L, class Source> struct ReadBrought {
+  static constexpr bool isThere = false;
+  const Layer &layer;
   Source source;
+  __device__ __forceinline__ auto whole(int column) const { return source.template from<8>(layer, column); }
 };
 
 template <class L, class Source>
-__device__ __forceinline__ auto readPanel(const Layer &layer, int panel, const Source &source) {
-  return ReadAhead<L, Source, decltype(source.run(layer, panel, 0))>{
+__device__ __forceinline__ auto readRuns(const Layer &layer, int panel, const Source &source) {
+  return ReadRuns<L, Source, decltype(source.run(layer, panel, 0))>{
       source, {source.run(layer, panel, 0), source.run(layer, panel, 1)}};
 }
-
-/// What storeSums() needs of columns(column) in a pass, before the products: `copied` floats are at the addresses that
-/// touch(column, f) tells f, and are copied if a warpgroup multiplies. Else it is read, of a warpgroup's panels the first, if
-/// registers have room for it; or touch() asks for it, for one of each eight columns.
-template <class L, int copied = 0, class Columns, class Touch>
-__device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns, [[maybe_unused]] Touch touch) {
-  using Tile = typename L::Tile;
-  using One = decltype(columns(0));
-  constexpr bool few = sizeof(One) <= 8;
-  using Source = InPlace<L, Columns>;
-  int panel = Tile::ownPanel(pass), last = panelsOf(layer.tiles) - 1, lane = threadIdx.x % 32;
-  if constexpr (copied == 1 && L::copies) {
-    const Copied<L, One> source(layer, pass);
-    source.ask(layer, [&](const Shared<float> &to, int i, int column) {
-      touch(column, [&](auto element) { __pipeline_memcpy_async(&to[i], element, 4); });
-    });
-    return CopiedAhead<L, Copied<L, One>>{source};
-  } else {
-    if constexpr (Tile::warpPanels > 1 || !few) {
-      int mine = panel + (lane / 4 < Tile::warpPanels ? lane / 4 : 0) * Tile::panelStep,
-          column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
-      touch(column < layer.N ? column : layer.N - 1, [](auto element) { prefetch(element); });
-    }
-    if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
-      const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
-      const auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
-      return ReadRunAhead<L, Source, decltype(read)>{{columns}, read};
-    } else if constexpr (few && Tile::slices == 1 && (Tile::wide || (Tile::warpPanels == 1 && Tile::rowTiles <= 2))) {
-      return readPanel<L>(layer, panel, Source{columns});
-    } else {
-      return ReadLater<L, Source>{{columns}};
-    }
-  }
+template <class L, class Source>
+__device__ __forceinline__ auto readWhole(const Layer &layer, int panel, const Source &source) {
+  auto read = source.template from<8>(layer, panel * 32 + int(threadIdx.x) % 4 * 8);
+  return ReadAhead<L, Source, decltype(read)>{source, read};
 }
 
-/// Once the sums are there: of what was copied the first panel.
-template <class L, class Ahead> __device__ __forceinline__ const Ahead &arrived(const Layer &, int, const Ahead &ahead) { return ahead; }
-template <class L, class Source>
-__device__ __forceinline__ auto arrived(const Layer &layer, int panel, const CopiedAhead<L, Source> &ahead) {
-  ahead.source.wait();
-  int column = panel * 32 + int(threadIdx.x) % 4 * 8; // of a whole one: others are read column by column
-  return ReadAhead<L, Source, decltype(ahead.source.from(layer, 0))>{
-      ahead.source, {ahead.source.from(layer, column), ahead.source.from(layer, column + 4)}};
+/// What storeSums() needs of columns(column) in a pass, before the products: read, of a warpgroup's panels the first, if registers have
+/// room for it; else touch(column) asks for it, for one of each eight columns.
+template <class L, class Columns, class Touch>
+__device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns, [[maybe_unused]] Touch touch) {
+  using Tile = typename L::Tile;
+  using Source = InPlace<L, Columns>;
+  constexpr bool few = sizeof(columns(0)) <= 8;
+  int panel = Tile::ownPanel(pass), last = panelsOf(layer.tiles) - 1, lane = threadIdx.x % 32;
+  if constexpr (Tile::warpPanels > 1 || !few) {
+    int mine = panel + (lane / 4 < Tile::warpPanels ? lane / 4 : 0) * Tile::panelStep,
+        column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
+    touch(column < layer.N ? column : layer.N - 1);
+  }
+  if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
+    const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
+    auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
+    return ReadAhead<L, Source, decltype(read)>{{columns}, read};
+  } else if constexpr (few && Tile::wide) {
+    return readWhole<L>(layer, panel, Source{columns});
+  } else if constexpr (few && Tile::slices == 1 && Tile::warpPanels == 1 && Tile::rowTiles <= 2) {
+    return readRuns<L>(layer, panel, Source{columns});
+  } else {
+    return ReadLater<L, Source>{{columns}};
+  }
+}
+/// The same of what the ring brings with a pass, as One, which has one float.
+template <class L, class One, class Ring>
+__device__ __forceinline__ auto broughtBy(Ring &ring, const Layer &layer, int pass) {
+  return ReadBrought<L, Brought<L, Ring, One>>{layer, {ring, firstTileOf(layer.tiles, L::Tile::firstPanel(pass)) * 8}};
 }
 
 /// The sums of a run's neighbours in `halves` rows that are eight apart.
-template <int halves, int n, class Shared, class Store>
-__device__ __forceinline__ void storeWhole(const float (&sums)[halves][4], int row, int column, const Shared &shared, Store store) {
+template <int n, int halves, int most, class Shared, class Store>
+__device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], int row, int column, const Shared &shared, Store store) {
 #pragma unroll
   for (int half = 0; half < halves; ++half) {
     Neighbours<n> mine;
@@ -179,7 +154,7 @@ __device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const 
                                           const Source &source, Store store) {
 #pragma unroll 1
   for (int j = 0; j < run.count; ++j) {
-    const auto own = source.one(layer, run.column + j);
+    const auto own = source.template from<1>(layer, run.column + j);
 #pragma unroll
     for (int half = 0; half < halves; ++half) {
       float sum = sums[half][0];
@@ -231,7 +206,7 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
   for (int i = 0; i < panels && panel < panelsOf(layer.tiles); ++i, panel += Tile::panelStep) {
     const auto mine = next;
     if constexpr (Ahead::isThere && panels > 1) {
-      const auto read = readPanel<L>(layer, panel + Tile::panelStep, ahead.source);
+      const auto read = readRuns<L>(layer, panel + Tile::panelStep, ahead.source);
       next.runs[0] = read.runs[0], next.runs[1] = read.runs[1];
     }
     // Of a whole run, rows that come first in the queue have no branch between them.
@@ -240,7 +215,7 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
       const auto &front = reinterpret_cast<const float(&)[atOnce][4]>(queue[0]);
       if (run.count >= n) {
         const auto shared = mine.of(number, run.column, run.count);
-        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeWhole<atOnce, n>(front, row + part * atOnce * 8, run.column, shared, store); });
+        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeWhole<n>(front, row + part * atOnce * 8, run.column, shared, store); });
       } else {
         forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeSome<atOnce>(front, layer, row + part * atOnce * 8, run, ahead.source, store); });
       }
@@ -275,11 +250,14 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
 #pragma unroll
     for (int i = 0; i < atOnce; ++i, column += 32) {
       if (n == 4 && from + i < whole) {
-        const auto mine = next;
+        const auto mine = next.whole(column);
         if constexpr (Ahead::isThere && most > 1)
-          next.runs[0] = ahead.source.from(layer, column + 32), next.runs[1] = ahead.source.from(layer, column + 36);
-        storeWhole<2, 4>(queue[i][0], row, column, mine.of(0, column, 4), store);
-        storeWhole<2, 4>(queue[i][1], row, column + 4, mine.of(1, column + 4, 4), store);
+          next.run = ahead.source.template from<8>(layer, column + 32);
+        float sums[2][8]; // both runs are neighbours
+#pragma unroll
+        for (int e = 0; e < 16; ++e)
+          sums[e / 8][e % 8] = queue[i][e / 4 % 2][e / 8][e % 4];
+        storeWhole<8>(sums, row, column, mine, store);
         continue;
       }
       constexpr unsigned folded = rests | rests >> atOnce; // of all rounds
@@ -288,7 +266,7 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
         for (int number = 0; number < 2; ++number) {
           const Runs<L> run(layer, panel + from + i, number);
           if (run.count >= n)
-            storeWhole<2, n>(queue[i][0], row, run.column, ahead.source.from(layer, run.column), store);
+            storeWhole<n>(queue[i][0], row, run.column, ahead.source.template from<n>(layer, run.column), store);
           else
             storeSome<2>(queue[i][0], layer, row, run, ahead.source, store);
 #pragma unroll
@@ -309,17 +287,17 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
 
 /// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
 /// are those of the last once more. One piece of code is for all layers and panels, or of warpgroups as storePanels() says.
-template <class L, int together = 1, unsigned rests = 0, class Asked, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Asked &asked, Store store) {
+template <class L, int together = 1, unsigned rests = 0, class Ahead, class Store>
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Ahead &ahead, Store store) {
   using Tile = typename L::Tile;
   int row = Tile::firstRow() + int(threadIdx.x) % 32 / 4, panel = Tile::ownPanel(pass);
-  const auto ahead = arrived<L>(layer, panel, asked);
   if constexpr (Tile::slices > 1)
     storeSlices<L>(sums, layer, panel, row, ahead, store);
   else if constexpr (Tile::wide)
     storePanels<L, together, rests>(sums, layer, panel, row, ahead, store);
   else
     storeFragments<L>(sums, layer, panel, row, ahead, store);
+  ahead.source.leave();
 }
 
 } // namespace tutti

@@ -26,7 +26,15 @@ struct Layer {
   Global<const float> input = {uint64_t(0), 0}; ///< the rows of an input, of the tile
   Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
   bool whole = false;                           ///< in shared memory are all rows of the tile, also past the last
+  bool brings = false;                          ///< `own` comes through the ring, too
+  Global<const float> own = {uint64_t(0), 0};   ///< what a column has for all rows: [N], a bias
 
+  /// The same, whose ring brings a float of each column.
+  __device__ __forceinline__ Layer with(Global<const float> own) const {
+    Layer layer = *this;
+    layer.brings = true, layer.own = own;
+    return layer;
+  }
   template <class Tile> __device__ __forceinline__ int passes() const {
     return int(unsigned(panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / unsigned(Tile::passPanels * Tile::blocks));
   }
@@ -47,13 +55,12 @@ __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
 /// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet,
-/// or what warpgroups make of the weights lies, or of 16 bits what they copy for their columns.
+/// or what warpgroups make of the weights lies.
 template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, class Wide_ = void> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
   using Wide = Wide_; ///< products of a warpgroup, where the tile is of such (warpgroup.cuh)
   static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
-  static constexpr bool copies = Tile::wide && !Math::chunked; ///< what a pass' columns have in common (Copied of ending.cuh)
   /// Of a warp's tiles in a panel: which numbers of them there may be, and the most.
   static constexpr int ownWidths = Tile::panelWarps == 1   ? widths
                                    : Tile::panelWarps == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)

@@ -9,6 +9,7 @@
 //     return ring.produce();
 //   ring.fill();
 //   for each stage { int stage = ring.take(); ...; ring.leave(); }
+//   of a pass that brings Layer::own, behind its products: ... ring.columnsAt() ...; ring.leaveColumns();
 #pragma once
 
 #include "tutti/async.cuh"
@@ -87,6 +88,9 @@ template <class Math, class Tile, class Members, class LayerOf> class Course {
 public:
   int from = 0; ///< the stage's first k
   Stages<Math, Tile> stages;
+  bool brings = false; ///< the pass' first stage brings Layer::own, from column `column` of N on
+  Global<const float> own = {uint64_t(0), 0};
+  int column = 0, N = 0;
 
   __device__ __forceinline__ Course(const Members &members, int layers, const LayerOf &layerOf)
       : layerOf(layerOf), members(members), layers(layers), member(members.first) {}
@@ -105,6 +109,10 @@ public:
     K = of.K;
     passes = of.passes<Tile>();
     stages = Stages<Math, Tile>(of, pass);
+    if constexpr (Tile::wide) {
+      brings = of.brings, own = of.own, N = of.N;
+      column = firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8;
+    }
   }
   __device__ __forceinline__ void next() {
     from += Tile::stageK;
@@ -145,6 +153,7 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
 /// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf> class AsyncRing {
 public:
+  static constexpr bool bringsColumns = false;
   __device__ __forceinline__ AsyncRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
       : rows(rows), ahead(members, layers, layerOf) {}
   __device__ __forceinline__ static bool isProducer() { return false; }

@@ -46,6 +46,7 @@ struct Tile {
   /// The same rows and stages, of which a warp multiplies one panel by itself.
   using ByPanel = Tile<rowTiles, warpRows, warpColumns, slices, blocks, 1, pairs, passTiles_, panelWarps>;
   static constexpr int passPanels = warpColumns * warpPanels; ///< of a block at a time
+  static constexpr int passColumns = passPanels * 32;
   static constexpr int panelStep = wide ? 1 : warpColumns; ///< from one of a warp's panels to the next
   static_assert(bandTiles / 4 % passPanels == 0, "a pass is of one band");
   /// Bytes that the panels may take of a stage of the ring; rows lie behind them.

@@ -81,11 +81,18 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
   for (int i = 0; i < n; ++i)
     made[i] = make(i);
   if (aligned && n > 1 && sums.count == n) {
-    if constexpr (IsSame<T, float>::value && n == 4) {
-      view.store4(at, make_float4(made[0], made[1], made[2], made[3]));
+    if constexpr (IsSame<T, float>::value && n % 4 == 0) {
+#pragma unroll
+      for (int i = 0; i < n; i += 4)
+        view.store4(at + i, make_float4(made[i], made[i + 1], made[i + 2], made[i + 3]));
       return;
     } else if constexpr (IsSame<T, float>::value && n == 2) {
       view.store2(at, make_float2(made[0], made[1]));
+      return;
+    } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 8) {
+      const T type = {};
+      view.template store<uint4>(at, make_uint4(pairOf(type, made[0], made[1]), pairOf(type, made[2], made[3]),
+                                                pairOf(type, made[4], made[5]), pairOf(type, made[6], made[7])));
       return;
     } else if constexpr (sizeof(T) == 2 && IsSame<Made, float>::value && n == 4) {
       const T type = {};
