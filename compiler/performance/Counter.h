@@ -36,7 +36,7 @@ struct Reading {
 class Counter {
 public:
   Counter(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes)
-      : kernel(kernel), geometry(geometry), sizes(sizes), steps(stepsAt(kernel, geometry.inPlace)) {}
+      : kernel(kernel), geometry(geometry), sizes(sizes), steps(Steps::of(kernel)) {}
 
   KernelWork count();
 

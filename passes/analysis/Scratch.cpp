@@ -62,19 +62,17 @@ public:
     }
   }
 
-  /// The lowest offset of a row's bytes that are free for so long, or will be when `overwritten` has been read for the
-  /// last time.
-  int64_t take(Value value, const Life &life, int64_t rowBytes, Value overwritten) {
+  /// The lowest offset of a row's bytes that are free for so long.
+  int64_t take(const Life &life, int64_t rowBytes) {
     int64_t offset = 0, bytes = alignedBytes(rowBytes);
     for (const Run &run : runs) {
       bool alike = run.from == offset && run.rowBytes == rowBytes;
       bool apart = !run.life.overlaps(life) && (alike || !phasesOf(run.life).overlaps(phasesOf(life)));
-      apart |= overwritten && run.value == overwritten && alike && run.life.last == life.first;
       if (!apart && offset < run.to && run.from < offset + bytes)
         offset = run.to;
     }
     auto above = llvm::upper_bound(runs, offset, [](int64_t at, const Run &run) { return at < run.from; });
-    runs.insert(above, {value, life, offset, offset + bytes, rowBytes});
+    runs.insert(above, {life, offset, offset + bytes, rowBytes});
     mostBytes = std::max(mostBytes, offset + bytes);
     return offset;
   }
@@ -83,7 +81,6 @@ public:
 
 private:
   struct Run {
-    Value value;
     Life life;
     int64_t from, to, rowBytes;
   };
@@ -127,15 +124,10 @@ std::optional<NumericsProduct> narrowOf(Value value) {
 
 } // namespace
 
-/// A chain goes to and fro between two runs of memory, or in place takes one.
-void layOutScratch(Steps &steps, const TargetTraits &target, bool inPlace) {
+/// A chain goes to and fro between two runs of memory.
+void layOutScratch(Steps &steps, const TargetTraits &target) {
   const Lives lives(steps);
   Memory memory(steps);
-  llvm::DenseMap<Value, Value> overwritten;
-  for (Step &step : steps.steps)
-    if (inPlace && step.contraction && narrowOf(step.contraction.getLhs()))
-      for (Value stored : step.stores)
-        overwritten[stored] = step.contraction.getLhs();
   for (auto &[value, place] : steps.places) {
     if (place.kind != Place::scratch)
       continue;
@@ -151,8 +143,7 @@ void layOutScratch(Steps &steps, const TargetTraits &target, bool inPlace) {
     place.stride =
         place.narrow ? llvm::alignTo(columns.getFixed(), 16) + 8 : strideOf(value, columns.getFixed(), target);
     place.offset =
-        memory.take(value, lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())),
-                    overwritten.lookup(value));
+        memory.take(lives.of(value), place.stride * (place.narrow ? 2 : storageBytes(type.getElementType())));
   }
   steps.scratchPerRow = memory.most();
 }

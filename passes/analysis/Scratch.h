@@ -14,9 +14,8 @@ struct TargetTraits;
 constexpr int64_t mostPacked = 8;
 
 /// Gives the values that steps keep in scratch memory their places there, from the order of the steps alone, and the
-/// steps `scratchPerRow`. Values may have one place if they never live at once. `inPlace`: also 16-bit rows and what a
-/// contraction makes of them, as whoever makes it has all sums of a row before it stores the first.
-void layOutScratch(Steps &steps, const TargetTraits &target, bool inPlace = false);
+/// steps `scratchPerRow`. Values may have one place if they never live at once.
+void layOutScratch(Steps &steps, const TargetTraits &target);
 
 /// Working memory of a head: an order statistic sorts the members of 16 elements, a vote counts for every column.
 int64_t headScratchBytes(HeadOp head, int64_t members);

@@ -3,7 +3,6 @@
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Products.h"
-#include "passes/analysis/Scratch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
@@ -11,13 +10,6 @@
 using namespace mlir;
 
 namespace tutti {
-
-Steps stepsAt(plan::KernelOp kernel, bool inPlace) {
-  Steps steps = Steps::of(kernel);
-  if (inPlace)
-    layOutScratch(steps, TargetTraits::of(kernel), inPlace);
-  return steps;
-}
 
 Contraction::Contraction(ContractOp op)
     : op(op), K(typeOf(op.getLhs()).getShape().back()), N(op.getType().getShape().back()),

@@ -9,9 +9,6 @@
 
 namespace tutti {
 
-/// A kernel's steps, whose places in scratch memory are those of the geometry.
-Steps stepsAt(plan::KernelOp kernel, bool inPlace);
-
 /// A contraction of rows with a weight, and what multiplies.
 struct Contraction {
   explicit Contraction(ContractOp op);

@@ -221,9 +221,8 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
 }
 
 /// On tensor cores, without clusters: all grids of warps whose tiles fit.
-std::vector<CudaGeometry> tensorGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch,
+std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architecture &architecture, bool sharesLaunch,
                                            std::optional<int> stagePairs = std::nullopt) {
-  const Steps steps = Steps::of(kernel), inPlace = stepsAt(kernel, /*inPlace=*/true);
   bool pairs = onlyPairs(steps);
   // Steps between layers, or more layers than these, need registers that a second panel has, even one that no layer is
   // wide enough for.
@@ -244,16 +243,7 @@ std::vector<CudaGeometry> tensorGeometries(plan::KernelOp kernel, const Architec
       grid.panels = 1;
     if (!sharesLaunch && grid.panels == 1 && !grid.wide)
       grid = grid.narrowedTo(most);
-    // Warpgroups have all sums of a row at once where a layer is one pass: what is made of them may lie where it lay.
-    bool overwrites =
-        grid.wide && pairs && most <= grid.columns * grid.panels && inPlace.scratchPerRow < steps.scratchPerRow;
-    auto g = tensorGeometry(steps, grid, architecture, stagePairs);
-    if (auto other = overwrites ? tensorGeometry(inPlace, grid, architecture, stagePairs) : std::nullopt;
-        other && (!g || other->residentBlocks == g->residentBlocks)) { // a longer ring, but no less registers
-      g = other;
-      g->inPlace = true;
-    }
-    if (g)
+    if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
       fitting.push_back(*g);
   }
   for (WarpGrid grid : narrowGrids)
@@ -270,7 +260,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return plainGeometries(steps, architecture);
   int64_t mostRows = mostRowsOf(kernel);
-  std::vector<CudaGeometry> fitting = tensorGeometries(kernel, architecture, sharesLaunch);
+  std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
   // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
   fitting.erase(llvm::remove_if(fitting,
                                 [&](const CudaGeometry &g) {
@@ -320,7 +310,7 @@ std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Archit
   Steps steps = Steps::of(kernel);
   if (!usesTensorCores(steps) || architecture.capability < 80)
     return std::nullopt;
-  for (const CudaGeometry &g : tensorGeometries(kernel, architecture, /*sharesLaunch=*/true, other.pairs))
+  for (const CudaGeometry &g : tensorGeometries(steps, architecture, /*sharesLaunch=*/true, other.pairs))
     if (g.hasWarpsOf(other))
       return g;
   return std::nullopt;

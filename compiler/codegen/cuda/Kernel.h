@@ -36,7 +36,6 @@ struct CudaGeometry {
   bool persistent = false;
   bool wordsApart = false;     ///< a lane reads a weight's floats one by one, which takes fewer registers
   bool keepsAddresses = false; ///< threads have registers for those of a member; else they are looked up each pass
-  bool inPlace = false;        ///< layers store over the rows that they have read (stepsAt)
   int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
   int64_t exchangeOffset = 0;  ///< where slices meet, or warpgroups have low parts of weights

@@ -184,10 +184,10 @@ static bool leavesOtherRows(KernelText &k, ArrayRef<Ending> endings) {
   });
 }
 
-/// Whether what a layer stores in shared memory lies where a layer, the last of the member before or the same, reads.
-static bool overwrites(KernelText &k, Contraction reader, const Ending &ending) {
-  auto read = ScratchRange::of(reader.op.getLhs(), k.steps);
-  return llvm::any_of(ending.targets, [&](const Ending::Target &target) {
+/// Whether what a member's first layer stores in shared memory lies where its last one reads.
+static bool overwritesLast(KernelText &k, Contraction last, const Ending &first) {
+  auto read = ScratchRange::of(last.op.getLhs(), k.steps);
+  return llvm::any_of(first.targets, [&](const Ending::Target &target) {
     return ScratchRange::of(target.value, k.steps).overlaps(read);
   });
 }
@@ -203,23 +203,13 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
     apart &= leavesOtherRows(k, endings.slice(i, 1));
   if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart))
     return "taskSync();\n";
-  if (!overwrites(k, layers.back(), endings.front()))
+  if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
   if (readsOthersRows(k, layers.back(), endings))
     return "taskSync();\n";
   if (byRows && k.geometry.threads == 32 * k.geometry.warpRows)
     return ""; // a warp's lanes have met since, when they left the last stage
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
-}
-
-/// Before a layer stores over its own rows, what it waits for: those who have read them.
-static std::string meetingInPlace(KernelText &k, Contraction layer, const Ending &ending, ArrayRef<Ending> endings) {
-  if (!k.geometry.inPlace || !overwrites(k, layer, ending))
-    return "";
-  if (readsOthersRows(k, layer, endings))
-    return "taskSync();\n";
-  // Else the lanes of a warp have met when they left the last stage.
-  return k.geometry.threads == 32 * k.geometry.warpRows ? "" : "rowsSync<BlockTile>();\n";
 }
 
 /// What stores the sums of these layers (device/ending.cuh): of warpgroups, how many panels follow each other without a
@@ -271,7 +261,7 @@ static bool givesAll(const Ending &ending) {
   return ending.handsOver() || StringRef(ending.stores).contains("giveAll");
 }
 
-/// How the blocks of a cluster, or the warps that have read the same rows, meet before a layer.
+/// How the blocks of a cluster meet before a layer.
 struct Meeting {
   std::string before, begin, late, behind; ///< text before the layer, before its products, and behind them
 };
@@ -381,8 +371,6 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
       meetings[i] = meetingBefore(i, endings, others[i]);
   else if (!all.empty() && meets)
     all += "  taskSync();\n";
-  for (size_t i = 0; i < layers.size(); ++i)
-    meetings[i].behind += meetingInPlace(k, layers[i], endings[i], endings);
   auto textsOf = [&](std::string Meeting::*text) {
     return llvm::map_to_vector(meetings, [&](const Meeting &meeting) { return meeting.*text; });
   };

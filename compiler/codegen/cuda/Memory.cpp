@@ -11,7 +11,7 @@ using llvm::formatv;
 namespace tutti {
 
 KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, CudaGeometry geometry, bool isPart)
-    : kernel(kernel), symbols(symbols), geometry(geometry), steps(stepsAt(kernel, geometry.inPlace)) {
+    : kernel(kernel), symbols(symbols), geometry(geometry), steps(Steps::of(kernel)) {
   if (isPart && kernel.getLifted()) // another one's table says one member, however many its rows are made of
     told[kernel.membersSize().str()] = "p.members";
   if (isPart && steps.form.rows.size() == 1 && steps.form.rows[0].getSymbols().size() == 1 &&
