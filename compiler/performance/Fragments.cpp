@@ -20,8 +20,9 @@ namespace tutti {
 /// it is finite; a stage: it is waited for, and left; a run of neighbouring columns: its bounds, and what is read of
 /// it.
 constexpr double perPass = 120, perSum = 2, perPassOfThree = 160, perSumOfThree = 3.5, perStage = 28, perRun = 20;
-/// A warpgroup's panel where what is read lies in shared memory (Copied and storePanels() of device/ending.cuh).
-constexpr double perCopiedPanel = 15;
+/// A warpgroup's panel, whose columns need no bounds (storePanels() of device/ending.cuh): where what a column shares
+/// came by the ring, and where it is read from global memory.
+constexpr double perBroughtPanel = 6, perReadPanel = 20;
 /// To ask for a stage: by the one warp that does, by each that copies rows, by each of a cluster, which asks for some
 /// of it. Where there is no producer each warp looks up what the next stage and the next pass are.
 constexpr double perAsking = 60, perCopying = 30, perAskingOfCluster = 120, perNextStage = 38, perNextPass = 48;
@@ -327,13 +328,11 @@ void Counter::countFragmentsEnd(const Step &of, const Share &own) {
   const CudaGeometry &g = geometry;
   double each = own.busiest.tiles * double(g.rowTiles) * 4 / double(g.slices);
   countEnd(of, warpRows() * own.all.tiles * double(g.rowTiles) * 4 * 32, each, /*fragments=*/true);
-  // Of many panels a whole one is made at a time.
-  bool copies = g.wide && step->product != NumericsProduct::tf32x3;
-  double runs = g.slices > 1 || g.warpPanels >= 4 ? 1 : 2, ofPanel = copies ? perCopiedPanel : runs * perRun;
+  double ofPanel = g.columnPlaces > 0 ? perBroughtPanel : g.wide ? perReadPanel : g.slices > 1 ? perRun : 2 * perRun;
   add(warpRows() * double(g.slices) * own.all.panels * 32, Reading::plain(ofPanel));
   step->chain.fp32 += own.busiest.panels * ofPanel;
   if (readsColumnsLater())
-    step->chain.l2 += own.busiest.panels * runs;
+    step->chain.l2 += own.busiest.panels * (g.wide || g.slices > 1 ? 1 : 2);
 }
 
 } // namespace tutti

@@ -122,7 +122,7 @@ struct Params {
                              : "") +
          "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
          (w.ring == "Bulk" ? number(w.left == "ofInput" && w.slices == 1 ? std::gcd(s.K, 4) : 0) + ", " +
-                                 number(producerWarps(w)) + ", "
+                                 number(producerWarps(w)) + ", 0, "
                            : number(std::gcd(s.K, 4)) + ", ") +
          R"(OneMember, decltype(layerOf)> ring(OneMember(), 1, rows, layerOf);
   if (ring.isProducer())

@@ -18,7 +18,10 @@ namespace {
 constexpr int64_t flagBytes = 16; ///< of the heads
 constexpr int64_t blockThreads = 256;
 constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
-static_assert((2 * mostStages + 2) * 8 <= CudaGeometry::barrierBytes);
+/// Of floats that come with a pass' columns. While one is read another is filled; with few the producer waits for
+/// endings.
+constexpr int64_t leastColumnPlaces = 2, mostColumnPlaces = 4;
+static_assert((2 * mostStages + mostColumnPlaces) * 8 <= CudaGeometry::barrierBytes);
 
 /// What `g` has of shared memory beside a ring: rows of activations, copied rows if there are any and room for them,
 /// the flag.
@@ -179,6 +182,14 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
                                            : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1));
   bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
   g.producerWarps = !g.bulkCopies || g.cluster > 1 ? 0 : fits ? 1 : gives ? 4 : 0;
+  // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
+  int64_t bytes = g.warpColumns * g.warpPanels * rt::panelColumns * 4,
+          left = architecture.sharedPerBlock - g.sharedBytes;
+  g.columnPlaces = g.wide && g.producerWarps ? std::min(mostColumnPlaces, left / bytes) : 0;
+  if (g.columnPlaces < leastColumnPlaces)
+    g.columnPlaces = 0;
+  g.ringOffset += g.columnPlaces * bytes;
+  g.sharedBytes += g.columnPlaces * bytes;
 }
 
 /// `pairs` of a stage, or what is best.
@@ -204,11 +215,10 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
     g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
     pairs = 1;
   }
-  if (g.wide) // floats of two passes' columns (device/bulk_ring.cuh)
-    g.ringOffset += 2 * g.warpColumns * g.warpPanels * rt::panelColumns * 4;
+  CudaGeometry longer = g;
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
-  if (CudaGeometry longer = g; !pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {
+  if (!pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {
     addRing(longer, steps, 2, architecture);
     if (longer.stages >= 3 && longer.residentBlocks == g.residentBlocks)
       g = longer;

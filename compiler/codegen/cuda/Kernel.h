@@ -29,6 +29,7 @@ struct CudaGeometry {
   bool wide = false; ///< four rows of warps are a warpgroup and multiply together (device/warpgroup.cuh)
   /// The ring in shared memory: of a stage rows, if any come, lie behind the weights.
   int64_t stages = 0, stageBytes = 0, stageRowBytes = 0, ringOffset = 0;
+  int columnPlaces = 0;    ///< before its barriers, to each of which come floats of a pass' columns; 0: it brings none
   bool bulkCopies = false; ///< and mbarriers, instead of cp.async
   int producerWarps = 0;   ///< beside `threads`: one that fills the ring, or a warpgroup that also gives registers away
   /// Blocks may go on from one member to the next, whose weights the producer brings by then: each takes every so many
@@ -44,8 +45,6 @@ struct CudaGeometry {
   static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;
   int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
 
-  /// Floats of a pass' columns come through the ring, to places before its barriers (device/bulk_ring.cuh).
-  bool bringsColumns() const { return wide && producerWarps > 0; }
   int64_t blockThreads() const { return threads + producerWarps * 32; }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }

@@ -91,7 +91,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
                  g.persistent ? "(int m, int n)" : "(int, int n)",
                  (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers),
                  g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? formatv("{0}, {1}", streams ? rowUnit : 0, g.producerWarps).str()
+                 g.bulkCopies ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.producerWarps, g.columnPlaces).str()
                               : std::to_string(rowUnit),
                  g.persistent ? "Members" : "OneMember", g.persistent ? "members" : "OneMember()", layers.size(),
                  g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
@@ -309,7 +309,7 @@ static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
     for (const auto &[text, some] : texts) {
       std::string condition = conditionOf(some, layers);
       all += formatv("    {0}{{\n{1}{2}    }\n", condition.empty() ? "" : "if (" + condition + ") ",
-                     k.hasManyAddresses() || k.geometry.bringsColumns()
+                     k.hasManyAddresses() || k.geometry.columnPlaces > 0
                          ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
                          : "",
                      indented(indented(text)))
@@ -334,7 +334,7 @@ static std::vector<EndingGroup> groupsOf(KernelText &k, ArrayRef<Ending> endings
       ++end;
     ArrayRef<Ending> own = endings.slice(i, end - i);
     groups.push_back({i, end, endingText(i, own, k.geometry.rows, storing(k, own))});
-    groups.back().isBrought = k.geometry.bringsColumns() && !groups.back().text.vectors.empty();
+    groups.back().isBrought = k.geometry.columnPlaces > 0 && !groups.back().text.vectors.empty();
   }
   return groups;
 }

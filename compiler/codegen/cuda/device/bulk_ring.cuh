@@ -14,7 +14,7 @@ namespace tutti {
 /// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
 /// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts
 /// bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass' first stage also brings Layer::own, by cp.async, to
-/// one of two places before these barriers, of which each has a barrier more that counts the warps that have read it.
+/// one of some places before these barriers, of which each has a barrier more that counts the warps that have read it.
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away; of rows each of the four
@@ -22,28 +22,27 @@ namespace tutti {
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
 /// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
 /// stage is many copies, each for some.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, class Members,
-          class LayerOf>
+template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, int places,
+          class Members, class LayerOf>
 class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
-  static constexpr bool producer = producerWarps > 0, bringsColumns = producer && Tile::wide;
+  static constexpr bool producer = producerWarps > 0, bringsColumns = places > 0;
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
-      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth + (bringsColumns ? 2 : 0)), rows(rows),
+      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth + places), rows(rows),
         ahead(members, layers, layerOf) {
-    static_assert((2 * depth + 2) * 8 <= barrierBytes);
+    static_assert((2 * depth + places) * 8 <= barrierBytes && (places == 0 || producer));
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
         mbarrierInit(barriers[i], askers + (streams ? copiers : 0) + (bringsColumns ? 32 : 0));
         mbarrierInit(barriers[depth + i], Tile::threads / 32);
       }
-      if constexpr (bringsColumns) {
-        mbarrierInit(barriers[2 * depth], Tile::threads / 32);
-        mbarrierInit(barriers[2 * depth + 1], Tile::threads / 32);
-      }
+#pragma unroll 1
+      for (int i = 0; i < places; ++i)
+        mbarrierInit(barriers[2 * depth + i], Tile::threads / 32);
       mbarrierInitFence();
     }
     __syncthreads();
@@ -113,12 +112,12 @@ public:
     if (isFirst) {
       mbarrierArrive(barriers[2 * depth + columnsTaken]);
     }
-    columnsTaken ^= 1;
+    columnsTaken = columnsTaken + 1 == places ? 0 : columnsTaken + 1;
   }
 
 private:
   static constexpr bool streams = rowUnit > 0;
-  static constexpr int columnPlaces = offset - barrierBytes - 2 * Tile::passColumns * 4;
+  static constexpr int columnPlaces = offset - barrierBytes - places * Tile::passColumns * 4;
   static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32,
                        askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
@@ -195,8 +194,8 @@ private:
     for (int i = lane; i < Tile::passColumns; i += 32)
       __pipeline_memcpy_async(&to[i], &ahead.own[ahead.column + i < ahead.N ? ahead.column + i : ahead.N - 1], 4);
     copyAsyncArrive(barriers[filled]);
-    columnsRound ^= columnsFilled;
-    columnsFilled ^= 1;
+    columnsFilled = columnsFilled + 1 == places ? 0 : columnsFilled + 1;
+    columnsRound ^= columnsFilled == 0;
   }
 
   int thread;   ///< of the block
