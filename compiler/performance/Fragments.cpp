@@ -32,8 +32,8 @@ constexpr double perPartialFour = 7;
 constexpr double perWideGroup = 25;
 /// The same of its six of a chunk, with what the loop over stages does for one (device/wide.cuh).
 constexpr double perWideChunk = 56;
-/// Rows of an input to 16 bits: per four elements, or per one where K is no multiple of four.
-constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10;
+/// Rows of an input to 16 bits: per four elements, or per one where K is no multiple of four, and of long rows.
+constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10, perLongFour = 6, perLongOne = 5;
 
 /// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
 /// device/product.cuh as NVRTC 13 prints it for sm_90. Two 16-bit elements share one; weights of 16 bits are stored as
@@ -116,18 +116,18 @@ Counter::Share Counter::shareOf(Contraction c) {
 /// first.
 void Counter::countCopiedRows(Contraction c) {
   double elements = rows * double(c.K), unit = c.K % 4 == 0 ? 4 : 1;
-  double own = std::ceil(double(geometry.rows) * double(c.K) / unit / double(geometry.threads)),
-         rounds = std::ceil(own / double(c.copiesAtOnce(geometry)));
+  Contraction::Narrowing how = c.narrowing(geometry);
   // All of a block's members have the rows of one input in common.
   bool isShared = geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
   llvm::SaveAndRestore mine(step, isShared ? &once() : step);
   addToAll(1, Reading::plain(perNarrowing));
-  Reading one = Reading::plain(unit == 4 ? perNarrowedFour - 2 : perNarrowed - 2);
+  double ofOne = how.longRows ? (unit == 4 ? perLongFour : perLongOne) : unit == 4 ? perNarrowedFour : perNarrowed;
+  Reading one = Reading::plain(ofOne - 2);
   one.moves = 2;
   add(elements / unit, one);
-  step->chain.fp32 += own * one.inTurn();
+  step->chain.fp32 += double(how.own) * one.inTurn();
   countZeros(double(c.K));
-  step->chain.l2 += rounds;
+  step->chain.l2 += double(how.rounds);
   step->chain.barriers += 1;
   step->sharedBytes += elements * 2;
   step->l2Bytes += elements * 4;

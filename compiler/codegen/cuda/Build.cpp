@@ -110,6 +110,7 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
     if (llvm::Error error = add([](CudaGeometry &g) {
           g.persistent = false;
           g.producerWarps = 0;
+          g.columnPlaces = 0;
         }))
       return std::move(error);
   if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))

@@ -59,12 +59,19 @@ int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
   return isOfWarps(geometry) ? llvm::alignTo(K, 16) + 8 : llvm::alignTo(K, 4);
 }
 
-/// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 68 of a warpgroup's
-/// thread, 52 of others, so that two blocks still share a processor.
-int64_t Contraction::copiesAtOnce(const CudaGeometry &g) const {
-  int64_t unit = K % 4 == 0 ? 4 : 1, most = (g.wide ? 68 : 52) / unit;
-  int64_t own = llvm::divideCeil(g.rows * (K / unit), g.threads);
-  return llvm::divideCeil(own, llvm::divideCeil(own, most));
+/// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 112 of a warpgroup's
+/// thread, 52 of others, so that two blocks still share a processor. Where a row leaves most lanes idle, or has more
+/// than that, elements are counted through.
+Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
+  constexpr int64_t longRow = 48;
+  int64_t unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = llvm::divideCeil(units, 32),
+          most = (g.wide ? 112 : 56) / unit;
+  Narrowing how{units >= longRow && turns <= most, 0, 0, 0};
+  int64_t own = how.longRows ? llvm::divideCeil(g.rows, g.threads / 32) : llvm::divideCeil(g.rows * units, g.threads);
+  how.rounds = llvm::divideCeil(own, how.longRows ? most / turns : most);
+  how.atOnce = llvm::divideCeil(own, how.rounds);
+  how.own = own * (how.longRows ? turns : 1);
+  return how;
 }
 
 int64_t Contraction::wordBytes() const {

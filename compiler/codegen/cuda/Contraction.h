@@ -33,8 +33,13 @@ struct Contraction {
   int64_t copiedBytes(const CudaGeometry &geometry) const {
     return copiedStride(geometry) * (isOfWarps(geometry) ? 2 : 4);
   }
-  /// Of rows that become 16-bit rows: how many elements, or fours of them, a thread reads before it stores the first.
-  int64_t copiesAtOnce(const CudaGeometry &geometry) const;
+  /// Of rows that become 16-bit rows (device/rows.cuh): a thread reads so many elements, or fours of them, before it
+  /// stores the first, or of long rows, of which each is a warp's, its part of so many.
+  struct Narrowing {
+    bool longRows;
+    int64_t atOnce, rounds, own; ///< own: elements or fours of a thread
+  };
+  Narrowing narrowing(const CudaGeometry &geometry) const;
   int64_t panels() const; ///< of up to 32 columns
   /// That a block takes of its ring.
   int64_t stages(const CudaGeometry &geometry) const;

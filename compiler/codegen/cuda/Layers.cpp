@@ -121,11 +121,12 @@ static Copy copyOf(KernelText &k, ArrayRef<Contraction> layers) {
     Copy copy;
     copy.once = k.geometry.persistent && !RowForm::of(typeOf(c.op.getLhs())).lifted;
     int64_t stride = c.copiedStride(k.geometry);
-    copy.text =
-        formatv("  narrowRows<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", c.K, stride,
-                c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half", numberText(k.geometry.copyOffset),
-                numberText(stride * k.geometry.rows), globalRows(k, c), c.copiesAtOnce(k.geometry))
-            .str();
+    Contraction::Narrowing how = c.narrowing(k.geometry);
+    copy.text = formatv("  {7}<{0}, {1}, {6}>(shared<{2}>({3}, {4}), t.rows, {5});\n", c.K, stride,
+                        c.product == NumericsProduct::bf16 ? "__nv_bfloat16" : "__half",
+                        numberText(k.geometry.copyOffset), numberText(stride * k.geometry.rows), globalRows(k, c),
+                        how.atOnce, how.longRows ? "narrowLongRows" : "narrowRows")
+                    .str();
     if (copy.once)
       copy.text = "  {\n    const Task t(p, members.first, int(firstRow), rows);\n" + indented(copy.text) + "  }\n";
     return copy;

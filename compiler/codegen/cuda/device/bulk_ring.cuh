@@ -182,20 +182,23 @@ private:
 
   /// By the warp that asks for weights.
   __device__ __forceinline__ void bringColumns(int lane) {
-    if (ahead.from > 0 || !ahead.brings) {
-      if (lane == 0) {
-        mbarrierArriveTimes(barriers[filled], 32);
-      }
-      return;
-    }
-    mbarrierWait(barriers[2 * depth + columnsFilled], columnsRound); // of the first round: over from the start
-    const Shared<float> to = shared<float>(columnPlaces + columnsFilled * Tile::passColumns * 4, Tile::passColumns);
+    if (ahead.from == 0) {
+      const Layer of = ahead.ofPass();
+      if (of.brings) {
+        int place = columnsBrought % places, first = ahead.firstColumn(of) + lane;
+        mbarrierWait(barriers[2 * depth + place], ~(columnsBrought / places) & 1); // of the first round: over from the start
+        const Shared<float> to = shared<float>(columnPlaces + place * Tile::passColumns * 4, Tile::passColumns);
 #pragma unroll
-    for (int i = lane; i < Tile::passColumns; i += 32)
-      __pipeline_memcpy_async(&to[i], &ahead.own[ahead.column + i < ahead.N ? ahead.column + i : ahead.N - 1], 4);
-    copyAsyncArrive(barriers[filled]);
-    columnsFilled = columnsFilled + 1 == places ? 0 : columnsFilled + 1;
-    columnsRound ^= columnsFilled == 0;
+        for (int i = 0; i < Tile::passColumns; i += 32)
+          __pipeline_memcpy_async(&to[lane + i], &of.own[first + i < of.N ? first + i : of.N - 1], 4);
+        copyAsyncArrive(barriers[filled]);
+        ++columnsBrought;
+        return;
+      }
+    }
+    if (lane == 0) {
+      mbarrierArriveTimes(barriers[filled], 32);
+    }
   }
 
   int thread;   ///< of the block
@@ -203,7 +206,8 @@ private:
   Mbarriers barriers;
   int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
   int turn = 0;                      ///< whose it is to ask, where one warp does
-  int columnsTaken = 0, columnsFilled = 0, columnsRound = 1;
+  int columnsTaken = 0;        ///< the place of this pass' columns
+  unsigned columnsBrought = 0; ///< passes whose columns were asked for
   Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
 };
 

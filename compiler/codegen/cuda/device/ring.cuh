@@ -88,9 +88,6 @@ template <class Math, class Tile, class Members, class LayerOf> class Course {
 public:
   int from = 0; ///< the stage's first k
   Stages<Math, Tile> stages;
-  bool brings = false; ///< the pass' first stage brings Layer::own, from column `column` of N on
-  Global<const float> own = {uint64_t(0), 0};
-  int column = 0, N = 0;
 
   __device__ __forceinline__ Course(const Members &members, int layers, const LayerOf &layerOf)
       : layerOf(layerOf), members(members), layers(layers), member(members.first) {}
@@ -109,10 +106,6 @@ public:
     K = of.K;
     passes = of.passes<Tile>();
     stages = Stages<Math, Tile>(of, pass);
-    if constexpr (Tile::wide) {
-      brings = of.brings, own = of.own, N = of.N;
-      column = firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8;
-    }
   }
   __device__ __forceinline__ void next() {
     from += Tile::stageK;
@@ -126,6 +119,10 @@ public:
       if (layer == layers)
         layer = 0, member += members.step;
   }
+
+  /// The layer, and the first column of the block in this pass: made anew, as a producer has few registers.
+  __device__ __forceinline__ Layer ofPass() const { return layerOf(member, layer); }
+  __device__ __forceinline__ int firstColumn(const Layer &of) const { return firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8; }
 
 private:
   const LayerOf &layerOf;

@@ -67,6 +67,46 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
   zeroBeyond(to, rows, K, stride);
 }
 
+/// The same of rows so long that a warp has one at a time: each lane asks for its elements of `rowsAtOnce` before it stores the first.
+template <int K, int stride, int rowsAtOnce, class T, class View>
+__device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, const View &from) {
+  constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = (units + 31) / 32;
+  int lane = threadIdx.x % 32, warps = taskThreads() / 32;
+  int last = (turns - 1) * 32 + lane < units ? (turns - 1) * 32 + lane : lane; // a lane past the end has its first once more
+#pragma unroll 1
+  for (int first = threadIdx.x / 32; first < rows; first += rowsAtOnce * warps) {
+    float x[rowsAtOnce][turns][unit];
+#pragma unroll
+    for (int i = 0; i < rowsAtOnce; ++i) {
+      int row = first + i * warps < rows ? first + i * warps : first;
+#pragma unroll
+      for (int j = 0; j < turns; ++j) {
+        int at = row * K + (j + 1 < turns ? j * 32 + lane : last) * unit;
+        if constexpr (unit == 4) {
+          float4 four = from.load4(at);
+          x[i][j][0] = four.x, x[i][j][1] = four.y, x[i][j][2] = four.z, x[i][j][3] = four.w;
+        } else {
+          x[i][j][0] = from[at];
+        }
+      }
+    }
+    keepLoadsBefore();
+#pragma unroll
+    for (int i = 0; i < rowsAtOnce; ++i) {
+      int row = first + i * warps < rows ? first + i * warps : first;
+#pragma unroll
+      for (int j = 0; j < turns; ++j) {
+        int at = row * stride + (j + 1 < turns ? j * 32 + lane : last) * unit;
+        if constexpr (unit == 4)
+          to.template store<uint2>(at, make_uint2(pairOf(T(), x[i][j][0], x[i][j][1]), pairOf(T(), x[i][j][2], x[i][j][3])));
+        else
+          to[at] = stored<T>(x[i][j][0]);
+      }
+    }
+  }
+  zeroBeyond(to, rows, K, stride);
+}
+
 /// The same rows as 16-bit floats, in shared memory.
 template <class View> struct NarrowRows {
   View view;
