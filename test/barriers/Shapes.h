@@ -82,6 +82,36 @@ func.func @main(%x: tensor<?x512xf32, ["batch"]>) -> tensor<?x24xf32, ["batch"]>
   return %0 : tensor<?x24xf32, ["batch"]>
 }
 )";
+/// More layers with a bias than a ring has places for, the first of two stages.
+inline const char biases[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<72x40xf32>
+  %b0 = tutti.get @b0 : tensor<40xf32>
+  %w1 = tutti.get @w1 : tensor<40x40xf32>
+  %b1 = tutti.get @b1 : tensor<40xf32>
+  %w2 = tutti.get @w2 : tensor<40x40xf32>
+  %b2 = tutti.get @b2 : tensor<40xf32>
+  %w3 = tutti.get @w3 : tensor<40x40xf32>
+  %b3 = tutti.get @b3 : tensor<40xf32>
+  %w4 = tutti.get @w4 : tensor<40x40xf32>
+  %b4 = tutti.get @b4 : tensor<40xf32>
+  %w5 = tutti.get @w5 : tensor<40x40xf32>
+  %b5 = tutti.get @b5 : tensor<40xf32>
+  %p0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x40xf32>
+  %0 = tutti.add %p0, %b0 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  %p1 = tutti.contract %0, %w1 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %1 = tutti.add %p1, %b1 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  %p2 = tutti.contract %1, %w2 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %2 = tutti.add %p2, %b2 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  %p3 = tutti.contract %2, %w3 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %3 = tutti.add %p3, %b3 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  %p4 = tutti.contract %3, %w4 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %4 = tutti.add %p4, %b4 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  %p5 = tutti.contract %4, %w5 "bk,kn->bn" : tensor<?x40xf32, ["batch"]>, tensor<40x40xf32>
+  %5 = tutti.add %p5, %b5 : tensor<?x40xf32, ["batch"]>, tensor<40xf32>
+  return %5 : tensor<?x40xf32, ["batch"]>
+}
+)";
 /// More panels than a cluster has blocks: it makes a second pass.
 inline const char passes[] = R"(
 func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x168xf32, ["batch"]> {
@@ -169,6 +199,25 @@ inline const Shape shapes[] = {
     {"bulk", "emulated", "90", "f32", chain, chainWeights, 72, 19},
     {"pairs", "emulated", "90", "bf16", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 61},
     {"wide", "emulated", "90", "bf16", two, {{"w0", {72, 40}}, {"w1", {40, 24}}}, 72, 70},
+    {"biases",
+     "emulated",
+     "90",
+     "bf16",
+     biases,
+     {{"w0", {72, 40}},
+      {"b0", {40}},
+      {"w1", {40, 40}},
+      {"b1", {40}},
+      {"w2", {40, 40}},
+      {"b2", {40}},
+      {"w3", {40, 40}},
+      {"b3", {40}},
+      {"w4", {40, 40}},
+      {"b4", {40}},
+      {"w5", {40, 40}},
+      {"b5", {40}}},
+     72,
+     70},
     {"deep", "emulated", "90", "bf16", deep, {{"w", {512, 24}}}, 512, 70},
     {"layers", "emulated", "90", "f32", layers, {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 40}}}, 72, 35},
     {"between",

@@ -2,6 +2,8 @@
 // tutti-verify: the command line.
 #include "Verify.h"
 
+#include <charconv>
+
 using namespace tutti;
 using namespace tutti::tool;
 
@@ -29,7 +31,14 @@ int main(int argc, char **argv) {
   addRepeated(app, "--dim", a.dims,
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
-  app.add_option("--seed", a.seed, "of the random inputs (default: 0)")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", a.seed, "of the random inputs (default: 0)")
+      ->type_name("N")
+      ->check([](const std::string &text) -> std::string {
+        uint64_t seed = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+        bool isSeed = error == std::errc() && end == text.data() + text.size();
+        return isSeed ? "" : "'" + text + "' given: expected a whole number from 0 to 2^64 - 1";
+      });
   addDeviceArguments(app, a.device);
   app.add_flag("--ops", a.ops,
                "also every op by itself, on equal inputs: the first out of bounds is named in any case");
