@@ -60,7 +60,7 @@ int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
 }
 
 /// It waits as long for many as for one, and there are no sums yet, whose registers it takes: 112 of a warpgroup's
-/// thread, 52 of others, so that two blocks still share a processor. Where a row leaves most lanes idle, or has more
+/// thread, 56 of others, so that two blocks still share a processor. Where a row leaves most lanes idle, or has more
 /// than that, elements are counted through.
 Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
   constexpr int64_t longRow = 48;
