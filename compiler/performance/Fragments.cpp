@@ -33,7 +33,7 @@ constexpr double perWideGroup = 25;
 /// The same of its six of a chunk, with what the loop over stages does for one (device/wide.cuh).
 constexpr double perWideChunk = 56;
 /// Rows of an input to 16 bits: per four elements, or per one where K is no multiple of four, and of long rows.
-constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10, perLongFour = 6, perLongOne = 5;
+constexpr double perNarrowing = 40, perNarrowedFour = 20, perNarrowed = 10, perLongFour = 7, perLongOne = 9;
 
 /// Instructions of an element of the rows, and of one of the weights, that becomes part of a fragment:
 /// device/product.cuh as NVRTC 13 prints it for sm_90. Two 16-bit elements share one; weights of 16 bits are stored as

@@ -27,7 +27,7 @@ template <class Math, class Tile, int depth, int stageBytes, int offset, int row
 class BulkRing {
 public:
   static constexpr int barrierBytes = 128; ///< before `offset`
-  static constexpr bool producer = producerWarps > 0, bringsColumns = places > 0;
+  static constexpr bool producer = producerWarps > 0;
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
@@ -116,7 +116,7 @@ public:
   }
 
 private:
-  static constexpr bool streams = rowUnit > 0;
+  static constexpr bool streams = rowUnit > 0, bringsColumns = places > 0;
   static constexpr int columnPlaces = offset - barrierBytes - places * Tile::passColumns * 4;
   static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
   static constexpr int warps = Tile::threads / 32,
@@ -205,9 +205,9 @@ private:
   bool isFirst; ///< of its warp
   Mbarriers barriers;
   int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
-  int turn = 0;                      ///< whose it is to ask, where one warp does
-  int columnsTaken = 0;        ///< the place of this pass' columns
-  unsigned columnsBrought = 0; ///< passes whose columns were asked for
+  int turn = 0;                               ///< whose it is to ask, where one warp does
+  int columnsTaken = 0;                       ///< the place of this pass' columns
+  unsigned columnsBrought = 0;                ///< passes whose columns were asked for
   Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next
 };
 

@@ -17,17 +17,15 @@ template <class L, class Columns> struct InPlace {
     constexpr int n = Runs<L>::most;
     int last = panelsOf(layer.tiles) - 1;
     const Runs<L> run(layer, panel < last ? panel : last, number);
-    int end = layer.N - n, column = run.column < end ? run.column : end;
-    if constexpr (L::widths & 1) // a layer may have fewer columns than that
-      if (end < 0)
-        return readColumns<n>(columns, 0, layer.N);
-    return readColumns<n>(columns, column, n);
+    return from<n>(layer, run.column);
   }
-  /// Of n neighbours from `column` on, a multiple of n, or of others where there are no such.
+  /// Of n neighbours from `column` on, or of others where there are no such.
   template <int n> __device__ __forceinline__ auto from(const Layer &layer, int column) const {
     int end = layer.N - n;
-    end = end < 0 ? 0 : end;
-    return readColumns<n>(columns, column < end ? column : end, layer.N);
+    if constexpr (n > 1 && L::widths & 1) // a layer may have fewer columns than that
+      if (end < 0)
+        return readColumns<n>(columns, 0, layer.N);
+    return readColumns<n>(columns, column < end ? column : end, n);
   }
   __device__ __forceinline__ void leave() const {}
 };
@@ -88,8 +86,8 @@ template <class L, class Source> struct ReadLater {
 /// What a ring brings is near, and read where it is needed.
 template <class L, class Source> struct ReadBrought {
   static constexpr bool isThere = false;
-  const Layer &layer;
   Source source;
+  const Layer &layer;
   __device__ __forceinline__ auto whole(int column) const { return source.template from<8>(layer, column); }
 };
 
@@ -132,7 +130,7 @@ __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns 
 /// The same of what the ring brings with a pass, as One, which has one float.
 template <class L, class One, class Ring>
 __device__ __forceinline__ auto broughtBy(Ring &ring, const Layer &layer, int pass) {
-  return ReadBrought<L, Brought<L, Ring, One>>{layer, {ring, firstTileOf(layer.tiles, L::Tile::firstPanel(pass)) * 8}};
+  return ReadBrought<L, Brought<L, Ring, One>>{{ring, firstTileOf(layer.tiles, L::Tile::firstPanel(pass)) * 8}, layer};
 }
 
 /// The sums of a run's neighbours in `halves` rows that are eight apart.

@@ -150,7 +150,6 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
 /// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf> class AsyncRing {
 public:
-  static constexpr bool bringsColumns = false;
   __device__ __forceinline__ AsyncRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
       : rows(rows), ahead(members, layers, layerOf) {}
   __device__ __forceinline__ static bool isProducer() { return false; }

@@ -34,6 +34,24 @@ __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &
   return copy;
 }
 
+/// One float or four neighbours from `at` on, and the same as 16-bit floats.
+template <int unit, class View>
+__device__ __forceinline__ void readUnit(float (&x)[unit], const View &from, int at) {
+  if constexpr (unit == 4) {
+    float4 four = from.load4(at);
+    x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+  } else {
+    x[0] = from[at];
+  }
+}
+template <int unit, class T>
+__device__ __forceinline__ void storeNarrow(const Shared<T> &to, int at, const float (&x)[unit]) {
+  if constexpr (unit == 4)
+    to.template store<uint2>(at, make_uint2(pairOf(T(), x[0], x[1]), pairOf(T(), x[2], x[3])));
+  else
+    to[at] = stored<T>(x[0]);
+}
+
 /// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16. All threads
 /// of the task come here; each asks for `atOnce` elements, or fours of them where rows are of fours, before it stores the first.
 template <int K, int stride, int atOnce, class T, class View>
@@ -47,22 +65,12 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
 #pragma unroll
     for (int i = 0; i < atOnce; ++i) {
       at[i] = first + i * threads < all ? first + i * threads : first;
-      if constexpr (unit == 4) {
-        float4 four = from.load4(at[i] * 4);
-        x[i][0] = four.x, x[i][1] = four.y, x[i][2] = four.z, x[i][3] = four.w;
-      } else {
-        x[i][0] = from[at[i]];
-      }
+      readUnit(x[i], from, at[i] * unit);
     }
     keepLoadsBefore();
 #pragma unroll
-    for (int i = 0; i < atOnce; ++i) {
-      int place = at[i] / units * stride + at[i] % units * unit;
-      if constexpr (unit == 4)
-        to.template store<uint2>(place, make_uint2(pairOf(T(), x[i][0], x[i][1]), pairOf(T(), x[i][2], x[i][3])));
-      else
-        to[place] = stored<T>(x[i][0]);
-    }
+    for (int i = 0; i < atOnce; ++i)
+      storeNarrow(to, at[i] / units * stride + at[i] % units * unit, x[i]);
   }
   zeroBeyond(to, rows, K, stride);
 }
@@ -80,28 +88,16 @@ __device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, co
     for (int i = 0; i < rowsAtOnce; ++i) {
       int row = first + i * warps < rows ? first + i * warps : first;
 #pragma unroll
-      for (int j = 0; j < turns; ++j) {
-        int at = row * K + (j + 1 < turns ? j * 32 + lane : last) * unit;
-        if constexpr (unit == 4) {
-          float4 four = from.load4(at);
-          x[i][j][0] = four.x, x[i][j][1] = four.y, x[i][j][2] = four.z, x[i][j][3] = four.w;
-        } else {
-          x[i][j][0] = from[at];
-        }
-      }
+      for (int j = 0; j < turns; ++j)
+        readUnit(x[i][j], from, row * K + (j + 1 < turns ? j * 32 + lane : last) * unit);
     }
     keepLoadsBefore();
 #pragma unroll
     for (int i = 0; i < rowsAtOnce; ++i) {
       int row = first + i * warps < rows ? first + i * warps : first;
 #pragma unroll
-      for (int j = 0; j < turns; ++j) {
-        int at = row * stride + (j + 1 < turns ? j * 32 + lane : last) * unit;
-        if constexpr (unit == 4)
-          to.template store<uint2>(at, make_uint2(pairOf(T(), x[i][j][0], x[i][j][1]), pairOf(T(), x[i][j][2], x[i][j][3])));
-        else
-          to[at] = stored<T>(x[i][j][0]);
-      }
+      for (int j = 0; j < turns; ++j)
+        storeNarrow(to, row * stride + (j + 1 < turns ? j * 32 + lane : last) * unit, x[i][j]);
     }
   }
   zeroBeyond(to, rows, K, stride);

@@ -37,11 +37,6 @@ namespace tutti {
 
 template <int... n> struct Numbers {};
 template <int n> struct Tiles {};
-template <class... Rest> __device__ constexpr int greatest(int first, Rest... rest) {
-  int most = first;
-  ((most = rest > most ? rest : most), ...);
-  return most;
-}
 
 } // namespace tutti
 
