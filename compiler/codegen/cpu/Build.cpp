@@ -4,13 +4,12 @@
 #include "Emitters.h"
 #include "Image.h"
 #include "compiler/Error.h"
+#include "compiler/Parallel.h"
 #include "compiler/codegen/KernelSet.h"
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Parser/Parser.h"
-
-#include <future>
 
 using namespace mlir;
 
@@ -84,28 +83,25 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
       programs.back().kernels.push_back({{unsigned(k)}, set.kernels[kernel].name, {}});
   }
   std::vector<const CpuLevel *> building;
-  std::vector<std::future<llvm::Expected<CpuImage>>> running;
-  auto policy = jobs > 1 ? std::launch::async : std::launch::deferred;
   for (const CpuLevel &level : cpuLevels())
-    if (llvm::is_contained(levels, level.name.split('+').first) && isWorthBuilding(level, set)) {
+    if (llvm::is_contained(levels, level.name.split('+').first) && isWorthBuilding(level, set))
       building.push_back(&level);
-      running.push_back(std::async(policy, [&level, &texts] { return emitLevel(level, texts); }));
-    }
+  std::vector<std::optional<llvm::Expected<CpuImage>>> images(building.size());
+  inParallel(building.size(), jobs, [&](size_t i) { images[i] = emitLevel(*building[i], texts); });
   llvm::Error first = llvm::Error::success(); // the levels' are alike
-  for (auto [level, future] : llvm::zip_equal(building, running)) {
-    llvm::Expected<CpuImage> built = future.get();
-    if (llvm::Error error = built.takeError()) {
+  for (auto [level, built] : llvm::zip_equal(building, images)) {
+    if (llvm::Error error = built->takeError()) {
       if (first)
         llvm::consumeError(std::move(error));
       else
         first = std::move(error);
       continue;
     }
-    auto bytes = std::make_shared<const std::string>(std::move(built->bytes));
+    auto bytes = std::make_shared<const std::string>(std::move((*built)->bytes));
     for (auto [program, kernels] : llvm::zip_equal(programs, set.ofModule)) {
       program.images.push_back({level->name.str(), 0, bytes, {}});
       for (unsigned kernel : kernels)
-        program.images.back().kernels.push_back({.offset = built->offsets[kernel]});
+        program.images.back().kernels.push_back({.offset = (*built)->offsets[kernel]});
     }
   }
   if (first)

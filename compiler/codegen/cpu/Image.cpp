@@ -235,9 +235,17 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
   std::lock_guard<std::mutex> guard(linking);
   std::string text;
   llvm::raw_string_ostream messages(text);
-  std::vector<const char *> args = {"ld.lld",    "-static",     "--no-dynamic-linker", "--orphan-handling=error",
-                                    "--entry=0", "-T",          script.c_str(),        input.c_str(),
-                                    "-o",        output.c_str()};
+  std::vector<const char *> args = {"ld.lld",
+                                    "-static",
+                                    "--no-dynamic-linker",
+                                    "--orphan-handling=error",
+                                    "--entry=0",
+                                    "--threads=1",
+                                    "-T",
+                                    script.c_str(),
+                                    "-o",
+                                    output.c_str(),
+                                    input.c_str()};
   lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0 && llvm::StringRef(text).contains(output)) // it names the file that it cannot write
     return fail(ExitCode::resource, llvm::StringRef(text).rtrim());

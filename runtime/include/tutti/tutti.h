@@ -291,8 +291,9 @@ TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact
 
 /** As tutti_artifact_choose_device, of the programs that take these inputs: of a tensor only the name, rank and dims
  * are read. An artifact has a program for each size that it was compiled for (tutti-compile --dim h=12,9), with the
- * same inputs and outputs but for their dims. Error: TUTTI_SHAPE_MISMATCH, which lists the sizes that there are
- * programs for. */
+ * same inputs and outputs but for their dims. What does not decide between programs, a name or rank that none has or
+ * dims of an artifact whose programs all have the same, is left to tutti_session_bind_input. Error:
+ * TUTTI_SHAPE_MISMATCH, which lists the sizes that there are programs for. */
 TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifact, const tutti_tensor_t *inputs,
                                                        size_t count, tutti_session_options_t *options,
                                                        tutti_error_t *error);

@@ -3,6 +3,7 @@
 #include "Nvrtc.h"
 #include "NvrtcSearch.h"
 #include "compiler/Error.h"
+#include "compiler/Parallel.h"
 #include "runtime/schema/Library.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +11,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -245,26 +245,25 @@ llvm::Expected<std::vector<KernelCode>> Nvrtc::compile(llvm::ArrayRef<KernelUnit
     if (llvm::Error error = check(*unit.architecture))
       return error;
   llvm::StringMap<size_t> known;
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(jobs));
-  for (size_t i = 0; i < units.size(); ++i) {
-    const KernelUnit &unit = units[i];
+  std::vector<size_t> texts; // the first unit of each
+  for (auto [i, unit] : llvm::enumerate(units)) {
     auto [at, isNew] = known.try_emplace(unit.architecture->name.str() + "\n" + unit.text, i);
     same[i] = at->second;
-    if (!isNew)
-      continue;
-    pool.async([&, i] {
-      std::string log;
-      llvm::Expected<std::string> code = compile(units[i].text, units[i].name, *units[i].architecture, {.log = &log});
-      if (code)
-        results[i] = {std::move(*code), llvm::StringRef(log).contains("wgmma.mma_async instructions are serialized")};
-      else
-        llvm::handleAllErrors(code.takeError(), [&](const CompileError &error) {
-          errors[i] = error.message;
-          codes[i] = error.code;
-        });
-    });
+    if (isNew)
+      texts.push_back(i);
   }
-  pool.wait();
+  inParallel(texts.size(), jobs, [&](size_t text) {
+    size_t i = texts[text];
+    std::string log;
+    llvm::Expected<std::string> code = compile(units[i].text, units[i].name, *units[i].architecture, {.log = &log});
+    if (code)
+      results[i] = {std::move(*code), llvm::StringRef(log).contains("wgmma.mma_async instructions are serialized")};
+    else
+      llvm::handleAllErrors(code.takeError(), [&](const CompileError &error) {
+        errors[i] = error.message;
+        codes[i] = error.code;
+      });
+  });
   for (size_t i = 0; i < units.size(); ++i)
     if (!errors[i].empty())
       return fail(codes[i], errors[i]);

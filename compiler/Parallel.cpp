@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Parallel.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Threading.h"
+
+#include <algorithm>
+#include <atomic>
+#include <pthread.h>
+
+namespace tutti {
+
+namespace {
+
+struct Queue {
+  size_t count;
+  llvm::function_ref<void(size_t)> work;
+  std::atomic<size_t> next = 0;
+
+  void drain() {
+    for (size_t i; (i = next.fetch_add(1)) < count;)
+      work(i);
+  }
+};
+
+} // namespace
+
+void inParallel(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work) {
+  Queue queue{count, work};
+  size_t threads = std::min<size_t>(count, llvm::hardware_concurrency(jobs).compute_thread_count());
+  llvm::SmallVector<pthread_t> others;
+  while (others.size() + 1 < threads) {
+    pthread_t thread;
+    auto drain = [](void *shared) -> void * {
+      static_cast<Queue *>(shared)->drain();
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, drain, &queue) != 0)
+      break;
+    others.push_back(thread);
+  }
+  queue.drain();
+  for (pthread_t thread : others)
+    pthread_join(thread, nullptr);
+}
+
+} // namespace tutti

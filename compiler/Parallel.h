@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Work on several threads, as many as the system gives.
+#ifndef TUTTI_COMPILER_PARALLEL_H
+#define TUTTI_COMPILER_PARALLEL_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <cstddef>
+
+namespace tutti {
+
+/// Calls `work` once with each number below `count`, on at most `jobs` threads (0: one a core), the caller's among them;
+/// returns when all are done. Numbers are begun in their order. Where the system gives no more threads there are fewer:
+/// LLVM's pool and std::async end the process then.
+void inParallel(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work);
+
+} // namespace tutti
+
+#endif
