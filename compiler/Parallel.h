@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-/// Calls `work` once with each number below `count`, on at most `jobs` threads (0: one a core), the caller's among them;
-/// returns when all are done. Numbers are begun in their order. Where the system gives no more threads there are fewer:
-/// LLVM's pool and std::async end the process then.
+/// Calls `work` once with each number below `count`, on at most `jobs` threads (0: one a core), the caller's among
+/// them; returns when all are done. Numbers are begun in their order. Where the system gives no more threads there are
+/// fewer: LLVM's pool and std::async end the process then.
 void inParallel(size_t count, unsigned jobs, llvm::function_ref<void(size_t)> work);
 
 } // namespace tutti

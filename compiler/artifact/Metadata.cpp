@@ -52,6 +52,8 @@ public:
     for (const auto &slot : weights.slots) {
       slot->segment = root.segments.size();
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
+      if (!slot->perm_dims.empty())
+        require("perm_dims");
     }
     for (const ProgramCode &code : codes)
       fillProgram(code);
@@ -82,6 +84,12 @@ private:
   };
   std::map<std::vector<unsigned>, SmallVector<NumberedKernel>> kernels; ///< by the kernels of the module
   SmallVector<plan::KernelOp> ofModule;
+
+  /// What an older runtime may not ignore.
+  void require(const char *feature) {
+    if (!llvm::is_contained(root.required_features, feature))
+      root.required_features.push_back(feature);
+  }
 
   void addMembers(const Ensemble &ensemble) {
     for (const Ensemble::Member &member : ensemble.members) {
@@ -211,8 +219,8 @@ private:
     for (Attribute flops : program.getFlops())
       extents->add(*table.flops, *Size::parse(cast<StringAttr>(flops).getValue()));
     table.chunk = program.getChunk().value_or(0);
-    if (table.chunk && !llvm::is_contained(root.required_features, "pieces"))
-      root.required_features.push_back("pieces");
+    if (table.chunk)
+      require("pieces");
     if (std::optional<StringRef> axis = program.getStrips())
       table.strips = extents->indexOf(*axis);
   }
@@ -360,8 +368,8 @@ private:
     }
     plan::LaunchOp first = parts.front();
     launch.whole = first.getWhole();
-    if (!launch.parts.empty() && !llvm::is_contained(root.required_features, "parts"))
-      root.required_features.push_back("parts");
+    if (!launch.parts.empty())
+      require("parts");
     ArrayRef<NumberedKernel> ways = kernels[numbers];
     if (program.getTarget() == Target::cuda) {
       setGeometry(launch, parts, ways.front());

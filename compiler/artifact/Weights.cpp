@@ -10,6 +10,7 @@
 #include "Digest.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -79,6 +80,13 @@ WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) : ensemble(programs.fro
     for (auto buffer : use.program.getBody().getOps<plan::BufferOp>())
       if (buffer.getSpace() == plan::Space::constant)
         addSlot(*use.ensemble, buffer);
+  // Who replaces a weight means all of it: not where a part of it is kept by itself.
+  std::set<std::pair<int, std::string>> inParts;
+  for (const auto &slot : slots)
+    if (slot->part)
+      inParts.emplace(slot->group, slot->name);
+  for (auto &slot : slots)
+    slot->swappable &= !inParts.count({slot->group, slot->name});
   place(*programs.front().ensemble);
 }
 
@@ -104,8 +112,9 @@ std::optional<unsigned> WeightLayout::findSlot(const Source &source, const fb::S
   for (auto [i, known] : llvm::enumerate(sources)) {
     const fb::SlotT &other = *slots[i];
     if (source.value != known.value || source.layout != known.layout || slot.name != other.name ||
-        slot.raw_dims != other.raw_dims || slot.perm != other.perm || slot.per_member != other.per_member ||
-        slot.swappable != other.swappable || slot.group != other.group)
+        slot.raw_dims != other.raw_dims || slot.perm_dims != other.perm_dims || slot.perm != other.perm ||
+        slot.part != other.part || slot.per_member != other.per_member || slot.swappable != other.swappable ||
+        slot.group != other.group)
       continue;
     if (source.members == known.members)
       return i;
@@ -133,11 +142,13 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     dims = first.dims;
     slot->name = first.name;
     slot->raw_dims.assign(first.rawDims.begin(), first.rawDims.end());
+    slot->perm_dims.assign(first.permDims.begin(), first.permDims.end());
     slot->perm.assign(first.perm.begin(), first.perm.end());
+    slot->part = !first.name.empty() && !first.whole;
     slot->per_member = isLifted(type);
     source.group = ensemble.groupOf.lookup(*buffer.getParam());
     slot->group = slot->per_member && !ensemble.groups.empty() ? int(source.group) : -1;
-    slot->swappable = slot->per_member && !first.folded && first.whole && !first.name.empty();
+    slot->swappable = slot->per_member && first.whole && !first.name.empty();
   } else {
     source.value = *buffer.getValue();
     dims.assign(type.getShape().begin(), type.getShape().end());

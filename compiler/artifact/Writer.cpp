@@ -4,12 +4,9 @@
 #include "compiler/Error.h"
 
 #include "Format.h"
-
-#include "llvm/Support/FileSystem.h"
+#include "NewFile.h"
 
 #include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -18,45 +15,24 @@ namespace tutti {
 
 namespace {
 
-/// A file that exists under its name only once it is complete. A link to a file stays one; a device is written to, not
-/// replaced. A pipe takes what comes in order.
-class NewFile {
+/// A file that exists under its name only once it is complete. A pipe takes what comes in order.
+class Output {
 public:
-  explicit NewFile(StringRef given) : path(given) {
-    struct stat status;
-    bool device = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-    llvm::SmallString<128> real;
-    if (!device && !llvm::sys::fs::real_path(path, real))
-      path = real.str();
-    temporary = device ? path : path + ".tmp" + std::to_string(getpid());
-  }
-  ~NewFile() {
-    if (descriptor < 0)
+  explicit Output(StringRef given) : given(given.str()), file(rt::createFile(this->given)) {}
+  ~Output() {
+    if (file.descriptor < 0)
       return;
-    close(descriptor);
-    if (temporary != path)
-      unlink(temporary.c_str());
+    close(file.descriptor);
+    if (!file.temporary.empty())
+      unlink(file.temporary.c_str());
   }
-  llvm::Error create() {
-    // A file of the temporary name is somebody else's, and so is what a link of that name leads to.
-    constexpr int mostNames = 100;
-    std::string first = temporary;
-    for (int i = 1; descriptor < 0; ++i) {
-      int flags = first == path ? 0 : O_CREAT | O_EXCL;
-      descriptor = open(temporary.c_str(), O_RDWR | O_CLOEXEC | flags, 0666);
-      if (descriptor < 0 && (errno != EEXIST || flags == 0 || i == mostNames))
-        return failure();
-      if (descriptor < 0)
-        temporary = first + "-" + std::to_string(i);
-    }
-    return llvm::Error::success();
-  }
+  llvm::Error create() { return file.descriptor < 0 ? failure() : llvm::Error::success(); }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
     const char *from = static_cast<const char *>(data);
     while (bytes > 0) {
-      ssize_t done = pwrite(descriptor, from, bytes, offset);
+      ssize_t done = pwrite(file.descriptor, from, bytes, offset);
       if (done < 0 && errno == ESPIPE && offset == inOrder)
-        done = ::write(descriptor, from, bytes);
+        done = ::write(file.descriptor, from, bytes);
       if (done < 0 && errno == EINTR)
         continue;
       if (done <= 0)
@@ -68,28 +44,28 @@ public:
     return llvm::Error::success();
   }
   llvm::Error finish(uint64_t bytes) {
-    if (temporary == path)
+    if (file.temporary.empty())
       return llvm::Error::success();
-    bool written = ftruncate(descriptor, bytes) == 0;
-    written &= close(std::exchange(descriptor, -1)) == 0;
-    if (written && rename(temporary.c_str(), path.c_str()) == 0)
+    bool written = ftruncate(file.descriptor, bytes) == 0;
+    written &= close(std::exchange(file.descriptor, -1)) == 0;
+    if (written && rename(file.temporary.c_str(), file.path.c_str()) == 0)
       return llvm::Error::success();
     llvm::Error error = failure();
-    unlink(temporary.c_str());
+    unlink(file.temporary.c_str());
     return error;
   }
 
 private:
-  llvm::Error failure() { return fail(ExitCode::resource, "cannot write " + quote(path) + ": " + strerror(errno)); }
-  std::string path, temporary;
-  int descriptor = -1;
+  llvm::Error failure() { return fail(ExitCode::resource, "cannot write " + quote(given) + ": " + strerror(errno)); }
+  std::string given;
+  rt::NewFile file;
   uint64_t inOrder = 0; ///< where the last write ended
 };
 
 } // namespace
 
 llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
-  NewFile file(path);
+  Output file(path);
   if (llvm::Error error = file.create())
     return error;
   if (llvm::Error error = file.write(0, text.data(), text.size()))
@@ -122,7 +98,7 @@ llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, 
   header.codeBytes = code.size();
   header.codeDigest = rt::xxh64(code.data(), code.size());
 
-  NewFile file(path);
+  Output file(path);
   if (llvm::Error error = file.create())
     return error;
   if (llvm::Error error = file.write(header.codeOffset, code.data(), code.size()))

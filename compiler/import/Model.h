@@ -24,13 +24,13 @@ struct WeightSource {
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<int64_t> strides; ///< in elements; 0 for a repeated axis, negative for a reversed one
   std::string name;                   ///< of the initializer; empty for a constant that the graph or an op spells out
-  /// While the view is a permutation of one whole initializer: its dims in the file, and which of them each axis is.
-  /// Then elements in the view's row-major order are those of the initializer transposed by `perm` (empty: as it is).
-  /// Otherwise `rawDims` is empty and `whole` false.
-  llvm::SmallVector<int64_t> rawDims;
+  /// While the view is a permutation of one whole initializer: its dims in the file, those that it was given before it
+  /// was permuted (empty: the same), and which of these each axis is. Then elements in the view's row-major order are
+  /// those of the initializer, as a tensor of `permDims`, transposed by `perm` (empty: as it is). Otherwise all three
+  /// are empty and `whole` is false.
+  llvm::SmallVector<int64_t> rawDims, permDims;
   llvm::SmallVector<uint32_t> perm;
   bool whole = false;
-  bool folded = false; ///< computed, not bytes of a file
 
   int64_t count() const;
   unsigned elementBytes() const;

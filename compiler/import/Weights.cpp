@@ -36,11 +36,13 @@ int64_t WeightSource::count() const { return countOf(dims).value_or(0); }
 unsigned WeightSource::elementBytes() const { return storageBytes(element); }
 
 bool WeightSource::contiguous() const {
+  if (count() == 0)
+    return true;
   int64_t stride = 1;
   for (int64_t i = int64_t(dims.size()) - 1; i >= 0; --i) {
     if (dims[i] != 1 && strides[i] != stride)
       return false;
-    stride *= std::max<int64_t>(dims[i], 1); // as denseStrides
+    stride *= dims[i];
   }
   return true;
 }
@@ -135,7 +137,6 @@ WeightSource computedSource(const HostTensor &tensor) {
   auto buffer = std::make_shared<std::vector<char>>(bytes);
   tensor.toBytes(buffer->data());
   WeightSource view = denseView(buffer, buffer->data(), tensor.element, tensor.dims);
-  view.folded = true;
   return view;
 }
 
@@ -152,6 +153,7 @@ WeightSource scalarSource(Type element, double value) {
 static void loseWhole(WeightSource &x) {
   x.whole = false;
   x.rawDims.clear();
+  x.permDims.clear();
   x.perm.clear();
 }
 
@@ -163,22 +165,25 @@ WeightSource transposeView(const WeightSource &x, ArrayRef<int64_t> permutation)
   }
   if (!x.whole)
     return y;
-  // Axes of the view are axes of the file only while no reshape came between.
-  SmallVector<int64_t> before(x.rawDims);
+  // One permutation is kept, of the dims that a reshape before it gave; behind another one a reshape is too much.
+  ArrayRef<int64_t> permuted = x.permDims.empty() ? x.rawDims : x.permDims;
+  SmallVector<int64_t> before(permuted);
   for (auto [i, from] : llvm::enumerate(x.perm))
-    before[i] = x.rawDims[from];
+    before[i] = permuted[from];
   if (!llvm::equal(before, x.dims)) {
     if (!x.perm.empty()) {
       loseWhole(y);
       return y;
     }
-    y.rawDims = x.dims;
+    y.permDims = x.dims;
   }
   y.perm.clear();
   for (int64_t from : permutation)
     y.perm.push_back(x.perm.empty() ? from : x.perm[from]);
-  if (llvm::equal(y.perm, llvm::seq<uint32_t>(0, y.perm.size())))
+  if (llvm::equal(y.perm, llvm::seq<uint32_t>(0, y.perm.size()))) {
     y.perm.clear();
+    y.permDims.clear();
+  }
   return y;
 }
 
@@ -240,7 +245,6 @@ WeightSource reshapeView(const WeightSource &x, ArrayRef<int64_t> dims) {
   y.data = buffer->data();
   y.owner = buffer;
   y.strides = denseStrides(dims);
-  y.folded = true;
   return y;
 }
 

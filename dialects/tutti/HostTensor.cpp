@@ -140,13 +140,15 @@ void HostTensor::toBytes(void *bytes) const {
 }
 
 int64_t HostTensor::count() const {
-  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<int64_t>());
+  // Beside an axis of length 0 the product of the others may be anything.
+  return llvm::is_contained(dims, 0) ? 0 : std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies());
 }
 
 SmallVector<int64_t> HostTensor::strides() const {
   SmallVector<int64_t> strides(dims.size(), 1);
-  for (int64_t i = static_cast<int64_t>(dims.size()) - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * dims[i + 1];
+  if (count() > 0)
+    for (int64_t i = static_cast<int64_t>(dims.size()) - 2; i >= 0; --i)
+      strides[i] = strides[i + 1] * dims[i + 1];
   return strides;
 }
 

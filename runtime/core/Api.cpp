@@ -210,7 +210,7 @@ tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const 
 
 tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                         tutti_tensor_t *tensor) {
-  return !session || !tensor ? TUTTI_INVALID_ARGUMENT : unwrap(session)->getOutput(name, head, *tensor);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->getOutput(name, head, tensor);
 }
 
 const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) {

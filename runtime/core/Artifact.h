@@ -37,10 +37,7 @@ public:
   }
   /// Whether the member is of the group, if it is one group's, that a slot is for.
   bool has(uint32_t member, const fb::Slot &slot) const {
-    if (slot.group() < 0)
-      return true;
-    const auto *members = root().groups()->Get(uint32_t(slot.group()))->members();
-    return members && std::find(members->begin(), members->end(), member) != members->end();
+    return slot.group() < 0 || isInGroup(root(), uint32_t(slot.group()), member);
   }
   tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
 

@@ -100,14 +100,6 @@ void Call::placeTable(uint32_t index, const void **entries, char *there) {
     buffers[table.buffer] = there;
 }
 
-bool Call::largestSizes(Array<int64_t> &most) const {
-  if (!most.allocate(sizes.size()))
-    return false;
-  for (uint32_t i = 0; i < sizes.size(); ++i)
-    most[i] = program->sizes()->Get(i)->hi();
-  return true;
-}
-
 int64_t Call::arenaBytes(const int64_t *at) const {
   int64_t total = 0, bytes = 0;
   auto add = [&](const fb::Extent *extent) {

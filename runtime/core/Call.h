@@ -68,8 +68,6 @@ struct Call {
 
   /// Takes memory for everything that depends on the program alone; false when there is not enough.
   [[nodiscard]] bool build(const tutti_program_t &description);
-  /// The largest values of the sizes.
-  [[nodiscard]] bool largestSizes(Array<int64_t> &most) const;
   /// Bytes of the arena and of all state at such sizes; -1 when that cannot be counted.
   int64_t arenaBytes(const int64_t *at) const;
 

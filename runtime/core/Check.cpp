@@ -79,7 +79,8 @@ public:
       return fail(error, TUTTI_NEWER_FORMAT, "the metadata has format %u, this runtime reads up to %u", root.format(),
                   kFormatVersion);
     for (uint32_t i = 0; i < count(root.required_features()); ++i)
-      if (std::string_view feature = view(root.required_features()->Get(i)); feature != "pieces" && feature != "parts")
+      if (std::string_view feature = view(root.required_features()->Get(i));
+          feature != "pieces" && feature != "parts" && feature != "perm_dims")
         return fail(error, TUTTI_UNSUPPORTED, "the artifact needs the feature '%.80s', which this runtime has not",
                     text(root.required_features()->Get(i)));
     if (count(root.members()) < 1 || count(root.members()) > kMaxMembers)
@@ -245,27 +246,33 @@ private:
         __builtin_add_overflow(end, s.bytes_each(), &end) || end > segment.bytes())
       return bad("slot", i, "has %llu copies from byte %llu that leave their segment of %llu bytes", ull(copies),
                  ull(s.base()), ull(segment.bytes()));
-    return raw(s, i, dims, rank, dense);
+    return raw(s, i, dense);
+  }
+
+  /// Dims of the model file's tensor, of as many bytes as the slot's.
+  bool isView(const fb::Slot &s, const flatbuffers::Vector<int64_t> *dims, uint64_t dense) {
+    constexpr int64_t none = 0;
+    uint64_t bytes;
+    return count(dims) <= TUTTI_MAX_RANK && isAligned(dims) &&
+           denseBytes(s.type()->dtype(), count(dims) ? dims->data() : &none, count(dims), bytes) && bytes == dense;
   }
 
   /// The tensor of the model file, where the slot still has one.
-  tutti_status_t raw(const fb::Slot &s, uint32_t i, const int64_t *dims, uint32_t rank, uint64_t dense) {
-    uint32_t rawRank = count(s.raw_dims());
-    if (rawRank > TUTTI_MAX_RANK || !isAligned(s.raw_dims()))
-      return bad("slot", i, "has a raw tensor of rank %u, or its dims are not where 8 bytes may lie", rawRank);
-    uint64_t rawBytes;
-    bool named = count(s.raw_dims()) || s.swappable();
-    if (named &&
-        (!denseBytes(s.type()->dtype(), rawRank ? s.raw_dims()->data() : dims, rawRank, rawBytes) || rawBytes != dense))
-      return bad("slot", i, "of rank %u has other dims in the model file, of another size", rank);
-    if (s.swappable() && (!s.per_member() || view(s.name()).empty()))
-      return bad("slot", i, "is swappable but shared or without a name");
-    if (count(s.perm()) && count(s.perm()) != rawRank)
-      return bad("slot", i, "permutes %u dims of %u", count(s.perm()), rawRank);
+  tutti_status_t raw(const fb::Slot &s, uint32_t i, uint64_t dense) {
+    if ((count(s.raw_dims()) || s.swappable()) && !isView(s, s.raw_dims(), dense))
+      return bad("slot", i, "has %u dims in the model file of another size, or not where 8 bytes may lie",
+                 count(s.raw_dims()));
+    if (count(s.perm_dims()) && !isView(s, s.perm_dims(), dense))
+      return bad("slot", i, "permutes %u dims of another size, or not where 8 bytes may lie", count(s.perm_dims()));
+    if (s.swappable() && (!s.per_member() || view(s.name()).empty() || s.part()))
+      return bad("slot", i, "is swappable but shared, a part, or without a name");
+    uint32_t permuted = count(s.perm_dims()) ? count(s.perm_dims()) : count(s.raw_dims());
+    if (count(s.perm()) && count(s.perm()) != permuted)
+      return bad("slot", i, "permutes %u dims of %u", count(s.perm()), permuted);
     uint32_t seen = 0;
     for (uint32_t p = 0; p < count(s.perm()); ++p) {
       uint32_t axis = s.perm()->Get(p);
-      if (axis >= rawRank || (seen >> axis & 1))
+      if (axis >= permuted || (seen >> axis & 1))
         return bad("slot", i, "has no permutation at its perm");
       seen |= 1u << axis;
     }

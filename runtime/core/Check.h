@@ -6,6 +6,9 @@
 #include "Extent.h"
 #include "Format.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tutti::rt {
 
 /// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
@@ -15,6 +18,8 @@ inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 6
 inline constexpr int64_t kMaxTasks = INT32_MAX;
 inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
 inline constexpr uint64_t kAlign = 64;
+/// Of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
+inline constexpr uint64_t kMaxMemory = uint64_t(1) << 46;
 /// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the
 /// first two, what the driver takes.
 inline constexpr int64_t kMaxParameterBytes = 4096, kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535},
@@ -33,15 +38,33 @@ bool denseBytes(fb::DType dtype, const int64_t *dims, uint32_t rank, uint64_t &b
 uint32_t copiesOf(const fb::Slot &slot, uint32_t numMembers);
 /// Whether all members use one stored copy.
 inline bool isShared(const fb::Slot &slot) { return !slot.per_member() || slot.stride() == 0; }
-/// The dims of the slot's tensor as the model file has it, at most TUTTI_MAX_RANK; the rank.
+/// Whether the slot holds what was made of a part of its weight: files before there was the word say it by having no
+/// dims of the model file.
+inline bool isPart(const fb::Slot &slot) {
+  return slot.part() || (!count(slot.raw_dims()) && slot.raw_bytes() * 8 > std::max(bitsOf(slot.type()->dtype()), 8u));
+}
+/// The dims of the slot's tensor as the model file has it, of a part its own; at most TUTTI_MAX_RANK; the rank.
 inline uint32_t rawDims(const fb::Slot &slot, int64_t *dims) {
   uint32_t rank = count(slot.raw_dims());
   for (uint32_t i = 0; i < rank; ++i)
     dims[i] = slot.raw_dims()->Get(i);
-  if (!rank) // an empty vector may be left out: a scalar's
+  if (isPart(slot))
     for (; rank < count(slot.type()->dims()); ++rank)
       dims[rank] = slot.type()->dims()->Get(rank)->base();
   return rank;
+}
+/// The sizes of the largest call.
+using Sizes = std::array<int64_t, kMaxSizes>;
+inline Sizes largestSizes(const fb::Program &program) {
+  Sizes most{};
+  for (uint32_t i = 0; i < count(program.sizes()); ++i)
+    most[i] = program.sizes()->Get(i)->hi();
+  return most;
+}
+/// Whether a member is of a group of the artifact.
+inline bool isInGroup(const fb::Root &root, uint32_t group, uint32_t member) {
+  const auto *members = root.groups()->Get(group)->members();
+  return members && std::find(members->begin(), members->end(), member) != members->end();
 }
 /// The sets that launches run over: the active set, and of several groups the members of each that are in it.
 inline uint32_t numSets(const fb::Program &program) { return std::max(program.sets(), 1u); }

@@ -24,8 +24,8 @@ bool Info::reserve(const fb::Root &root) {
   }
   for (uint32_t i = 0; i < count(root.slots()); ++i) {
     const fb::Slot *slot = root.slots()->Get(i);
-    numWeights += !view(slot->name()).empty();
-    numRaw += std::max(count(slot->raw_dims()), count(slot->type()->dims()));
+    numWeights += !view(slot->name()).empty() && !isPart(*slot);
+    numRaw += count(slot->raw_dims());
   }
   return members.allocate(count(root.members())) && programs.allocate(count(root.programs())) &&
          ports.allocate(numPorts) && dims.allocate(numDims) && dimensions.allocate(numDimensions) &&
@@ -92,7 +92,7 @@ bool Info::addWeights(const fb::Root &root) {
   for (uint32_t i = 0; i < count(root.slots()); ++i) {
     const fb::Slot &slot = *root.slots()->Get(i);
     std::string_view name = view(slot.name());
-    if (name.empty())
+    if (name.empty() || isPart(slot))
       continue;
     int64_t *raw = weightDims.data() + usedRaw;
     uint32_t rank = rawDims(slot, raw);

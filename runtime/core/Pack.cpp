@@ -22,6 +22,10 @@ struct View {
 };
 
 void copyDense(char *&out, const View &in, uint32_t axis, const char *from, int64_t element) {
+  if (axis == in.rank) { // a scalar
+    std::memcpy(out, from, size_t(element));
+    return;
+  }
   int64_t n = in.dims[axis], stride = in.strides[axis];
   if (axis + 1 < in.rank) {
     for (int64_t i = 0; i < n; ++i)
@@ -32,6 +36,16 @@ void copyDense(char *&out, const View &in, uint32_t axis, const char *from, int6
   } else {
     for (int64_t i = 0; i < n; ++i, out += element)
       std::memcpy(out, from + i * stride, size_t(element));
+  }
+}
+
+/// The same elements, which lie dense, in the slot's perm_dims.
+void reshape(const fb::Slot &slot, View &dense, int64_t element) {
+  dense.rank = count(slot.perm_dims());
+  int64_t stride = element;
+  for (uint32_t i = dense.rank; i-- > 0; stride *= dense.dims[i]) {
+    dense.dims[i] = slot.perm_dims()->Get(i);
+    dense.strides[i] = stride;
   }
 }
 } // namespace
@@ -61,10 +75,10 @@ tutti_status_t checkRaw(const fb::Slot &slot, const tutti_tensor_t &tensor, tutt
 }
 
 bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
-  int64_t raw[TUTTI_MAX_RANK], strides[TUTTI_MAX_RANK];
-  uint32_t rank = rawDims(slot, raw);
+  View raw{static_cast<const char *>(tensor.data), 0, {}, {}};
+  raw.rank = rawDims(slot, raw.dims);
   uint64_t bytes = 0;
-  denseBytes(slot.type()->dtype(), raw, rank, bytes);
+  denseBytes(slot.type()->dtype(), raw.dims, raw.rank, bytes);
   if (bytes == 0)
     return true;
   uint32_t bits = bitsOf(slot.type()->dtype());
@@ -73,26 +87,36 @@ bool packSlot(const fb::Slot &slot, const tutti_tensor_t &tensor, void *copy) {
     return true;
   }
   int64_t element = bits / 8, dense = element;
-  for (uint32_t i = rank; i-- > 0; dense *= raw[i])
-    strides[i] = tensor.strides ? tensor.strides[i] : dense;
-  View in{static_cast<const char *>(tensor.data), rank, {}, {}};
-  for (uint32_t i = 0; i < rank; ++i) {
-    uint32_t axis = count(slot.perm()) ? slot.perm()->Get(i) : i;
-    in.dims[i] = raw[axis];
-    in.strides[i] = strides[axis];
+  for (uint32_t i = raw.rank; i-- > 0; dense *= raw.dims[i])
+    raw.strides[i] = tensor.strides ? tensor.strides[i] : dense;
+  Array<char> gathered; // strides of the file's dims say nothing of others
+  if (count(slot.perm_dims())) {
+    if (tensor.strides) {
+      if (!gathered.allocate(bytes))
+        return false;
+      char *to = gathered.data();
+      copyDense(to, raw, 0, raw.data, element);
+      raw.data = gathered.data();
+    }
+    reshape(slot, raw, element);
+  }
+  View in = raw;
+  for (uint32_t i = 0; i < count(slot.perm()); ++i) {
+    in.dims[i] = raw.dims[slot.perm()->Get(i)];
+    in.strides[i] = raw.strides[slot.perm()->Get(i)];
   }
 
   char *out = static_cast<char *>(copy);
   Layout layout = parseLayout(view(slot.layout()));
   if (layout == Layout::raw) {
-    rank ? copyDense(out, in, 0, in.data, element) : void(std::memcpy(out, in.data, size_t(element)));
+    copyDense(out, in, 0, in.data, element);
     return true;
   }
   // Panels: straight from the caller's memory for a matrix, through a dense copy for what was reshaped.
   uint32_t canonicalRank = count(slot.type()->dims());
   int64_t K = slot.type()->dims()->Get(canonicalRank - 2)->base(),
           N = slot.type()->dims()->Get(canonicalRank - 1)->base();
-  if (rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
+  if (in.rank == 2 && canonicalRank == 2 && in.dims[0] == K && in.strides[0] % 4 == 0 && in.strides[1] % 4 == 0 &&
       reinterpret_cast<uintptr_t>(in.data) % 4 == 0) {
     packMatrix(layout, out, reinterpret_cast<const float *>(in.data), K, N, in.strides[0] / 4, in.strides[1] / 4);
     return true;

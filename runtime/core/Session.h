@@ -30,7 +30,7 @@ public:
   /// there, or the session goes.
   tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input);
   /// Shape and memory of an output at the sizes that are chosen, the caller's or the session's own.
-  tutti_status_t getOutput(const char *name, const char *head, tutti_tensor_t &tensor);
+  tutti_status_t getOutput(const char *name, const char *head, tutti_tensor_t *tensor);
   /// Allocates nothing. Without `wait` work may be under way on a device when it returns.
   tutti_status_t run(bool wait);
   tutti_status_t wait();

@@ -179,7 +179,9 @@ TEST_F(Changed, slotsAndSegments) {
   refused("heads", "an index of 2 entries", slot([](fb::SlotT &s) { s.index = {0, 1}; }));
   refused("heads", "do not fit", slot([](fb::SlotT &s) { s.type->dims[0] = number(-1); }));
   refused("heads", "do not fit", slot([](fb::SlotT &s) { s.type->dims[0] = number(int64_t(1) << 60); }));
-  refused("heads", "other dims in the model file", slot([](fb::SlotT &s) { s.raw_dims = {1}; }));
+  refused("heads", "dims in the model file of another size", slot([](fb::SlotT &s) { s.raw_dims = {1}; }));
+  refused("heads", "permutes 1 dims of another size", slot([](fb::SlotT &s) { s.perm_dims = {1}; }));
+  refused("heads", "a part", slot([](fb::SlotT &s) { s.part = s.swappable = true; }));
   refused("heads", "no permutation", slot([](fb::SlotT &s) { s.perm = {1, 1}; }));
   refused("heads", "swappable", slot([](fb::SlotT &s) { s.swappable = true, s.name = ""; }));
   runs("heads", slot([](fb::SlotT &s) { s.index = {2, 2, 2}; }));

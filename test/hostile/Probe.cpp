@@ -69,9 +69,7 @@ bool checkStrips(Artifact &artifact, const fb::Program &program, const tutti_pro
   call.numActive = uint32_t(active.size());
   call.updateSets();
   std::copy(sizes, sizes + call.sizes.size(), call.sizes.begin());
-  Array<int64_t> most;
-  if (!call.largestSizes(most))
-    return false;
+  const Sizes most = largestSizes(program);
   int64_t arena = count(program.arena()) ? valueOf(program.arena()->Get(0), most.data()) : 0;
   call.arena = reinterpret_cast<char *>(apart);
   for (uint32_t i = 0; i < call.buffers.size(); ++i)

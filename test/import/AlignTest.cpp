@@ -70,7 +70,7 @@ TEST_F(AlignTest, ModuleForm) {
   EXPECT_FALSE(weight[0].contiguous());
   EXPECT_TRUE(weight[4].perm.empty());
   EXPECT_TRUE(weight[4].contiguous());
-  EXPECT_TRUE(weight[0].whole && !weight[0].folded);
+  EXPECT_TRUE(weight[0].whole);
 }
 
 TEST_F(AlignTest, LocationsNameNodes) {

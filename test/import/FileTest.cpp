@@ -70,7 +70,7 @@ TEST_F(FileTest, ExternalData) {
   llvm::Expected<MemberModel> member = importOnnx(context, save(), {});
   ASSERT_TRUE(bool(member)) << llvm::toString(member.takeError());
   WeightSource &w = member->weights["p0"];
-  EXPECT_TRUE(w.whole && !w.folded && w.name == "w");
+  EXPECT_TRUE(w.whole && w.name == "w");
   EXPECT_EQ(std::memcmp(w.data, numbers + 2, 16), 0);
 }
 

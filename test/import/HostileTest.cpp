@@ -222,6 +222,31 @@ TEST_F(HostileTest, AxesWithoutEnd) {
   EXPECT_EQ(import(bomb.SerializeAsString()).code, 4);
 }
 
+TEST_F(HostileTest, TheLongestAxisInTwo) {
+  onnx::ModelProto longest = model("Split");
+  longest.mutable_opset_import(0)->set_version(18);
+  onnx::GraphProto &graph = *longest.mutable_graph();
+  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(
+      INT64_MAX);
+  graph.mutable_node(0)->add_output("z");
+  onnx::AttributeProto &parts = *graph.mutable_node(0)->add_attribute();
+  parts.set_name("num_outputs");
+  parts.set_type(onnx::AttributeProto::INT);
+  parts.set_i(2);
+  Failure failure = import(longest.SerializeAsString());
+  EXPECT_EQ(failure.message.find("do not make up"), std::string::npos) << failure.message;
+  expectCode(failure);
+}
+
+TEST_F(HostileTest, NothingTimesAnything) {
+  for (std::string op : {"Transpose", "Unique", "Abs", "ReduceSum", "Flatten"}) {
+    onnx::ModelProto empty = model(op);
+    addTensor(empty, "w", {0, int64_t(1) << 40, int64_t(1) << 40}).set_raw_data("");
+    empty.mutable_graph()->mutable_node(0)->set_input(0, "w");
+    expectCode(import(empty.SerializeAsString()));
+  }
+}
+
 TEST_F(HostileTest, ProductsOfSizes) {
   onnx::ModelProto bomb = model("Relu");
   bomb.mutable_graph()

@@ -70,12 +70,6 @@ std::vector<uint32_t> activeOf(const Setup &setup, const Artifact &artifact) {
   return active;
 }
 
-/// Whether a member is of a group.
-bool isOf(const fb::Root &root, uint32_t group, uint32_t member) {
-  const auto &members = *root.groups()->Get(group)->members();
-  return std::find(members.begin(), members.end(), member) != members.end();
-}
-
 /// The sizes of a call in the program's order, the active set first.
 Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, std::vector<int64_t> &sizes) {
   const tutti_program_t &program = artifact.programs()[setup.options.program];
@@ -86,7 +80,7 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
   const tutti_dimension_t *next = program.dimensions;
   for (const fb::Size *size : *root.programs()->Get(setup.options.program)->sizes()) {
     if (size->kind() == fb::SizeKind::active) { // of the whole set, or of a group
-      auto isIn = [&](uint32_t m) { return size->source() == 0 || isOf(root, size->source() - 1, m); };
+      auto isIn = [&](uint32_t m) { return size->source() == 0 || rt::isInGroup(root, size->source() - 1, m); };
       sizes.push_back(std::count_if(active.begin(), active.end(), isIn));
       continue;
     }
@@ -128,7 +122,7 @@ uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Prog
       continue;
     std::set<uint32_t> copies;
     for (uint32_t m : active)
-      if (slot.group() < 0 || isOf(root, uint32_t(slot.group()), m))
+      if (slot.group() < 0 || rt::isInGroup(root, uint32_t(slot.group()), m))
         copies.insert(rt::isShared(slot) ? 0 : rt::copyOf(slot, m));
     total += copies.size() * slot.raw_bytes();
   }

@@ -235,6 +235,7 @@ Failure readNpy(const std::string &path, tutti_dtype_t expected, Tensor &tensor)
     return cannot("not a regular file");
   std::ifstream in(path, std::ios::binary);
   std::string file(size_t(info.st_size), '\0');
+  errno = 0; // a file that has become shorter is no error of the system's
   if (!in.read(file.data(), std::streamsize(file.size())))
     return cannot(std::strerror(errno ? errno : EIO));
   return parseNpy(file, path, expected, tensor);

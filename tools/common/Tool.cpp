@@ -2,13 +2,14 @@
 // Arguments, failures, threads and output files of the tools.
 #include "Tool.h"
 
+#include "NewFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -331,33 +332,12 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
   auto cannot = [&] {
     return Failure(ExitCode::resource, "cannot write " + quote(path) + ": " + std::strerror(errno));
   };
-  struct stat info;
-  // What is no file is written to, not replaced, and a link stays one.
-  bool device = path.rfind("/dev/", 0) == 0 || (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode));
-  int flags = O_WRONLY | O_CLOEXEC, file = -1;
-  if (!device) {
-    std::error_code none;
-    std::string temporary;
-    std::string place = std::filesystem::weakly_canonical(path, none).string();
-    place = none ? path : place;
-    size_t slash = place.rfind('/');
-    std::string folder = slash == std::string::npos ? "" : place.substr(0, slash + 1);
-    temporary = folder + ".tutti-" + std::to_string(getpid()) + "-" + std::to_string(entries.size());
-    flags |= O_CREAT | O_EXCL;
-    // A process of another machine, or of a container, may have the same number.
-    constexpr int mostTries = 100;
-    for (int i = 0; i < mostTries && file < 0; ++i) {
-      std::string name = temporary + (i ? "-" + std::to_string(i) : "");
-      if ((file = open(name.c_str(), flags, 0666)) >= 0)
-        entries.push_back({name, place});
-      else if (errno != EEXIST)
-        break;
-    }
-  } else {
-    file = open(path.c_str(), flags, 0666);
-  }
+  rt::NewFile made = rt::createFile(path);
+  int file = made.descriptor;
   if (file < 0)
     return cannot();
+  if (!made.temporary.empty())
+    entries.push_back({made.temporary, made.path});
   for (std::string_view part : parts)
     while (!part.empty()) {
       ssize_t n = ::write(file, part.data(), part.size());

@@ -126,12 +126,14 @@ Failure chooseSizes(const Arguments &a, const Artifact &artifact, uint32_t index
 }
 
 /// Normal numbers, fair coins, integers from 0 to 32767 (of 8 bits: to 127) with equally many of each magnitude, so
-/// that tables of any length are read all over; the same for a seed wherever it runs.
+/// that tables of any length are read all over; the same for a seed wherever it runs, as far as log and cos are.
 static HostTensor seeded(std::mt19937_64 &generator, Type element, ArrayRef<int64_t> dims) {
   HostTensor tensor = HostTensor::zeros(element, dims);
   auto uniform = [&] { return (double(generator() >> 11) + 0.5) * 0x1p-53; };
-  for (double &value : tensor.floats)
-    value = std::sqrt(-2 * std::log(uniform())) * std::cos(2 * M_PI * uniform());
+  for (double &value : tensor.floats) {
+    double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
+    value = radius * std::cos(angle);
+  }
   for (int64_t &value : tensor.ints)
     if (element.isInteger(1)) {
       value = int64_t(generator() >> 63);

@@ -25,6 +25,9 @@ double unitOf(Precision precision) {
   llvm_unreachable("every precision has its unit");
 }
 
+// These two rules stand in the compiler, too (passes/analysis/Numerics.h, runtime/schema/Layout.h): a reference that
+// called what it judges would find nothing.
+
 /// Rows times a weight matrix: [rows..., k] x [k, n] -> [rows..., n], the weight a parameter of the model.
 static bool isRowsTimesWeight(Operation &op) {
   auto contract = dyn_cast<ContractOp>(op);

@@ -244,8 +244,9 @@ std::vector<const Architecture *> Verification::Program::architectures() const {
   std::vector<const Architecture *> found;
   const fb::Root &root = *fb::GetRoot(artifact.info().metadata);
   for (const fb::Kernel *kernel : *root.kernels())
-    for (const fb::Image *image : *kernel->images()) {
-      const Architecture *architecture = findArchitecture(image->target()->str());
+    for (uint32_t i = 0; kernel->images() && i < kernel->images()->size(); ++i) {
+      const auto *target = kernel->images()->Get(i)->target();
+      const Architecture *architecture = target ? findArchitecture(target->str()) : nullptr;
       if (architecture && (architecture->code == Architecture::Code::emulated) == emulated &&
           !llvm::is_contained(found, architecture))
         found.push_back(architecture);
@@ -256,8 +257,12 @@ std::vector<const Architecture *> Verification::Program::architectures() const {
 /// The number of an active member's group, of members that align.
 uint32_t Verification::Program::groupAt(size_t position) const {
   const auto *groups = fb::GetRoot(artifact.info().metadata)->groups();
+  auto has = [&](uint32_t group) {
+    const auto *members = groups->Get(group)->members();
+    return members && llvm::is_contained(*members, report.active[position]);
+  };
   uint32_t group = 0;
-  while (group + 1 < groups->size() && !llvm::is_contained(*groups->Get(group)->members(), report.active[position]))
+  while (groups && group + 1 < groups->size() && !has(group))
     ++group;
   return group;
 }

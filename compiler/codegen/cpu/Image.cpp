@@ -2,6 +2,7 @@
 // Lowering to LLVM, machine code, and linking to a flat image.
 #include "Image.h"
 #include "compiler/Error.h"
+#include "compiler/TemporaryFolder.h"
 #include "compiler/codegen/Math.h"
 
 #include "lld/Common/Driver.h"
@@ -11,7 +12,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -21,11 +21,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -207,27 +203,13 @@ ASSERT(SIZEOF(.rejected) == 0, "the image has writable data")
 )";
 
 static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::string> kernels) {
-  llvm::SmallString<128> folder;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("tutti-image", folder))
-    return fail(ExitCode::resource, "cannot make a temporary folder: " + code.message() + "; TMPDIR says where");
-  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
-  auto path = [&](const char *name) { return (folder + "/" + name).str(); };
-  auto write = [&](const std::string &file, llvm::StringRef text) -> llvm::Error {
-    std::error_code code;
-    llvm::raw_fd_ostream stream(file, code);
-    if (!code) {
-      stream << text;
-      stream.close();
-      code = stream.error();
-      stream.clear_error(); // it would end the process
-    }
-    return code ? fail(ExitCode::resource, "cannot write to " + quote(folder.str()) + ": " + code.message())
-                : llvm::Error::success();
-  };
-  std::string input = path("kernels.o"), script = path("image.ld"), output = path("image");
-  if (llvm::Error error = write(input, llvm::StringRef(object.data(), object.size())))
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create("tutti-image");
+  if (!folder)
+    return folder.takeError();
+  std::string input = folder->path("kernels.o"), script = folder->path("image.ld"), output = folder->path("image");
+  if (llvm::Error error = folder->write("kernels.o", llvm::StringRef(object.data(), object.size())))
     return error;
-  if (llvm::Error error = write(script, linkerScript))
+  if (llvm::Error error = folder->write("image.ld", linkerScript))
     return error;
 
   // The linker as a library keeps its state in globals: one link at a time.

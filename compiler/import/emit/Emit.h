@@ -160,6 +160,7 @@ public:
 
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
+  Operand placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks);
   /// The value of a mask that is the same everywhere, and so chooses now.
   std::optional<bool> uniformMask(const Operand &condition);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);

@@ -149,6 +149,41 @@ Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes) {
              numbers("gap", gap), numbers("before", before)});
 }
 
+/// A scatter whose indices are known: where each element comes from is, too, of x and the updates behind each other.
+/// `ofBlocks`: an index is a block's of `width` elements, else an element's.
+Operand Emit::placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks) {
+  HostTensor host = toHost(indices.constant());
+  Sizes sizes = x.sizes();
+  int64_t elements = sizes.back().getFixed(), count = updates.sizes().back().getFixed(), last = sizes.size() - 1;
+  if (ofBlocks && indices.rank() == 1) { // a block is chosen as a whole
+    auto apart = [&](const Operand &of) {
+      Sizes own = of.sizes();
+      own.back() = Size(own.back().getFixed() / width);
+      own.push_back(Size(width));
+      return reshape(of, own);
+    };
+    SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, elements / width));
+    for (int64_t j = 0; j < count / width; ++j)
+      from[host.ints[j]] = elements / width + j;
+    return reshape(gather(concat({apart(x), apart(updates)}, last), list(from), last), sizes);
+  }
+  int64_t each = host.dims.back(), rows = host.count() / each;
+  budget -= rows * elements;
+  SmallVector<int64_t> dims(host.dims);
+  dims.back() = elements;
+  HostTensor from = HostTensor::zeros(IntegerType::get(&context, 64), dims);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < elements; ++i)
+      from.ints[row * elements + i] = i;
+    for (int64_t j = 0; j < count; ++j) {
+      int64_t block = host.ints[row * each + (ofBlocks ? j / width : j)];
+      from.ints[row * elements + block * width + j % width] = elements + j;
+    }
+  }
+  Operand sources(computedSource(from));
+  return gather(concat({x, updates}, last), sources, last, sources.rank() == 1 ? 0 : last);
+}
+
 Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, const Operand &updates, int64_t width) {
   if (!x || !given || !updates)
     return Operand();
@@ -158,7 +193,7 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
       return unknownLength("puts elements along", size);
   if (width == 0 || llvm::is_contained(lengths, Size(0)))
     return x;
-  int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width, last = sizes.size() - 1;
+  int64_t length = sizes.back().getFixed() / width, count = lengths.back().getFixed() / width;
   bool known;
   Operand indices = checkedIndices(given, length, &known);
   if (!indices)
@@ -167,39 +202,8 @@ Operand Emit::scatter(ScatterKind kind, const Operand &x, const Operand &given, 
     return x;
   int64_t each = indices.sizes().back().getFixed(); // indices of a row
   bool ofBlocks = each == count && width > 1;
-  if (known && kind == ScatterKind::set && indices.constant().count() / each <= budget / (length * width)) {
-    // Where each element comes from is known: of x and the updates behind each other, a block or an element each.
-    if (ofBlocks && indices.rank() == 1) {
-      auto apart = [&](const Operand &of, int64_t blocks) {
-        Sizes own = of.sizes();
-        own.back() = Size(blocks);
-        own.push_back(Size(width));
-        return reshape(of, own);
-      };
-      HostTensor host = toHost(indices.constant());
-      SmallVector<int64_t> from = llvm::to_vector(llvm::seq<int64_t>(0, length));
-      for (int64_t j = 0; j < count; ++j)
-        from[host.ints[j]] = length + j;
-      Operand all = concat({apart(x, length), apart(updates, count)}, last);
-      return reshape(gather(all, list(from), last), sizes);
-    }
-    HostTensor host = toHost(indices.constant());
-    int64_t rows = host.count() / each, elements = length * width;
-    budget -= rows * elements;
-    SmallVector<int64_t> dims(host.dims);
-    dims.back() = elements;
-    HostTensor from = HostTensor::zeros(IntegerType::get(&context, 64), dims);
-    for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t i = 0; i < elements; ++i)
-        from.ints[row * elements + i] = i;
-      for (int64_t j = 0; j < count * width; ++j) {
-        int64_t block = host.ints[row * each + (ofBlocks ? j / width : j)];
-        from.ints[row * elements + block * width + j % width] = elements + j;
-      }
-    }
-    Operand sources(computedSource(from)), all = concat({x, updates}, last);
-    return gather(all, sources, last, sources.rank() == 1 ? 0 : last);
-  }
+  if (known && kind == ScatterKind::set && indices.constant().count() / each <= budget / (length * width))
+    return placed(x, updates, indices, width, ofBlocks);
   lengths.back() = Size(each);
   SmallVector<NamedAttribute> attributes{{StringAttr::get(&context, "kind"), ScatterKindAttr::get(&context, kind)}};
   if (width > 1)

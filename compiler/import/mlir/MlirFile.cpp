@@ -308,7 +308,6 @@ private:
       source.dims.assign(type.getShape().begin(), type.getShape().end());
       source.strides.assign(type.getRank(), 0);
     }
-    source.folded = false;
     return source;
   }
 

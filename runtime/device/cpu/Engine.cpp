@@ -127,16 +127,14 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
 /// One mapping for all that a run writes. Pages that no run touches cost nothing.
 tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
   const fb::Program &program = *call.program;
-  Array<int64_t> most;
-  if (!call.largestSizes(most) || call.tableBytes() > kMaxTables ||
-      !tableEntries.allocate(call.tables.size() * call.active.size()))
+  const Sizes most = largestSizes(program);
+  if (call.tableBytes() > kMaxTables || !tableEntries.allocate(call.tables.size() * call.active.size()))
     return outOfMemory(error, "a session's tables", call.tableBytes());
   uint64_t total = 0;
-  bool fits = true;
-  auto place = [&](uint64_t bytes) {
+  auto place = [&](uint64_t bytes) { // what does not fit is added up all the same: a message names it
     uint64_t at = total;
-    fits = fits && bytes <= (uint64_t(1) << 46) && total <= (uint64_t(1) << 46);
-    total = fits ? alignUp(total + bytes, kPageBytes) : total;
+    if (__builtin_add_overflow(total, alignUp(std::min<uint64_t>(bytes, INT64_MAX), kPageBytes), &total))
+      total = alignUp(INT64_MAX, kPageBytes);
     return at;
   };
   uint64_t arenaAt = place(count(program.arena()) ? uint64_t(valueOf(program.arena()->Get(0), most.data())) : 0);
@@ -148,7 +146,7 @@ tutti_status_t CpuEngine::allocate(tutti_error_t *error) {
   for (const Call::Launch &launch : call.launches)
     scratchStride = std::max<size_t>(scratchStride, alignUp(launch.launch->scratch(), kPageBytes));
   uint64_t scratchAt = place(scratchStride * threads);
-  if (!fits || !memory.allocate(total))
+  if (total > kMaxMemory || !memory.allocate(total))
     return outOfMemory(error, "a session's arena, outputs and scratch", total);
 
   // Offsets become addresses.

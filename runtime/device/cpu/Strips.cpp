@@ -42,8 +42,9 @@ int64_t lengthOf(int64_t places, int64_t fit, int64_t members, uint32_t threads,
 
 bool Strips::build(const Call &call, uint32_t threads) {
   axis = call.program->strips();
+  most = largestSizes(*call.program);
   wordsEach = alignUp(call.words.size(), kLine / sizeof(uint64_t));
-  if (!uses.allocate(call.buffers.size()) || !phases.allocate(call.launches.size()) || !call.largestSizes(most) ||
+  if (!uses.allocate(call.buffers.size()) || !phases.allocate(call.launches.size()) ||
       !words.allocate(axis ? wordsEach * threads : 0))
     return false;
   axis = classify(call) ? axis : 0;
@@ -271,7 +272,7 @@ uint64_t *Strips::argumentsOf(const Call &call, Phase phase, uint32_t thread, in
       const Use &use = uses[arg.buffer];
       const char *start =
           isLocal(arg.buffer) ? area + use.local : call.buffers[arg.buffer] + member * use.member + place * use.place;
-      mine[launch.firstWord + a] = reinterpret_cast<uint64_t>(start + arg.offset);
+      mine[launch.firstWord + a] = reinterpret_cast<uint64_t>(start);
     }
   }
   return mine;

@@ -67,7 +67,7 @@ private:
   Run runs[numPhases] = {};
   Array<Phase> phases; ///< by launch
   Array<Use> uses;     ///< by buffer
-  Array<int64_t> most; ///< the largest sizes
+  Sizes most;          ///< the largest
   Array<uint64_t> words;
   size_t wordsEach = 0; ///< of a thread
 };

@@ -48,15 +48,13 @@ tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *er
   Scope scope(*this);
   if (scope.result)
     return driver.fail(error, scope.result, "the context of %s cannot be used", target.name);
-  int64_t most[kMaxSizes];
-  for (uint32_t i = 0; i < count(program.sizes()); ++i)
-    most[i] = program.sizes()->Get(i)->hi();
+  const Sizes most = largestSizes(program);
   tutti_status_t loaded = forEachLaunch(program, [&](const fb::Launch &launch, uint32_t) {
     for (uint32_t g = 0; g < numGeometries(launch); ++g) {
       Geometry geometry = geometryOf(launch, g);
       if (auto status = loadKernel(geometry.kernel, error))
         return status;
-      if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most), error))
+      if (auto status = allow(geometry, valueOf(geometry.dynamicShared, most.data()), error))
         return status;
     }
     return TUTTI_OK;

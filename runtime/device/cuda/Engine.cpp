@@ -10,8 +10,6 @@ namespace {
 using ull = unsigned long long;
 /// What the caller's addresses in device memory have to be multiples of.
 constexpr uint64_t kCallerAlign = 16;
-/// Past this no machine has memory, and sums could overflow.
-constexpr uint64_t kMost = uint64_t(1) << 46;
 
 /// What the driver knows of an address: of plain memory of the host, nothing.
 struct Pointed {
@@ -133,13 +131,11 @@ bool CudaEngine::hasClusters(bool last) const {
 tutti_status_t CudaEngine::measure(uint32_t index, tutti_error_t *error) {
   const fb::Launch &launch = *call.launches[index].launch;
   LaunchState &state = launches[index];
-  int64_t most[kMaxSizes];
-  for (uint32_t i = 0; i < count(call.program->sizes()); ++i)
-    most[i] = call.program->sizes()->Get(i)->hi();
+  const Sizes most = largestSizes(*call.program);
   for (uint32_t all = numGeometries(launch); state.geometries < all; ++state.geometries) {
     Geometry geometry = geometryOf(launch, state.geometries);
     BlockRoom &room = state.rooms[state.geometries];
-    if (auto status = on->measure(geometry, valueOf(geometry.dynamicShared, most), room, error))
+    if (auto status = on->measure(geometry, valueOf(geometry.dynamicShared, most.data()), room, error))
       return status;
     if (room.isTooSmall)
       break;
@@ -172,7 +168,7 @@ CudaEngine::Memory CudaEngine::layout(const int64_t *sizes) const {
   Memory m = {};
   uint64_t at = 0;
   auto place = [&](uint64_t bytes) {
-    m.fits = m.fits && bytes <= kMost && at <= kMost;
+    m.fits = m.fits && bytes <= kMaxMemory && at <= kMaxMemory;
     at = m.fits ? alignUp(at + bytes, kDeviceAlign) : at;
   };
   auto placePorts = [&](uint32_t first, uint32_t last) {
@@ -235,9 +231,7 @@ void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
 }
 
 tutti_status_t CudaEngine::allocate(tutti_error_t *error) {
-  Array<int64_t> most;
-  if (!call.largestSizes(most))
-    return outOfMemory(error, "sizes", call.sizes.size() * sizeof(int64_t));
+  const Sizes most = largestSizes(*call.program);
   memory = layout(most.data());
   CUresult result = memory.fits ? driver->cuMemAlloc(&block, memory.total) : CUDA_ERROR_OUT_OF_MEMORY;
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {

@@ -250,9 +250,11 @@ TUTTI_API const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifa
 TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error);
 
 /** Replaces weights of one member, for all sessions. Each tensor has the name, dtype and dims of a swappable weight
- * that the member has (see tutti_info_t::weights); strides are free. All are replaced together: a call of
- * tutti_session_run that is under way sees the old weights, a later one the new, none a mixture. The data is copied. On
- * failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT (compile with
+ * that the member has (see tutti_info_t::weights), and lies as that weight in the file of member 0, or of the first
+ * member of its structure, also where the member's own file had it transposed; strides are free. All are replaced
+ * together: a call of tutti_session_run that is under way sees the old weights, a later one the new, none a mixture.
+ * The data is copied. On failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT
+ * (compile with
  * --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in
  * the host's memory), TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED (another
  * thread was at it when this process was forked), and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and
@@ -303,7 +305,7 @@ TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifac
  * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed; on
  * failure NULL. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
  * TUTTI_DRIVER_ERROR, TUTTI_DEVICE_LOST, TUTTI_FORKED, TUTTI_UNSUPPORTED, TUTTI_MALFORMED (code that a driver refuses),
- * TUTTI_OUT_OF_MEMORY (which says what would fit), TUTTI_DIGEST_MISMATCH. */
+ * TUTTI_OUT_OF_MEMORY (of a CUDA device: says what would fit), TUTTI_DIGEST_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_create(tutti_artifact_t *artifact, const tutti_session_options_t *options,
                                               tutti_session_t **session, tutti_error_t *error);
 
@@ -358,7 +360,8 @@ TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *sessi
 /** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims, data and
  * memory. The data is the bound memory, or the session's own, which the next run overwrites. May be called before a
  * run, to learn the dims. Pointers in *tensor are valid until the next call that changes the session. Errors:
- * TUTTI_NOT_FOUND, and those of tutti_session_run for dimensions. */
+ * TUTTI_INVALID_ARGUMENT (no place for the tensor, or several heads and none named), TUTTI_NOT_FOUND, and those of
+ * tutti_session_run for dimensions. */
 TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                                   tutti_tensor_t *tensor);
 

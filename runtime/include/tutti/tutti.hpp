@@ -235,6 +235,15 @@ public:
     return check(tutti_session_bind_output(handle, head.empty() ? nullptr : head.c_str(), &tensor));
   }
 
+  /// Tensors of other libraries (dlpack.h). On success the session owns the tensor and calls its deleter when another
+  /// one is bound or the session ends; on failure it stays the caller's.
+  Error bindInput(const std::string &name, DLManagedTensor *tensor) {
+    return check(tutti_session_bind_input_dlpack(handle, name.c_str(), tensor));
+  }
+  Error bindOutput(const std::string &name, const std::string &head, DLManagedTensor *tensor) {
+    return check(tutti_session_bind_output_dlpack(handle, name.c_str(), head.empty() ? nullptr : head.c_str(), tensor));
+  }
+
   Error run() { return check(tutti_session_run(handle)); }
   /// Starts a run; its outputs in host memory are there after wait().
   Error runAsync() { return check(tutti_session_run_async(handle)); }

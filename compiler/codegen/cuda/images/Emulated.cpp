@@ -3,15 +3,13 @@
 #include "Emulated.h"
 #include "DeviceText.h"
 #include "compiler/Error.h"
+#include "compiler/TemporaryFolder.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
 #include <optional>
@@ -64,18 +62,6 @@ static std::string kernelTable(llvm::StringRef text) {
   return table;
 }
 
-static llvm::Error write(const llvm::Twine &path, llvm::StringRef text) {
-  std::error_code error;
-  llvm::raw_fd_ostream file(path.str(), error);
-  if (!error) {
-    file << text;
-    file.close();
-    error = file.error();
-    file.clear_error();
-  }
-  return error ? fail(ExitCode::resource, "cannot write " + path + ": " + error.message()) : llvm::Error::success();
-}
-
 /// One source of all units: their headers, then each in a namespace of its own, under its own name and lines.
 static std::string join(llvm::ArrayRef<EmulatedUnit> units) {
   std::string headers, bodies;
@@ -97,24 +83,22 @@ llvm::Expected<std::string> compileEmulated(llvm::ArrayRef<EmulatedUnit> units, 
     return fail(ExitCode::device, "the emulated device needs clang++ to compile kernels, and " +
                                       quote(named ? named : TUTTI_CLANG) + " is not there: set TUTTI_CLANG");
 
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("tutti-emulated", folder))
-    return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
-  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
-  std::string root = folder.str().str();
-  if (std::error_code error = llvm::sys::fs::create_directory(root + "/tutti"))
+  llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create("tutti-emulated");
+  if (!folder)
+    return folder.takeError();
+  if (std::error_code error = llvm::sys::fs::create_directory(folder->path("tutti")))
     return fail(ExitCode::resource, "cannot make a temporary folder: " + error.message());
   for (const DeviceHeader &header : deviceHeaders())
-    if (llvm::Error error = write(root + "/" + header.name, header.text))
+    if (llvm::Error error = folder->write(header.name, header.text))
       return error;
-  if (llvm::Error error = write(root + "/kernels.cu", join(units)))
+  if (llvm::Error error = folder->write("kernels.cu", join(units)))
     return error;
 
   // As NVRTC is told: nothing is fused or reassociated that the text does not fuse. What the sanitizer checks are local
   // arrays and arithmetic; views check themselves. Optimising would cost ten times the time, and at the sizes of tests
   // save less.
-  std::string include = "-I" + root, map = "-ffile-prefix-map=" + root + "/=", source = root + "/kernels.cu",
-              output = root + "/image.so", log = root + "/log",
+  std::string include = "-I" + folder->path(""), map = "-ffile-prefix-map=" + folder->path("") + "=",
+              source = folder->path("kernels.cu"), output = folder->path("image.so"), log = folder->path("log"),
               capability = "-DTUTTI_CAPABILITY=" + std::to_string(options.capability);
   std::vector<llvm::StringRef> arguments = {*clang,
                                             "-x",

@@ -55,12 +55,19 @@ template <class Function> static bool find(void *handle, const char *name, Funct
 }
 
 llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
+  llvm::Expected<Nvrtc> nvrtc = tryOpen(path);
+  if (llvm::Error error = nvrtc.takeError())
+    return fail(ExitCode::device, llvm::toString(std::move(error)) + "; " + howToInstall);
+  return nvrtc;
+}
+
+llvm::Expected<Nvrtc> Nvrtc::tryOpen(const std::string &path) {
   if (rt::isCutShort(path.c_str()))
-    return fail(ExitCode::device, "cannot load NVRTC: " + quote(path) + " is cut short; " + howToInstall);
+    return fail(ExitCode::device, "cannot load NVRTC: " + quote(path) + " is cut short");
   // It stays loaded: it keeps state of the process, and is asked for again.
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle)
-    return fail(ExitCode::device, llvm::Twine("cannot load NVRTC: ") + dlerror() + "; " + howToInstall);
+    return fail(ExitCode::device, llvm::Twine("cannot load NVRTC: ") + dlerror());
   auto library = std::make_shared<Library>();
   Library &l = *library;
   const char *missing = nullptr;
@@ -87,10 +94,9 @@ llvm::Expected<Nvrtc> Nvrtc::open(const std::string &path) {
   Dl_info where;
   l.path = l.nvrtcVersion && dladdr(reinterpret_cast<void *>(l.nvrtcVersion), &where) ? where.dli_fname : path;
   if (!l.version)
-    return fail(ExitCode::device, quote(l.path) + " is no NVRTC; " + howToInstall);
+    return fail(ExitCode::device, quote(l.path) + " is no NVRTC");
   if (l.version < oldest || missing)
-    return fail(ExitCode::device,
-                l.describe() + " is too old: " + cudaVersionText(oldest) + " or newer is needed; " + howToInstall);
+    return fail(ExitCode::device, l.describe() + " is too old: " + cudaVersionText(oldest) + " or newer is needed");
   int count = 0;
   if (l.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS && count > 0) {
     l.capabilities.resize(count);
@@ -114,11 +120,10 @@ llvm::Expected<Nvrtc> Nvrtc::load() {
   std::string refused;
   auto first = [&](const std::vector<std::string> &paths) -> std::optional<Nvrtc> {
     for (const std::string &path : paths) {
-      llvm::Expected<Nvrtc> nvrtc = open(path);
+      llvm::Expected<Nvrtc> nvrtc = tryOpen(path);
       if (nvrtc)
         return *nvrtc;
-      std::string why = llvm::toString(nvrtc.takeError());
-      refused += "\n  " + llvm::StringRef(why).split(';').first.str();
+      refused += "\n  " + llvm::toString(nvrtc.takeError());
     }
     return std::nullopt;
   };
@@ -127,7 +132,7 @@ llvm::Expected<Nvrtc> Nvrtc::load() {
   // The loader has no word for "whichever version".
   for (int major = 19; major >= oldest / 1000; --major) {
     std::string name = "libnvrtc.so." + std::to_string(major);
-    if (llvm::Expected<Nvrtc> nvrtc = open(name))
+    if (llvm::Expected<Nvrtc> nvrtc = tryOpen(name))
       return *nvrtc;
     else
       llvm::consumeError(nvrtc.takeError());

@@ -71,6 +71,8 @@ public:
 
 private:
   struct Library;
+  /// As `open`, but an error is the reason alone.
+  static llvm::Expected<Nvrtc> tryOpen(const std::string &path);
   explicit Nvrtc(std::shared_ptr<const Library> library) : library(std::move(library)) {}
   std::shared_ptr<const Library> library;
 };

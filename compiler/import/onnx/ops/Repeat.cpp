@@ -134,6 +134,52 @@ static std::optional<SmallVector<Run>> runsOf(StringRef mode, int64_t before, in
   return runs;
 }
 
+static Operand paddedByValue(Emit &e, const Operand &x, int64_t axis, int64_t before, int64_t behind,
+                             const Operand &value) {
+  SmallVector<Operand> parts;
+  auto block = [&](int64_t count) {
+    Sizes sizes = x.sizes();
+    sizes[axis] = Size(count);
+    if (count)
+      parts.push_back(e.broadcast(value, sizes));
+  };
+  block(before);
+  parts.push_back(x);
+  block(behind);
+  return e.concat(parts, axis);
+}
+
+static Operand paddedByItself(Emit &e, const Operand &x, int64_t axis, int64_t before, int64_t behind, StringRef mode) {
+  int64_t length = x.sizes()[axis].getFixed(), padded = before + length + behind;
+  // Of runs places are walked over; else they are listed and looked up, too, which costs each as much as some elements.
+  auto spends = [&](int64_t cost) {
+    bool fits = length > 0 && padded <= e.budget / cost;
+    if (fits)
+      e.budget -= cost * padded;
+    else
+      e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
+    return fits;
+  };
+  if (!spends(1))
+    return Operand();
+  if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
+    SmallVector<Operand> parts;
+    for (const Run &run : *runs) {
+      Sizes sizes = x.sizes();
+      sizes[axis] = Size(run.count);
+      parts.push_back(run.step ? e.part(x, axis, run.first, run.count, run.step)
+                               : e.broadcast(e.part(x, axis, run.first, 1), sizes));
+    }
+    return e.concat(parts, axis);
+  }
+  if (!spends(3))
+    return Operand();
+  SmallVector<int64_t> sources;
+  for (int64_t place = -before; place < length + behind; ++place)
+    sources.push_back(sourceOf(mode, place, length));
+  return e.gather(x, e.list(sources), axis);
+}
+
 void importPad(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -154,61 +200,14 @@ void importPad(Node &n) {
     e.malformed("x is " + x.str() + ", and the value " + value.str());
     return;
   }
-  value = mode == "constant" ? e.reshape(value, {}) : Operand();
-  for (const Padding &pad : *pads) {
-    int64_t length = x.sizes()[pad.axis].getFixed(), cut = std::max<int64_t>(-pad.before, 0);
-    length -= cut + std::max<int64_t>(-pad.behind, 0);
-    x = e.part(x, pad.axis, cut, length);
-    int64_t before = std::max<int64_t>(pad.before, 0), behind = std::max<int64_t>(pad.behind, 0);
-    if (!x || before + behind == 0)
-      continue;
-    if (mode == "constant") {
-      auto block = [&](int64_t count) {
-        Sizes sizes = x.sizes();
-        sizes[pad.axis] = Size(count);
-        return e.broadcast(value, sizes);
-      };
-      SmallVector<Operand> parts;
-      if (before)
-        parts.push_back(block(before));
-      parts.push_back(x);
-      if (behind)
-        parts.push_back(block(behind));
-      x = e.concat(parts, pad.axis);
-      if (!x)
-        return;
-      continue;
-    }
-    int64_t padded = before + length + behind;
-    // Of runs places are walked over; else they are listed and looked up, too, which costs each as much as some
-    // elements.
-    auto spends = [&](int64_t cost) {
-      bool fits = length > 0 && padded <= e.budget / cost;
-      if (fits)
-        e.budget -= cost * padded;
-      else
-        e.malformed("an axis of length " + Twine(length) + " padded to " + Twine(padded) + " by its own elements");
-      return fits;
-    };
-    if (!spends(1))
-      return;
-    if (std::optional<SmallVector<Run>> runs = runsOf(mode, before, length, behind)) {
-      SmallVector<Operand> parts;
-      for (const Run &run : *runs) {
-        Sizes sizes = x.sizes();
-        sizes[pad.axis] = Size(run.count);
-        parts.push_back(run.step ? e.part(x, pad.axis, run.first, run.count, run.step)
-                                 : e.broadcast(e.part(x, pad.axis, run.first, 1), sizes));
-      }
-      x = e.concat(parts, pad.axis);
-    } else {
-      if (!spends(3))
-        return;
-      SmallVector<int64_t> sources;
-      for (int64_t place = -before; place < length + behind; ++place)
-        sources.push_back(sourceOf(mode, place, length));
-      x = e.gather(x, e.list(sources), pad.axis);
-    }
+  value = e.reshape(value, {});
+  for (const Padding &pad : *pads) { // a negative one cuts off
+    int64_t cut = std::max<int64_t>(-pad.before, 0), before = std::max<int64_t>(pad.before, 0),
+            behind = std::max<int64_t>(pad.behind, 0);
+    x = e.part(x, pad.axis, cut, x.sizes()[pad.axis].getFixed() - cut - std::max<int64_t>(-pad.behind, 0));
+    if (x && before + behind > 0)
+      x = mode == "constant" ? paddedByValue(e, x, pad.axis, before, behind, value)
+                             : paddedByItself(e, x, pad.axis, before, behind, mode);
     if (!x)
       return;
   }

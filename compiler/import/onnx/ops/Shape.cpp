@@ -200,7 +200,7 @@ void importSplit(Node &n) {
       n.emit.malformed("length " + Twine(length) + " does not go in " + Twine(parts) + " parts");
       return;
     }
-    int64_t each = (length + parts - 1) / parts;
+    int64_t each = length / parts + (length % parts != 0);
     for (int64_t i = 0; i < parts; ++i)
       lengths.push_back(std::clamp<int64_t>(length - i * each, 0, each));
   }
@@ -220,43 +220,69 @@ void importSplit(Node &n) {
   }
 }
 
-/// Python's x[start:end:step] for each axis named; all three are attributes before opset 10 (without step).
+using Places = std::optional<SmallVector<int64_t>>;
+
+/// Input 2 of a Slice. A bound that is the axis' own size cuts nothing off.
+static Places endsOf(Node &n, const Operand &x, const Places &axes) {
+  std::optional<Sizes> given = n.sizesIn(2);
+  if (!given)
+    return std::nullopt;
+  SmallVector<int64_t> ends;
+  Sizes sizes = x.sizes();
+  for (auto [i, end] : llvm::enumerate(*given)) {
+    int64_t at = axes && i < axes->size() ? (*axes)[i] : i;
+    at += at < 0 ? sizes.size() : 0;
+    if (end.isFixed()) {
+      ends.push_back(end.getFixed());
+    } else if (at >= 0 && at < int64_t(sizes.size()) && sizes[at] == end) {
+      ends.push_back(INT64_MAX);
+    } else {
+      n.emit.unsupported("an end of " + end.str() + ", which is known at a call only",
+                         "bind the dimension to one value with --dim");
+      return std::nullopt;
+    }
+  }
+  return ends;
+}
+
+/// x[start:end:step] along an axis, by Python's rules.
+static Operand slice(Node &n, const Operand &x, int64_t axis, int64_t start, int64_t end, int64_t step) {
+  Size size = x.sizes()[axis];
+  if (step == 0 || step == INT64_MIN)
+    return n.emit.malformed("a step of " + Twine(step));
+  if (!size.isFixed()) {
+    // For "to its end" exporters write the largest number of a type, or just a large one.
+    int64_t most = std::min<int64_t>(n.emit.mostOf(size).value_or(INT32_MAX), INT32_MAX);
+    return start == 0 && end >= most && step == 1 ? x : n.emit.unknownLength("slices", size);
+  }
+  int64_t length = size.getFixed();
+  start += start < 0 ? length : 0;
+  end += end < 0 ? length : 0;
+  if (length > 0) {
+    start = std::clamp<int64_t>(start, 0, step < 0 ? length - 1 : length);
+    end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
+  } else {
+    start = end = 0; // there is no last element that backward steps could begin with
+  }
+  int64_t distance = step > 0 ? end - start : start - end, stride = std::abs(step);
+  return n.emit.part(x, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
+}
+
+/// All axes named, one after the other; what is named are attributes before opset 10 (without step).
 void importSlice(Node &n) {
   Operand x = n.in(0);
   if (!x)
     return;
-  std::optional<SmallVector<int64_t>> starts, ends, axes, steps;
+  Places starts, ends, axes, steps;
   if (n.opset < 10) {
     starts = n.intsAttr("starts");
     ends = n.intsAttr("ends");
     axes = n.intsAttr("axes");
   } else {
     starts = n.intsIn(1);
-    // A bound that is the axis' own size cuts nothing off.
-    if (std::optional<Sizes> given = n.sizesIn(2)) {
-      ends.emplace();
-      std::optional<SmallVector<int64_t>> places;
-      if (n.has(3))
-        places = n.intsIn(3);
-      Sizes sizes = x.sizes();
-      for (auto [i, end] : llvm::enumerate(*given)) {
-        int64_t at = places && i < places->size() ? (*places)[i] : i;
-        at += at < 0 ? sizes.size() : 0;
-        if (end.isFixed())
-          ends->push_back(end.getFixed());
-        else if (at >= 0 && at < int64_t(sizes.size()) && sizes[at] == end)
-          ends->push_back(INT64_MAX);
-        else {
-          n.emit.unsupported("an end of " + end.str() + ", which is known at a call only",
-                             "bind the dimension to one value with --dim");
-          return;
-        }
-      }
-    }
-    if (n.has(3))
-      axes = n.intsIn(3);
-    if (n.has(4))
-      steps = n.intsIn(4);
+    axes = n.has(3) ? n.intsIn(3) : std::nullopt;
+    steps = n.has(4) ? n.intsIn(4) : std::nullopt;
+    ends = endsOf(n, x, axes);
   }
   if (n.emit.failed())
     return;
@@ -265,40 +291,14 @@ void importSlice(Node &n) {
     n.emit.malformed("starts, ends, axes and steps of different lengths");
     return;
   }
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, starts->size()));
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(0, starts->size()));
   int64_t rank = x.rank();
-  if (!n.axes(axes ? *axes : all, rank))
+  if (!n.axes(*axes, rank))
     return;
-  Operand y = x;
-  for (size_t i = 0; i < starts->size() && y; ++i) {
-    int64_t axis = *n.axis(axes ? (*axes)[i] : i, rank), step = steps ? (*steps)[i] : 1;
-    Size size = x.sizes()[axis];
-    int64_t start = (*starts)[i], end = (*ends)[i];
-    if (step == 0 || step == INT64_MIN) {
-      n.emit.malformed("a step of " + Twine(step));
-      return;
-    }
-    if (!size.isFixed()) {
-      // For "to its end" exporters write the largest number of a type, or just a large one.
-      int64_t most = std::min<int64_t>(n.emit.mostOf(size).value_or(INT32_MAX), INT32_MAX);
-      if (start == 0 && end >= most && step == 1)
-        continue;
-      n.emit.unknownLength("slices", size);
-      return;
-    }
-    int64_t length = size.getFixed();
-    start += start < 0 ? length : 0;
-    end += end < 0 ? length : 0;
-    if (length > 0) {
-      start = std::clamp<int64_t>(start, 0, step < 0 ? length - 1 : length);
-      end = std::clamp<int64_t>(end, step < 0 ? -1 : 0, length);
-    } else {
-      start = end = 0; // there is no last element that backward steps could begin with
-    }
-    int64_t distance = step > 0 ? end - start : start - end, stride = std::abs(step);
-    y = n.emit.part(y, axis, start, distance > 0 ? (distance - 1) / stride + 1 : 0, step);
-  }
-  n.set(0, y);
+  for (size_t i = 0; i < starts->size() && x; ++i)
+    x = slice(n, x, *n.axis((*axes)[i], rank), (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1);
+  n.set(0, x);
 }
 
 } // namespace tutti

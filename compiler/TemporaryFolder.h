@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Files for programs that read and write nothing else.
+#ifndef TUTTI_COMPILER_TEMPORARYFOLDER_H
+#define TUTTI_COMPILER_TEMPORARYFOLDER_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <utility>
+
+namespace tutti {
+
+/// A folder of its own where TMPDIR says, which is gone with what it holds when this is.
+class TemporaryFolder {
+public:
+  /// Errors, here and in `write`: exit code `resource`.
+  static llvm::Expected<TemporaryFolder> create(llvm::StringRef prefix);
+  TemporaryFolder(TemporaryFolder &&other) : folder(std::exchange(other.folder, "")) {}
+  ~TemporaryFolder();
+
+  std::string path(llvm::StringRef name) const { return folder + "/" + name.str(); }
+  llvm::Error write(llvm::StringRef name, llvm::StringRef text) const;
+
+private:
+  explicit TemporaryFolder(std::string folder) : folder(std::move(folder)) {}
+  std::string folder;
+};
+
+} // namespace tutti
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where a file is written that is there under its name only once it is complete.
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tutti::rt {
+
+struct NewFile {
+  std::string path;      ///< where it goes: what the name given leads to, as a link to a file stays one
+  std::string temporary; ///< its name until then, in the same folder; none of what is no file and is written in place
+  int descriptor = -1;   ///< to write to, the caller's; -1, and errno, where it cannot be made
+};
+
+/// Makes a file that is to be `given`. A device or a pipe is opened as it is, and so is what lies in /dev, where a name
+/// may be that of a descriptor.
+inline NewFile createFile(const std::string &given) {
+  NewFile file{given, "", -1};
+  struct stat info;
+  if (given.rfind("/dev/", 0) == 0 || (stat(given.c_str(), &info) == 0 && !S_ISREG(info.st_mode))) {
+    file.descriptor = open(given.c_str(), O_WRONLY | O_CLOEXEC);
+    return file;
+  }
+  std::error_code none;
+  std::string place = std::filesystem::weakly_canonical(given, none).string();
+  file.path = none ? given : place;
+  // A file of that name is somebody else's, and so is what a link of that name leads to: a process of another machine,
+  // or of a container, may have the same number.
+  constexpr int mostNames = 1000;
+  std::string start = file.path.substr(0, file.path.rfind('/') + 1) + ".tutti-" + std::to_string(getpid());
+  for (int i = 0; i < mostNames && file.descriptor < 0; ++i) {
+    file.temporary = start + "-" + std::to_string(i);
+    file.descriptor = open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor < 0 && errno != EEXIST)
+      break;
+  }
+  return file;
+}
+
+} // namespace tutti::rt
