@@ -27,7 +27,7 @@ struct CompileRequest {
   std::map<std::string, std::vector<std::string>> heads;
   bool shareByContent = true;
   bool unequal = false; ///< members may differ in structure: those that align are a group
-  std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"};
+  std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"}; ///< of rt::kCpuTargets (Levels.h)
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.
   Precision precision = Precision::f32;

@@ -12,19 +12,14 @@ namespace tutti::tool {
 
 namespace {
 using namespace tutti::rt;
-using Clock = std::chrono::steady_clock;
 
 /// Calls between two waits for the stream. Few enough, for a driver holds about a thousand launches before it makes the
 /// host wait.
-constexpr size_t kMostInBlock = 64, kLeastRuns = 20;
+constexpr size_t kMostInBlock = 64;
 constexpr double kBlockUs = 2000;
 /// A fill of so many bytes takes tens of microseconds on any GPU; the emulated device fills byte by byte.
 constexpr size_t kFill = size_t(64) << 20, kEmulatedFill = 4096, kEmulatedInBlock = 4;
 constexpr int kMostFills = 200;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
 
 /// A stream in the device's primary context, events, and memory; all of it goes away with this.
 class Device {

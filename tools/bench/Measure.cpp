@@ -16,13 +16,8 @@
 namespace tutti::tool {
 
 namespace {
-using Clock = std::chrono::steady_clock;
 constexpr size_t kSets = 8;
-constexpr size_t kLeastRuns = 20, kMostRuns = 1000000;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
+constexpr size_t kMostRuns = 1000000;
 
 /// Normal numbers for floats, fair coins for bools and bytes, 0 to 32767 for other integers: of each magnitude equally
 /// many, so that tables of any length are read all over. (Kernels bring what is past a table into its range.)

@@ -5,7 +5,17 @@
 
 #include "../common/Tool.h"
 
+#include <chrono>
+
 namespace tutti::tool {
+
+using Clock = std::chrono::steady_clock;
+/// Microseconds.
+inline double since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+/// However long each takes, so many calls are timed.
+constexpr size_t kLeastRuns = 20;
 
 struct Setup {
   std::string artifact;

@@ -2,6 +2,7 @@
 // Arguments, failures, threads and output files of the tools.
 #include "Tool.h"
 
+#include "Levels.h"
 #include "NewFile.h"
 
 #include <algorithm>
@@ -32,6 +33,12 @@ int exitOf(const CLI::App &app, const CLI::ParseError &error) {
 std::string versionText() {
   return "tutti " + std::to_string(TUTTI_VERSION_MAJOR) + "." + std::to_string(TUTTI_VERSION_MINOR) + "." +
          std::to_string(TUTTI_VERSION_PATCH) + ", artifact format " + std::to_string(tutti_format_version());
+}
+
+std::string hex(uint64_t digest) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(digest));
+  return text;
 }
 
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
@@ -182,10 +189,10 @@ Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &o
     return {ExitCode::usage,
             "--target " + quote(arguments.target) + " is a CPU level, and the device is " + arguments.device};
   options.device = TUTTI_DEVICE_CPU;
-  options.target = target == "cpu"          ? nullptr
-                   : target == "cpu-v3"     ? "x86-64-v3"
-                   : target == "cpu-avx512" ? "x86-64-v4"
-                                            : arguments.target.c_str();
+  options.target = target == "cpu" ? nullptr : arguments.target.c_str();
+  for (const rt::CpuTarget &cpu : rt::kCpuTargets)
+    if (target == cpu.flag)
+      options.target = cpu.level;
   return {};
 }
 

@@ -49,6 +49,9 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
 CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
                          const std::string &help);
 
+/// A digest as it is printed: 16 hexadecimal digits.
+std::string hex(uint64_t digest);
+
 /// "NAME=VALUE", split at the last '='; nothing when there is none or a side is empty.
 std::optional<std::pair<std::string, std::string>> splitAtLast(const std::string &argument);
 

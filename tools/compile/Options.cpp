@@ -5,6 +5,8 @@
 #include "tools/common/Tool.h"
 #include "tools/models/Models.h"
 
+#include "Levels.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <CLI/CLI.hpp>
@@ -70,20 +72,21 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
     return llvm::Error::success();
   request.levels.clear();
   for (const std::string &target : targets) {
-    if (target == "cpu")
-      request.levels = {"x86-64-v3", "x86-64-v4"};
-    else if (target == "cpu-v3")
-      request.levels.push_back("x86-64-v3");
-    else if (target == "cpu-avx512")
-      request.levels.push_back("x86-64-v4");
-    else {
-      auto architectures = parseCudaTarget(target);
-      if (!architectures)
-        return architectures.takeError();
-      for (const Architecture *architecture : *architectures)
-        if (!llvm::is_contained(request.cudaTargets, architecture))
-          request.cudaTargets.push_back(architecture);
-    }
+    bool isCpu = false;
+    for (const rt::CpuTarget &cpu : rt::kCpuTargets)
+      if (target == "cpu" || target == cpu.flag) {
+        isCpu = true;
+        if (!llvm::is_contained(request.levels, cpu.level))
+          request.levels.push_back(cpu.level);
+      }
+    if (isCpu)
+      continue;
+    auto architectures = parseCudaTarget(target);
+    if (!architectures)
+      return architectures.takeError();
+    for (const Architecture *architecture : *architectures)
+      if (!llvm::is_contained(request.cudaTargets, architecture))
+        request.cudaTargets.push_back(architecture);
   }
   return llvm::Error::success();
 }
@@ -212,6 +215,15 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
   return llvm::Error::success();
 }
 
+/// That predictions can be made for; without a name it is the one marked.
+constexpr llvm::StringLiteral usualDevice = "H100";
+std::string knownDevices() {
+  std::string known;
+  for (const DeviceModel &model : deviceModels())
+    known += (known.empty() ? "" : ", ") + model.name.str() + (model.name == usualDevice ? " (default)" : "");
+  return known;
+}
+
 llvm::Error addExplanation(const std::string &device, const std::vector<std::string> &sizes, CompileOptions &options) {
   const char *flag = !device.empty() ? "--explain-for" : !sizes.empty() ? "--explain-at" : nullptr;
   if (flag && options.explain.empty())
@@ -219,13 +231,9 @@ llvm::Error addExplanation(const std::string &device, const std::vector<std::str
   if (flag && options.request.cudaTargets.empty())
     return usage(std::string(flag) + " is about code for GPUs: add a target as --target cuda");
   options.request.estimate = !options.explain.empty();
-  options.explainFor = findDeviceModel(device.empty() ? "H100" : device);
-  if (!options.explainFor) {
-    std::string known;
-    for (const DeviceModel &model : deviceModels())
-      known += (known.empty() ? "" : ", ") + model.name.str();
-    return usage("--explain-for " + quote(device) + ": unknown; the model knows " + known);
-  }
+  options.explainFor = findDeviceModel(device.empty() ? usualDevice.str() : device);
+  if (!options.explainFor)
+    return usage("--explain-for " + quote(device) + ": unknown; the model knows " + knownDevices());
   for (const std::string &text : sizes) {
     auto pair = split("--explain-at", text);
     if (!pair)
@@ -305,9 +313,8 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
       ->type_name("STAGE");
   app.add_option("--dump-stages", request.dumpFolder, "writes the IR after each stage into a folder")->type_name("DIR");
   app.add_flag("--explain{text}", options.explain, "says what each kernel became; --explain=json for machines");
-  app.add_option(
-         "--explain-for", flags.explainFor,
-         "the GPU whose predicted times --explain shows in detail: A100, H100 (default), H200, L4, RTX 4090, B200")
+  app.add_option("--explain-for", flags.explainFor,
+                 "the GPU whose predicted times --explain shows in detail: " + knownDevices())
       ->type_name("DEVICE");
   app.add_option("--explain-at", flags.explainAt,
                  "NAME=V: a size of the call that is predicted, active for the members; else the largest")

@@ -15,12 +15,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string hex(uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 Json dimsOf(const tutti_port_t &port) {
   Json dims = Json::array();
   for (int32_t d = 0; d < port.rank; ++d)

@@ -27,12 +27,6 @@ Failure failureOf(llvm::Error error) {
   return failure;
 }
 
-std::string hex(uint64_t digest) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(digest));
-  return text;
-}
-
 /// Members done and time left, on a terminal only and only for work over a second.
 class Progress {
 public:

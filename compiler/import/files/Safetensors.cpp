@@ -7,6 +7,7 @@
 #include "dialects/tutti/Sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -65,7 +66,7 @@ public:
   bool key(std::string &text) {
     switch (place) {
     case Place::names:
-      if (!names.try_emplace(text, true).second)
+      if (!names.insert(text).second)
         return no("there are two tensors " + quote(text));
       tensor = text;
       if (tensor != "__metadata__")
@@ -135,7 +136,7 @@ private:
   Place place = Place::outside;
   std::string tensor;
   std::vector<uint64_t> numbers;
-  std::map<std::string, bool> names;
+  llvm::StringSet<> names;
 
   bool go(Place to) {
     place = to;

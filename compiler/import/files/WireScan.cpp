@@ -119,12 +119,13 @@ public:
                                   " fields");
         uint64_t inner = at;
         at += *length;
+        if (kindInside == Message::dropped) // nobody reads it
+          continue;
         if (kind == Message::tensor && field == rawData) {
           put(out, rawOffset << 3);
           put(out, inner);
           put(out, rawBytes << 3);
           put(out, *length);
-        } else if (kindInside == Message::dropped) {
         } else if (kindInside != Message::leaf) {
           std::string copy;
           if (!message(kindInside, inner, at, copy, depth + 1))

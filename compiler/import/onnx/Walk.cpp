@@ -179,6 +179,32 @@ const onnx::FunctionProto *Walk::functionOf(const onnx::NodeProto &proto) const 
   return functions.lookup(keyOf(proto.domain(), proto.op_type(), proto.overload()));
 }
 
+llvm::Expected<bool> Walk::isTaken(const Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
+                                   ArrayRef<Operand> operands) {
+  std::string domain = domainOf(proto);
+  int64_t opset = scope.opsets.lookup(domain), newest = newestOpsetOf(domain);
+  if (!domain.empty() && opset > newest) {
+    report(scope, proto, operands, "opsets 1 to " + std::to_string(newest) + " of its domain are supported",
+           "export the model for one of those");
+    return false;
+  }
+  if (opset < op.since) {
+    report(scope, proto, operands, "the op came with opset " + std::to_string(op.since),
+           "export the model for that opset or a newer one");
+    return false;
+  }
+  for (auto [what, given, most] : {std::tuple("inputs", proto.input_size(), op.inputs.at(opset)),
+                                   std::tuple("outputs", proto.output_size(), op.outputs.at(opset))})
+    if (given > most)
+      return wrong("node " + quote(nameOf(scope, proto)) + " (" + proto.op_type() + ") has " + llvm::Twine(given) +
+                   " " + what + ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
+  if (std::max(proto.input_size(), proto.output_size()) <= mostOperands)
+    return true;
+  report(scope, proto, {}, "it has more than " + std::to_string(mostOperands) + " inputs or outputs",
+         "write it as several nodes");
+  return false;
+}
+
 llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   ++walked;
   std::string name = nameOf(scope, proto);
@@ -211,41 +237,19 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
       return broken ? llvm::Error::success() : call(emit, scope, proto, *function, operands);
   if (!op && domain.empty() && isControl(proto.op_type()))
     return broken ? llvm::Error::success() : control(emit, scope, proto, operands);
-  int64_t opset = scope.opsets.lookup(domain);
   if (!op) {
     auto [reason, advice] = whyNot(kind);
     report(scope, proto, operands, reason, advice);
     return llvm::Error::success();
   }
-  if (int64_t newest = newestOpsetOf(domain); !domain.empty() && opset > newest) {
-    report(scope, proto, operands, "opsets 1 to " + std::to_string(newest) + " of its domain are supported",
-           "export the model for one of those");
-    return llvm::Error::success();
-  }
-  if (opset < op->since) {
-    report(scope, proto, operands, "the op came with opset " + std::to_string(op->since),
-           "export the model for that opset or a newer one");
-    return llvm::Error::success();
-  }
-  for (auto [what, given, most] : {std::tuple("inputs", proto.input_size(), op->inputs.at(opset)),
-                                   std::tuple("outputs", proto.output_size(), op->outputs.at(opset))})
-    if (given > most)
-      return wrong("node " + quote(name) + " (" + proto.op_type() + ") has " + llvm::Twine(given) + " " + what +
-                   ", expected at most " + llvm::Twine(most) + " at opset " + llvm::Twine(opset));
-  if (std::max(proto.input_size(), proto.output_size()) > mostOperands) {
-    report(scope, proto, {}, "it has more than " + std::to_string(mostOperands) + " inputs or outputs",
-           "write it as several nodes");
-    return llvm::Error::success();
-  }
-  if (broken)
-    return llvm::Error::success();
-
-  if (!op->takesSequences)
-    for (auto [i, operand] : llvm::enumerate(operands))
-      if (operand.isSequence())
-        return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + notATensor(i, operand));
+  llvm::Expected<bool> taken = isTaken(scope, proto, *op, operands);
+  if (!taken || !*taken || broken)
+    return taken.takeError();
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (operand.isSequence() && !op->takesSequences)
+      return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + notATensor(i, operand));
   locate(emit, scope, proto);
-  Node node(emit, file, proto, opset, operands);
+  Node node(emit, file, proto, scope.opsets.lookup(domain), operands);
   op->import(node);
   if (emit.restart)
     return llvm::Error::success();

@@ -13,6 +13,7 @@
 
 namespace tutti {
 
+struct OnnxOp;
 class SafetensorsFile;
 
 /// The version of each domain that a model or a function imports; the default domain is "".
@@ -60,6 +61,9 @@ private:
   /// them.
   llvm::Error enter(const Scope &scope, const Nodes &body, size_t size, const llvm::StringSet<> &given);
   llvm::Error node(Emit &emit, Scope &scope, const onnx::NodeProto &proto);
+  /// Whether the op takes a node of this opset, with so many inputs and outputs; that it does not is reported.
+  llvm::Expected<bool> isTaken(const Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
+                               llvm::ArrayRef<Operand> operands);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
   /// Nodes with graphs in them (Control.cpp).
