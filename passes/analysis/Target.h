@@ -26,6 +26,8 @@ struct TargetTraits {
   /// Phases of rows, reductions and such, in one kernel, for the same reason. What is cut into equal parts, as a loop
   /// over hundreds of rows of a constant, becomes one kernel and, on a CUDA device, one launch.
   size_t mostPhases;
+  /// Buffers of a kernel that multiplies no rows by weights: a CUDA thread has registers for an address each.
+  int64_t mostBuffersOfMaps;
   /// Products of two values have tiles for float64, too, not for float32 alone.
   bool tilesFloat64;
   /// Rows times weights read their rows through a move of what lies in memory (Through.h). A CUDA block copies its rows

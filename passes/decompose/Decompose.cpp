@@ -221,6 +221,66 @@ private:
   }
 };
 
+/// A sum or product of a few elements that are chosen along the axis, as in polynomial features, is a chain of them: a
+/// map that reads them where they are, in place of a row of its own.
+struct ReduceChosen : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr int64_t most = 4;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    bool isSum = op.getKind() == ReduceKind::sum;
+    Operation *producer = op.getX().getDefiningOp();
+    if ((!isSum && op.getKind() != ReduceKind::prod) || op.getAxes().size() != 1 || !producer || !producer->hasOneUse())
+      return failure();
+    int64_t axis = op.getAxes()[0];
+    std::optional<SmallVector<int64_t>> places = chosenAlong(producer, axis);
+    if (!places || places->empty() || int64_t(places->size()) > most)
+      return failure();
+    Location loc = op.getLoc();
+    Value x = producer->getOperand(0), all;
+    for (int64_t place : *places) {
+      SmallVector<int64_t> starts(typeOf(x).getRank(), 0), steps(typeOf(x).getRank(), 1);
+      SmallVector<int64_t> sizes(starts.size(), -1);
+      starts[axis] = place;
+      sizes[axis] = 1;
+      Value one = SliceOp::create(rewriter, loc, x, starts, sizes, steps);
+      all = !all    ? one
+            : isSum ? AddOp::create(rewriter, loc, all, one).getResult()
+                    : MulOp::create(rewriter, loc, all, one).getResult();
+    }
+    rewriter.replaceOp(op, all);
+    return success();
+  }
+
+private:
+  /// The places of an axis that an op takes, if it takes all of the others.
+  static std::optional<SmallVector<int64_t>> chosenAlong(Operation *producer, int64_t axis) {
+    SmallVector<int64_t> places;
+    if (auto gather = dyn_cast<GatherOp>(producer)) {
+      auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
+      auto indices = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+      if (!indices || indices.getType().getRank() != 1 || gather.getAxis() != axis ||
+          gather.getBatch().value_or(0) != 0 || indices.getNumElements() > most)
+        return std::nullopt;
+      for (const APInt &place : indices)
+        places.push_back(place.getSExtValue());
+      Size length = getSizes(typeOf(gather.getX()))[axis];
+      bool known = length.isFixed() &&
+                   llvm::all_of(places, [&](int64_t place) { return place >= 0 && place < length.getFixed(); });
+      return known ? std::optional(places) : std::nullopt;
+    }
+    auto slice = dyn_cast<SliceOp>(producer);
+    Sizes taken = slice ? getSizes(slice.getType()) : Sizes(), given = slice ? getSizes(typeOf(slice.getX())) : Sizes();
+    for (auto [i, sizes] : llvm::enumerate(llvm::zip_equal(taken, given)))
+      if (int64_t(i) != axis && (std::get<0>(sizes) != std::get<1>(sizes) || slice.getSteps()[i] != 1))
+        return std::nullopt;
+    if (!slice || !taken[axis].isFixed() || taken[axis].getFixed() > most)
+      return std::nullopt;
+    for (int64_t i = 0; i < taken[axis].getFixed(); ++i)
+      places.push_back(slice.getStarts()[axis] + i * slice.getSteps()[axis]);
+    return places;
+  }
+};
+
 /// A concat of many as a concat of concats: what one of them takes to emit, and to find an element's operand, is
 /// bounded.
 struct ConcatInParts : OpRewritePattern<ConcatOp> {
@@ -243,7 +303,7 @@ struct ConcatInParts : OpRewritePattern<ConcatOp> {
 struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet simpler(context), maps(context);
-    simpler.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ConcatInParts>(context);
+    simpler.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ReduceChosen, ConcatInParts>(context);
     maps.add<PointwiseToMap, LayoutToMap>(context);
     addWindowPatterns(maps);
     toSimpler = std::move(simpler);

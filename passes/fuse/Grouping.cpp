@@ -26,10 +26,11 @@ constexpr size_t mostOps = 1000;
 
 /// A group while ops join it.
 struct Growing : Group {
-  llvm::BitVector needs; ///< groups that must have run before, transitively
-  int64_t scratch = 0;   ///< bytes for a row, when they were last counted
-  int64_t since = 0;     ///< what the results of later ops would take
-  size_t phases = 0;     ///< of rows, among its ops
+  llvm::BitVector needs;                    ///< groups that must have run before, transitively
+  int64_t scratch = 0;                      ///< bytes for a row, when they were last counted
+  int64_t since = 0;                        ///< what the results of later ops would take
+  size_t phases = 0;                        ///< of rows, among its ops
+  llvm::DenseSet<Operation *> behindPhases; ///< these, and what is made of their results
 };
 
 /// Of what an op makes for a row, in elements; its length may depend on the call.
@@ -227,6 +228,8 @@ private:
 
   /// A move that a product reads its rows through is part of it, whatever rows it has itself.
   static void addTo(Growing &group, Operation *op) {
+    if (isRowPhase(op) || isBehindPhases(group, op))
+      group.behindPhases.insert(op);
     if (auto contract = dyn_cast<ContractOp>(op))
       if (std::optional<ReadThrough> through = ReadThrough::of(contract))
         group.ops.push_back(through->move);
@@ -271,17 +274,16 @@ private:
     return order;
   }
 
-  /// What reads nothing of a group that has all its phases is for one of the next.
+  /// Of a group that has all its phases, what is not made of their results is for one of the next.
   bool isFull(const Growing &group, Operation *op) {
     return group.ops.size() >= mostOps ||
            (isPanels(op) && size_t(llvm::count_if(group.ops, isPanels)) >= target.mostLayers) ||
-           (group.phases >= target.mostPhases && (isRowPhase(op) || !isFedBy(group, op)));
+           (group.phases >= target.mostPhases && (isRowPhase(op) || !isBehindPhases(group, op)));
   }
 
-  bool isFedBy(const Growing &group, Operation *op) {
+  static bool isBehindPhases(const Growing &group, Operation *op) {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      auto it = groupOf.find(operand.getDefiningOp());
-      return it != groupOf.end() && &groups[it->second] == &group;
+      return operand.getDefiningOp() && group.behindPhases.contains(operand.getDefiningOp());
     });
   }
 
@@ -326,9 +328,10 @@ private:
     return order;
   }
 
-  /// Adds the group, or parts of it that a launch can be given the arguments of; ops read only what comes before them.
+  /// Adds the group, or parts of it that a kernel can have the buffers of; ops read only what comes before them.
   void addParts(const Group &group, std::vector<Group> &all) {
-    if (group.ops.size() == 1 || GroupPorts::of(group).count() <= mostPorts) {
+    int64_t most = llvm::any_of(group.ops, isPanels) ? mostPorts : std::min(mostPorts, target.mostBuffersOfMaps);
+    if (group.ops.size() == 1 || GroupPorts::of(group).count() <= most) {
       all.push_back(group);
       return;
     }

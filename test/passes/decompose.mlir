@@ -227,3 +227,30 @@ module attributes {tutti.members = 1 : i64} {
     return %1 : tensor<?x3x6xf32, ["batch"]>
   }
 }
+
+// -----
+
+// Sums and products of a few elements that are chosen along the axis are chains of them, in ascending order; not of many,
+// nor where the row is wanted by itself, or its places are not known.
+// CHECK-LABEL: func.func @reduce_chosen
+func.func @reduce_chosen(%x: tensor<?x10xf32, ["batch"]>, %j: tensor<3xi64>) -> (tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>) {
+  // CHECK: arith.mulf
+  // CHECK: arith.mulf
+  // CHECK: arith.addf
+  // CHECK: tutti.reduce sum
+  // CHECK: tutti.reduce max
+  // CHECK: tutti.reduce prod
+  // CHECK-NOT: tutti.reduce
+  %i = tutti.constant dense<[0, 0, 3]> : tensor<3xi64>
+  %0 = tutti.gather %x at %i axis 1 : tensor<?x10xf32, ["batch"]>, tensor<3xi64>
+  %a = tutti.reduce prod %0 [1] : tensor<?x3xf32, ["batch"]>
+  %1 = tutti.slice %x from [0, 0] size [-1, 2] step [1, 3] : tensor<?x10xf32, ["batch"]>
+  %b = tutti.reduce sum %1 [1] : tensor<?x2xf32, ["batch"]>
+  %2 = tutti.slice %x from [0, 0] size [-1, 5] step [1, 1] : tensor<?x10xf32, ["batch"]>
+  %c = tutti.reduce sum %2 [1] : tensor<?x5xf32, ["batch"]>
+  %3 = tutti.slice %x from [0, 0] size [-1, 3] step [1, 1] : tensor<?x10xf32, ["batch"]>
+  %d = tutti.reduce max %3 [1] : tensor<?x3xf32, ["batch"]>
+  %4 = tutti.gather %x at %j axis 1 : tensor<?x10xf32, ["batch"]>, tensor<3xi64>
+  %e = tutti.reduce prod %4 [1] : tensor<?x3xf32, ["batch"]>
+  return %a, %b, %c, %d, %e : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+}

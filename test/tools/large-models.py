@@ -69,6 +69,27 @@ def split(n: int, joined: bool) -> bytes:
     return model(nodes, [numbers("sizes", *[2] * n)], [value_info("x", ["batch", 2 * n])], outputs)
 
 
+def near(n: int) -> bytes:
+    """Distances of a scaled x to n rows."""
+    nodes, weights = [node("Mul", ["x", "scale"], "s")], [floats("scale", 4), numbers("one", 1)]
+    for i in range(n):
+        nodes += [node("Sub", ["s", f"c{i}"], f"d{i}"), node("Mul", [f"d{i}", f"d{i}"], f"q{i}"), node("ReduceSum", [f"q{i}", "one"], f"r{i}")]
+        weights.append(tensor(f"c{i}", (4,), 1, struct.pack("<4f", *(0.1 * (7 * i + j) % 1 for j in range(4)))))
+    return model([*nodes, node("Concat", [f"r{i}" for i in range(n)], "y", axis=1)], weights, [X], [value_info("y", ["batch", n])])
+
+
+def formulas(n: int, member: int = 0) -> bytes:
+    """Formulas of a column and an earlier one, each with a number that is the member's own."""
+    nodes = [node("Gather", ["x", f"s{i}"], f"x{i}", axis=1) for i in range(4)]
+    weights = [tensor(f"s{i}", (), 7, struct.pack("<q", i)) for i in range(4)] + [numbers("one", 1)]
+    for i in range(n):
+        a, b = (f"f{i * 7 % i}" if i else "x0"), f"x{i % 4}"
+        nodes += [node("Mul", [a, f"k{i}"], f"m{i}"), node(("Add", "Sub", "Max")[i % 3], [f"m{i}", b], f"a{i}"), node("Tanh", [f"a{i}"], f"f{i}"),
+                  node("Unsqueeze", [f"f{i}", "one"], f"y{i}")]
+        weights.append(tensor(f"k{i}", (1,), 1, struct.pack("<f", 0.1 * ((i + member) % 17) - 0.8)))
+    return model([*nodes, node("Concat", [f"y{i}" for i in range(n)], "y", axis=1)], weights, [X], [value_info("y", ["batch", n])])
+
+
 def outputs(n: int) -> bytes:
     """A value of one input each."""
     ends = [f"y{i}" for i in range(n)]
@@ -243,6 +264,9 @@ KINDS = {
     "sum_computed": (2000, lambda n: computed("Sum", n)),
     "split": (500, lambda n: split(n, joined=True)),
     "split_outputs": (1000, lambda n: split(n, joined=False)),
+    "near": (100, near),
+    "formulas": (200, formulas),
+    "formulas_other": (200, lambda n: formulas(n, 1)),
     "outputs": (1000, outputs),
     "pairs": (2000, pairs),
     "readers": (1000, readers),

@@ -83,8 +83,9 @@ private:
     left.pointer =
         e.pointerTo(through.from, through.first.replaceDimsAndSymbols(dims, {}, e.steps.form.dims(), 0), start);
     // A pointer a row: more than these leave no registers for others.
-    tileRows = std::min(tileRows, fewRows);
-    left.rowPlaces = told(through.rowPlaces(through.rowsOfBlock + std::max(tileRows, fewRows) - 1));
+    constexpr int64_t mostPointers = 8;
+    tileRows = std::min(tileRows, mostPointers);
+    left.rowPlaces = told(through.rowPlaces(through.rowsOfBlock + mostPointers - 1));
     left.termPlaces = told(through.termPlaces());
     left.rowsOfBlock = through.rowsOfBlock;
     left.block = through.block * bytes;

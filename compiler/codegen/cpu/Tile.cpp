@@ -149,24 +149,16 @@ void TileEmitter::overRows(int64_t most, Rows tile) {
   }
 }
 
-/// How many of the rows from `row` on the next tile takes: as many as fill a full tile, or what is left, if it is few.
-/// What is more than few is cut evenly, as a tile of fewer than four rows takes as long as one of four, whose sums wait
-/// for themselves. But a task's first tile waits for weights, so long that it may as well have more of its rows.
+/// How many of the rows from `row` on the next tile takes: a full tile's, or all that are left. Fewer than two full
+/// tiles' are cut evenly, as a tile of fewer than four rows takes as long as one of four, whose sums wait for
+/// themselves.
 Value TileEmitter::tileOf(Value row) {
-  int64_t most = tileRows, few = std::min(most - 1, fewRows);
-  Value left = code.sub(end(), row);
-  auto upTo = [&](int64_t rows) { return code.less(left, code.num(rows + 1)); };
-  Value half = code.div(code.add(left, 1), code.num(2));
-  Value first = code.compare(arith::CmpIPredicate::eq, row, begin());
-  Value cut = code.select(arith::AndIOp::create(code.b, code.loc, first, code.less(code.num(few + few / 2 - 1), left)),
-                          code.num(few), half);
-  Value whole = code.select(arith::AndIOp::create(code.b, code.loc, code.less(code.num(most), left), upTo(2 * few)),
-                            half, code.num(most));
-  return code.select(upTo(few), left, code.select(upTo(most - 1), cut, whole));
+  Value left = code.sub(end(), row), most = code.num(tileRows);
+  Value isCut = arith::AndIOp::create(code.b, code.loc, code.less(most, left), code.less(left, code.mul(most, 2)));
+  return code.select(isCut, code.div(code.add(left, 1), code.num(2)), code.min(left, most));
 }
 
 void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value rows)> after) {
-  int64_t most = tileRows;
   code.loopWhile(
       {begin()}, [&](ValueRange at) { return SmallVector<Value>{code.less(at[0], end()), at[0]}; },
       [&](ValueRange at) {
@@ -178,8 +170,8 @@ void TileEmitter::overTiles(Rows tile, llvm::function_ref<void(Value row, Value 
           code.when(
               code.less(code.num(middle), now), [&] { choose(middle + 1, largest); }, [&] { choose(least, middle); });
         };
-        int64_t few = std::min(most - 1, fewRows);
-        code.when(code.less(code.num(few), now), [&] { tile(row, most); }, [&] { choose(1, few); });
+        code.when(
+            code.less(code.num(tileRows - 1), now), [&] { tile(row, tileRows); }, [&] { choose(1, tileRows - 1); });
         after(row, now);
         return SmallVector<Value>{code.add(row, now)};
       });

@@ -47,8 +47,6 @@ protected:
     int64_t partial = 0; // place among the partial sums
   };
 
-  // There is a tile for each number of rows up to this.
-  static constexpr int64_t fewRows = 8;
   // Tiles of so few rows take many columns at once: one row's chain of sums would leave the multipliers idle.
   static constexpr int64_t wideRows = 2;
 
