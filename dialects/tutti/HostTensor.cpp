@@ -153,7 +153,17 @@ SmallVector<int64_t> HostTensor::strides() const {
 }
 
 double EvaluateContext::round(double value, Type element) const {
-  return plain && isa<FloatType>(element) ? nearest(value, element) : value;
+  if (!plain || !isa<FloatType>(element))
+    return value;
+  int dropped = element.isF64() ? 53 - float64Bits : 0;
+  if (dropped == 0 || !std::isfinite(value))
+    return nearest(value, element);
+  uint64_t half = uint64_t(1) << (dropped - 1);
+  uint64_t word;
+  std::memcpy(&word, &value, sizeof(word));
+  word = (word + half) & ~(2 * half - 1);
+  std::memcpy(&value, &word, sizeof(word));
+  return value;
 }
 
 SmallVector<int64_t> EvaluateContext::dimsOf(RankedTensorType type) const {

@@ -61,6 +61,9 @@ struct EvaluateContext {
   /// False: float64 throughout. True: plain float32, every op's result rounded to its element type and contractions one
   /// ascending fma chain in float32.
   bool plain = false;
+  /// Significant bits of float64 in plain evaluation. There is no wider type to tell what rounding does to a result:
+  /// with fewer bits in every step, the results of 53 tell it.
+  int float64Bits = 53;
   /// The call's sizes by symbol name.
   llvm::StringMap<int64_t> sizes;
   /// A parameter's value by its symbol name: one member's copy.

@@ -51,6 +51,19 @@ TEST_F(MlTest, WhatIsNotDenseSaysWhatToDo) {
   expectFailure(4, {"ai.onnx.ml::NoSuchOp", "has an op of that name"});
 }
 
+TEST_F(MlTest, DefaultDomainNeedNotBeNamed) {
+  auto alone = [&](const std::string &type) -> onnx::NodeProto & {
+    onnx::NodeProto &made = op(type);
+    model.mutable_opset_import()->DeleteSubrange(0, 1);
+    return made;
+  };
+  floats(alone("Scaler"), "scale", 4);
+  floats(*model.mutable_graph()->mutable_node(0), "offset", 4);
+  EXPECT_EQ(failure().code, 0) << failure().message;
+  alone("Relu").set_domain("");
+  expectFailure(3, {"'the_Relu'", "default domain", "no opset"});
+}
+
 TEST_F(MlTest, Strings) {
   for (auto [type, name, advice] : {std::tuple("LinearClassifier", "classlabels_strings", "'nocl'"),
                                     std::tuple("OneHotEncoder", "cats_strings", "encode strings as integers"),

@@ -48,6 +48,11 @@ def add_cases(case, node, rng, i64, f32):
     case("gather-columns~turned", 18, [node("Transpose", "x", "t", perm=[2, 0, 1]), node("GatherND", "t i", "g"), node("Transpose", "g", perm=[1, 2, 0])], turned, {"i": i64(3, 0, 2).reshape(3, 1)})
     case("gather-turned-table", 18, [node("Transpose", "x", "t", perm=[2, 1, 0]), node("Gather", "t i", "g"), node("Reshape", "g s", "r"), node("Transpose", "r", perm=[2, 1, 0])], turned,
          {"i": i64(3, 0, 2).reshape(3, 1), "s": i64(3, 6, -1)})
+    case("gather-pairs~gather", 18, [node("Reshape", "x s", "f"), node("Gather", "f i", axis=1)], turned, {"s": i64(-1, 24), "i": i64(2, 19, 7)})
+    case("gather-pairs~turned", 18, [node("Transpose", "x", "t", perm=[1, 2, 0]), node("Reshape", "t s", "f"), node("Gather", "f i", "g"), node("Transpose", "g", perm=[1, 0])],
+         turned, {"s": i64(24, -1), "i": i64(2, 19, 7)})
+    case("gather-table~rows", 18, [node("Gather", "w i")], {"i": i64(2, 0, 4)}, {"w": rng(5, 2)})
+    case("gather-table~turned", 18, [node("Gather", "w i", "g", axis=1), node("Transpose", "g", perm=[1, 0])], {"i": i64(2, 0, 4)}, {"w": rng(2, 5)})
     case("gather-even~gather", 13, [node("Gather", "x i", axis=1)], z, {"i": i64(5, 3, 1)})
     case("gather-even~slice", 13, [node("Slice", "x s e ax st")], z, {"s": i64(-1), "e": i64(0), "ax": i64(1), "st": i64(-2)})
     chosen = np.array([[[1, -1, 0, 2]], [[5, 0, -6, 3]]], np.int64)

@@ -66,6 +66,7 @@ private:
     for (size_t m = 0; m < (lifted ? members() : 1); ++m) {
       EvaluateContext evaluation;
       evaluation.plain = plain;
+      evaluation.float64Bits = plainFloat64Bits;
       evaluation.sizes = sizes;
       evaluation.param = [&](StringRef symbol) { return toHost(ensemble.weights[symbol][m]); };
       std::vector<HostTensor> operands;

@@ -7,6 +7,10 @@
 
 namespace tutti {
 
+/// Of float64 in the plain evaluation: 2^-43 is what a result's own rounding is allowed, and what its conditioning
+/// makes of it is seen (EvaluateContext).
+constexpr int plainFloat64Bits = 43;
+
 /// Unit roundoff of the numbers that are multiplied at a precision ("tf32", "bf16", "f16"); 0 where they are float32.
 double unitOf(Precision precision);
 

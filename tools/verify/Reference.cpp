@@ -152,6 +152,7 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
   auto evaluateWith = [&](HostTensor Answer::*which, bool plain, const EvaluateHook &hook) -> llvm::Expected<Tensors> {
     EvaluateContext context;
     context.plain = plain;
+    context.float64Bits = plainFloat64Bits;
     context.param = param;
     return evaluate(function, llvm::map_to_vector(operands, [&](const Answer &x) { return x.*which; }), context, hook);
   };
@@ -163,6 +164,7 @@ llvm::Expected<std::vector<Answer>> answer(func::FuncOp function, ArrayRef<Answe
     return exact.takeError();
   EvaluateContext rounded;
   rounded.plain = true;
+  rounded.float64Bits = plainFloat64Bits;
   auto plain = evaluateWith(&Answer::plain, true, [&](Operation &op, ArrayRef<HostTensor> x, const HostTensor &y) {
     SmallVector<HostTensor> operands;
     if (precision != Precision::f32 && isa<ContractOp>(op))

@@ -176,6 +176,9 @@ private:
   Operand concatRows(llvm::ArrayRef<Operand> xs, int64_t axis, llvm::ArrayRef<Size> sizes);
   /// Whether indices are known to be at least 0 and less than `length`.
   bool isWithin(const Operand &x, int64_t length);
+  /// What a value is a transposition of, a reshape between the two brought below it, and the permutation; nothing where
+  /// it is none, or a reshape joins axes that a transposition brought together.
+  std::optional<std::pair<Operand, llvm::SmallVector<int64_t>>> belowTranspose(const Operand &x);
   std::optional<Operand> gatherBelowTranspose(const Operand &x, const Operand &indices, int64_t axis);
   Operand gatherRows(const Operand &x, const RowNumbers &numbers, int64_t axis);
   // What such an op is where an operand is a reshape of its rows: the op, and the reshape behind it. Nothing where none

@@ -62,21 +62,89 @@ static std::optional<int64_t> evenStep(ArrayRef<int64_t> numbers) {
   return numbers[1] == numbers[0] ? std::nullopt : std::optional(numbers[1] - numbers[0]);
 }
 
+namespace {
+/// Of axes, a run that a reshape makes another run of, of as many elements.
+struct Regrouped {
+  int64_t old, oldCount, now, nowCount;
+};
+} // namespace
+
+/// The shortest runs that a reshape makes runs of; nothing where sizes of the call are multiplied or divided.
+static std::optional<SmallVector<Regrouped>> regrouped(ArrayRef<Size> old, ArrayRef<Size> now) {
+  SmallVector<Regrouped> runs;
+  size_t i = 0, j = 0;
+  while (i < old.size() && j < now.size()) {
+    Regrouped run = {int64_t(i), 1, int64_t(j), 1};
+    std::optional<Size> had = old[i++], made = now[j++];
+    while (*had != *made) {
+      if (!had->isFixed() || !made->isFixed())
+        return std::nullopt;
+      bool grows = had->getFixed() < made->getFixed();
+      if (grows ? i == old.size() : j == now.size())
+        return std::nullopt;
+      if (grows)
+        had = had->times(old[i++]), ++run.oldCount;
+      else
+        made = made->times(now[j++]), ++run.nowCount;
+      if (!had || !made)
+        return std::nullopt;
+    }
+    runs.push_back(run);
+  }
+  auto isOne = [](const Size &size) { return size == Size(1); };
+  if (runs.empty() || !llvm::all_of(old.drop_front(i), isOne) || !llvm::all_of(now.drop_front(j), isOne))
+    return std::nullopt;
+  runs.back().oldCount += old.size() - i;
+  runs.back().nowCount += now.size() - j;
+  return runs;
+}
+
+std::optional<std::pair<Operand, SmallVector<int64_t>>> Emit::belowTranspose(const Operand &x) {
+  Operation *producer = x.isValue() ? x.value().getDefiningOp() : nullptr;
+  auto reshape = dyn_cast_or_null<ReshapeOp>(producer);
+  auto transpose = dyn_cast_or_null<TransposeOp>(reshape ? reshape.getX().getDefiningOp() : producer);
+  if (!transpose)
+    return std::nullopt;
+  ArrayRef<int64_t> from = transpose.getPermutation();
+  Operand source(transpose.getX());
+  if (!reshape)
+    return std::pair(source, llvm::to_vector(from));
+  auto runs = regrouped(getSizes(transpose.getType()), x.sizes());
+  if (!runs)
+    return std::nullopt;
+  for (const Regrouped &run : *runs)
+    for (int64_t i = run.old + 1; i < run.old + run.oldCount; ++i)
+      if (from[i] != from[i - 1] + 1)
+        return std::nullopt;
+  SmallVector<Regrouped> inSource(*runs);
+  llvm::sort(inSource, [&](const Regrouped &a, const Regrouped &b) { return from[a.old] < from[b.old]; });
+  Sizes sizes;
+  SmallVector<int64_t> permutation(x.rank());
+  for (const Regrouped &run : inSource)
+    for (int64_t i = run.now; i < run.now + run.nowCount; ++i) {
+      permutation[i] = sizes.size();
+      sizes.push_back(x.sizes()[i]);
+    }
+  return std::pair(this->reshape(source, sizes), permutation);
+}
+
 /// What is chosen along an axis of a transposed value is chosen of the value, and transposed: dynamo exports x[:,
 /// places] as a gather along the first axis between two transpositions, which are none then.
 std::optional<Operand> Emit::gatherBelowTranspose(const Operand &x, const Operand &given, int64_t axis) {
-  auto transpose = x.isValue() ? x.value().getDefiningOp<TransposeOp>() : TransposeOp();
-  if (!transpose || given.isRowNumbers())
+  if (given.isRowNumbers())
     return std::nullopt;
-  ArrayRef<int64_t> from = transpose.getPermutation();
+  auto below = belowTranspose(x);
+  if (!below || !below->first)
+    return std::nullopt;
+  const auto &[source, from] = *below;
   int64_t more = given.rank() - 1, own = from[axis];
   SmallVector<int64_t> back;
-  for (auto [i, source] : llvm::enumerate(from))
+  for (auto [i, place] : llvm::enumerate(from))
     if (int64_t(i) == axis)
       llvm::append_range(back, llvm::seq(own, own + given.rank()));
     else
-      back.push_back(source < own ? source : source + more);
-  return this->transpose(gather(Operand(transpose.getX()), given, own), back);
+      back.push_back(place < own ? place : place + more);
+  return transpose(gather(source, given, own), back);
 }
 
 Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64_t batch) {
@@ -121,6 +189,19 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
     ArrayRef<int64_t> places = numbersOf(indices.constant(), own);
     if (std::optional<int64_t> step = evenStep(places); step && !places.empty())
       return reshape(part(x, axis, places[0], places.size(), *step), sizes);
+  }
+  // Of a table each index takes a row: what is made lies as the indices do, the batch in front.
+  if (x.isConstant() && !indices.isConstant() && indices.rank() > 0 && axis > 0 && batch == 0) {
+    SmallVector<int64_t> before = llvm::to_vector(llvm::seq<int64_t>(0, axis)), front = {axis}, back;
+    auto behind = llvm::seq<int64_t>(axis + 1, x.rank());
+    llvm::append_range(front, before);
+    llvm::append_range(front, behind);
+    for (int64_t each : before)
+      back.push_back(indices.rank() + each);
+    llvm::append_range(back, llvm::seq<int64_t>(0, indices.rank()));
+    for (int64_t each : behind)
+      back.push_back(indices.rank() + each - 1);
+    return transpose(gather(transpose(x, front), indices, 0), back);
   }
   SmallVector<NamedAttribute> attributes{number("axis", axis)};
   if (batch)

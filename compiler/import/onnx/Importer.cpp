@@ -100,13 +100,13 @@ bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector
 
 llvm::Error Importer::prepare() {
   opsets = opsetsOf(file.model().opset_import());
-  int64_t opset = opsets.lookup("");
   // A file without opsets is of the first IR versions, which had but one.
   if (file.model().opset_import_size() == 0)
     return fail(ExitCode::unsupported, quote(path) + " names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
                                            llvm::Twine(newestOpset) + " are supported");
-  if (opset < oldestOpset || opset > newestOpset)
-    return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(opset) + "; opsets " +
+  // One whose ops are all of other domains need not name that of the default one.
+  if (auto own = opsets.find(""); own != opsets.end() && (own->second < oldestOpset || own->second > newestOpset))
+    return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(own->second) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported: export the model for one of those");
   if (graph.sparse_initializer_size())

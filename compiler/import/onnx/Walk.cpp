@@ -235,6 +235,9 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   if (!op)
     if (const onnx::FunctionProto *function = functionOf(proto))
       return broken ? llvm::Error::success() : call(emit, scope, proto, *function, operands);
+  if (domain.empty() && !scope.opsets.contains(""))
+    return wrong("node " + quote(name) + " (" + proto.op_type() +
+                 ") is of the default domain, of which no opset is named");
   if (!op && domain.empty() && isControl(proto.op_type()))
     return broken ? llvm::Error::success() : control(emit, scope, proto, operands);
   if (!op) {
@@ -326,9 +329,9 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
   Opsets opsets = opsetsOf(function.opset_import());
   for (const auto &inherited : scope.opsets)
     opsets.try_emplace(inherited.getKey(), inherited.getValue());
-  if (int64_t opset = opsets.lookup(""); opset < oldestOpset || opset > newestOpset)
-    return fail(ExitCode::unsupported, quote(path) + ": " + what + " is of opset " + llvm::Twine(opset) + "; opsets " +
-                                           llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
+  if (auto own = opsets.find(""); own != opsets.end() && (own->second < oldestOpset || own->second > newestOpset))
+    return fail(ExitCode::unsupported, quote(path) + ": " + what + " is of opset " + llvm::Twine(own->second) +
+                                           "; opsets " + llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported");
   llvm::StringSet<> taken;
   for (const std::string &input : function.input())

@@ -160,10 +160,15 @@ FailureOr<HostTensor> ContractOp::evaluate(EvaluateContext &context, ArrayRef<Ho
         sum += getBytes() ? productOfWords(a.ints[fromA + i], b.ints[fromB + j])
                           : static_cast<uint64_t>(a.ints[fromA + i]) * static_cast<uint64_t>(b.ints[fromB + j]);
       y.ints[place++] = wrapped(sum, y.element);
-    } else if (!context.plain || y.element.isF64()) {
+    } else if (!context.plain) {
       double sum = 0;
       for (auto [i, j] : terms)
         sum += a.floats[fromA + i] * b.floats[fromB + j];
+      y.floats[place++] = sum;
+    } else if (y.element.isF64()) {
+      double sum = 0;
+      for (auto [i, j] : terms)
+        sum = context.round(sum + a.floats[fromA + i] * b.floats[fromB + j], y.element);
       y.floats[place++] = sum;
     } else {
       float sum = 0; // 16-bit types accumulate in float32 too

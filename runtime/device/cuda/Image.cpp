@@ -94,8 +94,8 @@ tutti_status_t chooseImage(const fb::Root &root, uint32_t index, const CudaTarge
     return fail(error, TUTTI_NO_DEVICE,
                 "the artifact has code for %s, none for the emulated device (sm_%d%d); compile with --target emulated",
                 list, device.major, device.minor);
-  return fail(error, TUTTI_NO_DEVICE, "the artifact has code for %s, which %s cannot run; compile with --target cuda",
-              list, device.name);
+  return fail(error, TUTTI_NO_DEVICE, "the artifact has code for %s, which %s cannot run; compile with --target cuda%s",
+              list, device.name, std::strncmp(list, "emulated", 8) == 0 ? ", or run it on the device 'emulated'" : "");
 }
 
 bool isContained(const char *data, uint64_t bytes, bool ptx) {
