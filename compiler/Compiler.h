@@ -3,11 +3,11 @@
 #ifndef TUTTI_COMPILER_COMPILER_H
 #define TUTTI_COMPILER_COMPILER_H
 
-#include "compiler/Error.h"
 #include "compiler/Report.h"
 #include "compiler/codegen/cuda/images/Architectures.h"
 #include "compiler/import/align/Align.h"
 #include "compiler/performance/Estimate.h"
+#include "compiler/support/Error.h"
 #include "passes/Pipeline.h"
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Searches for what fits: footprints grow with every one of the numbers searched for.
 #include "Memory.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Lift.h"
 #include "dialects/tutti/Module.h"
 

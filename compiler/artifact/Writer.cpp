@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The files that a compilation writes: the artifact, or a stage's text.
 #include "Metadata.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "Format.h"
 #include "NewFile.h"

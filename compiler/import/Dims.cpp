@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Symbolic dimensions.
 #include "compiler/import/Dims.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
 

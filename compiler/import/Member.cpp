@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which reader a model file takes.
 #include "compiler/import/Member.h"
-#include "compiler/Error.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
+#include "compiler/support/Error.h"
 
 using namespace mlir;
 

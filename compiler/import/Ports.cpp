@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be asked of an imported module.
 #include "compiler/import/Ports.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Ports.h"
 #include "runtime/schema/FileName.h"

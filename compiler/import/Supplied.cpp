@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
+#include "compiler/support/Error.h"
 #include "runtime/schema/Digest.h"
 
 #include "llvm/ADT/StringMap.h"

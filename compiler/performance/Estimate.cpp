@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every launch of a program on every device.
 #include "Estimate.h"
-#include "compiler/Error.h"
 #include "compiler/codegen/cuda/Build.h"
+#include "compiler/support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -2,7 +2,7 @@
 // The reference's driver: each op's own `evaluate`, in the order of the function.
 #include "compiler/reference/Evaluator.h"
 
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 using namespace mlir;
 

@@ -3,8 +3,8 @@
 #ifndef TUTTI_TEST_CUDA_SUPPORT_H
 #define TUTTI_TEST_CUDA_SUPPORT_H
 
-#include "compiler/Error.h"
 #include "compiler/codegen/cuda/images/Nvrtc.h"
+#include "compiler/support/Error.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

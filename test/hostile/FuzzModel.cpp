@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fuzzes import: TUTTI_FUZZ says what the bytes are, an .onnx, an .mlir or a .safetensors file.
-#include "compiler/Error.h"
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/import/mlir/MlirFile.h"
 #include "compiler/import/onnx/Importer.h"
+#include "compiler/support/Error.h"
 
 #include <cstdlib>
 #include <memory>

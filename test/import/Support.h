@@ -3,8 +3,8 @@
 #ifndef TUTTI_TEST_IMPORT_SUPPORT_H
 #define TUTTI_TEST_IMPORT_SUPPORT_H
 
-#include "compiler/Error.h"
 #include "compiler/import/align/Align.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Tutti.h"
 
 #include <gtest/gtest.h>

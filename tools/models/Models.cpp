@@ -2,10 +2,10 @@
 // Names of model files, and bound inputs.
 #include "tools/models/Models.h"
 
-#include "compiler/Error.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/emit/Operand.h"
 #include "compiler/import/files/MappedFile.h"
+#include "compiler/support/Error.h"
 #include "runtime/schema/Digest.h"
 #include "tools/common/Npy.h"
 

@@ -4,9 +4,9 @@
 #include "Precision.h"
 #include "Undecided.h"
 
-#include "compiler/Error.h"
 #include "compiler/import/Weights.h"
 #include "compiler/reference/Evaluator.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Module.h"
 #include "passes/Passes.h"

@@ -3,9 +3,9 @@
 #include "Build.h"
 #include "Emitters.h"
 #include "Image.h"
-#include "compiler/Error.h"
-#include "compiler/Parallel.h"
 #include "compiler/codegen/KernelSet.h"
+#include "compiler/support/Error.h"
+#include "compiler/support/Parallel.h"
 #include "dialects/tutti/Tutti.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lowering to LLVM, machine code, and linking to a flat image.
 #include "Image.h"
-#include "compiler/Error.h"
-#include "compiler/TemporaryFolder.h"
 #include "compiler/codegen/Math.h"
+#include "compiler/support/Error.h"
+#include "compiler/support/TemporaryFolder.h"
 
 #include "lld/Common/Driver.h"
 #include "mlir/Conversion/Passes.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A kernel's function: its tasks, the steps of each, and the head by whoever finishes a tile of rows last.
 #include "Emitters.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texts of all launches of the modules, each once, and what is made of them for every architecture.
 #include "Build.h"
-#include "compiler/Error.h"
 #include "compiler/codegen/KernelSet.h"
+#include "compiler/support/Error.h"
 #include "images/Image.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -5,7 +5,7 @@
 // every value that lies in memory; every other value is a member function of its own index, so the text reads like the
 // body. The entry goes through the steps, a barrier between them.
 #include "Ending.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 #include "passes/analysis/Numerics.h"
 
 #include "Layout.h"

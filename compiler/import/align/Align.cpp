@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Alignment and sharing.
 #include "compiler/import/align/Align.h"
-#include "compiler/Error.h"
 #include "compiler/import/Member.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/align/Compare.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Comparison of members in lockstep.
 #include "compiler/import/align/Compare.h"
-#include "compiler/Error.h"
 #include "compiler/import/Ports.h"
 #include "compiler/import/emit/Operand.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Unequal members: groups of equal ones, and their modules made one.
 #include "compiler/import/align/Groups.h"
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Member.h"
 #include "compiler/import/align/Compare.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 

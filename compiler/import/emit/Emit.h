@@ -4,9 +4,9 @@
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
 #define TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
 
-#include "compiler/Error.h"
 #include "compiler/import/Dims.h"
 #include "compiler/import/emit/Operand.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Tutti.h"
 

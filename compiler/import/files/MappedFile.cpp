@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mapping of files.
 #include "compiler/import/files/MappedFile.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include <cerrno>
 #include <cstring>

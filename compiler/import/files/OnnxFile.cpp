@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Opening of ONNX files.
 #include "compiler/import/files/OnnxFile.h"
-#include "compiler/Error.h"
 #include "compiler/import/files/WireScan.h"
+#include "compiler/support/Error.h"
 #include "runtime/schema/Digest.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -52,8 +52,8 @@ uint64_t OnnxFile::digest() const { return rt::xxh64(mapped->data(), mapped->siz
 
 std::string dataTypeName(int64_t dataType) {
   static constexpr const char *names[] = {
-      "undefined", "float",      "uint8",      "int8",         "uint16",         "int16",      "int32",
-      "int64",     "string",     "bool",       "float16",      "double",         "uint32",     "uint64",
+      "undefined", "float32",    "uint8",      "int8",         "uint16",         "int16",      "int32",
+      "int64",     "string",     "bool",       "float16",      "float64",        "uint32",     "uint64",
       "complex64", "complex128", "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",     "int4",       "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   if (dataType >= 0 && size_t(dataType) < std::size(names))

@@ -41,7 +41,7 @@ private:
 mlir::Type elementOf(mlir::MLIRContext &context, int64_t dataType);
 /// The ONNX data type of an element type; 0 for those that we do not hold.
 int32_t dataTypeOf(mlir::Type element);
-/// "float16", "string": what ONNX calls it.
+/// "float32", "string": what every message calls an ONNX data type, NumPy's word where it has one.
 std::string dataTypeName(int64_t dataType);
 /// Whether a dimension is a number.
 inline bool isFixed(const onnx::TensorShapeProto::Dimension &dim) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of safetensors headers.
 #include "compiler/import/files/Safetensors.h"
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
+#include "compiler/import/files/OnnxFile.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -18,17 +19,14 @@ namespace tutti {
 namespace {
 
 struct Type {
-  llvm::StringRef name, ours;
+  llvm::StringRef name;
   int32_t dataType;
   int64_t bytes;
 };
-constexpr Type types[] = {
-    {"F32", "float32", 1, 4},        {"F64", "float64", 11, 8},   {"F16", "float16", 10, 2},
-    {"BF16", "bfloat16", 16, 2},     {"I64", "int64", 7, 8},      {"I32", "int32", 6, 4},
-    {"I16", "int16", 5, 2},          {"I8", "int8", 3, 1},        {"U64", "uint64", 13, 8},
-    {"U32", "uint32", 12, 4},        {"U16", "uint16", 4, 2},     {"U8", "uint8", 2, 1},
-    {"BOOL", "bool", 9, 1},          {"C64", "complex64", 14, 8}, {"F8_E4M3", "float8e4m3fn", 17, 1},
-    {"F8_E5M2", "float8e5m2", 19, 1}};
+constexpr Type types[] = {{"F32", 1, 4},  {"F64", 11, 8}, {"F16", 10, 2},     {"BF16", 16, 2},
+                          {"I64", 7, 8},  {"I32", 6, 4},  {"I16", 5, 2},      {"I8", 3, 1},
+                          {"U64", 13, 8}, {"U32", 12, 4}, {"U16", 4, 2},      {"U8", 2, 1},
+                          {"BOOL", 9, 1}, {"C64", 14, 8}, {"F8_E4M3", 17, 1}, {"F8_E5M2", 19, 1}};
 
 /// A tensor as the header describes it.
 struct Entry {
@@ -156,17 +154,9 @@ private:
 
 } // namespace
 
-/// "float32": what users call an ONNX data type.
-static std::string typeName(int32_t dataType) {
-  for (const Type &type : types)
-    if (type.dataType == dataType)
-      return type.ours.str();
-  return "data type " + std::to_string(dataType);
-}
-
 std::string SafetensorsFile::Tensor::str() const {
   llvm::SmallVector<Size> sizes(dims.begin(), dims.end());
-  return typeName(dataType) + " " + tutti::str(sizes);
+  return dataTypeName(dataType) + " " + tutti::str(sizes);
 }
 
 llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::StringRef path) {

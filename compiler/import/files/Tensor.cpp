@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of an ONNX file as views of bytes.
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

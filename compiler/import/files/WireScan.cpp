@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Protobuf's wire format, as far as it takes to step over weights.
 #include "compiler/import/files/WireScan.h"
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
+#include "compiler/support/Error.h"
 
 #include <optional>
 

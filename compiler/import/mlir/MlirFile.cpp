@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
-#include "compiler/Error.h"
 #include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Weights.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/Parts.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Ports.h"

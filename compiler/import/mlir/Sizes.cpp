@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binding of the sizes of MLIR models.
 #include "dialects/tutti/Sizes.h"
-#include "compiler/Error.h"
 #include "compiler/import/mlir/Parts.h"
+#include "compiler/support/Error.h"
 #include "dialects/tutti/Module.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report of unsupported ops.
 #include "compiler/import/onnx/Report.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/Support/JSON.h"
 

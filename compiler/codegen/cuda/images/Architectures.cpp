@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of architectures.
 #include "Architectures.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -2,7 +2,7 @@
 // Reading a cubin: an ELF file with sections of attributes (.nv.info), for whose names `cuobjdump -elf` is the public
 // source.
 #include "Cubin.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,8 +2,8 @@
 // Running clang on kernel text.
 #include "Emulated.h"
 #include "DeviceText.h"
-#include "compiler/Error.h"
-#include "compiler/TemporaryFolder.h"
+#include "compiler/support/Error.h"
+#include "compiler/support/TemporaryFolder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

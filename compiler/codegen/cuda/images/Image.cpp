@@ -3,7 +3,7 @@
 #include "Image.h"
 #include "Emulated.h"
 #include "Nvrtc.h"
-#include "compiler/Error.h"
+#include "compiler/support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 

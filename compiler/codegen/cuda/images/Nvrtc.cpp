@@ -2,8 +2,8 @@
 // Loading NVRTC and calling it.
 #include "Nvrtc.h"
 #include "NvrtcSearch.h"
-#include "compiler/Error.h"
-#include "compiler/Parallel.h"
+#include "compiler/support/Error.h"
+#include "compiler/support/Parallel.h"
 #include "runtime/schema/Library.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the compiler says that it cannot: an exit code and a message that names the thing.
-#ifndef TUTTI_COMPILER_ERROR_H
-#define TUTTI_COMPILER_ERROR_H
+#ifndef TUTTI_COMPILER_SUPPORT_ERROR_H
+#define TUTTI_COMPILER_SUPPORT_ERROR_H
 
 #include "runtime/schema/Exit.h"
 #include "runtime/schema/Text.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work on several threads, as many as the system gives.
-#ifndef TUTTI_COMPILER_PARALLEL_H
-#define TUTTI_COMPILER_PARALLEL_H
+#ifndef TUTTI_COMPILER_SUPPORT_PARALLEL_H
+#define TUTTI_COMPILER_SUPPORT_PARALLEL_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files for programs that read and write nothing else.
-#ifndef TUTTI_COMPILER_TEMPORARYFOLDER_H
-#define TUTTI_COMPILER_TEMPORARYFOLDER_H
+#ifndef TUTTI_COMPILER_SUPPORT_TEMPORARYFOLDER_H
+#define TUTTI_COMPILER_SUPPORT_TEMPORARYFOLDER_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
