@@ -81,12 +81,12 @@ WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) : ensemble(programs.fro
       if (buffer.getSpace() == plan::Space::constant)
         addSlot(*use.ensemble, buffer);
   // Who replaces a weight means all of it: not where a part of it is kept by itself.
-  std::set<std::pair<int, std::string>> inParts;
-  for (const auto &slot : slots)
+  std::set<std::pair<unsigned, std::string>> inParts;
+  for (auto [slot, source] : llvm::zip_equal(slots, sources))
     if (slot->part)
-      inParts.emplace(slot->group, slot->name);
-  for (auto &slot : slots)
-    slot->swappable &= !inParts.count({slot->group, slot->name});
+      inParts.emplace(source.group, slot->name);
+  for (auto [slot, source] : llvm::zip_equal(slots, sources))
+    slot->swappable &= !inParts.count({source.group, slot->name});
   place(*programs.front().ensemble);
 }
 

@@ -2,6 +2,7 @@
 // Where a file is written that is there under its name only once it is complete.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -32,10 +33,11 @@ inline NewFile createFile(const std::string &given) {
   file.path = none ? given : place;
   // A file of that name is somebody else's, and so is what a link of that name leads to: a process of another machine,
   // or of a container, may have the same number.
-  constexpr int mostNames = 1000;
+  constexpr int mostTries = 100;
+  static std::atomic<unsigned> made = 0;
   std::string start = file.path.substr(0, file.path.rfind('/') + 1) + ".tutti-" + std::to_string(getpid());
-  for (int i = 0; i < mostNames && file.descriptor < 0; ++i) {
-    file.temporary = start + "-" + std::to_string(i);
+  for (int i = 0; i < mostTries && file.descriptor < 0; ++i) {
+    file.temporary = start + "-" + std::to_string(made++);
     file.descriptor = open(file.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file.descriptor < 0 && errno != EEXIST)
       break;

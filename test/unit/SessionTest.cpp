@@ -97,12 +97,19 @@ TEST(Session, tensorsWithoutElementsHaveNoData) {
   DLManagedTensor x{}, y{};
   x.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
   y.dl_tensor = {nullptr, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, means, nullptr, 0};
-  auto *session = f.session.get();
-  EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &x), TUTTI_OK) << tutti_session_message(session);
-  EXPECT_EQ(tutti_session_bind_output_dlpack(session, "y", "mean", &y), TUTTI_OK) << tutti_session_message(session);
-  EXPECT_EQ(tutti_session_run(session), TUTTI_OK) << tutti_session_message(session);
+  for (const Error &error : {f.session.bindInput("x", &x), f.session.bindOutput("y", "mean", &y), f.session.run()})
+    EXPECT_FALSE(error) << error.message();
   shape[0] = 1;
-  EXPECT_EQ(tutti_session_bind_input_dlpack(session, "x", &x), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(f.session.bindInput("x", &x).status(), TUTTI_INVALID_ARGUMENT);
+}
+
+TEST(Session, whatFailsSaysItsOwn) {
+  Fixture f;
+  auto *session = f.session.get();
+  EXPECT_EQ(tutti_session_bind_input(session, nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_STREQ(tutti_session_message(session), "no tensor was given");
+  EXPECT_EQ(tutti_session_get_output(session, "y", "mean", nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_STREQ(tutti_session_message(session), "no place for the output's tensor was given");
 }
 
 TEST(Session, computesForEveryBatchAndThreadCount) {
