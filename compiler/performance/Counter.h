@@ -116,13 +116,14 @@ private:
   };
   Share shareOf(Contraction c);
   double warpRows(); ///< of the block's rows of warps those that have any
+  double rowTiles(); ///< of a warp's tiles of 16 rows the same
   void countFragments(Contraction c, const Share &own);
   void countCopiedRows(Contraction c);
   bool liesInHalves(Contraction c);
   Reading ofGroup(Contraction c, const Part &part);
   void countWaits(Contraction c, const Share &own);
   void countRing(Contraction c, double bytes, bool streams);
-  void countSlices(Contraction c);
+  void countSlices(Contraction c, double bytes);
   void countFragmentsEnd(const Step &of, const Share &own);
   bool readsColumnsLater();
 

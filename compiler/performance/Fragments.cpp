@@ -23,9 +23,12 @@ constexpr double perPass = 120, perSum = 2, perPassOfThree = 160, perSumOfThree 
 /// A warpgroup's panel, whose columns need no bounds (storePanels() of device/ending.cuh): where what a column shares
 /// came by the ring, and where it is read from global memory.
 constexpr double perBroughtPanel = 6, perReadPanel = 20;
-/// To ask for a stage: by the one warp that does, by each that copies rows, by each of a cluster, which asks for some
-/// of it. Where there is no producer each warp looks up what the next stage and the next pass are.
-constexpr double perAsking = 60, perCopying = 30, perAskingOfCluster = 120, perNextStage = 38, perNextPass = 48;
+/// To ask for a stage: by the one warp that does, and by each that copies rows. Where there is no producer each warp
+/// looks up what the next stage and the next pass are.
+constexpr double perAsking = 60, perCopying = 30, perNextStage = 38, perNextPass = 48;
+/// Of slices, whose warps read words themselves: a stage with what is read next, a pass with where its words begin;
+/// where to read the sums of a stage.
+constexpr double perSlicesStage = 110, perSlicesPass = 100, perStageOfSums = 16;
 /// Four elements of a row, where the kernel has a K that is no multiple of 32: some may lie past it.
 constexpr double perPartialFour = 7;
 /// A warpgroup's instruction of 16 k: descriptors, fences, and the registers that it may not overwrite.
@@ -60,6 +63,11 @@ static double productsOf(NumericsProduct product) {
   return product == NumericsProduct::tf32x3 ? 6 : product == NumericsProduct::tf32 ? 2 : 1;
 }
 
+/// Tiles of 16 rows of a warp; slices leave those without rows alone.
+double Counter::rowTiles() {
+  return geometry.slices > 1 ? std::min(double(geometry.rowTiles), std::ceil(rows / 16)) : double(geometry.rowTiles);
+}
+
 double Counter::warpRows() {
   double own = std::min<double>(double(geometry.warpRows), std::ceil(rows / double(16 * geometry.rowTiles)));
   return geometry.wide ? std::ceil(own / 4) * 4 : own; // a warpgroup is never a part of one
@@ -70,7 +78,8 @@ Counter::Share Counter::shareOf(Contraction c) {
   Share share;
   const CudaGeometry &g = geometry;
   std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
-  int64_t passPanels = g.warpColumns * g.warpPanels, count = int64_t(panels.size());
+  int64_t passPanels = g.warpColumns * g.warpPanels, ownParts = g.cluster > 1 ? 1 : g.panelParts,
+          count = int64_t(panels.size());
   int rowsOfWarps = int(warpRows());
   // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
   int64_t widest = 1;
@@ -79,16 +88,16 @@ Counter::Share Counter::shareOf(Contraction c) {
       widest = std::max(
           widest,
           std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(Contraction(other.contraction).N, 8)))));
-  int64_t most = 4 / g.panelWarps; // of a panel's tiles, that a warp has
+  int64_t most = 4 / g.panelParts; // of a panel's tiles, that a warp has
   double parts[4] = {}, all = 0;
-  std::vector<Part> warps(size_t(g.warpColumns * g.panelWarps)); // of those that have the same rows and k
-  for (int64_t from = 0; from < count; from += passPanels * g.cluster)
+  std::vector<Part> warps(size_t(g.warpColumns * ownParts)); // of those that have the same rows and k
+  for (int64_t from = 0; from < count; from += g.passPanels())
     for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
-      share.tiles += double(panels[from + i].tiles);
-      for (int of = 0; of < g.panelWarps && of * most < int64_t(panels[from + i].tiles); ++of) {
+      share.tiles += double(std::min(int64_t(panels[from + i].tiles), ownParts * most));
+      for (int of = 0; of < ownParts && of * most < int64_t(panels[from + i].tiles); ++of) {
         int64_t column = g.wide ? i / g.warpPanels : i % g.warpColumns;
         bool isFirst = g.wide ? i % g.warpPanels == 0 : i < g.warpColumns;
-        Part &warp = warps[size_t(column * g.panelWarps + of)];
+        Part &warp = warps[size_t(column * ownParts + of)];
         warp.panels += 1, warp.visits += isFirst;
         warp.tiles += double(std::min(int64_t(panels[from + i].tiles) - of * most, most));
         warp.made += g.wide ? double(panels[from + i].tiles) : double(std::min(widest, most));
@@ -98,7 +107,7 @@ Counter::Share Counter::shareOf(Contraction c) {
           for (int slice = 0; slice < g.slices; ++slice) {
             int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows),
                 place = int(i + g.warpColumns - shift) % g.warpColumns;
-            parts[(((row * g.warpColumns + place) * g.panelWarps + of) * g.slices + slice) % 4] += 1, all += 1;
+            parts[(((row * g.warpColumns + place) * ownParts + of) * g.slices + slice) % 4] += 1, all += 1;
           }
       }
     }
@@ -141,7 +150,7 @@ bool Counter::liesInHalves(Contraction c) {
 /// What a warp that has these panels does for 16 k of them, but for the products.
 Reading Counter::ofGroup(Contraction c, const Part &part) {
   bool halves = c.wordBytes() == 2, chunks = step->product == NumericsProduct::tf32x3;
-  double m = double(geometry.rowTiles), rowReads = part.visits * m;
+  double m = rowTiles(), rowReads = part.visits * m;
   if (geometry.wide && !chunks)
     return {.integer = part.visits * perWideGroup, .moves = rowReads};
   if (geometry.wide) // of the weights, which its four warps share, the low parts alone, by way of shared memory
@@ -154,7 +163,7 @@ Reading Counter::ofGroup(Contraction c, const Part &part) {
     each.left = {};
   double words = halves ? 2 : 4, rowElements = rowReads * 8, weightElements = part.made * 4;
   Reading one;
-  one.moves = rowReads * (inHalves ? 1 : halves ? 4 : 2) + part.made * words / 4;
+  one.moves = rowReads * (inHalves ? 1 : halves ? 4 : 2) + part.made * words / (geometry.slices > 1 ? 1 : 4);
   one.fp32 = rowElements * each.left.fp32 + weightElements * each.right.fp32;
   one.integer = rowElements * each.left.integer + weightElements * each.right.integer;
   one.integer += part.visits + part.panels * words / 2; // addresses
@@ -173,7 +182,7 @@ Reading Counter::ofGroup(Contraction c, const Part &part) {
 /// the ring has 32 k of a pass's panels for each slice.
 void Counter::countFragments(Contraction c, const Share &own) {
   const CudaGeometry &g = geometry;
-  double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(g)), m = double(g.rowTiles);
+  double groups = std::ceil(double(c.K) / 16), stages = double(c.stages(g)), m = rowTiles();
   double passes = stages / std::ceil(double(c.K) / double(g.stageK()));
   bool chunks = step->product == NumericsProduct::tf32x3, streams = c.streamsRows(steps, g);
   if (g.copyOffset >= 0 && c.copiesRows(steps, g))
@@ -198,16 +207,16 @@ void Counter::countFragments(Contraction c, const Share &own) {
     chain = std::max(chain, groups * own.busiest.made * (chunks ? 24 : 4) / DeviceModel::fp32Latency);
   step->chain.fp32 += chain;
 
-  double sums = g.slices > 1 ? 4 * m * 4 / double(g.slices) : own.busiest.made / passes * m * 4;
+  double sums = g.slices > 1 ? 4 / double(g.panelParts) : own.busiest.made / passes * m * 4;
   addToAll(passes, Reading::plain(chunks ? perPassOfThree + perSumOfThree * sums : perPass + perSum * sums));
+  countWaits(c, own);
+  double bytes = groups * 16 * own.tiles * 8 * double(c.wordBytes());
+  if (g.slices > 1)
+    return countSlices(c, bytes);
   addToAll(stages, Reading::plain(perStage));
   if (!g.keepsAddresses) // of what is read of a pass' columns
     step->chain.l2 += passes;
-  countRing(c, groups * 16 * own.tiles * 8 * double(c.wordBytes()), streams);
-
-  countWaits(c, own);
-  if (g.slices > 1)
-    countSlices(c);
+  countRing(c, bytes, streams);
 }
 
 /// A stage: all wait for it and read its first fragments. The last products of a pass are waited for.
@@ -231,13 +240,12 @@ void Counter::countWaits(Contraction c, const Share &own) {
   // pair are sums of their own where there are chunks, else they are one chain.
   double pairs = passes * std::ceil(double(c.K) / double(32 * g.slices));
   double ofPair = chunks ? 6 : 2 * productsOf(step->product);
-  double between = own.all.made / own.all.panels * double(g.rowTiles) * (chunks ? 2 : 1) - 1;
+  double between = own.all.made / own.all.panels * (g.slices > 1 ? 1 : double(g.rowTiles) * (chunks ? 2 : 1)) - 1;
   step->chain.mma += pairs * ofPair * std::max(0.0, 1 - between * mmaInterval / DeviceModel::mmaLatency);
 }
 
 /// The ring: of each byte one copy. By cp.async every thread asks for 16 bytes at a time and looks up which stage is
-/// next. Copies in bulk are asked for by one warp, in clusters by all, rows by cp.async of all threads, or of a
-/// producer.
+/// next. Copies in bulk are asked for by one warp, rows by cp.async of all threads, or of a producer.
 void Counter::countRing(Contraction c, double bytes, bool streams) {
   const CudaGeometry &g = geometry;
   double stages = double(c.stages(g)), passes = stages / std::ceil(double(c.K) / double(g.stageK()));
@@ -248,12 +256,6 @@ void Counter::countRing(Contraction c, double bytes, bool streams) {
   // In bulk without a producer the stage that is asked for is one that was left a turn ago.
   int64_t ahead = g.producerWarps ? 0 : g.bulkCopies ? 2 : 1;
   step->inFlight = double(std::max<int64_t>(1, g.stages - ahead)) * all / stages;
-  if (c.readsInput(steps, g) && !streams) { // slices read them themselves, a stage ahead
-    double elements = rows * double(c.K), ofStage = rows * double(g.stageK());
-    step->l2Bytes += passes * elements * 4;
-    if (double ofRows = elements / ofStage; ofRows > step->ringBytes / step->inFlight) // the slower of two streams
-      step->ringBytes = elements * 4, step->inFlight = ofStage * 4;
-  }
   double rowCopies = streamed / double(4 * std::gcd(c.K, int64_t(4))); // of as many floats as are aligned
   step->moves += rowCopies;
   if (!g.bulkCopies) {
@@ -262,9 +264,6 @@ void Counter::countRing(Contraction c, double bytes, bool streams) {
     addToAll(1, Reading::plain(ofThread * 10 + stages * 34));
     step->chain.fp32 += ofThread;
     step->chain.barriers += stages;
-  } else if (g.cluster > 1) {
-    addToAll(stages, Reading::plain(perAskingOfCluster));
-    step->chain.l2 += passes;
   } else if (g.producerWarps) { // which nobody waits for as long as stages are there
     add(32 * stages, Reading::plain(perAsking));
     add(rowCopies, Reading::plain(perCopying / 4));
@@ -276,19 +275,28 @@ void Counter::countRing(Contraction c, double bytes, bool streams) {
   }
 }
 
-/// Slices' sums meet in shared memory: all of a stage are stored and then read, and nobody multiplies meanwhile. The
-/// rows that a slice has read ahead go from register to register four times, as NVRTC 13 has it.
-void Counter::countSlices(Contraction c) {
+/// device/slices.cuh: words and rows come straight to the warp that wants them, half a stage ahead. Sums of all slices
+/// are stored stage by stage, and read when all of a pass, or as many as there is room for, are there.
+void Counter::countSlices(Contraction c, double bytes) {
   const CudaGeometry &g = geometry;
-  double stages = double(c.stages(g)), m = double(g.rowTiles);
-  Reading one = {.fp32 = m * 16, .moves = m * 8}; // of all slices' sums a warp's share
-  addToAll(stages, one);
-  addToAll(stages, Reading::plain(4 * 16 * m));
-  double bytes = double(g.threads) * one.moves * 16;
-  step->sharedBytes += stages * bytes;
-  step->chain.sharedBytes += stages * bytes;
-  step->chain.barriers += stages * 2 - 1; // the last time the layer's end follows
-  step->chain.shared += stages * 2;
+  double stages = double(c.stages(g)), m = rowTiles(), neighbours = 4 / double(g.panelParts);
+  double passes = stages / std::ceil(double(c.K) / double(g.stageK()));
+  double meetings = passes * std::ceil(double(c.K) / double(g.stageK() * g.gatheredStages));
+  addToAll(stages, Reading::plain(perSlicesStage));
+  addToAll(passes, Reading::plain(perSlicesPass));
+  double rowBytes = c.readsInput(steps, g) ? passes * rows * double(c.K) * 4 : 0;
+  step->l2Bytes += bytes + rowBytes;
+  step->ringBytes = bytes + rowBytes;
+  step->inFlight = step->ringBytes / stages / 2;
+  Reading given = {.moves = m * 4},
+          added = {.fp32 = double(g.slices) * neighbours, .integer = perStageOfSums, .moves = double(g.slices)};
+  addToAll(stages, given);
+  addToAll(stages, added); // by the threads that have rows
+  double words = double(g.threads) * stages * neighbours * 4;
+  step->sharedBytes += words * (given.moves + added.moves);
+  step->chain.sharedBytes += words * (given.moves + added.moves);
+  step->chain.barriers += 2 * meetings - 1; // the last time the layer's end follows
+  step->chain.shared += meetings + stages;
 }
 
 /// The values that all rows of a column share and a contraction's endings read.
@@ -323,11 +331,11 @@ bool Counter::readsColumnsLater() {
 }
 
 /// What follows the sums, from the registers, as fragments lie: of a panel a lane has two runs of neighbouring columns
-/// in each of its rows, also in rows past the last; of slices it has every so many pieces.
+/// in each of its rows, also in rows past the last; of slices it has one.
 void Counter::countFragmentsEnd(const Step &of, const Share &own) {
   const CudaGeometry &g = geometry;
-  double each = own.busiest.tiles * double(g.rowTiles) * 4 / double(g.slices);
-  countEnd(of, warpRows() * own.all.tiles * double(g.rowTiles) * 4 * 32, each, /*fragments=*/true);
+  double each = own.busiest.tiles * rowTiles() * 4 / double(g.slices);
+  countEnd(of, warpRows() * own.all.tiles * rowTiles() * 4 * 32, each, /*fragments=*/true);
   double ofPanel = g.columnPlaces > 0 ? perBroughtPanel : g.wide ? perReadPanel : g.slices > 1 ? perRun : 2 * perRun;
   add(warpRows() * double(g.slices) * own.all.panels * 32, Reading::plain(ofPanel));
   step->chain.fp32 += own.busiest.panels * ofPanel;

@@ -55,7 +55,7 @@ KernelWork Counter::count() {
     // arrival at the cluster's barrier; at that they meet only where others have written what is not their own.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
     bool ofRing = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows;
-    if (!next || (ofRing && !geometry.bulkCopies))
+    if (!next || (ofRing && geometry.hasRing() && !geometry.bulkCopies))
       continue;
     bool hands = handsOver(one, next, steps, geometry), own = !one.contraction && storesInScratch(one, steps);
     step->chain.barriers += geometry.cluster == 1 || hands || own;

@@ -19,10 +19,10 @@ struct Shape {
   int64_t K, N, rows;
 };
 struct Way {
-  int rowTiles, warpRows, warpColumns, slices, depth;
-  std::string ring;
+  int rowTiles, warpRows, warpColumns, slices, depth; ///< of the ring, or stages whose slices' sums meet at a time
+  std::string ring;                                   ///< "Slices": there is none
   int warpPanels = 1, pairs = 1;
-  int panelWarps = 1;
+  int panelParts = 1;
   bool asksInTurn = false;      ///< warps of a ring in bulk, instead of a producer
   std::string left = "ofInput"; ///< of Lefts
   bool wide = false;            ///< of warpgroups
@@ -30,9 +30,9 @@ struct Way {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-int producerWarps(const Way &w) { return w.ring != "Bulk" || w.slices > 1 || w.asksInTurn ? 0 : w.wide ? 4 : 1; }
+int producerWarps(const Way &w) { return w.ring != "Bulk" || w.asksInTurn ? 0 : w.wide ? 4 : 1; }
 int threadsOf(const Way &w) {
-  return 32 * w.warpRows * w.warpColumns * w.panelWarps * w.slices + 32 * producerWarps(w);
+  return 32 * w.warpRows * w.warpColumns * w.panelParts * w.slices + 32 * producerWarps(w);
 }
 
 /// The products of the widths that a warpgroup has, as the emitter prints them. Of registers the host knows nothing.
@@ -64,11 +64,11 @@ std::string wideProducts(const Shape &s, const Way &w) {
 
 unsigned ringBytes(const Shape &s, const Way &w) {
   int wordBytes = s.math == "Bf16" || s.math == "F16" ? 2 : 4;
-  int stageK = 32 * w.slices * w.pairs;
+  if (w.slices > 1)
+    return w.depth * w.warpColumns * w.slices * w.rowTiles * 4 * 144 * 4;
+  int stageK = 32 * w.pairs;
   int stage = w.warpColumns * w.warpPanels * stageK * 32 * wordBytes + 16 * w.rowTiles * w.warpRows * (stageK + 16) * 4;
-  int exchange = w.slices > 1                   ? 256 * w.rowTiles * 64
-                 : w.wide && s.math == "Tf32x3" ? 2 * w.warpColumns * w.warpPanels * 4096
-                                                : 0;
+  int exchange = w.wide && s.math == "Tf32x3" ? 2 * w.warpColumns * w.warpPanels * 4096 : 0;
   return 128 + w.depth * stage + exchange;
 }
 unsigned sharedBytes(const Shape &s, const Way &w) {
@@ -88,11 +88,11 @@ struct Params {
   int64_t sizes[1];
 };
 )" + (w.wide ? wideProducts(s, w) : "") +
-         R"(extern "C" __global__ void __launch_bounds__(384) kernel(const __grid_constant__ Params p) {
+         R"(extern "C" __global__ void __launch_bounds__(512) kernel(const __grid_constant__ Params p) {
   using T = Tile<)" +
          number(w.rowTiles) + ", " + number(w.warpRows) + ", " + number(w.warpColumns) + ", " + number(w.slices) +
          ", 1, " + number(w.warpPanels) + ", " + number(w.pairs) + ", " + number(w.warpColumns * w.warpPanels * 4) +
-         ", " + number(w.panelWarps) + (w.wide ? ", true" : "") + R"(>;
+         ", " + number(w.panelParts) + (w.wide ? ", true" : "") + R"(>;
   using P = Product<)" +
          s.math + ", " + K + ", " + N + R"(>;
   const int64_t total = p.sizes[0], first = int64_t(blockIdx.x) * T::rows;
@@ -104,8 +104,10 @@ struct Params {
          N + R"();
   using L = Layers<)" +
          s.math + ", T, " + w.left +
-         ", (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 == 0 ? 16 : P::K % 4 == 0 ? 4 : 1, 128 + " + stages +
-         R"( * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4))" + (w.wide ? ", WideProducts" : "") +
+         ", (P::tiles >= 4 ? 4 : 0) | P::tiles % 4, P::K % 16 == 0 ? 16 : P::K % 4 == 0 ? 4 : 1, " +
+         (w.slices > 1 ? "0, " + stages
+                       : "128 + " + stages + " * (T::weightBytes<P::Math> + T::rows * rowPitch(T::stageK) * 4), 0") +
+         (w.wide ? ", WideProducts" : "") +
          R"(>;
   const Shared<float> inShared = shared<float>()" +
          number(ringBytes(s, w)) + ", " + (w.left == "floats" ? "T::rows * P::K" : "0") + R"();
@@ -120,14 +122,15 @@ struct Params {
                                "x[first * P::K + i];\n"
                                "  __syncthreads();\n"
                              : "") +
-         "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
-         (w.ring == "Bulk" ? number(w.left == "ofInput" && w.slices == 1 ? std::gcd(s.K, 4) : 0) + ", " +
-                                 number(producerWarps(w)) + ", 0, "
-                           : number(std::gcd(s.K, 4)) + ", ") +
-         R"(OneMember, decltype(layerOf)> ring(OneMember(), 1, rows, layerOf);
-  if (ring.isProducer())
-    return ring.produce();
-  ring.fill();
+         (w.slices > 1 ? "  SliceWords<L, "
+                       : "  " + w.ring + "Ring<P::Math, T, " + stages + ", stageBytes, 128, " +
+                             (w.ring == "Bulk" ? number(w.left == "ofInput" ? std::gcd(s.K, 4) : 0) + ", " +
+                                                     number(producerWarps(w)) + ", 0, "
+                                               : number(std::gcd(s.K, 4)) + ", ") +
+                             "OneMember, ") +
+         "decltype(layerOf)> ring(OneMember(), 1, rows, layerOf);\n" +
+         (w.slices > 1 ? "" : "  if (ring.isProducer())\n    return ring.produce();\n") +
+         R"(  ring.fill();
   const Layer layer = layerOf(0, 0);
   for (int pass = 0; pass < layer.passes<T>(); ++pass) {
     const L::Share share = shareOf<L>(layer, pass, rows);
@@ -204,14 +207,14 @@ protected:
   }
 };
 
-const Way ways[] = {{2, 1, 2, 2, 4, "Bulk"},
+const Way ways[] = {{2, 1, 2, 8, 1, "Slices"},
                     {1, 1, 2, 1, 2, "Async"},
                     {2, 2, 2, 1, 3, "Async"},
                     {1, 1, 4, 1, 2, "Async"},
-                    {1, 2, 1, 4, 2, "Async"},
-                    {2, 1, 1, 4, 2, "Bulk"},
+                    {1, 1, 2, 4, 1, "Slices"},
+                    {2, 1, 1, 8, 2, "Slices"},
                     {2, 2, 2, 1, 2, "Bulk"},
-                    {1, 2, 1, 4, 3, "Bulk"},
+                    {1, 1, 4, 4, 2, "Slices"},
                     {1, 2, 2, 1, 3, "Bulk", 1, 2},
                     {2, 1, 2, 1, 2, "Async", 1, 2},
                     {1, 1, 4, 1, 3, "Bulk", 1, 2, 2},

@@ -116,7 +116,7 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
   if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))
     if (llvm::Error error = add([](CudaGeometry &g) { g.residentBlocks = 1; }))
       return std::move(error);
-  if (first.warpRows && !first.wide)
+  if (first.hasRing() && !first.wide)
     if (llvm::Error error = add([](CudaGeometry &g) {
           g.persistent = false;
           g.residentBlocks = 1;

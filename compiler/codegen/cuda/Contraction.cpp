@@ -83,8 +83,13 @@ int64_t Contraction::panels() const {
   return tiles / 4 + tiles % 4 / 2 + tiles % 2;
 }
 
+int64_t Contraction::blocks(const CudaGeometry &g) const {
+  int64_t tiles = llvm::divideCeil(N, 8), last = tiles % 4 == 0 ? 4 : tiles % 2 == 0 ? 2 : 1;
+  return (panels() - 1) * g.panelParts + llvm::divideCeil(last * g.panelParts, 4);
+}
+
 int64_t Contraction::stages(const CudaGeometry &g) const {
-  return llvm::divideCeil(panels(), g.warpColumns * g.warpPanels * g.cluster) * llvm::divideCeil(K, g.stageK());
+  return llvm::divideCeil(panels(), g.passPanels()) * llvm::divideCeil(K, g.stageK());
 }
 
 int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
@@ -93,7 +98,7 @@ int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
     auto op = dyn_cast<ContractOp>(use.getOwner());
     if (!op || use.getOperandNumber() != 0 || !isPanels(op) || !Contraction(op).onTensorCores())
       return geometry.cluster; // what all blocks compute for themselves
-    most = std::max(most, Contraction(op).panels());
+    most = std::max(most, Contraction(op).blocks(geometry));
   }
   return std::min<int64_t>(most, geometry.cluster);
 }

@@ -41,6 +41,8 @@ struct Contraction {
   };
   Narrowing narrowing(const CudaGeometry &geometry) const;
   int64_t panels() const; ///< of up to 32 columns
+  /// How many blocks of a large cluster, from the first on, have columns of it.
+  int64_t blocks(const CudaGeometry &geometry) const;
   /// That a block takes of its ring.
   int64_t stages(const CudaGeometry &geometry) const;
 };

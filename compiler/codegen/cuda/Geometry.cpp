@@ -72,14 +72,14 @@ bool onlySplit(const Steps &steps) { // three of floats
 /// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
 /// each column.
 struct WarpGrid {
-  int rowTiles, rows, columns, slices, cluster, panels = 1, panelWarps = 1;
+  int rowTiles, rows, columns, slices, cluster, panels = 1, panelParts = 1;
   bool wide = false;
 
   /// Where no layer has a panel for each column of warps, several warps share one.
   WarpGrid narrowedTo(int64_t panels) const {
     WarpGrid grid = *this;
-    while (panels * 2 <= grid.columns && grid.panelWarps < 4)
-      grid.columns /= 2, grid.panelWarps *= 2;
+    while (panels * 2 <= grid.columns && grid.panelParts < 4)
+      grid.columns /= 2, grid.panelParts *= 2;
     return grid;
   }
 };
@@ -177,11 +177,11 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
   // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, of whole
   // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block
-  // that is alone. All threads of a cluster come to its barriers.
+  // that is alone.
   bool fits = !g.wide && (onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
-                                           : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelWarps > 1));
+                                           : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelParts > 1));
   bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
-  g.producerWarps = !g.bulkCopies || g.cluster > 1 ? 0 : fits ? 1 : gives ? 4 : 0;
+  g.producerWarps = !g.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
   // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
   int64_t bytes = g.warpColumns * g.warpPanels * rt::panelColumns * 4,
           left = architecture.sharedPerBlock - g.sharedBytes;
@@ -190,6 +190,20 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
     g.columnPlaces = 0;
   g.ringOffset += g.columnPlaces * bytes;
   g.sharedBytes += g.columnPlaces * bytes;
+}
+
+/// Lays out where the sums of slices meet: of as many stages as the longest layer has, or there is room for.
+bool addExchange(CudaGeometry &g, const Steps &steps, const Architecture &architecture) {
+  int64_t bytes = g.gatheredBytes();
+  g.passTiles = passTilesOf(g, steps);
+  g.exchangeOffset = llvm::alignTo(g.sharedBytes, 128);
+  g.gatheredStages =
+      std::min<int64_t>(llvm::divideCeil(mostTermsOf(steps), g.stageK()),
+                        (architecture.sharedPerBlock - g.exchangeOffset - CudaGeometry::handoverBytes) / bytes);
+  g.handoverOffset = g.exchangeOffset + g.gatheredStages * bytes;
+  g.sharedBytes = g.handoverOffset + CudaGeometry::handoverBytes;
+  g.residentBlocks = 2 * (g.sharedBytes + architecture.sharedReserved) <= architecture.sharedPerProcessor ? 2 : 1;
+  return g.gatheredStages > 0;
 }
 
 /// `pairs` of a stage, or what is best.
@@ -202,14 +216,12 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   g.warpPanels = grid.panels;
   g.slices = grid.slices;
   g.cluster = grid.cluster;
-  g.panelWarps = grid.panelWarps;
+  g.panelParts = grid.panelParts;
   g.wide = grid.wide;
-  g.threads = 32 * grid.rows * grid.columns * grid.panelWarps * grid.slices;
+  g.threads = 32 * grid.rows * grid.columns * (grid.cluster > 1 ? 1 : grid.panelParts) * grid.slices;
   g = withMemory(g, steps, copies);
-  if (g.slices > 1) {
-    g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
-    g.ringOffset += g.threads * grid.rowTiles * 16 * 4 + (grid.cluster > 1 ? CudaGeometry::handoverBytes : 0);
-  }
+  if (g.slices > 1)
+    return addExchange(g, steps, architecture) ? std::optional(g) : std::nullopt;
   if (g.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
     g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
     g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
@@ -218,7 +230,7 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   CudaGeometry longer = g;
   addRing(g, steps, pairs.value_or(1), architecture);
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
-  if (!pairs && g.slices == 1 && mostTermsOf(steps) > g.stageK()) {
+  if (!pairs && mostTermsOf(steps) > g.stageK()) {
     addRing(longer, steps, 2, architecture);
     if (longer.stages >= 3 && longer.residentBlocks == g.residentBlocks)
       g = longer;
@@ -281,8 +293,9 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty
     fitting.erase(fitting.begin());
   if (!fitting.empty())
-    if (auto g = clusterGeometry(kernel, architecture))
-      fitting.push_back(*g);
+    for (int parts : {1, 2}) // half of a panel is less to do, by twice as many blocks
+      if (auto g = clusterGeometry(kernel, architecture, parts))
+        fitting.push_back(*g);
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
   // it. Three products of more than 16 rows a warp's registers are full of, too: beside other steps, NVRTC makes a
   // slower loop of them.
@@ -297,7 +310,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   return fitting;
 }
 
-std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture) {
+std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture, int panelParts) {
   Steps steps = Steps::of(kernel);
   int64_t panels = 0;
   for (const Step &step : steps.steps)
@@ -306,10 +319,13 @@ std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Archite
         return std::nullopt;
       panels = std::max(panels, Contraction(step.contraction).panels());
     }
-  int cluster = int(std::min<int64_t>(mostCluster, llvm::bit_floor(uint64_t(panels))));
-  if (architecture.capability < 90 || cluster < 2)
+  if (architecture.capability < 90 || panels < 2)
     return std::nullopt;
-  for (WarpGrid grid : {WarpGrid{2, 1, 1, 8, cluster}, WarpGrid{1, 1, 2, 4, cluster}})
+  int64_t blocks = llvm::bit_ceil(uint64_t(panels)) * panelParts;
+  if (panelParts > 1 && blocks > mostCluster)
+    return std::nullopt;
+  int cluster = int(std::min<int64_t>(mostCluster, blocks));
+  for (WarpGrid grid : {WarpGrid{2, 1, 1, 8, cluster, 1, panelParts}, WarpGrid{1, 1, 2, 4, cluster, 1, panelParts}})
     if (auto g = tensorGeometry(steps, grid, architecture, 1))
       return g;
   return std::nullopt;

@@ -32,7 +32,7 @@ static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
       all += formatv("#include \"tutti/{0}.cuh\"\n", name).str();
   };
   include(tensorCores, "tensor");
-  include(tensorCores && geometry.warpRows, geometry.bulkCopies ? "bulk_ring" : "ring");
+  include(geometry.hasRing(), geometry.bulkCopies ? "bulk_ring" : "ring");
   include(geometry.cluster > 1, "share");
   return all;
 }
@@ -110,7 +110,7 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
                           "  static constexpr bool wordsApart = true;\n};\n\n{10}"
                         : "using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}>;\n\n{10}",
                     geometry.rowTiles, geometry.warpRows, geometry.warpColumns, geometry.slices, geometry.cluster,
-                    geometry.warpPanels, geometry.pairs, geometry.passTiles, geometry.panelWarps,
+                    geometry.warpPanels, geometry.pairs, geometry.passTiles, geometry.panelParts,
                     geometry.wide ? ", true" : "", geometry.wide ? emitWideProducts(text) : "")
                 .str()
           : "";

@@ -21,9 +21,10 @@ struct CudaGeometry {
   int residentBlocks = 2;                 ///< on a multiprocessor, that the registers of a thread leave room for
 
   /// How the warps share the tile where tensor cores multiply (device/tensor.cuh): a grid of warpRows x warpColumns x
-  /// panelWarps x slices, each with 16 rowTiles rows and warpPanels panels, or one of panelWarps parts of a panel, of
-  /// which a stage has 32 pairs k a slice. No warps: weights are read from memory by whoever multiplies.
-  int rowTiles = 0, warpRows = 0, warpColumns = 0, panelWarps = 1, slices = 1, warpPanels = 1, pairs = 1;
+  /// panelParts x slices, each with 16 rowTiles rows and warpPanels panels, or one of panelParts parts of a panel,
+  /// which in a cluster are a block's each; a stage has 32 pairs k a slice. No warps: weights are read from memory by
+  /// whoever multiplies.
+  int rowTiles = 0, warpRows = 0, warpColumns = 0, panelParts = 1, slices = 1, warpPanels = 1, pairs = 1;
   int passTiles = 0; ///< the most tiles of eight columns that a block makes at a time
   int cluster = 1;   ///< blocks that share a tile's columns
   bool wide = false; ///< four rows of warps are a warpgroup and multiply together (device/warpgroup.cuh)
@@ -39,11 +40,18 @@ struct CudaGeometry {
   bool keepsAddresses = false; ///< threads have registers for those of a member; else they are looked up each pass
   int64_t flagOffset = 0;      ///< of the heads' flag in shared memory
   int64_t copyOffset = -1;     ///< where rows of an input are copied to that lie badly, or -1: they are not
-  int64_t exchangeOffset = 0;  ///< where slices meet, or warpgroups have low parts of weights
+  int64_t exchangeOffset = 0;  ///< where slices' sums meet, or warpgroups have low parts of weights
+  int64_t gatheredStages = 0;  ///< of which there are slices' sums at a time
+  int64_t handoverOffset = 0;  ///< of mbarriers of what layers of a cluster hand over
 
-  /// Mbarriers of the ring, and in clusters before them those of what layers hand over, eight bytes each.
+  /// Mbarriers of the ring, and those of what layers hand over, eight bytes each.
   static constexpr int64_t barrierBytes = 128, handoverBytes = 8 * mostCudaLayers;
-  int64_t handoverOffset() const { return ringOffset - barrierBytes - handoverBytes; }
+  /// Weights come through a ring; slices read them from global memory.
+  bool hasRing() const { return stages > 0; }
+  /// Of a weight, that all blocks of a cluster have in a pass.
+  int64_t passPanels() const { return warpColumns * warpPanels * (cluster > 1 ? cluster / panelParts : 1); }
+  /// Of the sums of a stage's slices.
+  int64_t gatheredBytes() const { return threads / 32 * rowTiles * 4 * (32 * (4 / panelParts) + 16) * 4; }
 
   int64_t blockThreads() const { return threads + producerWarps * 32; }
   /// K of a stage.
@@ -52,7 +60,7 @@ struct CudaGeometry {
   /// The same tile, shared by warps in the same way; passTiles may differ.
   bool hasWarpsOf(const CudaGeometry &other) const {
     auto shape = [](const CudaGeometry &g) {
-      return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.panelWarps, g.slices, g.warpPanels,
+      return std::tuple(g.rows, g.threads, g.rowTiles, g.warpRows, g.warpColumns, g.panelParts, g.slices, g.warpPanels,
                         g.pairs, g.cluster, g.wide);
     };
     return shape(*this) == shape(other);
@@ -76,8 +84,10 @@ constexpr int mostCluster = 8;
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture,
                                          bool sharesLaunch = false);
 /// From sm_90 on, where products of floats are three: blocks share a tile's columns, for calls that do not fill the
-/// device. None for a kernel whose layers are too narrow.
-std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture);
+/// device, each a panel at a time or one of `panelParts` of it. None for a kernel whose layers are too narrow, or too
+/// wide for parts.
+std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture,
+                                            int panelParts = 1);
 /// With the tile and the warps of another kernel's, on tensor cores; none if it does not fit.
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
                                              const CudaGeometry &other);

@@ -84,8 +84,8 @@ private:
   }
 };
 
-/// One ring for all that have the same warps, behind what the largest of them keeps in shared memory: so what differs
-/// between them are numbers (Kernel.cpp).
+/// One ring for all that have the same warps, or one place for slices' sums, behind what the largest of them keeps in
+/// shared memory: so what differs between them are numbers (Kernel.cpp).
 void shareRings(MutableArrayRef<CudaGeometry> parts) {
   for (CudaGeometry &first : parts) {
     CudaGeometry shared = first;
@@ -94,6 +94,7 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
     for (const CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       shared.flagOffset = std::max(shared.flagOffset, g.flagOffset);
       shared.exchangeOffset = std::max(shared.exchangeOffset, g.exchangeOffset);
+      shared.gatheredStages = std::max(shared.gatheredStages, g.gatheredStages);
       shared.ringOffset = std::max(shared.ringOffset, g.ringOffset);
       shared.stageRowBytes = std::max(shared.stageRowBytes, g.stageRowBytes);
       weightBytes = std::max(weightBytes, g.stageBytes - g.stageRowBytes);
@@ -103,6 +104,11 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
       room = std::max(room, g.sharedBytes);
     }
     shared.stageBytes = weightBytes + shared.stageRowBytes;
+    if (shared.gatheredStages > 0) {
+      int64_t end = room - CudaGeometry::handoverBytes, bytes = shared.gatheredBytes();
+      shared.gatheredStages = std::min(shared.gatheredStages, (end - shared.exchangeOffset) / bytes);
+      shared.handoverOffset = shared.exchangeOffset + shared.gatheredStages * bytes;
+    }
     if (shared.stages > 0)
       shared.stages = std::min(shared.stages, (room - shared.ringOffset) / shared.stageBytes);
     if (shared.stages == 1) // they are better off alone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores, over the skeletons tensor.cuh and warpgroup.cuh, with weights in fragments that
-// come through a ring (ring.cuh, bulk_ring.cuh).
+// come through a ring (ring.cuh, bulk_ring.cuh), or to slices without one (slices.cuh).
 #include "Layers.h"
 
 #include "Layout.h"
@@ -81,19 +81,24 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
     if (ofInput)
       rowUnit = std::gcd(rowUnit, c.K);
   }
-  std::string more = g.slices > 1 || g.wide ? ", " + std::to_string(g.exchangeOffset) : "";
-  more += g.wide ? ", WideProducts" : "";
+  std::string more = g.slices > 1 ? formatv(", {0}, {1}", g.exchangeOffset, g.gatheredStages).str()
+                     : g.wide     ? formatv(", {0}, 0, WideProducts", g.exchangeOffset).str()
+                                  : "";
+  std::string ring = formatv("SliceWords<Contractions, decltype(layerOf)>").str();
+  if (g.hasRing())
+    ring = formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
+                   g.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.stages, g.stageBytes, g.ringOffset,
+                   g.bulkCopies ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.producerWarps, g.columnPlaces).str()
+                                : std::to_string(rowUnit),
+                   g.persistent ? "Members" : "OneMember")
+               .str();
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&]{5} {{\n{6}  };\n"
-                 "  {7}Ring<{0}, BlockTile, {8}, {9}, {10}, {11}, {12}, decltype(layerOf)> ring({13}, {14}, rows, "
-                 "layerOf);\n{15}",
+                 "  {7} ring({8}, {9}, rows, layerOf);\n{10}",
                  layers.front().math(), llvm::join(lefts, " | "), widths, unit, more,
                  g.persistent ? "(int m, int n)" : "(int, int n)",
-                 (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers),
-                 g.bulkCopies ? "Bulk" : "Async", g.stages, g.stageBytes, g.ringOffset,
-                 g.bulkCopies ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.producerWarps, g.columnPlaces).str()
-                              : std::to_string(rowUnit),
-                 g.persistent ? "Members" : "OneMember", g.persistent ? "members" : "OneMember()", layers.size(),
+                 (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers), ring,
+                 g.persistent ? "members" : "OneMember()", layers.size(),
                  g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
@@ -105,7 +110,7 @@ static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
   if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
     return "";
   return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
-                 k.geometry.handoverOffset(), chosenOf(layersFrom(0, bytes.size()), bytes));
+                 k.geometry.handoverOffset, chosenOf(layersFrom(0, bytes.size()), bytes));
 }
 
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are

@@ -72,9 +72,12 @@ std::string KernelText::parameters(unsigned rank) {
 unsigned KernelText::argumentCount() {
   return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
-bool KernelText::isRingWeight(Value value) {
+bool KernelText::isOfTensorCores(Value value) {
   ContractOp contraction = geometry.warpRows ? readerOfWeight(value) : ContractOp();
   return contraction && Contraction(contraction).onTensorCores();
+}
+bool KernelText::isLookedUp(Value value) {
+  return isOfTensorCores(value) && (geometry.hasRing() || hasManyAddresses());
 }
 
 // Sizes and indices as text.
@@ -151,12 +154,12 @@ std::string KernelText::view(Value value) {
     broken = "a value that no step stores is read from memory";
   else if (!members.contains(memoryOf(value)))
     defineView(value, place->second);
-  return "m" + std::to_string(memoryOf(value)) + (isRingWeight(value) ? "()" : "");
+  return "m" + std::to_string(memoryOf(value)) + (isLookedUp(value) ? "()" : "");
 }
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
   bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
-  if (keeps || place == steps.places.end() || !isTable(value) || isRingWeight(value))
+  if (keeps || place == steps.places.end() || !isTable(value) || isLookedUp(value))
     return view(value);
   unsigned number = numbers.lookup(value);
   std::string name = "find" + std::to_string(number);
@@ -167,7 +170,7 @@ std::string KernelText::viewOfPass(Value value) {
 bool KernelText::hasManyAddresses() {
   constexpr int64_t most = 12;
   return llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
-           return steps.places.contains(value) && isTable(value) && !isRingWeight(value);
+           return steps.places.contains(value) && isTable(value) && !(geometry.hasRing() && isOfTensorCores(value));
          }) > most;
 }
 std::string KernelText::at(Value value, const std::string &index) {
@@ -240,8 +243,8 @@ void KernelText::defineView(Value value, const Place &place) {
     return;
   }
   bool table = isTable(value);
-  if (isRingWeight(value)) {
-    members[own] = ""; // only the ring reads it, and looks up its place for each pass
+  if (isLookedUp(value)) {
+    members[own] = ""; // only what brings it reads it, and looks up its place for each pass
     methods[own] = finder(value, place, name);
     return;
   }

@@ -103,8 +103,10 @@ private:
   std::map<unsigned, unsigned> functionOf;        ///< the function of a value
   std::set<unsigned> found;                       ///< values that have a finder
 
-  /// A weight that comes through the ring: no thread keeps its address.
-  bool isRingWeight(mlir::Value value);
+  /// A weight that tensor cores multiply; and whose address no thread keeps: it comes through the ring, or there are
+  /// many.
+  bool isOfTensorCores(mlir::Value value);
+  bool isLookedUp(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
   /// i0, i1 ...: a value's own index, and as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);

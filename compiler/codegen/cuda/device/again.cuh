@@ -36,23 +36,23 @@ template <class L> __device__ __forceinline__ int placeOf(const typename L::Shar
 }
 
 /// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panels, whatever
-/// slice of the k it had; of them it keeps its pieces. Finite sums have the same bits as before. Tile after tile, as
-/// registers are few beside what the kernel holds.
+/// slice of the k it had: of slices, of which its threads have four rows, of the 16 that these are of. Finite sums have the same
+/// bits as before. Tile after tile, as registers are few beside what the kernel holds.
 template <class L>
 __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, const typename L::Share &share,
                                               typename L::Sums &sums) {
   using Tile = typename L::Tile;
   using Math = typename L::Math::All;
   using All = typename L::template By<Math>;
-  constexpr int rowTiles = Tile::rowTiles, pieces = L::pieces, most = L::most, columns = Tile::warpPanels * most; // tiles of them
+  constexpr int rowTiles = Tile::slices == 1 ? Tile::rowTiles : 1, most = L::most, columns = Tile::warpPanels * most; // tiles of them
   const Stages<Math, Tile> stages(layer, pass);
   float made[rowTiles * columns][4] = {}; // 16 rows by eight columns each, the next one always behind the others
 #pragma unroll 1
   for (int tile = 0; tile < rowTiles * columns; ++tile) {
-    int m = tile / columns, j = placeOf<L>(share, tile % columns);
+    int m = Tile::slices == 1 ? tile / columns : Tile::slice() / 4, j = placeOf<L>(share, tile % columns);
     typename All::Share own;
 #pragma unroll
-    for (int i = 0; i < rowTiles; ++i)
+    for (int i = 0; i < Tile::rowTiles; ++i)
       if (m == i)
         own.upper[0] = L::inMemory(layer, share.upper[i]), own.lower[0] = L::inMemory(layer, share.lower[i]);
     int at = share.words[0] + j * Math::words * 32 + int(threadIdx.x) % 32;
@@ -83,16 +83,22 @@ __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, cons
       made[rowTiles * columns - 1][e] = total[e];
     }
   }
+  if constexpr (Tile::slices == 1) {
 #pragma unroll
-  for (int tile = 0; tile < rowTiles * columns; ++tile)
+    for (int tile = 0; tile < rowTiles * columns; ++tile)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      int m = tile / columns, j = tile % columns, piece = m * 4 + e;
-      if constexpr (Tile::slices == 1)
-        sums.of[j / most][m][j % most][e] = made[tile][e];
-      else if (piece / pieces == Tile::slice())
-        sums.of[0][piece % pieces][0][j] = made[tile][e];
+      for (int e = 0; e < 4; ++e)
+        sums.of[tile % columns / most][tile / columns][tile % most][e] = made[tile][e];
+  } else { // to the thread whose row and columns they are
+    const OwnSums<L> mine;
+    const int from = mine.row % 8 * 4 + mine.place / 2, half = mine.row / 8 % 2; // the latter of the whole warp
+#pragma unroll
+    for (int j = 0; j < columns; ++j) {
+      const float left = __shfl_sync(0xffffffff, half ? made[j][2] : made[j][0], from),
+                  right = __shfl_sync(0xffffffff, half ? made[j][3] : made[j][1], from);
+      sums.of[0][0][0][j] = mine.place % 2 ? right : left;
     }
+  }
 }
 
 } // namespace tutti

@@ -28,8 +28,23 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 // The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh), the
 // last, or of warpgroups, of which two work or three, the first of one more.
 
-/// How many threads of the block work on its task, the first ones.
-__device__ __forceinline__ int taskThreads() { return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64); }
+/// Blocks of a cluster (cluster.cuh); 1 without one.
+__device__ __forceinline__ int clusterSize() {
+#if TUTTI_CAPABILITY < 90
+  return 1;
+#elif TUTTI_ON_DEVICE
+  int size;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
+#else
+  return tuttiImage.clusterSize;
+#endif
+}
+
+/// How many threads of the block work on its task, the first ones: all but a producer's, which a cluster has not.
+__device__ __forceinline__ int taskThreads() {
+  return clusterSize() > 1 ? int(blockDim.x) : blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64);
+}
 
 /// Those threads meet.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }
@@ -100,8 +115,17 @@ __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int byte
     while (!over);                                                                                                     \
   }
 TUTTI_MBARRIER_WAIT(mbarrierWait, "")
-/// The same, where stores of other blocks of the cluster are what is waited for (cluster.cuh).
+/// The same, where stores of other blocks of the cluster to shared memory are what is waited for (cluster.cuh). A wait that acquires all
+/// that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6.
+#if __CUDACC_VER_MAJOR__ >= 13
+TUTTI_MBARRIER_WAIT(mbarrierAwaitPeers, ".relaxed.cluster")
+__device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {
+  mbarrierAwaitPeers(barrier, parity);
+  asm volatile("fence.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+}
+#else
 TUTTI_MBARRIER_WAIT(mbarrierWaitForPeers, ".acquire.cluster")
+#endif
 #undef TUTTI_MBARRIER_WAIT
 
 /// One arrival of this thread, when the copies that it asked for by __pipeline_memcpy_async have come. Only they are

@@ -18,10 +18,9 @@ namespace tutti {
 ///
 /// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
 /// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away; of rows each of the four
-/// asks for some, as one takes longer for those of a stage than tensor cores. Without one (in clusters, to whose barriers all threads come, and where a ninth warp would take
+/// asks for some, as one takes longer for those of a stage than tensor cores. Without one (where a ninth warp would take
 /// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
-/// nobody waits for the slowest: all of them for rows, and for weights one after the other, or in clusters, where a
-/// stage is many copies, each for some.
+/// nobody waits for the slowest: all of them for rows, and for weights one after the other.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, int places,
           class Members, class LayerOf>
 class BulkRing {
@@ -37,7 +36,7 @@ public:
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(barriers[i], askers + (streams ? copiers : 0) + (bringsColumns ? 32 : 0));
+        mbarrierInit(barriers[i], 1 + (streams ? copiers : 0) + (bringsColumns ? 32 : 0));
         mbarrierInit(barriers[depth + i], Tile::threads / 32);
       }
 #pragma unroll 1
@@ -119,8 +118,7 @@ private:
   static constexpr bool streams = rowUnit > 0, bringsColumns = places > 0;
   static constexpr int columnPlaces = offset - barrierBytes - places * Tile::passColumns * 4;
   static constexpr int copiers = producer ? 32 * producerWarps : Tile::threads; ///< of rows
-  static constexpr int warps = Tile::threads / 32,
-                       askers = Tile::blocks > 1 ? warps : 1; ///< that ask for a stage's weights
+  static constexpr int warps = Tile::threads / 32;
 
   __device__ __forceinline__ void nextFilled() {
     filled = filled + 1 == depth ? 0 : filled + 1;
@@ -137,7 +135,7 @@ private:
     constexpr int pitch = rowPitch(Tile::stageK);
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
         mine = thread - (producer ? Tile::threads : 0), warp = mine / 32;
-    bool asks = producer ? warp == 0 : askers > 1 || warp == turn;
+    bool asks = warp == (producer ? 0 : turn);
     if (producer || asks || columns > 0) { // a producer's warps do not overtake each other by a whole turn
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
@@ -146,8 +144,8 @@ private:
       if constexpr (!Tile::wide || Math::chunked) { // else tensor cores alone have read it, through the copies' own proxy
         bulkFence(); // what the warps have read comes before a copy that overwrites it
       }
-      bringWeights(stages, from, at, askers > 1 ? warp : 0);
-      if (streams && columns == 0 && (askers == 1 || warp == 0)) {
+      bringWeights(stages, from, at);
+      if (streams && columns == 0) {
         mbarrierArriveTimes(barriers[filled], copiers);
       }
     }
@@ -161,22 +159,20 @@ private:
       if (warp == 0)
         bringColumns(mine);
     nextFilled();
-    if (!producer && askers == 1)
+    if (!producer)
       turn = turn + 1 == warps ? 0 : turn + 1;
     ahead.next();
   }
-  /// A stage's groups, or of several askers every so many, to byte `at`.
-  __device__ __forceinline__ void bringWeights(const Stages<Math, Tile> &stages, int from, int at, int asker) {
+  /// A stage's groups, to byte `at`.
+  __device__ __forceinline__ void bringWeights(const Stages<Math, Tile> &stages, int from, int at) {
     int words = stages.words, groups = words > 0 ? stages.groups(from) : 0;
+    mbarrierExpect(barriers[filled], groups * words * 4);
     if (stages.isOneRun()) {
-      mbarrierExpect(barriers[filled], asker == 0 ? groups * words * 4 : 0);
-      if (asker == 0)
-        barriers.copy(filled, at, &stages.run(from)[0], groups * words * 4);
+      barriers.copy(filled, at, &stages.run(from)[0], groups * words * 4);
       return;
     }
-    mbarrierExpect(barriers[filled], (groups - asker + askers - 1) / askers * words * 4);
 #pragma unroll 1
-    for (int group = asker; group < groups; group += askers)
+    for (int group = 0; group < groups; ++group)
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
@@ -205,7 +201,7 @@ private:
   bool isFirst; ///< of its warp
   Mbarriers barriers;
   int rows, filled = 0, filledRound = 1, taken = 0, takenRound = 0;
-  int turn = 0;                               ///< whose it is to ask, where one warp does
+  int turn = 0;                               ///< whose it is to ask
   int columnsTaken = 0;                       ///< the place of this pass' columns
   unsigned columnsBrought = 0;                ///< passes whose columns were asked for
   Course<Math, Tile, Members, LayerOf> ahead; ///< whose stage is copied next

@@ -59,7 +59,7 @@ template <class L, class Ring, class One> struct Brought {
   __device__ __forceinline__ void leave() const { ring.leaveColumns(); }
 };
 
-/// What a lane has read ahead: of its two runs of a panel; of the one that it has of slices, each of whose columns is read by itself;
+/// What a lane has read ahead: of its two runs of a panel; of the one that it has of slices;
 /// of the eight neighbours that it has of a warpgroup's whole panel. Or what will read it.
 template <class L, class Source, class Read> struct ReadRuns {
   static constexpr bool isThere = true;
@@ -115,8 +115,8 @@ __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns 
         column = firstTileOf(layer.tiles, mine < last ? mine : last) * 8 + lane % 4 * 8;
     touch(column < layer.N ? column : layer.N - 1);
   }
-  if constexpr (few && Tile::slices > 1 && L::pieces == 1) {
-    const Runs<L> only(layer, panel < last ? panel : last, Tile::slice() % 2);
+  if constexpr (few && Tile::slices > 1) {
+    const Runs<L> only = OwnSums<L>().run(layer, panel < last ? panel : last);
     auto read = readColumns<Runs<L>::most>(columns, only.column, only.count);
     return ReadAhead<L, Source, decltype(read)>{{columns}, read};
   } else if constexpr (few && Tile::wide) {
@@ -166,23 +166,17 @@ __device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const 
 
 /// storeSums() of slices.
 template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
-                                            Store store) {
-  if (panel >= panelsOf(layer.tiles))
+__device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel, const Ahead &ahead, Store store) {
+  const OwnSums<L> own;
+  const Runs<L> run = own.run(layer, panel);
+  if (panel >= panelsOf(layer.tiles) || run.count <= 0)
     return;
+  Neighbours<Runs<L>::most> mine;
+  mine.count = run.count;
 #pragma unroll
-  for (int i = 0; i < L::pieces; ++i) {
-    int piece = L::Tile::slice() * L::pieces + i; // rows g or g + 8, and one of two runs
-    const Runs<L> run(layer, panel, piece % 2);
-    if (run.count <= 0)
-      continue;
-    Neighbours<Runs<L>::most> mine;
-    mine.count = run.count;
-#pragma unroll
-    for (int j = 0; j < Runs<L>::most; ++j)
-      mine.sum[j] = sums.of[0][i][0][j];
-    store(row + piece / 2 * 8, run.column, mine, ahead.of(piece % 2, run.column, run.count));
-  }
+  for (int j = 0; j < Runs<L>::most; ++j)
+    mine.sum[j] = sums.of[0][0][0][j];
+  store(own.row, run.column, mine, ahead.of(0, run.column, run.count));
 }
 
 /// storeSums() of warps that multiply by themselves.
@@ -290,7 +284,7 @@ __device__ __forceinline__ void storeSums(const typename L::Sums &sums, const La
   using Tile = typename L::Tile;
   int row = Tile::firstRow() + int(threadIdx.x) % 32 / 4, panel = Tile::ownPanel(pass);
   if constexpr (Tile::slices > 1)
-    storeSlices<L>(sums, layer, panel, row, ahead, store);
+    storeSlices<L>(sums, layer, panel, ahead, store);
   else if constexpr (Tile::wide)
     storePanels<L, together, rests>(sums, layer, panel, row, ahead, store);
   else

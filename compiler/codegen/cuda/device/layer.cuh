@@ -36,7 +36,7 @@ struct Layer {
     return layer;
   }
   template <class Tile> __device__ __forceinline__ int passes() const {
-    return int(unsigned(panelsOf(tiles) + Tile::passPanels * Tile::blocks - 1) / unsigned(Tile::passPanels * Tile::blocks));
+    return int(unsigned(panelsOf(tiles) + Tile::passPanelsOfAll - 1) / unsigned(Tile::passPanelsOfAll));
   }
 };
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride, bool whole = false) {
@@ -54,16 +54,16 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), and where in shared memory the slices of a tile meet,
-/// or what warpgroups make of the weights lies.
-template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, class Wide_ = void> struct Layers {
+/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), where in shared memory the slices of a tile meet,
+/// with the sums of so many stages, or where what warpgroups make of the weights lies.
+template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, int gathered_ = 0, class Wide_ = void> struct Layers {
   using Math = Math_;
   using Tile = Tile_;
   using Wide = Wide_; ///< products of a warpgroup, where the tile is of such (warpgroup.cuh)
-  static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_;
+  static constexpr int lefts = lefts_, widths = widths_, unit = unit_, exchange = exchange_, gathered = gathered_;
   /// Of a warp's tiles in a panel: which numbers of them there may be, and the most.
-  static constexpr int ownWidths = Tile::panelWarps == 1   ? widths
-                                   : Tile::panelWarps == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)
+  static constexpr int ownWidths = Tile::panelParts == 1   ? widths
+                                   : Tile::panelParts == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)
                                                            : 1,
                        most = ownWidths >= 4 ? 4 : ownWidths >= 2 ? 2 : 1;
 
@@ -75,18 +75,17 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
     int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
   };
-  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices, pieces (addSlices).
-  static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1,
-                       pieces = Tile::slices == 1 ? Tile::rowTiles : Tile::rowTiles * 4 / Tile::slices;
+  /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices a thread's (OwnSums).
+  static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1, pieces = Tile::slices == 1 ? Tile::rowTiles : 1;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
-  static_assert(Tile::slices == 1 || Tile::pairs == 1, "slices' sums are of 32 k each");
+  static_assert(Tile::slices == 1 || Tile::slices == Tile::rowTiles * 4, "of slices a thread has the sums of a run in one row");
   static_assert(Tile::warpPanels == 1 || !Math::chunked || Tile::wide, "chunks of several panels would need too many registers");
   struct Sums {
     float of[Tile::warpPanels][pieces][own][4];
   };
 
   /// The same layers by other instructions, and panel by panel by mma.sync.
-  template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange, Wide>;
+  template <class Other> using By = Layers<Other, Tile, lefts, widths, unit, exchange, gathered, Wide>;
   using ByPanel = Layers<Math, typename Tile::ByPanel, lefts, widths, unit>;
 
   /// Whether a layer's rows lie so.
@@ -133,7 +132,7 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   template <Lefts kind>
   __device__ __forceinline__ static Elements elements(const Layer &layer, int from, const Share &share, int m) {
     int k = from + Tile::slice() * 32 + Math::firstK(int(threadIdx.x) % 4);
-    constexpr bool whole = unit % 32 == 0; // else each lane asks for itself, without a branch
+    constexpr bool whole = unit % 16 == 0; // else each lane asks for itself, without a branch
     if constexpr (kind == ofInput) {
       return fromView(known(layer.input), layer, share, m, from, k, whole, layer.K % 4 == 0);
     } else if constexpr (kind == inGlobal) {
@@ -197,11 +196,24 @@ template <class L> struct Runs {
   static constexpr bool oneWidth = L::widths == 4 || L::widths == 2 || L::widths == 1;
   int column, count; ///< the first, and how many are of the matrix
 
-  __device__ __forceinline__ Runs(const Layer &layer, int panel, int run) {
-    int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel), t = threadIdx.x % 4;
-    column = firstTileOf(layer.tiles, panel) * 8 + (t * 2 + run) * tiles + L::Tile::firstTile();
+  __device__ __forceinline__ Runs(const Layer &layer, int panel, int run)
+      : Runs(layer, panel, threadIdx.x % 4 * 2 + run, OfPanel()) {}
+  /// The one at this of a panel's eight places.
+  struct OfPanel {};
+  __device__ __forceinline__ Runs(const Layer &layer, int panel, int place, OfPanel) {
+    int tiles = oneWidth ? L::widths : tilesOf(layer.tiles, panel);
+    column = firstTileOf(layer.tiles, panel) * 8 + place * tiles + L::Tile::firstTile();
     int own = L::Tile::ownTiles(tiles);
     count = own < layer.N - column ? own : layer.N - column;
+  }
+};
+
+/// Which sums of a tile a thread has in the end where slices share it: of its row the run of neighbours at one of a panel's places.
+template <class L> struct OwnSums {
+  int row, place;
+  __device__ __forceinline__ OwnSums() : row(int(threadIdx.x) % (L::Tile::slices * 32) / 8), place(threadIdx.x % 8) {}
+  __device__ __forceinline__ Runs<L> run(const Layer &layer, int panel) const {
+    return Runs<L>(layer, panel, place, typename Runs<L>::OfPanel());
   }
 };
 

@@ -178,6 +178,20 @@ template <class Words> struct Pairs : Words {
 using Bf16 = Pairs<Bfloat16Words>;
 using F16 = Pairs<HalfWords>;
 
+/// sums[m][j] += the products of the tile of rows m and that of columns j, 16 k of them. Independent sums take each
+/// instruction in turn.
+template <class Math, int rowTiles, int tiles, int most>
+__device__ __forceinline__ void multiplyFragments(float (&sums)[rowTiles][tiles][4], const typename Math::Left (&left)[rowTiles],
+                                                  const typename Math::Right (&right)[most]) {
+#pragma unroll
+  for (int step = 0; step < Math::steps; ++step)
+#pragma unroll
+    for (int j = 0; j < most; ++j)
+#pragma unroll
+      for (int m = 0; m < rowTiles; ++m)
+        Math::multiply(step, sums[m][j], left[m], right[j]);
+}
+
 } // namespace tutti
 
 #else

@@ -30,11 +30,10 @@ public:
   __device__ __forceinline__ Stages(const Layer &layer, int pass)
       : words(passTiles<Tile>(layer.tiles, pass) * groupWords), K(layer.K), rows(layer.input),
         streams(Tile::streamsRows && layer.left == ofInput) {
-    int first = firstTileOf(layer.tiles, Tile::firstPanel(pass)), band = first / bandTiles * bandTiles,
-        ofBand = layer.tiles - band < bandTiles ? layer.tiles - band : bandTiles;
-    stride = ofBand * groupWords;
+    const PassWords<Math> of(firstTileOf(layer.tiles, Tile::firstPanel(pass)), layer.tiles, K);
+    stride = of.stride;
     if (words > 0)
-      weights = layer.weights.slice((band * groupsOf(K) + first - band) * groupWords, (groupsOf(K) - 1) * stride + words);
+      weights = layer.weights.slice(of.first, (groupsOf(K) - 1) * stride + words);
   }
 
   // Of the stage whose first k is `from`.

@@ -20,4 +20,11 @@ template <class T, int n> __device__ __forceinline__ void addTo(T (&total)[n], c
     addTo(total[i], sums[i]);
 }
 
+__device__ __forceinline__ void addToAll(float &total, float value) { total = total + value; }
+template <class T, int n> __device__ __forceinline__ void addToAll(T (&total)[n], float value) {
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    addToAll(total[i], value);
+}
+
 } // namespace tutti

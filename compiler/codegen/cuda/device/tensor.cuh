@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The contract family on tensor cores: a tile of rows times a weight that lies in fragments (runtime/schema/Layout.h).
-// Weights come through a ring of stages of 32 k or 64, and rows of an input with them, but for slices, whose rows are
-// read by who wants them; sums stay in registers.
+// Weights come through a ring of stages of 32 k or 64, and rows of an input with them, but for slices, whose warps read
+// what they want (slices.cuh); sums stay in registers.
 //
 // How the block's warps share a tile is in shape.cuh. docs/numerics.md fixes the order of every sum; the tile decides
 // none.
@@ -12,6 +12,7 @@
 #include "tutti/ending.cuh"
 #include "tutti/plain.cuh"
 #include "tutti/rows.cuh"
+#include "tutti/slices.cuh"
 #include "tutti/wide.cuh"
 
 namespace tutti {
@@ -45,40 +46,6 @@ __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const S
   }
 }
 
-/// Slices of a tile meet in shared memory, from byte `exchange` on: total += their sums of 32 k each, in their order.
-/// A piece is what a lane has of one of its two rows and columns in 16 rows of all tiles: up to four neighbours, which
-/// go out in one store. Of the 4 rowTiles pieces each warp takes `own` one after the other, from all slices: those
-/// behind K have -0, which changes nothing. `again`: they will meet once more before all of the block meet.
-template <class Tile, int exchange, int own>
-__device__ __forceinline__ void addSlices(float (&total)[own][1][4], const float (&sum)[Tile::rowTiles][4][4],
-                                          bool again) {
-  constexpr int rowTiles = Tile::rowTiles, slices = Tile::slices, words = rowTiles * 4 * 32 * 4;
-  int lane = threadIdx.x % 32, slice = Tile::slice(), group = threadIdx.x / 32 / slices;
-  const Shared<float> sums = shared<float>(exchange + group * slices * words * 4, slices * words);
-#pragma unroll
-  for (int piece = 0; piece < rowTiles * 4; ++piece) {
-    const float (&s)[4][4] = sum[piece / 4];
-    int e = piece % 4;
-    sums.store4(slice * words + (piece * 32 + lane) * 4, make_float4(s[0][e], s[1][e], s[2][e], s[3][e]));
-  }
-  barrierSync(2 + group, slices * 32); // all sums are there
-#pragma unroll
-  for (int piece = 0; piece < own; ++piece) {
-    int at = slice * own + piece;
-    float4 all[slices];
-#pragma unroll
-    for (int i = 0; i < slices; ++i) // all are on their way at once
-      all[i] = sums.load4(i * words + (at * 32 + lane) * 4);
-    float (&t)[4] = total[piece][0];
-#pragma unroll
-    for (int i = 0; i < slices; ++i)
-      t[0] += all[i].x, t[1] += all[i].y, t[2] += all[i].z, t[3] += all[i].w;
-  }
-  if (again) {
-    barrierSync(2 + group, slices * 32); // and read, before they are overwritten
-  }
-}
-
 /// The warps that have the same rows of a tile meet.
 template <class Tile> __device__ __forceinline__ void rowsSync(TUTTI_WHERE) {
   if constexpr (Tile::threads == 32 * Tile::warpRows) {
@@ -102,20 +69,18 @@ template <class L> __device__ __forceinline__ typename L::Share shareOf(const La
   using Tile = typename L::Tile;
   constexpr int groupWords = L::Math::words * 32;
   typename L::Share share;
-  int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)),
-      first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of who multiplies together
+  int first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of who multiplies together
   if constexpr (Tile::wide) {
-    int all = panelsOf(layer.tiles), panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels,
+    int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)), all = panelsOf(layer.tiles), panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels,
         begin = firstTileOf(layer.tiles, panel);
     share.tiles[0] = panel < all && first < rows ? (end < all ? firstTileOf(layer.tiles, end) : layer.tiles) - begin : 0;
     share.words[0] = (begin - before) * groupWords;
   } else {
 #pragma unroll
     for (int i = 0; i < Tile::warpPanels; ++i) {
-      int panel = Tile::ownPanel(pass) + i * Tile::panelStep;
-      share.tiles[i] =
-          panel < panelsOf(layer.tiles) && first < rows ? Tile::ownTiles(tilesOf(layer.tiles, panel)) : 0;
-      share.words[i] = (firstTileOf(layer.tiles, panel) + Tile::firstTile() - before) * groupWords;
+      const PanelPart<typename L::Math, Tile> part(layer.tiles, pass, i);
+      share.tiles[i] = first < rows ? part.tiles : 0;
+      share.words[i] = part.words;
     }
   }
   share.groupWords = passTiles<Tile>(layer.tiles, pass) * groupWords;
@@ -161,13 +126,7 @@ __device__ __forceinline__ void multiplyGroup(int stage, int at, const typename 
 #pragma unroll
     for (int j = 0; j < most; ++j)
       right[j] = Math::right(word[j]);
-#pragma unroll
-    for (int step = 0; step < Math::steps; ++step)
-#pragma unroll
-      for (int j = 0; j < most; ++j)
-#pragma unroll
-        for (int m = 0; m < rowTiles; ++m)
-          Math::multiply(step, sums[i][m][j], left[m], right[j]);
+    multiplyFragments<Math>(sums[i], left, right);
   }
 }
 
@@ -219,61 +178,6 @@ __device__ __forceinline__ void multiplyStage(const Layer &layer, int from, int 
       for (int in = 0; from + in < layer.K; in += 16)
         group(in);
     }
-  }
-}
-
-/// The 32 k that a slice has of a stage: rows that only this warp wants, as floats.
-template <class L> struct SliceRows {
-  typename L::Elements of[2][L::Tile::rowTiles];
-
-  /// Those of the stage whose first k is `from`, if there are any.
-  __device__ __forceinline__ void read(const Layer &layer, int from, const typename L::Share &share) {
-    if (from + L::Tile::slice() * 32 >= layer.K)
-      return;
-    if (L::has(layer, ofInput))
-      readFrom<ofInput>(layer, from, share);
-    else if (L::has(layer, inGlobal))
-      readFrom<inGlobal>(layer, from, share);
-    else
-      readFrom<floats>(layer, from, share);
-  }
-
-private:
-  template <Lefts kind>
-  __device__ __forceinline__ void readFrom(const Layer &layer, int from, const typename L::Share &share) {
-#pragma unroll
-    for (int group = 0; group < 2; ++group)
-#pragma unroll
-      for (int m = 0; m < L::Tile::rowTiles; ++m)
-        of[group][m] = L::template elements<kind>(layer, from + group * 16, share, m);
-  }
-};
-
-/// multiply() by slices. Rows are read a stage ahead, while the stage before is multiplied.
-template <class L, class Ring>
-__device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Ring &ring, const typename L::Share &share,
-                                               typename L::Sums &sums) {
-  using Tile = typename L::Tile;
-  SliceRows<L> next;
-  if (share.tiles[0] > 0)
-    next.read(layer, 0, share);
-#pragma unroll 1
-  for (int from = 0; from < layer.K; from += Tile::stageK) {
-    int stage = ring.take();
-    if (share.tiles[0] > 0) {
-      const SliceRows<L> rows = next;
-      next.read(layer, from + Tile::stageK, share);
-      float pair[Tile::rowTiles][4][4];
-      fill(pair, -0.0f);
-      int left = layer.K - from - Tile::slice() * 32;
-      if (left > 0)
-        multiplyPair<L>(
-            stage, Tile::slice() * 2 * share.groupWords, left, share, [&](int m) { return rows.of[0][m].left(); },
-            [&](int m) { return rows.of[1][m].left(); }, pair);
-      addSlices<Tile, L::exchange>(sums.of[0], pair,
-                                   from + Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>());
-    }
-    ring.leave();
   }
 }
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Slices: of a tile of few rows and columns each warp multiplies some chunks of 32 k. A chunk's words and rows are of
+// use to that warp alone, which reads them from where they lie while it multiplies those before, and needs no ring for
+// them. The chunks' sums meet in shared memory, to be added in their order.
+#pragma once
+
+#include "tutti/barrier.cuh"
+#include "tutti/layer.cuh"
+#include "tutti/product.cuh"
+#include "tutti/ring.cuh"
+#include "tutti/sums.cuh"
+
+#if TUTTI_CAPABILITY >= 80
+
+namespace tutti {
+
+/// In the place of a ring: what a warp has of the weights' next 16 k, on its way to registers, through all layers and
+/// passes. Words come one by one, as fragments have them, 128 bytes of a tile for a warp's lanes: of 16 bytes a lane would
+/// get those of others.
+template <class L, class LayerOf> class SliceWords {
+  using Math = typename L::Math;
+  using Tile = typename L::Tile;
+
+public:
+  using Group = uint32_t[L::most][Math::words]; ///< 16 k of a panel's tiles
+
+  __device__ __forceinline__ SliceWords(const OneMember &, int layers, int rows, const LayerOf &layerOf)
+      : layerOf(layerOf), layers(layers), rows(rows) {}
+  /// Whether tile m of 16 rows has any.
+  __device__ __forceinline__ bool hasRows(int m) const { return m == 0 || m * 16 < rows; }
+  __device__ __forceinline__ void fill() { bring<0>(); }
+  /// Of the next stage the first or the second group, if this warp has any of it; what follows is asked for.
+  template <int group> __device__ __forceinline__ void take(Group &words) {
+#pragma unroll
+    for (int j = 0; j < L::most; ++j)
+#pragma unroll
+      for (int i = 0; i < Math::words; ++i)
+        words[j][i] = next[j][i];
+    bring<1 - group>();
+  }
+
+private:
+  // Where there are none, the layer's first are asked for, so that all registers change.
+  template <int group> __device__ __forceinline__ void bring() {
+    if (group == 0 && left <= 0)
+      beginPass();
+    const int word = (own > group * 16 ? at + group * step : 0) + int(threadIdx.x) % 32;
+#pragma unroll
+    for (int j = 0; j < L::most; ++j) {
+      const int tile = L::ownWidths == L::most || j < tiles ? j : 0;
+#pragma unroll
+      for (int i = 0; i < Math::words; ++i)
+        next[j][i] = known(weights)[word + (tile * Math::words + i) * 32];
+    }
+    if constexpr (group == 1)
+      left -= Tile::stageK, own -= Tile::stageK, at += step * (Tile::stageK / 16);
+  }
+  __device__ __forceinline__ void beginPass() {
+    if (layer < 0 || ++pass >= layerOf(0, layer).template passes<Tile>())
+      pass = 0, ++layer;
+    left = 0x7fffffff, own = 0;
+    if (layer == layers) // there is none
+      return;
+    const Layer of = layerOf(0, layer);
+    const PassWords<Math> words(firstTileOf(of.tiles, Tile::firstPanel(pass)), of.tiles, of.K);
+    const PanelPart<Math, Tile> part(of.tiles, pass, 0);
+    left = of.K, tiles = part.tiles;
+    if (tiles > 0)
+      own = of.K - Tile::slice() * 32;
+    weights = of.weights, step = words.stride;
+    at = words.first + part.words + Tile::slice() * 2 * step;
+  }
+
+  const LayerOf &layerOf;
+  int layers, rows, layer = -1, pass = 0;
+  int left = 0, own = 0;           ///< k of the pass from the stage on, and of this warp's chunks from this one's first on
+  int tiles = 0, at = 0, step = 0; ///< of the panel; where the chunk's words begin, and how many to the next group
+  Global<const uint32_t> weights = {uint64_t(0), 0};
+  Group next;
+};
+
+/// Where the sums of chunks meet: of each stage those of all slices, of a slice pieces: what a lane has of one of its two rows and
+/// columns in 16 rows of its tiles, neighbours, which go out in one store. They are added by the thread whose row and columns they
+/// are (OwnSums of layer.cuh): eight threads beside each other have a row, so that what they make of it lies together, too.
+template <class L> class ChunkSums {
+  using Tile = typename L::Tile;
+  static constexpr int most = L::most, slices = Tile::slices,
+                       pieceWords = 32 * most + 16, // threads of a row read two pieces, from different banks
+                       sliceWords = Tile::rowTiles * 4 * pieceWords, stageWords = slices * sliceWords;
+
+public:
+  __device__ __forceinline__ ChunkSums()
+      : group(threadIdx.x / 32 / slices), sums(shared<float>(L::exchange + group * L::gathered * stageWords * 4, L::gathered * stageWords)) {}
+
+  /// A chunk's sums, or -0, which changes none.
+  template <class Words> __device__ __forceinline__ void give(int stage, const float (&sum)[Tile::rowTiles][most][4], const Words &words) const {
+    const int at = stage * stageWords + Tile::slice() * sliceWords + int(threadIdx.x) % 32 * most;
+#pragma unroll
+    for (int piece = 0; piece < Tile::rowTiles * 4; ++piece) {
+      if (piece % 4 == 0 && !words.hasRows(piece / 4))
+        break;
+      const float(&s)[most][4] = sum[piece / 4];
+      const int e = piece % 4, to = at + piece * pieceWords;
+      if constexpr (most == 4)
+        sums.store4(to, make_float4(s[0][e], s[1][e], s[2][e], s[3][e]));
+      else if constexpr (most == 2)
+        sums.store2(to, make_float2(s[0][e], s[1][e]));
+      else
+        sums[to] = s[0][e];
+    }
+  }
+  /// All that share these columns come here.
+  __device__ __forceinline__ void sync() const { barrierSync(2 + group, slices * 32); }
+  /// total += this thread's sums of so many stages, in their order.
+  template <class Words> __device__ __forceinline__ void add(int stages, const Words &words, float (&total)[4]) const {
+    const OwnSums<L> own;
+    if (!words.hasRows(own.row / 16))
+      return;
+    const int first = (own.row / 8 * 2 + own.place % 2) * pieceWords + (own.row % 8 * 4 + own.place / 2) * most;
+#pragma unroll 1
+    for (int stage = 0; stage < stages; ++stage) {
+      float all[slices][most];
+#pragma unroll
+      for (int i = 0; i < slices; ++i) // all are on their way at once
+        load(all[i], first + stage * stageWords + i * sliceWords);
+#pragma unroll
+      for (int i = 0; i < slices; ++i)
+#pragma unroll
+        for (int j = 0; j < most; ++j)
+          total[j] += all[i][j];
+    }
+  }
+
+private:
+  __device__ __forceinline__ void load(float (&x)[most], int at) const {
+    if constexpr (most == 4) {
+      const float4 four = sums.load4(at);
+      x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+    } else if constexpr (most == 2) {
+      const float2 two = sums.load2(at);
+      x[0] = two.x, x[1] = two.y;
+    } else {
+      x[0] = sums[at];
+    }
+  }
+
+  int group;
+  Shared<float> sums;
+};
+
+/// Of the stage whose first k is `from` a slice's chunk: of the 16 rows of tile m the 16 k of a group, as floats, or where
+/// there are none the first.
+template <class L>
+__device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int from, int group, int m, const typename L::Share &share) {
+  const int own = L::Tile::slice() * 32, at = from + own + group * 16 < layer.K ? from + group * 16 : -own;
+  if (L::has(layer, ofInput))
+    return L::template elements<ofInput>(layer, at, share, m);
+  if (L::has(layer, inGlobal))
+    return L::template elements<inGlobal>(layer, at, share, m);
+  return L::template elements<floats>(layer, at, share, m);
+}
+
+/// sum = the products of a chunk's first group, or sum += those of its second one, tile of rows by tile of rows: so a thread
+/// has few of both operands at a time, and those that come next are on their way. Tiles without rows are left out.
+template <class L, int group, class Words>
+__device__ __forceinline__ void multiplyRows(const Layer &layer, int from, const typename Words::Group &word, const Words &words,
+                                             typename L::Elements &next, const typename L::Share &share,
+                                             float (&sum)[L::Tile::rowTiles][L::most][4]) {
+  using Math = typename L::Math;
+  constexpr int rowTiles = L::Tile::rowTiles;
+  typename Math::Right right[L::most];
+#pragma unroll
+  for (int j = 0; j < L::most; ++j)
+    right[j] = Math::right(word[j]);
+#pragma unroll
+  for (int m = 0; m < rowTiles; ++m) {
+    const typename L::Elements rows = next;
+    next = m + 1 < rowTiles ? rowsOf<L>(layer, from, group, m + 1, share)
+           : group == 0     ? rowsOf<L>(layer, from, 1, 0, share)
+                            : rowsOf<L>(layer, from + L::Tile::stageK, 0, 0, share);
+    if (!words.hasRows(m)) {
+      fill(sum[m], -0.0f);
+      continue;
+    }
+    const typename Math::Left left[1] = {rows.left()};
+    float own[1][L::most][4] = {};
+    multiplyFragments<Math>(own, left, right);
+    if constexpr (group == 0)
+      fill(sum[m], -0.0f); // -0 + s is s
+    addTo(sum[m], own[0]);
+  }
+}
+
+/// The stages from k `from` on whose sums meet next; how many they are.
+template <class L, class Words>
+__device__ __forceinline__ int giveStages(const Layer &layer, int from, Words &words, const typename L::Share &share,
+                                          const ChunkSums<L> &chunks) {
+  typename L::Elements next;
+  if (share.tiles[0] > 0)
+    next = rowsOf<L>(layer, from, 0, 0, share);
+  int stage = 0;
+#pragma unroll 1
+  for (; stage < L::gathered && from < layer.K; ++stage, from += L::Tile::stageK) {
+    const int left = share.tiles[0] > 0 ? layer.K - from - L::Tile::slice() * 32 : 0; // k of the chunk, or none
+    typename Words::Group word;
+    float sum[L::Tile::rowTiles][L::most][4];
+    words.template take<0>(word);
+    if (left > 0)
+      multiplyRows<L, 0>(layer, from, word, words, next, share, sum);
+    else
+      fill(sum, -0.0f); // changes no sum
+    words.template take<1>(word);
+    if (left > 16)
+      multiplyRows<L, 1>(layer, from, word, words, next, share, sum);
+    else if (left > 0)
+      addToAll(sum, 0.0f); // as of rows that are zeros
+    if (share.tiles[0] > 0)
+      chunks.give(stage, sum, words);
+  }
+  return stage;
+}
+
+/// multiply() by slices.
+template <class L, class Words>
+__device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Words &words, const typename L::Share &share,
+                                               typename L::Sums &sums) {
+  using Tile = typename L::Tile;
+  const ChunkSums<L> chunks;
+#pragma unroll 1
+  for (int from = 0; from < layer.K; from += L::gathered * Tile::stageK) {
+    const int stages = giveStages<L>(layer, from, words, share, chunks);
+    if (share.tiles[0] == 0)
+      continue;
+    chunks.sync(); // all sums are there
+    chunks.add(stages, words, sums.of[0][0][0]);
+    if (from + L::gathered * Tile::stageK < layer.K || pass + 1 < layer.template passes<Tile>()) {
+      chunks.sync(); // and read, before they are overwritten
+    }
+  }
+}
+
+} // namespace tutti
+
+#endif
