@@ -100,6 +100,7 @@ static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::Kerne
     KernelWork work = together(std::move(works));
     if (auto known = built(device.architecture, parts, way.geometries)) {
       work.registers = int(known->registers);
+      work.threads = int(known->threads);
       work.registersEstimated = false;
       work.persistent = known->persistent;
     }

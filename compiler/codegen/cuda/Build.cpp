@@ -46,7 +46,7 @@ std::optional<BuiltCode> builtCodeOf(ArrayRef<ProgramCode> programs, StringRef a
       if (image.target == architecture)
         for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
           if (isVersionOf(which.launch, geometries) && areKernels(code.planned, which.kernels, parts))
-            return BuiltCode{built.registers, which.launch.persistent};
+            return BuiltCode{built.registers, which.launch.threads, which.launch.persistent};
   return std::nullopt;
 }
 

@@ -86,7 +86,7 @@ struct WarpGrid {
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
 // two panels of columns.
 constexpr WarpGrid
-    splitGrids[] = {{2, 2, 4, 1, 1}, {1, 2, 4, 1, 1}, {1, 1, 8, 1, 1}},
+    splitGrids[] = {{2, 2, 4, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
     pairGrids[] = {{4, 2, 4, 1, 1, 2}, {2, 2, 4, 1, 1, 2}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
     // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
     narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
@@ -283,13 +283,13 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
     return plainGeometries(steps, architecture);
   int64_t mostRows = mostRowsOf(kernel);
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
-  // The largest, for calls that fill the device with it, and the smallest; and 64 rows where the largest has more.
-  fitting.erase(llvm::remove_if(fitting,
-                                [&](const CudaGeometry &g) {
-                                  return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 &&
-                                         !(g.wide && g.rows == 128);
-                                }),
-                fitting.end());
+  // The largest, for calls that fill the device with it, and the smallest; 64 rows where the largest has more; and of
+  // three products 32 where each warp has a panel, whose words it splits for two tiles of rows.
+  bool pairs = onlyPairs(steps);
+  llvm::erase_if(fitting, [&](const CudaGeometry &g) {
+    return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.wide && g.rows == 128) &&
+           (pairs || g.rows != 32 || g.warpColumns < 8);
+  });
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty
     fitting.erase(fitting.begin());
   if (!fitting.empty())
@@ -299,9 +299,8 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
   // it. Three products of more than 16 rows a warp's registers are full of, too: beside other steps, NVRTC makes a
   // slower loop of them.
-  bool pairs = onlyPairs(steps), onlyProducts = llvm::all_of(steps.steps, [](const Step &step) {
-                                   return step.contraction && Contraction(step.contraction).onTensorCores();
-                                 });
+  bool onlyProducts = llvm::all_of(
+      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
   for (CudaGeometry &g : fitting) {
     g.keepsAddresses = pairs && g.warpPanels <= 4;
     bool gains = pairs || onlyProducts || g.wide || g.rows <= 16;

@@ -70,6 +70,7 @@ struct CudaGeometry {
 /// What became of a geometry whose kernel may have had to be compiled by another version (images/Image.h).
 struct BuiltCode {
   unsigned registers; ///< of a thread
+  int64_t threads;    ///< of a block
   bool persistent;    ///< blocks go on to further members
 };
 

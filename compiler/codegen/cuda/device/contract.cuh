@@ -26,6 +26,20 @@ __device__ __forceinline__ void loadColumn(float (&w)[most], const Global<const 
     w[j] = weights[at + j * width];
 }
 
+/// A run of a column's K weights.
+template <int run> struct Run {
+  float w[run];
+  /// That from k on, or what is left of it; behind the last one, for the next rows, the first.
+  template <int K> __device__ __forceinline__ void load(const Global<const float> &weights, int column, int k, int width) {
+    if (k + run <= K)
+      loadColumn<run>(w, weights, column + k * width, width);
+    else if (K % run != 0 && k < K)
+      loadColumn<K % run>(w, weights, column + k * width, width);
+    else
+      loadColumn<run>(w, weights, column, width);
+  }
+};
+
 /// sum[i] += the products of the elements k, k + 1 and so on of row `row` + i with the weights w. Rows past the last
 /// are the last once more.
 template <int count, int rowsAtOnce, int most, class Left>
@@ -55,7 +69,7 @@ template <int K, int width, int chunk, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Global<const float> weights, int offset,
                                                int first, int count, Columns columns, Store store) {
   // Of few k the weights stay in registers: a warp's units of a panel follow each other. Of more, a run of weights is
-  // for eight rows, so that it is loaded seldom.
+  // for eight rows, so that it is loaded seldom, while the one before is multiplied.
   constexpr bool keeps = K <= chunk && K <= mostHeld;
   constexpr int rowsAtOnce = keeps ? 4 : 8, run = keeps ? K : 8;
   static_assert(keeps || K <= chunk || chunk % run == 0, "only the last chunk ends within a run");
@@ -68,9 +82,8 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
     unit += last - group;
     // Lanes beyond the panel compute its last column again.
     int mine = offset + panel * K * width + (lane < width ? lane : width - 1);
-    float w[run];
-    if constexpr (keeps)
-      loadColumn<K>(w, weights, mine, width);
+    Run<run> next;
+    next.template load<K>(weights, mine, 0, width);
 #pragma unroll 1
     for (; group < last; ++group) {
       int row = group * rowsAtOnce;
@@ -81,17 +94,19 @@ __device__ __forceinline__ void multiplyPanels(int rows, const Left &left, Globa
       for (int from = 0; from < K; from += chunk) {
         float sum[rowsAtOnce] = {};
         if constexpr (keeps) {
-          multiplyRun<K>(sum, left, row, rows, 0, w);
+          multiplyRun<K>(sum, left, row, rows, 0, next.w);
         } else {
           int k = from, to = from + chunk < K ? from + chunk : K;
 #pragma unroll 1
           for (; k + run <= to; k += run) {
-            loadColumn<run>(w, weights, mine + k * width, width);
-            multiplyRun<run>(sum, left, row, rows, k, w);
+            const Run<run> present = next;
+            next.template load<K>(weights, mine, k + run, width); // while this one is multiplied
+            multiplyRun<run>(sum, left, row, rows, k, present.w);
           }
           if (K % run != 0 && k < to) {
-            loadColumn<K % run>(w, weights, mine + k * width, width);
-            multiplyRun<K % run>(sum, left, row, rows, k, w);
+            const Run<run> present = next;
+            next.template load<K>(weights, mine, K, width);
+            multiplyRun<K % run>(sum, left, row, rows, k, present.w);
           }
         }
 #pragma unroll
