@@ -82,9 +82,11 @@ void Launcher::mbarrier(MbarrierOperation operation, void *at, int64_t value, Wh
     settle(here(), mbarrier, where);
     break;
   }
-  case MbarrierOperation::copyArrive: {
+  case MbarrierOperation::copyArrive:
+  case MbarrierOperation::copyArriveToo: {
     Mbarrier &mbarrier = findMbarrier(at, "an arrival", where);
-    arrive(mbarrier, where);
+    if (operation == MbarrierOperation::copyArrive)
+      arrive(mbarrier, where);
     ++mbarrier.pending; // until the copies have come
     mbarrier.copyArrivals.push_back({own(), threads[running].numCopies});
     settle(here(), mbarrier, where);

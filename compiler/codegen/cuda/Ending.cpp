@@ -226,7 +226,7 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
                                EndingText &text) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
-  std::string fields, values, asked;
+  std::string fields, values, asked, held; // the last by value: of a reference NVRTC may keep the address in memory
   for (auto [i, type] : llvm::enumerate(longest.types)) {
     // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
     // is as long.
@@ -242,8 +242,10 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
     }
     std::string from = chosenOf(layers, views), value = chosenOf(layers, texts);
     bool named = same && (from != views.front() || any.isFound());
-    if (named)
+    if (named) {
       before += formatv("  const Global<const {0}> from{1} = known({2});\n", type, i, from).str();
+      held += ", from" + std::to_string(i);
+    }
     if (same) {
       value = !named ? any.text() : formatv("from{0}[{1}]", i, any.index).str();
       asked += formatv("    prefetch(&{0});\n", value).str();
@@ -254,9 +256,9 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
     values += (i ? ", " : "") + value;
   }
   text.touch = formatv("  const auto touch = [&](int{0}) {{\n{1}  };\n", asked.empty() ? "" : " column", asked).str();
-  return formatv("  const auto columns = [&](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
+  return formatv("  const auto columns = [&{3}](int{0}) {{\n    struct {{{1}} of{2};\n    return of;\n  };\n",
                  values.empty() ? "" : " column", fields.empty() ? "" : fields + " ",
-                 values.empty() ? "" : "{" + values + "}")
+                 values.empty() ? "" : "{" + values + "}", held)
       .str();
 }
 

@@ -28,23 +28,8 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 // The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh), the
 // last, or of warpgroups, of which two work or three, the first of one more.
 
-/// Blocks of a cluster (cluster.cuh); 1 without one.
-__device__ __forceinline__ int clusterSize() {
-#if TUTTI_CAPABILITY < 90
-  return 1;
-#elif TUTTI_ON_DEVICE
-  int size;
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
-  return size;
-#else
-  return tuttiImage.clusterSize;
-#endif
-}
-
-/// How many threads of the block work on its task, the first ones: all but a producer's, which a cluster has not.
-__device__ __forceinline__ int taskThreads() {
-  return clusterSize() > 1 ? int(blockDim.x) : blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64);
-}
+/// How many threads of the block work on its task, the first ones.
+__device__ __forceinline__ int taskThreads() { return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64); }
 
 /// Those threads meet.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }
@@ -133,6 +118,10 @@ TUTTI_MBARRIER_WAIT(mbarrierWaitForPeers, ".acquire.cluster")
 __device__ __forceinline__ void copyAsyncArrive(MbarrierAddress barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.at) : "memory");
 }
+/// The same, of one arrival more than the phase would have.
+__device__ __forceinline__ void copyAsyncArriveToo(MbarrierAddress barrier) {
+  asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(barrier.at) : "memory");
+}
 
 } // namespace tutti
 
@@ -155,6 +144,9 @@ inline void mbarrierArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WH
 }
 inline void copyAsyncArrive(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
   emulator().mbarrier(MbarrierOperation::copyArrive, barrier.at, 0, where);
+}
+inline void copyAsyncArriveToo(Address<uint64_t, Space::shared> barrier TUTTI_AND_WHERE) {
+  emulator().mbarrier(MbarrierOperation::copyArriveToo, barrier.at, 0, where);
 }
 inline void mbarrierInitFence(TUTTI_WHERE) { emulator().proxyFence(true, where); }
 

@@ -36,7 +36,7 @@ public:
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int i = 0; i < depth; ++i) {
-        mbarrierInit(barriers[i], 1 + (streams ? copiers : 0) + (bringsColumns ? 32 : 0));
+        mbarrierInit(barriers[i], 1 + (streams ? copiers : 0));
         mbarrierInit(barriers[depth + i], Tile::threads / 32);
       }
 #pragma unroll 1
@@ -140,6 +140,9 @@ private:
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
+    if constexpr (bringsColumns)
+      if (warp == 0 && from == 0)
+        bringColumns(mine);
     if (isFirst && asks) {
       if constexpr (!Tile::wide || Math::chunked) { // else tensor cores alone have read it, through the copies' own proxy
         bulkFence(); // what the warps have read comes before a copy that overwrites it
@@ -155,9 +158,6 @@ private:
                                          rows, from, columns, mine);
         copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
       }
-    if constexpr (bringsColumns)
-      if (warp == 0)
-        bringColumns(mine);
     nextFilled();
     if (!producer)
       turn = turn + 1 == warps ? 0 : turn + 1;
@@ -176,25 +176,20 @@ private:
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
-  /// By the warp that asks for weights.
+  /// By the warp that asks for weights, before it does: the stage waits for these, too, and others wait for nothing more.
   __device__ __forceinline__ void bringColumns(int lane) {
-    if (ahead.from == 0) {
-      const Layer of = ahead.ofPass();
-      if (of.brings) {
-        int place = columnsBrought % places, first = ahead.firstColumn(of) + lane;
-        mbarrierWait(barriers[2 * depth + place], ~(columnsBrought / places) & 1); // of the first round: over from the start
-        const Shared<float> to = shared<float>(columnPlaces + place * Tile::passColumns * 4, Tile::passColumns);
+    const Layer of = ahead.ofPass();
+    if (!of.brings)
+      return;
+    int place = columnsBrought % places, first = ahead.firstColumn(of) + lane;
+    mbarrierWait(barriers[2 * depth + place], ~(columnsBrought / places) & 1); // of the first round: over from the start
+    const Shared<float> to = shared<float>(columnPlaces + place * Tile::passColumns * 4, Tile::passColumns);
 #pragma unroll
-        for (int i = 0; i < Tile::passColumns; i += 32)
-          __pipeline_memcpy_async(&to[lane + i], &of.own[first + i < of.N ? first + i : of.N - 1], 4);
-        copyAsyncArrive(barriers[filled]);
-        ++columnsBrought;
-        return;
-      }
-    }
-    if (lane == 0) {
-      mbarrierArriveTimes(barriers[filled], 32);
-    }
+    for (int i = 0; i < Tile::passColumns; i += 32)
+      __pipeline_memcpy_async(&to[lane + i], &of.own[first + i < of.N ? first + i : of.N - 1], 4);
+    copyAsyncArriveToo(barriers[filled]);
+    __syncwarp(); // all lanes are counted before the phase may end
+    ++columnsBrought;
   }
 
   int thread;   ///< of the block

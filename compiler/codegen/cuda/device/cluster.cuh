@@ -10,11 +10,16 @@
 
 namespace tutti {
 
-/// Of this block in its cluster: 0 to clusterSize() - 1 (barrier.cuh), x first. Without a cluster, 0 of 1.
+/// Of this block in its cluster: 0 to clusterSize() - 1, x first. Without a cluster, 0 of 1.
 __device__ __forceinline__ int clusterRank() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
+}
+__device__ __forceinline__ int clusterSize() {
+  int size;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+  return size;
 }
 
 /// What was done before is visible, after the wait, to every thread of the cluster. All threads of a block come to the
@@ -77,6 +82,7 @@ __device__ __forceinline__ void storeAsync(float *to, float4 value, MbarrierAddr
 namespace tutti {
 
 inline int clusterRank() { return tuttiImage.clusterRank; }
+inline int clusterSize() { return tuttiImage.clusterSize; }
 inline void clusterArrive(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::arrive, where); }
 inline void clusterArriveRelaxed(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::arriveRelaxed, where); }
 inline void clusterWait(TUTTI_WHERE) { emulator().clusterBarrier(ClusterOperation::wait, where); }

@@ -32,7 +32,7 @@ struct MmaOperand {
 };
 
 enum class ClusterOperation : int { arrive, arriveRelaxed, wait };
-enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive };
+enum class MbarrierOperation : int { init, arrive, arriveTimes, expect, wait, copyArrive, copyArriveToo };
 
 struct Emulator {
   /// An access of `bytes` at `at`: bounds, alignment; in shared memory also races and what was never written.
