@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  // Where there are none, the layer's first are asked for, so that all registers change.
+  // Where there are none the layer's first are asked for: of registers that may keep what they have NVRTC makes copies.
   template <int group> __device__ __forceinline__ void bring() {
     if (group == 0 && left <= 0)
       beginPass();
