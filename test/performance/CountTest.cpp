@@ -304,7 +304,7 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
   kernel("fma");
   auto all = estimate(*modules.back(), {},
                       [](StringRef architecture, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
-                        return architecture == "sm_89" ? std::optional(BuiltCode{72, false}) : std::nullopt;
+                        return architecture == "sm_89" ? std::optional(BuiltCode{72, 224, false}) : std::nullopt;
                       });
   ASSERT_TRUE(bool(all));
   EXPECT_EQ(all->sizes.at("batch"), 4096); // the largest
@@ -313,14 +313,15 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
     bool known = launch.device->architecture == "sm_89";
     EXPECT_EQ(launch.work.registersEstimated, !known);
     EXPECT_EQ(launch.work.registers == 72, known);
+    EXPECT_EQ(launch.work.threads == 224, known); // of a version, maybe
   }
 }
 
 TEST_F(Count, BlocksOfWhatWasBuiltToPersistHaveSeveralMembers) {
   kernel("bf16", "bf16");
   for (bool persistent : {true, false}) {
-    auto built = [&](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
-      return std::optional(BuiltCode{96, persistent});
+    auto built = [&](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry> geometries) {
+      return std::optional(BuiltCode{96, geometries.front().blockThreads(), persistent});
     };
     auto all = estimate(*modules.back(), {{"batch", 5}}, built); // of 1000 members
     ASSERT_TRUE(bool(all));
