@@ -47,7 +47,7 @@ static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> e
 }
 
 /// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights, and of
-/// some `vectors`.
+/// some `vectors`; or of slices what is in its place.
 static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                             ArrayRef<std::string> vectors) {
   const CudaGeometry &g = k.geometry;
@@ -84,7 +84,7 @@ static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRe
   std::string more = g.slices > 1 ? formatv(", {0}, {1}", g.exchangeOffset, g.gatheredStages).str()
                      : g.wide     ? formatv(", {0}, 0, WideProducts", g.exchangeOffset).str()
                                   : "";
-  std::string ring = formatv("SliceWords<Contractions, decltype(layerOf)>").str();
+  std::string ring = "SliceWords<Contractions, decltype(layerOf)>";
   if (g.hasRing())
     ring = formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
                    g.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.stages, g.stageBytes, g.ringOffset,

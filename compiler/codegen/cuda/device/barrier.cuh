@@ -101,7 +101,7 @@ __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int byte
   }
 TUTTI_MBARRIER_WAIT(mbarrierWait, "")
 /// The same, where stores of other blocks of the cluster to shared memory are what is waited for (cluster.cuh). A wait that acquires all
-/// that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6.
+/// that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6, which CUDA 13 has for certain.
 #if __CUDACC_VER_MAJOR__ >= 13
 TUTTI_MBARRIER_WAIT(mbarrierAwaitPeers, ".relaxed.cluster")
 __device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {
