@@ -85,11 +85,7 @@ std::optional<WeightSource> suppliedTensor(mlir::MLIRContext &context, const Saf
   auto at = weights.tensors.find(name);
   if (!element || at == weights.tensors.end())
     return std::nullopt;
-  WeightSource view = denseView(weights.mapped, at->second.data, element, at->second.dims);
-  view.rawDims = view.dims;
-  view.whole = true;
-  view.name = name;
-  return view;
+  return asInitializer(denseView(weights.mapped, at->second.data, element, at->second.dims), name);
 }
 
 uint64_t digestOf(uint64_t model, const SafetensorsFile *weights, const ImportOptions &options) {

@@ -132,6 +132,14 @@ WeightSource denseView(std::shared_ptr<void> owner, const char *data, Type eleme
   return view;
 }
 
+WeightSource asInitializer(WeightSource dense, StringRef name) {
+  dense.name = name;
+  dense.rawDims = dense.dims;
+  dense.whole = true;
+  dense.wasRead = std::make_shared<bool>(false);
+  return dense;
+}
+
 WeightSource computedSource(const HostTensor &tensor) {
   size_t bytes = std::max<size_t>(tensor.count() * storageBytes(tensor.element), 1);
   auto buffer = std::make_shared<std::vector<char>>(bytes);
@@ -286,6 +294,12 @@ HostTensor toHost(const WeightSource &x) {
   std::vector<char> bytes(x.count() * x.elementBytes());
   x.copyTo(bytes.data());
   return HostTensor::fromBytes(x.element, x.dims, bytes.data());
+}
+
+HostTensor readForProgram(const WeightSource &x) {
+  if (x.wasRead)
+    *x.wasRead = true;
+  return toHost(x);
 }
 
 DenseElementsAttr toAttr(const WeightSource &x) {

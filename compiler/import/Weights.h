@@ -17,6 +17,8 @@ std::optional<int64_t> countOf(llvm::ArrayRef<int64_t> dims);
 
 /// A view of dense row-major bytes.
 WeightSource denseView(std::shared_ptr<void> owner, const char *data, mlir::Type element, llvm::ArrayRef<int64_t> dims);
+/// Such a view as all of an initializer.
+WeightSource asInitializer(WeightSource dense, llvm::StringRef name);
 /// A constant that was computed: takes the tensor's elements over in bytes of its type.
 WeightSource computedSource(const HostTensor &tensor);
 /// A scalar.
@@ -33,6 +35,8 @@ WeightSource sliceView(const WeightSource &x, llvm::ArrayRef<int64_t> starts, ll
                        llvm::ArrayRef<int64_t> steps);
 
 HostTensor toHost(const WeightSource &x);
+/// The same, to compute with what the program then depends on.
+HostTensor readForProgram(const WeightSource &x);
 /// The elements as an attribute of the IR.
 mlir::DenseElementsAttr toAttr(const WeightSource &x);
 /// The value of a constant with one element.

@@ -62,10 +62,7 @@ static llvm::Expected<WeightSource> readBound(const std::string &name, const std
     return fail(ExitCode::usage, "--bind " + shown(name) + "=" + shown(file) + ": the file has " +
                                      tutti_dtype_name(tensor.dtype) + ", the input is " + elementName(element));
   auto held = std::make_shared<Tensor>(std::move(tensor));
-  WeightSource source = denseView(held, held->data.data(), element, held->dims);
-  source.rawDims = source.dims;
-  source.whole = true;
-  return source;
+  return asInitializer(denseView(held, held->data.data(), element, held->dims), "");
 }
 
 llvm::Error addBinds(const std::vector<std::string> &flags, ImportOptions &options) {

@@ -172,7 +172,7 @@ std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRe
   OperationState state(location, name);
   SmallVector<HostTensor> hosts;
   for (const Operand &x : xs) {
-    hosts.push_back(toHost(x.constant()));
+    hosts.push_back(readForProgram(x.constant()));
     state.operands.push_back(
         scratch.addArgument(RankedTensorType::get(x.constant().dims, x.constant().element), location));
   }
@@ -315,7 +315,7 @@ std::optional<bool> Emit::uniformMask(const Operand &condition) {
     WeightSource one = condition.constant();
     one.dims.clear();
     one.strides.clear();
-    mask = toHost(one);
+    mask = readForProgram(one);
   } else if (condition.isConstant() && condition.constant().count() <= budget && !keepsNumbers) {
     mask = elementsOf(condition);
   } else if (condition.isValue()) {
@@ -410,7 +410,7 @@ std::optional<HostTensor> Emit::elementsOf(const Operand &constant) {
     return std::nullopt;
   }
   budget -= count;
-  return toHost(constant.constant());
+  return readForProgram(constant.constant());
 }
 
 } // namespace tutti

@@ -27,7 +27,7 @@ static ArrayRef<int64_t> numbersOf(const WeightSource &x, std::vector<int64_t> &
   bool aligned = reinterpret_cast<uintptr_t>(x.data) % alignof(int64_t) == 0;
   if (x.element.isInteger(64) && x.contiguous() && aligned)
     return {reinterpret_cast<const int64_t *>(x.data), size_t(x.count())};
-  own = toHost(x).ints;
+  own = readForProgram(x).ints;
   return own;
 }
 
@@ -46,7 +46,7 @@ Operand Emit::checkedIndices(const Operand &indices, int64_t length, bool *known
       return malformed("index " + Twine(index) + " of an axis of length " + Twine(length));
   if (llvm::none_of(numbers, [](int64_t index) { return index < 0; }))
     return indices;
-  HostTensor host = toHost(constant);
+  HostTensor host = readForProgram(constant);
   for (int64_t &index : host.ints)
     index += index < 0 ? length : 0;
   return Operand(computedSource(host));
@@ -233,7 +233,7 @@ Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes) {
 /// A scatter whose indices are known: where each element comes from is, too, of x and the updates behind each other.
 /// `ofBlocks`: an index is a block's of `width` elements, else an element's.
 Operand Emit::placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks) {
-  HostTensor host = toHost(indices.constant());
+  HostTensor host = readForProgram(indices.constant());
   Sizes sizes = x.sizes();
   int64_t elements = sizes.back().getFixed(), count = updates.sizes().back().getFixed(), last = sizes.size() - 1;
   if (ofBlocks && indices.rank() == 1) { // a block is chosen as a whole

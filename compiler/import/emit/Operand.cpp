@@ -61,7 +61,7 @@ std::optional<ShapeValue> Operand::asShape() const {
   if (!isConstant() || constant().dims.size() > 1 || constant().count() > 4096 || !isa<IntegerType>(element()))
     return std::nullopt;
   ShapeValue result{{}, constant().dims.size() == 1, element()};
-  for (int64_t number : toHost(constant()).ints)
+  for (int64_t number : readForProgram(constant()).ints)
     result.elements.push_back(Size(number));
   return result;
 }

@@ -247,7 +247,7 @@ static std::optional<Bounds> boundsOf(const Operand &x, int64_t &budget, int64_t
     if (x.constant().count() > budget)
       return all;
     budget -= x.constant().count();
-    HostTensor host = toHost(x.constant());
+    HostTensor host = readForProgram(x.constant());
     auto [least, most] = std::minmax_element(host.ints.begin(), host.ints.end());
     return least == host.ints.end() ? all : held(Bounds{*least, *most});
   }

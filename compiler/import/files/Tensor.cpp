@@ -93,10 +93,7 @@ llvm::Expected<WeightSource> OnnxFile::tensor(MLIRContext &context, const onnx::
     return fail(ExitCode::malformed,
                 nameOf(proto) + " does not have the " + llvm::Twine(*count) + " elements that its dims ask for");
   }
-  view.dims = view.rawDims = dims;
-  view.whole = true;
-  view.name = proto.name();
-  return view;
+  return asInitializer(std::move(view), proto.name());
 }
 
 llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, Type element, uint64_t bytes) {

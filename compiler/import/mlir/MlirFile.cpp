@@ -358,11 +358,8 @@ private:
                     placeOf(param.getLoc()) + ": tutti.param @" + param.getSymName() +
                         " has no values: write them beside it, as --stop-after model does, or give --weights");
       }
-      for (WeightSource &each : sources) {
-        each.name = name;
-        each.rawDims = each.dims;
-        each.whole = true;
-      }
+      for (WeightSource &each : sources)
+        each = asInitializer(std::move(each), name);
       param->removeAttr("values");
       param->removeAttr("source");
       param.setPerMember(true); // what is shared, is found

@@ -94,7 +94,7 @@ static bool everyRowSees(const Emit &e, const Operand &bias) {
     return true;
   if (!bias.isConstant() || bias.constant().count() > e.budget)
     return false;
-  HostTensor known = toHost(bias.constant());
+  HostTensor known = readForProgram(bias.constant());
   size_t width = known.dims.empty() ? 1 : known.dims.back();
   for (size_t row = 0; row < known.floats.size(); row += width)
     if (llvm::all_of(ArrayRef(known.floats).slice(row, width), [](double x) { return x == -infinity; }))

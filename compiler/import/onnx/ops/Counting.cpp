@@ -31,7 +31,7 @@ void importRange(Node &n) {
       n.emit.malformed("input " + Twine(i) + " is " + x.str() + " where a number is due");
       return;
     }
-    numbers.push_back(toHost(x.constant()));
+    numbers.push_back(readForProgram(x.constant()));
   }
   Type element = numbers[0].element;
   bool isFloat = numbers[0].isFloat();
@@ -181,7 +181,7 @@ void importUnique(Node &n) {
   }
   if (!n.emit.affords(x.constant().count()))
     return;
-  HostTensor host = inOrder(toHost(x.constant()));
+  HostTensor host = inOrder(readForProgram(x.constant()));
   int64_t count = host.count();
   // As NumPy has it: NaN is behind all numbers, and one element however often it occurs.
   auto less = [&](int64_t a, int64_t b) {

@@ -221,7 +221,7 @@ static std::optional<Method> methodOf(Node &n) {
 static std::optional<std::vector<double>> factorsIn(Node &n, size_t i) {
   Operand given = n.in(i);
   if (given && given.isConstant() && given.isFloat() && given.rank() == 1 && given.sizes()[0].getFixed() <= 64)
-    return toHost(given.constant()).floats;
+    return readForProgram(given.constant()).floats;
   if (given && !given.isConstant())
     n.emit.unsupported("input " + Twine(i) + " is computed from the model's inputs", n.toBeKnown(given));
   else if (given)

@@ -169,7 +169,7 @@ void importSTFT(Node &n) {
   if (window && !window.isConstant())
     framed = e.mul(framed, e.reshape(window, {Size(*frame), Size(1)}));
   std::vector<double> factors =
-      window && window.isConstant() ? toHost(window.constant()).floats : std::vector<double>();
+      window && window.isConstant() ? readForProgram(window.constant()).floats : std::vector<double>();
   n.set(0, transformed(e, framed, t, matrixOf(n, t, x.element(), factors)));
 }
 

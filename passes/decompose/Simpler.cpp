@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fewer kinds of tensor ops: reshapes that come last, sums and choices of few types, operands that are read as they lie.
+#include "Patterns.h"
+#include "dialects/tutti/Model.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+TypedAttr splatOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return nullptr;
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!dense || !dense.isSplat())
+    return nullptr;
+  if (isa<IntegerType>(dense.getElementType()))
+    return IntegerAttr::get(scalarType(dense.getElementType()), dense.getSplatValue<APInt>());
+  return dense.getSplatValue<TypedAttr>();
+}
+
+namespace {
+
+/// Whether a reshape only adds or drops axes of length 1 other than the member axis.
+bool onlyUnitAxes(ReshapeOp op) {
+  auto without = [](RankedTensorType type) {
+    Sizes sizes = getSizes(type);
+    llvm::erase_if(sizes, [](const Size &size) { return size == Size(1); });
+    return sizes;
+  };
+  return without(typeOf(op.getX())) == without(op.getResult().getType());
+}
+
+/// A constant of equal elements as one without axes.
+Value scalarConstant(OpBuilder &builder, Location loc, Value constant) {
+  auto dense = cast<DenseElementsAttr>(constant.getDefiningOp<ConstantOp>().getValue());
+  auto type = RankedTensorType::get({}, dense.getElementType());
+  return ConstantOp::create(builder, loc, dense.resizeSplat(type));
+}
+
+/// f(reshape(x)) becomes reshape(f(x)) for a pointwise f of one tensor: the reshape ends up where a kernel ends anyway.
+struct SinkReshape : OpInterfaceRewritePattern<ScalarOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(ScalarOpInterface op, PatternRewriter &rewriter) const override {
+    ReshapeOp reshape;
+    for (Value operand : op->getOperands()) {
+      if (splatOf(operand))
+        continue;
+      auto candidate = operand.getDefiningOp<ReshapeOp>();
+      if (!candidate || !onlyUnitAxes(candidate) || candidate.getX().getDefiningOp<GetOp>())
+        return failure();
+      if (reshape &&
+          (candidate.getX().getType() != reshape.getX().getType() || candidate.getType() != reshape.getType()))
+        return failure();
+      reshape = candidate;
+    }
+    auto result = typeOf(op->getResult(0));
+    if (!reshape || result.getShape() != reshape.getType().getShape())
+      return failure();
+    IRMapping operands;
+    for (Value operand : op->getOperands())
+      if (auto candidate = operand.getDefiningOp<ReshapeOp>())
+        operands.map(operand, candidate.getX());
+      else
+        operands.map(operand, scalarConstant(rewriter, op.getLoc(), operand));
+    Operation *now = rewriter.clone(*op, operands);
+    rewriter.modifyOpInPlace(now, [&] {
+      now->getResult(0).setType(getTensorType(getSizes(typeOf(reshape.getX())), result.getElementType()));
+    });
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, now->getResult(0));
+    return success();
+  }
+};
+
+/// head(reshape(x)) becomes reshape(head(x)). A vote looks at the last axis, so it stays.
+struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(HeadOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    if (!reshape || !onlyUnitAxes(reshape) || op.getKind() == HeadKind::vote)
+      return failure();
+    auto head = HeadOp::create(rewriter, op.getLoc(), op.getKind(), reshape.getX(), op.getQAttr());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), head.getResult());
+    return success();
+  }
+};
+
+/// A transposed value that would be rows times a weight if it were read as it lies is: their sums have an order of
+/// their own, the same on every target.
+struct FoldTranspose : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    if (isRowsTimesWeight(op))
+      return failure();
+    ContractSpec spec = op.labels();
+    Value operands[] = {op.getLhs(), op.getRhs()};
+    std::string *labels[] = {&spec.lhs, &spec.rhs};
+    for (auto [operand, now] : llvm::zip_equal(operands, labels)) {
+      auto transpose = operand.getDefiningOp<TransposeOp>();
+      if (!transpose)
+        continue;
+      std::string before = *now;
+      for (auto [to, from] : llvm::enumerate(transpose.getPermutation()))
+        (*now)[from] = before[to];
+      operand = transpose.getX();
+    }
+    if (!isRowsTimesWeight(spec, operands[1]))
+      return failure();
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getType(), operands[0], operands[1], spec.str(), NumericsAttr());
+    return success();
+  }
+};
+
+/// How an op that combines elements is made of ops on fewer types. Sums of 16-bit floats are float32's, which holds
+/// each of them exactly, rounded once at their end. Of unsigned integers sums and products have the bits of signed
+/// ones, and the order is that of signed ones whose top bit is turned.
+struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(CombineOpInterface op, PatternRewriter &rewriter) const override {
+    RankedTensorType whole = typeOf(op->getResult(0));
+    Type from = typeOf(op->getOperand(0)).getElementType(), to = whole.getElementType();
+    bool isShort = isa<FloatType>(from) && from.getIntOrFloatBitWidth() == 16;
+    if (!isShort && !from.isUnsignedInteger())
+      return failure();
+    auto head = dyn_cast<HeadOp>(op.getOperation());
+    bool chooses = from != to, votes = chooses && head && head.getKind() == HeadKind::vote;
+    Type in = isShort || isa<FloatType>(to) ? rewriter.getF32Type() : votes ? to : scalarType(from);
+    bool turns = isa<IntegerType>(in) && op.comparesElements() && (!votes || from.getIntOrFloatBitWidth() == 64);
+    Location loc = op.getLoc();
+    IRMapping operands;
+    for (Value operand : op->getOperands()) {
+      Value x = castTo(rewriter, loc, operand, in);
+      operands.map(operand, turns ? turned(rewriter, loc, x) : x);
+    }
+    Operation *now = rewriter.clone(*op, operands);
+    Value result = now->getResult(0);
+    rewriter.modifyOpInPlace(now, [&] { result.setType(getTensorType(getSizes(whole), chooses ? to : in)); });
+    if (turns && (!chooses || votes))
+      result = turned(rewriter, loc, result);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, to));
+    return success();
+  }
+
+private:
+  static Value castTo(OpBuilder &builder, Location loc, Value x, Type element) {
+    RankedTensorType type = typeOf(x);
+    return type.getElementType() == element ? x
+                                            : CastOp::create(builder, loc, getTensorType(getSizes(type), element), x);
+  }
+  /// x with its top bits turned.
+  static Value turned(OpBuilder &builder, Location loc, Value x) {
+    Type element = typeOf(x).getElementType();
+    APInt top = APInt::getSignMask(element.getIntOrFloatBitWidth());
+    auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), IntegerAttr::get(element, top));
+    return XorOp::create(builder, loc, x, ConstantOp::create(builder, loc, cast<ElementsAttr>(attr)));
+  }
+};
+
+/// A sum or product of a few elements that are chosen along the axis, as in polynomial features, is a chain of them: a
+/// map that reads them where they are, in place of a row of its own.
+struct ReduceChosen : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr int64_t most = 4;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    bool isSum = op.getKind() == ReduceKind::sum;
+    Operation *producer = op.getX().getDefiningOp();
+    if ((!isSum && op.getKind() != ReduceKind::prod) || op.getAxes().size() != 1 || !producer || !producer->hasOneUse())
+      return failure();
+    int64_t axis = op.getAxes()[0];
+    std::optional<SmallVector<int64_t>> places = chosenAlong(producer, axis);
+    if (!places || places->empty() || int64_t(places->size()) > most)
+      return failure();
+    Location loc = op.getLoc();
+    Value x = producer->getOperand(0), all;
+    for (int64_t place : *places) {
+      SmallVector<int64_t> starts(typeOf(x).getRank(), 0), steps(typeOf(x).getRank(), 1);
+      SmallVector<int64_t> sizes(starts.size(), -1);
+      starts[axis] = place;
+      sizes[axis] = 1;
+      Value one = SliceOp::create(rewriter, loc, x, starts, sizes, steps);
+      all = !all    ? one
+            : isSum ? AddOp::create(rewriter, loc, all, one).getResult()
+                    : MulOp::create(rewriter, loc, all, one).getResult();
+    }
+    rewriter.replaceOp(op, all);
+    return success();
+  }
+
+private:
+  /// The places of an axis that an op takes, if it takes all of the others.
+  static std::optional<SmallVector<int64_t>> chosenAlong(Operation *producer, int64_t axis) {
+    SmallVector<int64_t> places;
+    if (auto gather = dyn_cast<GatherOp>(producer)) {
+      auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
+      auto indices = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+      if (!indices || indices.getType().getRank() != 1 || gather.getAxis() != axis ||
+          gather.getBatch().value_or(0) != 0 || indices.getNumElements() > most)
+        return std::nullopt;
+      for (const APInt &place : indices)
+        places.push_back(place.getSExtValue());
+      Size length = getSizes(typeOf(gather.getX()))[axis];
+      bool known = length.isFixed() &&
+                   llvm::all_of(places, [&](int64_t place) { return place >= 0 && place < length.getFixed(); });
+      return known ? std::optional(places) : std::nullopt;
+    }
+    auto slice = dyn_cast<SliceOp>(producer);
+    Sizes taken = slice ? getSizes(slice.getType()) : Sizes(), given = slice ? getSizes(typeOf(slice.getX())) : Sizes();
+    for (auto [i, sizes] : llvm::enumerate(llvm::zip_equal(taken, given)))
+      if (int64_t(i) != axis && (std::get<0>(sizes) != std::get<1>(sizes) || slice.getSteps()[i] != 1))
+        return std::nullopt;
+    if (!slice || !taken[axis].isFixed() || taken[axis].getFixed() > most)
+      return std::nullopt;
+    for (int64_t i = 0; i < taken[axis].getFixed(); ++i)
+      places.push_back(slice.getStarts()[axis] + i * slice.getSteps()[axis]);
+    return places;
+  }
+};
+
+/// A concat of many as a concat of concats: what one of them takes to emit, and to find an element's operand, is
+/// bounded.
+struct ConcatInParts : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  static constexpr size_t most = 64;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> parts;
+    ValueRange inputs = op.getInputs();
+    if (inputs.size() <= most)
+      return failure();
+    for (; !inputs.empty(); inputs = inputs.drop_front(std::min(most, inputs.size())))
+      parts.push_back(inputs.size() == 1
+                          ? inputs.front()
+                          : ConcatOp::create(rewriter, op.getLoc(), inputs.take_front(most), op.getAxis()));
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, parts, op.getAxis());
+    return success();
+  }
+};
+
+} // namespace
+
+void addSimplerPatterns(RewritePatternSet &patterns) {
+  patterns.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ReduceChosen, ConcatInParts>(
+      patterns.getContext());
+}
+
+} // namespace tutti

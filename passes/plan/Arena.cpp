@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Arena.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static constexpr int64_t lineBytes = 64;
+
+Timeline Timeline::of(func::FuncOp function) {
+  Timeline all;
+  for (Operation &op : function.getBody().front()) {
+    unsigned step = 0;
+    for (Value operand : op.getOperands())
+      if (Operation *producer = wholeOf(operand).getDefiningOp())
+        step = std::max(step, all.stepOf.lookup(producer) + isa<plan::DispatchOp>(producer));
+    all.stepOf[&op] = step;
+    if (auto dispatch = dyn_cast<plan::DispatchOp>(op)) {
+      all.steps.resize(std::max<size_t>(all.steps.size(), step + 1));
+      all.steps[step].push_back(dispatch);
+    }
+  }
+  all.stepOf[function.getBody().front().getTerminator()] = all.steps.size();
+  return all;
+}
+
+bool isReadWhole(Value value, const LargestSizes &largest) {
+  return largest.chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
+           if (viewed(user))
+             return isReadWhole(user->getResult(0), largest);
+           auto dispatch = dyn_cast<plan::DispatchOp>(user);
+           return dispatch && dispatch.lookupKernel().hasHeads();
+         });
+}
+
+FailureOr<Arena> Arena::layOut(func::FuncOp function, const Timeline &timeline, const LargestSizes &largest) {
+  Arena arena;
+  llvm::SmallDenseSet<Value> returned;
+  for (Value value : function.getBody().front().getTerminator()->getOperands())
+    returned.insert(wholeOf(value));
+  // What groups make of a value is written where the whole of it lies.
+  for (auto join : function.getOps<JoinOp>()) {
+    unsigned first = timeline.stepOf.lookup(join);
+    for (Value part : join.getParts()) {
+      arena.wholes[wholeOf(part)] = join.getResult();
+      first = std::min(first, timeline.stepOf.lookup(wholeOf(part).getDefiningOp()));
+    }
+    if (!returned.contains(join.getResult()) && failed(arena.keep(join.getResult(), first, timeline, largest)))
+      return failure();
+  }
+  for (auto dispatch : function.getOps<plan::DispatchOp>())
+    for (Value value : dispatch.getResults())
+      if (!returned.contains(value) && !arena.wholes.contains(value) &&
+          failed(arena.keep(value, timeline.stepOf.lookup(dispatch), timeline, largest)))
+        return failure();
+  return arena;
+}
+
+static unsigned lastUse(Value value, const Timeline &timeline) {
+  unsigned last = 0;
+  for (Operation *user : value.getUsers())
+    last = std::max(last, viewed(user) ? lastUse(user->getResult(0), timeline) : timeline.stepOf.lookup(user));
+  return last;
+}
+
+/// Gives a value that is made in step `first` its place.
+LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline, const LargestSizes &largest) {
+  std::optional<Size> size = bytesOf(typeOf(value));
+  bool perPiece = largest.chunk && isLifted(typeOf(value)) && !isReadWhole(value, largest);
+  std::optional<int64_t> most = !size ? std::nullopt : perPiece ? largest.ofPiece(*size) : largest.of(*size);
+  if (!most)
+    return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();
+  // What only the dispatch's own heads read lives as long as it.
+  unsigned last = std::max(first, lastUse(value, timeline));
+  if (largest.chunk && !perPiece) { // every piece reads it, or adds to it
+    first = 0;
+    last = timeline.steps.size();
+  }
+  int64_t end;
+  if (llvm::AddOverflow(*most, lineBytes - 1, end) || !place({value, first, last, end / lineBytes * lineBytes}))
+    return emitError(value.getLoc(), "intermediate tensors of more than 2^63 bytes in all, one of them: ")
+           << value.getType();
+  return success();
+}
+
+/// The lowest offset that is free of every interval alive at the same time. Whether it ends within 63 bits.
+bool Arena::place(Interval interval) {
+  std::vector<const Interval *> alive;
+  for (const Interval &other : intervals)
+    if (other.first <= interval.last && interval.first <= other.last)
+      alive.push_back(&other);
+  llvm::sort(alive, [](auto *a, auto *b) { return a->offset < b->offset; });
+  int64_t end = interval.bytes;
+  for (const Interval *other : alive)
+    if (end > other->offset) {
+      interval.offset = std::max(interval.offset, other->offset + other->bytes);
+      if (llvm::AddOverflow(interval.offset, interval.bytes, end))
+        return false;
+    }
+  bytes = std::max(bytes, end);
+  intervals.push_back(interval);
+  return true;
+}
+
+} // namespace tutti

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// When each kernel runs, and where in the arena each tensor between them lies.
+#ifndef TUTTI_PASSES_PLAN_ARENA_H
+#define TUTTI_PASSES_PLAN_ARENA_H
+
+#include "dialects/plan/Plan.h"
+#include "passes/plan/Values.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tutti {
+
+/// Dispatches that need nothing of each other are one step, as early as they can run.
+struct Timeline {
+  std::vector<llvm::SmallVector<plan::DispatchOp>> steps;
+  llvm::DenseMap<mlir::Operation *, unsigned> stepOf; ///< the return's is the number of steps
+
+  static Timeline of(mlir::func::FuncOp function);
+};
+
+/// Where what kernels make for each other lies. What is returned lies with the caller.
+class Arena {
+public:
+  /// A tensor: when it lives, and where.
+  struct Interval {
+    mlir::Value value;
+    unsigned first, last; ///< steps
+    int64_t bytes, offset = 0;
+  };
+
+  /// An error of the value that does not fit into 63 bits.
+  static mlir::FailureOr<Arena> layOut(mlir::func::FuncOp function, const Timeline &timeline,
+                                       const LargestSizes &largest);
+
+  int64_t bytes = 0;
+  std::vector<Interval> intervals;
+  /// What a group's kernel makes: the whole that it is a part of, which has the interval or is returned.
+  llvm::DenseMap<mlir::Value, mlir::Value> wholes;
+
+private:
+  llvm::LogicalResult keep(mlir::Value value, unsigned first, const Timeline &timeline, const LargestSizes &largest);
+  bool place(Interval interval);
+};
+
+/// Whether a value of the members, which run in pieces, is read when all pieces have run.
+bool isReadWhole(mlir::Value value, const LargestSizes &largest);
+
+} // namespace tutti
+
+#endif

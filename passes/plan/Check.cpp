@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Check.h"
+#include "dialects/plan/Plan.h"
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Ports.h"
+#include "passes/analysis/Limits.h"
+#include "passes/analysis/Numerics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+class Check {
+public:
+  Check(func::FuncOp function, const LargestSizes &largest)
+      : module(function->getParentOfType<ModuleOp>()), function(function), largest(largest),
+        returned(function.getBody().front().getTerminator()->getOperands()) {}
+
+  LogicalResult run() {
+    return success(succeeded(requireNumerics(module)) && succeeded(checkPorts()) && succeeded(checkSizes()) &&
+                   succeeded(checkKernels()) && succeeded(checkOps()));
+  }
+
+private:
+  ModuleOp module;
+  func::FuncOp function;
+  const LargestSizes &largest;
+  OperandRange returned;
+
+  LogicalResult checkPorts() {
+    if (int64_t ports = int64_t(function.getNumArguments()) + function.getNumResults(); ports > mostProgramPorts)
+      return function.emitError("inputs and outputs are ")
+             << ports << ", each head an output, expected at most " << mostProgramPorts;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (failed(checkName(inputName(function, i), "argument", i)))
+        return failure();
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      if (failed(checkName(outputName(function, i), "result", i)))
+        return failure();
+      if (StringAttr head = headOf(function, i); head && !HeadText::parse(head))
+        return function.emitError("expected '")
+               << headName << "' of result " << i << " to be a head (" << headTexts << "), got " << head;
+    }
+    return success();
+  }
+
+  LogicalResult checkName(StringAttr name, StringRef what, unsigned index) {
+    if (name && !name.empty())
+      return success();
+    return function.emitError("expected ")
+           << what << " " << index << " of @main to have a name, as in {" << portName << " = \"x\"}";
+  }
+
+  LogicalResult checkSizes() {
+    for (BlockArgument argument : function.getArguments())
+      if (failed(checkSize(argument, "an input")))
+        return failure();
+    for (GetOp get : function.getOps<GetOp>())
+      if (failed(checkSize(get, "a weight")))
+        return failure();
+    for (Value value : returned)
+      if (failed(checkSize(value, "an output")))
+        return failure();
+    return success();
+  }
+
+  LogicalResult checkSize(Value value, StringRef what) {
+    if (int64_t rank = typeOf(value).getRank(); rank > mostPortRank)
+      return emitError(value.getLoc()) << what << " of rank " << rank << ": " << value.getType()
+                                       << "; artifacts take at most " << mostPortRank
+                                       << " dimensions, the member axis among them";
+    std::optional<Size> bytes = bytesOf(typeOf(value));
+    if (bytes && largest.of(*bytes))
+      return success();
+    bool ranges = llvm::any_of(getSizes(typeOf(value)),
+                               [](const Size &size) { return !size.isFixed() && size != activeSize(); });
+    return emitError(value.getLoc()) << what << " of more than 2^63 bytes: " << value.getType()
+                                     << (ranges ? "; bind a smaller range with --dim" : "");
+  }
+
+  LogicalResult checkKernels() {
+    for (auto kernel : module.getOps<plan::KernelOp>()) {
+      if (!kernel.getSchedule())
+        return kernel.emitOpError("expected a schedule: --tutti-schedule comes before this pass");
+      if (kernel.getLifted() && !largest.know(kernel.membersSize()))
+        return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
+                                                 << "members that are: expected tutti.members";
+    }
+    if (!getMembers(module))
+      return module.emitError("the module does not say how many members there are: expected tutti.members");
+    return success();
+  }
+
+  LogicalResult checkOps() {
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (!isa<plan::DispatchOp, GetOp, ConstantOp, PartOp, JoinOp>(op) && !viewed(&op))
+        return op.emitOpError("is in no kernel: --tutti-decompose and --tutti-fuse come before this pass");
+      if (auto join = dyn_cast<JoinOp>(op))
+        for (Value part : join.getParts())
+          if (failed(checkMade(part)))
+            return failure();
+    }
+    for (Value value : returned)
+      if (failed(checkMade(value)))
+        return failure();
+    return success();
+  }
+
+  /// Whether kernels make the value, which so can be made where an output lies.
+  static LogicalResult checkMade(Value value) {
+    if (isa_and_present<plan::DispatchOp, JoinOp>(wholeOf(value).getDefiningOp()))
+      return success();
+    return emitError(value.getLoc(), "expected a kernel to make what @main gives: --tutti-decompose comes before this "
+                                     "pass");
+  }
+};
+
+} // namespace
+
+LogicalResult checkPlannable(func::FuncOp function, const LargestSizes &largest) {
+  return Check(function, largest).run();
+}
+
+} // namespace tutti

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tutti-plan: tensors become buffers, dispatches become launches.
+#include "dialects/plan/Plan.h"
+#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Ports.h"
+#include "passes/Passes.h"
+#include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
+#include "passes/analysis/Strips.h"
+#include "passes/analysis/Target.h"
+#include "passes/plan/Arena.h"
+#include "passes/plan/Check.h"
+
+using namespace mlir;
+
+namespace tutti {
+#define GEN_PASS_DEF_PLANPASS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+class Planner {
+public:
+  Planner(ModuleOp module, func::FuncOp function)
+      : module(module), function(function), builder(function), largest(module) {}
+
+  LogicalResult run() {
+    if (failed(checkPlannable(function, largest)) || failed(countFlops()))
+      return failure();
+    timeline = Timeline::of(function);
+    FailureOr<Arena> laidOut = Arena::layOut(function, timeline, largest);
+    if (failed(laidOut))
+      return failure();
+    arena = std::move(*laidOut);
+    return emit();
+  }
+
+private:
+  ModuleOp module;
+  func::FuncOp function;
+  OpBuilder builder;
+  LargestSizes largest;
+  std::vector<std::string> flops; ///< what contractions multiply and add, one each
+  Timeline timeline;
+  Arena arena;
+  llvm::DenseMap<Value, Value> buffers;
+
+  LogicalResult countFlops() {
+    SmallVector<ContractOp> contractions;
+    for (auto dispatch : function.getOps<plan::DispatchOp>())
+      dispatch.lookupKernel().walk([&](ContractOp op) { contractions.push_back(op); });
+    for (ContractOp op : contractions) {
+      std::optional<Size> count = flopsOf(op);
+      if (!count)
+        return op.emitError("a contraction of more than 2^63 operations");
+      flops.push_back(count->str());
+    }
+    return success();
+  }
+
+  /// What a program of several launches may be cut along.
+  StringAttr strips() {
+    bool canBe = timeline.steps.size() > 1 && !largest.chunk && getGroups(module).empty();
+    std::optional<std::string> axis = canBe ? stripAxis(function) : std::nullopt;
+    return axis ? builder.getStringAttr(*axis) : StringAttr();
+  }
+
+  LogicalResult emit() {
+    SmallVector<StringRef> flopRefs(flops.begin(), flops.end());
+
+    NamedAttrList sizes;
+    auto addSize = [&](StringRef symbol, int64_t least) {
+      sizes.set(symbol, builder.getDenseI64ArrayAttr({least, largest.of(symbol)}));
+    };
+    for (const SizeRange &range : getSizeRanges(module))
+      addSize(range.symbol, range.least);
+    addSize("active", 1);
+    for (unsigned group = 0; group < getGroups(module).size(); ++group)
+      addSize(activeSize(group).str(), 0);
+    SymbolTable symbols(module); // a weight may be called infer
+    IntegerAttr chunk = largest.chunk ? builder.getI64IntegerAttr(largest.chunk) : IntegerAttr();
+    auto program = plan::ProgramOp::create(builder, function.getLoc(), "infer", getTarget(module),
+                                           sizes.getDictionary(module.getContext()), builder.getStrArrayAttr(flopRefs),
+                                           arena.bytes, chunk, strips());
+    symbols.insert(program);
+    builder.setInsertionPointToStart(builder.createBlock(&program.getBody()));
+
+    for (BlockArgument argument : function.getArguments())
+      buffers[argument] = port(plan::Space::input, argument, inputName(function, argument.getArgNumber()));
+    auto ret = function.getBody().front().getTerminator();
+    for (OpOperand &operand : ret->getOpOperands()) {
+      unsigned i = operand.getOperandNumber();
+      buffers[wholeOf(operand.get())] =
+          port(plan::Space::output, operand.get(), outputName(function, i), headOf(function, i));
+    }
+    for (const Arena::Interval &interval : arena.intervals) {
+      buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
+      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
+                                                                       isReadWhole(interval.value, largest));
+    }
+    for (auto [part, whole] : arena.wholes)
+      buffers[part] = buffers.lookup(whole);
+    for (ArrayRef<plan::DispatchOp> step : timeline.steps)
+      if (failed(launchAll(step)))
+        return failure();
+    function.erase();
+    return success();
+  }
+
+  Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, plan::PortAttr port = {},
+               FlatSymbolRefAttr param = {}, plan::LayoutAttr layout = {}, ElementsAttr value = {}) {
+    return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
+                                  plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
+                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port,
+                                  param, layout, value);
+  }
+
+  Value port(plan::Space space, Value value, StringAttr name, StringAttr head = {}) {
+    auto text = [](StringAttr attr) { return attr ? attr.getValue() : StringRef(); };
+    return buffer(space, typeOf(value), 0, plan::PortAttr::get(module.getContext(), text(name), text(head)));
+  }
+
+  /// A weight is laid out for the kernel that reads it.
+  static plan::LayoutAttr layoutOf(plan::KernelOp kernel, unsigned input) {
+    ContractOp reader = readerOfWeight(kernel.getBody().getArgument(input));
+    return plan::LayoutAttr::get(kernel.getContext(), reader ? weightLayout(reader) : plan::Layout::raw);
+  }
+
+  Value operand(plan::KernelOp kernel, unsigned input, Value value) {
+    value = wholeOf(value);
+    if (auto get = value.getDefiningOp<GetOp>())
+      return buffer(plan::Space::constant, get.getResult().getType(), 0, {}, get.getParamAttr(),
+                    layoutOf(kernel, input));
+    if (auto constant = value.getDefiningOp<ConstantOp>())
+      return buffer(plan::Space::constant, typeOf(value), 0, {}, {},
+                    plan::LayoutAttr::get(builder.getContext(), plan::Layout::raw), constant.getValue());
+    return buffers.lookup(value);
+  }
+
+  /// What the runtime holds artifacts to: rows, or tasks, are counted in 31 bits.
+  LogicalResult checkCounts(plan::DispatchOp dispatch, plan::KernelOp kernel, const std::optional<Size> &rows,
+                            int64_t quantum) {
+    int64_t members = kernel.getLifted() ? largest.of(kernel.membersSize()) : 1, most = INT32_MAX;
+    if (!TargetTraits::of(module).countsRows)
+      most = most / std::max<int64_t>(members, 1) * quantum;
+    if (std::optional<int64_t> wanted = rows ? largest.of(*rows) : std::nullopt; wanted && *wanted <= most)
+      return success();
+    return dispatch.emitError("a launch of ")
+           << (rows ? rows->str() : "more than 2^63") << " rows of " << members << " members: at most " << most
+           << " rows on " << stringifyTarget(getTarget(module)) << "; bind a smaller range with --dim";
+  }
+
+  LogicalResult launchAll(ArrayRef<plan::DispatchOp> step) {
+    SmallVector<plan::LaunchOp> launches;
+    for (plan::DispatchOp dispatch : step)
+      if (failed(launch(dispatch, launches)))
+        return failure();
+    if (launches.size() == 1)
+      return success();
+    OpBuilder::InsertionGuard guard(builder);
+    auto parallel = plan::ParallelOp::create(builder, launches.front().getLoc());
+    Block *block = builder.createBlock(&parallel.getBody());
+    for (plan::LaunchOp launch : launches)
+      launch->moveBefore(block, block->end());
+    return success();
+  }
+
+  LogicalResult launch(plan::DispatchOp dispatch, SmallVectorImpl<plan::LaunchOp> &launches) {
+    plan::KernelOp kernel = dispatch.lookupKernel();
+    SmallVector<Value> operands;
+    for (auto [index, input] : llvm::enumerate(dispatch.getInputs()))
+      operands.push_back(operand(kernel, index, input));
+    for (Value result : dispatch.getResults())
+      operands.push_back(buffers.lookup(result));
+
+    std::optional<Size> rows = kernel.rowCount();
+    plan::ScheduleAttr schedule = *kernel.getSchedule();
+    if (failed(checkCounts(dispatch, kernel, rows, schedule.getQuantum())))
+      return failure();
+    bool heads = kernel.hasHeads();
+    if (heads) {
+      // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
+      int64_t tickets = *largest.of(*rows);
+      operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type())));
+    }
+    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
+                                              kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
+                                              rows->str(), schedule, largest.chunk && heads));
+    return success();
+  }
+};
+
+struct PlanPass : impl::PlanPassBase<PlanPass> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> function = modelOf(getOperation());
+    if (failed(function) || failed(Planner(getOperation(), *function).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tutti
