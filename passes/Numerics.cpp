@@ -32,6 +32,16 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
       op.setNumericsAttr(contract ? ofContraction(contract)
                                   : get(isRowPhase(op) ? NumericsRule::lanes : NumericsRule::chain));
     });
+    getOperation().walk([](GetOp op) { partReaders(op); });
+  }
+
+  /// A weight that products read in a layout of theirs, and something else as it is, is two values from here on.
+  static void partReaders(GetOp op) {
+    if (ContractOp reader = readerOfWeight(op); !reader || llvm::all_of(op->getUses(), readsInPanels))
+      return;
+    OpBuilder builder(op);
+    auto inPanels = cast<GetOp>(builder.clone(*op));
+    op.getResult().replaceUsesWithIf(inPanels.getResult(), readsInPanels);
   }
 
   NumericsAttr get(NumericsRule rule, std::optional<int64_t> chunk = {},

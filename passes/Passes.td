@@ -61,7 +61,8 @@ def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
   let summary = "writes on each contraction and reduction what decides its bits";
   let description = [{
     A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
-    the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes.
+    the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes. A weight that rows are multiplied by lies in
+    panels from then on: what else reads it has a `tutti.get` of its own.
   }];
 }
 

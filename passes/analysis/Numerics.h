@@ -59,11 +59,13 @@ inline bool isRowPhase(mlir::Operation *op) {
 inline bool isPanels(mlir::Operation *op) {
   return llvm::isa_and_nonnull<ContractOp>(op) && numericsRule(op) == NumericsRule::panels;
 }
+/// Whether a use is the weight of rows times a weight.
+inline bool readsInPanels(mlir::OpOperand &use) { return use.getOperandNumber() == 1 && isPanels(use.getOwner()); }
 /// The rows-times-weight whose weight a value is; null if there is none. All that read one weight so have it in one
-/// layout.
+/// layout, and nothing reads it in another way (tutti-numerics).
 inline ContractOp readerOfWeight(mlir::Value value) {
   for (mlir::OpOperand &use : value.getUses())
-    if (use.getOperandNumber() == 1 && isPanels(use.getOwner()))
+    if (readsInPanels(use))
       return llvm::cast<ContractOp>(use.getOwner());
   return {};
 }

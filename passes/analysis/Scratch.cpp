@@ -65,12 +65,14 @@ public:
   /// The lowest offset of a row's bytes that are free for so long.
   int64_t take(const Life &life, int64_t rowBytes) {
     int64_t offset = 0, bytes = alignedBytes(rowBytes);
-    for (const Run &run : runs) {
+    auto isTaken = [&](const Run &run) {
       bool alike = run.from == offset && run.rowBytes == rowBytes;
       bool apart = !run.life.overlaps(life) && (alike || !phasesOf(run.life).overlaps(phasesOf(life)));
-      if (!apart && offset < run.to && run.from < offset + bytes)
-        offset = run.to;
-    }
+      return !apart && offset < run.to && run.from < offset + bytes;
+    };
+    // What was alike at one place need not be at the next.
+    for (auto taken = llvm::find_if(runs, isTaken); taken != runs.end(); taken = llvm::find_if(runs, isTaken))
+      offset = taken->to;
     auto above = llvm::upper_bound(runs, offset, [](int64_t at, const Run &run) { return at < run.from; });
     runs.insert(above, {life, offset, offset + bytes, rowBytes});
     mostBytes = std::max(mostBytes, offset + bytes);

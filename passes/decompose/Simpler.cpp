@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fewer kinds of tensor ops: reshapes that come last, sums and choices of few types, operands that are read as they lie.
+// Fewer kinds of tensor ops: reshapes that come last, sums and choices of few types, operands that are read as they
+// lie.
 #include "Patterns.h"
 #include "dialects/tutti/Model.h"
 #include "passes/analysis/Numerics.h"

@@ -74,8 +74,8 @@ private:
     std::optional<Size> bytes = bytesOf(typeOf(value));
     if (bytes && largest.of(*bytes))
       return success();
-    bool ranges = llvm::any_of(getSizes(typeOf(value)),
-                               [](const Size &size) { return !size.isFixed() && size != activeSize(); });
+    bool ranges =
+        llvm::any_of(getSizes(typeOf(value)), [](const Size &size) { return !size.isFixed() && size != activeSize(); });
     return emitError(value.getLoc()) << what << " of more than 2^63 bytes: " << value.getType()
                                      << (ranges ? "; bind a smaller range with --dim" : "");
   }
@@ -87,6 +87,10 @@ private:
       if (kernel.getLifted() && !largest.know(kernel.membersSize()))
         return kernel.emitOpError("runs over '") << kernel.membersSize() << "', but the module does not say how many "
                                                  << "members that are: expected tutti.members";
+      for (BlockArgument argument : kernel.getBody().getArguments())
+        if (readerOfWeight(argument) && !llvm::all_of(argument.getUses(), readsInPanels))
+          return kernel.emitOpError("argument ") << argument.getArgNumber() << " is a product's weight and is read "
+                                                 << "otherwise, too: tutti-numerics makes two values of such";
     }
     if (!getMembers(module))
       return module.emitError("the module does not say how many members there are: expected tutti.members");

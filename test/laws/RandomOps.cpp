@@ -183,6 +183,25 @@ Generator::Made Generator::chosen(const Node &x) {
   return Node{GatherOp::create(builder, loc, x.value, places, number(last), number(last)), x.most};
 }
 
+/// A weight that is multiplied by and looked up in, as an embedding that is a network's head, too.
+Generator::Made Generator::tied(const Node &x) {
+  if (x.type().isDynamicDim(x.rank() - 1) || rough.contains(x.value))
+    return std::nullopt;
+  int64_t last = x.rank() - 1, length = x.dims()[last];
+  Value weight = parameter({length, between(1, 40)}, element);
+  std::string rows = std::string("abcd").substr(0, last);
+  Value product = ContractOp::create(builder, loc, x.value, weight, builder.getStringAttr(rows + "k,kn->" + rows + "n"),
+                                     NumericsAttr());
+  Value place = ArgOp::create(builder, loc, ArgKindAttr::get(&context(), ArgKind::max), x.value, number(last),
+                              UnitAttr(), NumericsAttr());
+  Sizes outer(ArrayRef(getSizes(x.type())).drop_back());
+  Value places = ReshapeOp::create(builder, loc, getTensorType(outer, builder.getI64Type()), place);
+  Value row = GatherOp::create(builder, loc, weight, places, number(0), IntegerAttr());
+  results.append({product, place});
+  double most = isa<FloatType>(element) ? 1 : 7;
+  return Node{pointwise("add", {product, row}), x.most * double(length) * most + most};
+}
+
 Generator::Made Generator::scatter(const Node &x) {
   Made updates = chosen(x);
   if (!updates)
