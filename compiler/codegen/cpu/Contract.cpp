@@ -50,6 +50,8 @@ private:
   // What the third cache takes to answer is a few hundred cycles, of 64 bytes each; a few pages are that several times
   // over.
   static constexpr int64_t bytesAhead = 16 << 10;
+  // What the second cache takes is a tenth of that.
+  static constexpr int64_t bytesNear = 2 << 10;
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
   static constexpr int64_t panelVectors = rt::panelColumns / lanes;
@@ -184,10 +186,19 @@ private:
           first,
           [&] {
             for (const Column &column : columns)
-              code.prefetch(code.at(column.right, code.add(code.mul(code.mul(k, column.stride), 4), bytesAhead)));
+              askAhead(code.at(column.right, code.mul(code.mul(k, column.stride), 4)));
           },
           [&] { code.when(asksForHalf, [&] { askForNext(k, code.num(64)); }); });
     });
+  }
+
+  /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
+  /// the second. Where weights end before that, as those of small networks do, one request is cheaper than two.
+  void askAhead(Value line) {
+    bool ends = K * rt::panelColumns * 4 < bytesAhead;
+    code.prefetch(code.at(line, bytesAhead), ends ? Code::Cache::first : Code::Cache::second);
+    if (!ends)
+      code.prefetch(code.at(line, bytesNear));
   }
 
   /// The sums of one chunk wait for those of the next; the first chunk's are what waits.
