@@ -6,6 +6,8 @@
 #include "Format.h"
 #include "NewFile.h"
 
+#include "llvm/Support/Signals.h"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -18,21 +20,33 @@ namespace {
 /// A file that exists under its name only once it is complete. A pipe takes what comes in order.
 class Output {
 public:
-  explicit Output(StringRef given) : given(given.str()), file(rt::createFile(this->given)) {}
-  ~Output() {
+  explicit Output(StringRef given) : given(given.str()), file(rt::createFile(this->given)) {
+    if (!file.temporary.empty())
+      llvm::sys::RemoveFileOnSignal(file.temporary);
     if (file.descriptor < 0)
       return;
-    close(file.descriptor);
-    if (!file.temporary.empty())
-      unlink(file.temporary.c_str());
+    start = lseek(file.descriptor, 0, SEEK_CUR); // where a descriptor of the process has come to
+    seeks = start >= 0 && !(fcntl(file.descriptor, F_GETFL) & O_APPEND);
+  }
+  ~Output() {
+    if (file.descriptor >= 0)
+      close(file.descriptor);
+    if (file.temporary.empty())
+      return;
+    unlink(file.temporary.c_str()); // unless it has its name
+    llvm::sys::DontRemoveFileOnSignal(file.temporary);
   }
   llvm::Error create() { return file.descriptor < 0 ? failure() : llvm::Error::success(); }
   llvm::Error write(uint64_t offset, const void *data, uint64_t bytes) {
     const char *from = static_cast<const char *>(data);
     while (bytes > 0) {
-      ssize_t done = pwrite(file.descriptor, from, bytes, offset);
-      if (done < 0 && errno == ESPIPE && offset == inOrder)
+      ssize_t done = -1;
+      if (seeks)
+        done = pwrite(file.descriptor, from, bytes, start + offset);
+      else if (offset == inOrder)
         done = ::write(file.descriptor, from, bytes);
+      else
+        errno = ESPIPE;
       if (done < 0 && errno == EINTR)
         continue;
       if (done <= 0)
@@ -44,22 +58,28 @@ public:
     return llvm::Error::success();
   }
   llvm::Error finish(uint64_t bytes) {
-    if (file.temporary.empty())
+    if (file.temporary.empty()) {
+      if (seeks)
+        lseek(file.descriptor, start + bytes, SEEK_SET);
       return llvm::Error::success();
+    }
     bool written = ftruncate(file.descriptor, bytes) == 0;
     written &= close(std::exchange(file.descriptor, -1)) == 0;
     if (written && rename(file.temporary.c_str(), file.path.c_str()) == 0)
       return llvm::Error::success();
-    llvm::Error error = failure();
-    unlink(file.temporary.c_str());
-    return error;
+    return failure();
   }
 
 private:
-  llvm::Error failure() { return fail(ExitCode::resource, "cannot write " + quote(given) + ": " + strerror(errno)); }
+  llvm::Error failure() {
+    const char *why = errno == ESPIPE ? "an artifact is not written in order; name a file" : strerror(errno);
+    return fail(ExitCode::resource, "cannot write " + quote(given) + ": " + why);
+  }
   std::string given;
   rt::NewFile file;
   uint64_t inOrder = 0; ///< where the last write ended
+  off_t start = -1;     ///< where the first byte goes; -1 of a pipe
+  bool seeks = false;   ///< whether bytes may come in any order
 };
 
 } // namespace

@@ -18,7 +18,21 @@ constexpr uint32_t kMaxDepth = 64;
 using ull = unsigned long long;
 
 tutti_status_t statusOf(int error) {
-  return error == ENOENT || error == ENOTDIR ? TUTTI_NOT_FOUND : error == ENOMEM ? TUTTI_OUT_OF_MEMORY : TUTTI_IO_ERROR;
+  switch (error) {
+  case ENOENT:
+  case ENOTDIR:
+    return TUTTI_NOT_FOUND;
+  case EACCES:
+  case EPERM:
+  case EISDIR:
+  case ELOOP:
+  case ENAMETOOLONG:
+    return TUTTI_INVALID_ARGUMENT; // another name is what helps
+  case ENOMEM:
+    return TUTTI_OUT_OF_MEMORY;
+  default:
+    return TUTTI_IO_ERROR;
+  }
 }
 /// strerror is not thread-safe, and a name for the common cases is enough.
 const char *reasonOf(int error) {
@@ -31,6 +45,10 @@ const char *reasonOf(int error) {
     return "permission denied";
   case EISDIR:
     return "is a directory";
+  case ELOOP:
+    return "too many links";
+  case ENAMETOOLONG:
+    return "the name is too long";
   case ENOMEM:
     return "not enough memory";
   case EMFILE:

@@ -99,7 +99,13 @@ tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t
                     rawOf(options.device));
 }
 
-tutti_status_t noProgram(const tutti_info_t &info, tutti_device_t device, tutti_error_t *error) {
+/// None of the programs from the one asked for on.
+tutti_status_t noProgram(const tutti_info_t &info, const tutti_session_options_t &options, tutti_error_t *error) {
+  tutti_device_t device = options.device;
+  for (uint32_t p = 0; p < options.program; ++p)
+    if (isFor(info.programs[p], device))
+      return fail(error, TUTTI_NO_DEVICE, "no program from %u on is for the device '%s'; program %u is",
+                  options.program, nameOf(device), p);
   return fail(error, TUTTI_NO_DEVICE,
               "the artifact has no code for the device '%s', only for '%s'; compile with --target %s", nameOf(device),
               nameOf(info.programs[0].device), nameOf(device));
@@ -151,7 +157,7 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
     }
   }
   if (!first)
-    return noProgram(info, options.device, error);
+    return noProgram(info, options, error);
   if (error)
     *error = said;
   return first;
@@ -203,7 +209,7 @@ tutti_status_t Session::build(const tutti_session_options_t &options, tutti_erro
       if (isFor(info.programs[p], options.device))
         return fail(error, TUTTI_INVALID_ARGUMENT, "program %u is for the device '%s', but program %u is for '%s'",
                     options.program, nameOf(description.device), p, nameOf(options.device));
-    return noProgram(info, options.device, error);
+    return noProgram(info, options, error);
   }
   call.program = artifact.root().programs()->Get(options.program);
   if (auto status = checkRunnable(*call.program, error))

@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,12 +22,31 @@ struct NewFile {
   int descriptor = -1;   ///< to write to, the caller's; -1, and errno, where it cannot be made
 };
 
-/// Makes a file that is to be `given`. A device or a pipe is opened as it is, and so is what lies in /dev, where a name
-/// may be that of a descriptor.
+/// The descriptor that a name of the system is, as /dev/stdout; -1: it is none.
+inline int descriptorNamed(std::string_view name) {
+  if (name == "/dev/stdout")
+    return STDOUT_FILENO;
+  if (name == "/dev/stderr")
+    return STDERR_FILENO;
+  for (std::string_view folder : {"/dev/fd/", "/proc/self/fd/"})
+    if (int number; name.substr(0, folder.size()) == folder) {
+      auto [end, error] = std::from_chars(name.data() + folder.size(), name.data() + name.size(), number);
+      return error == std::errc() && end == name.data() + name.size() && number >= 0 ? number : -1;
+    }
+  return -1;
+}
+
+/// Makes a file that is to be `given`. What is no file, a device or a pipe, is opened as it is. A descriptor of the
+/// process goes on where it is: what stdout has to say until then comes first.
 inline NewFile createFile(const std::string &given) {
   NewFile file{given, "", -1};
+  if (int mine = descriptorNamed(given); mine >= 0) {
+    std::fflush(nullptr);
+    file.descriptor = fcntl(mine, F_DUPFD_CLOEXEC, 0);
+    return file;
+  }
   struct stat info;
-  if (given.rfind("/dev/", 0) == 0 || (stat(given.c_str(), &info) == 0 && !S_ISREG(info.st_mode))) {
+  if (stat(given.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     file.descriptor = open(given.c_str(), O_WRONLY | O_CLOEXEC);
     return file;
   }

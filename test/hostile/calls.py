@@ -10,6 +10,8 @@ import concurrent.futures
 import os
 import re
 import resource
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,18 @@ def prepare(folder: Path, tools: Path):
     return artifact
 
 
+def listen(process: subprocess.Popen, end: float) -> bytes:
+    """What a process says until it is silent for good, of which the first MiB; one that has not ended then is killed."""
+    said, pipe = b"", process.stdout.fileno()
+    while (left := end - time.monotonic()) > 0:
+        if select.select([pipe], [], [], left)[0]:
+            if not (part := os.read(pipe, 1 << 16)):
+                return said
+            said = (said + part)[:1 << 20]
+    os.killpg(process.pid, signal.SIGKILL)
+    return said
+
+
 def attempt(shared: Path, tools: Path, case):
     """What is wrong with how the case ends; '' if nothing is."""
     name, code, words, command, data = case
@@ -96,7 +110,7 @@ def attempt(shared: Path, tools: Path, case):
         process = subprocess.Popen(["sh", "-c", "exec " + command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)))
-        said = process.stdout.read(1 << 20)
+        said = listen(process, start + 6 * SECONDS)
         output = said.decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -26,6 +26,12 @@ TEST_F(Cuda, noDriver) {
   EXPECT_SAYS(errorOf(cudaSpec(), options(TUTTI_DEVICE_EMULATED)), TUTTI_NO_DEVICE, "TUTTI_CUDA_DRIVER must name");
 }
 
+TEST_F(Cuda, aStreamOfEachThread) {
+  tutti_session_options_t asked = options();
+  asked.stream = reinterpret_cast<void *>(uintptr_t(2)); // CU_STREAM_PER_THREAD
+  EXPECT_SAYS(errorOf(cudaSpec(), asked), TUTTI_INVALID_ARGUMENT, "CU_STREAM_PER_THREAD is another stream in each");
+}
+
 TEST_F(Cuda, driversThatAreNoLibraries) {
   std::string path = testing::TempDir() + "tutti-no-driver-" + std::to_string(getpid());
   std::ifstream in(TUTTI_TEST_DRIVER, std::ios::binary);
@@ -57,6 +63,11 @@ TEST_F(Cuda, aLostDeviceLeavesTheCpu) {
   ASSERT_EQ(f.session.run().status(), TUTTI_DEVICE_LOST);
   tutti_session_options_t onCpu = options(TUTTI_DEVICE_CPU);
   ASSERT_FALSE(f.artifact.chooseDevice(onCpu));
+  EXPECT_EQ(onCpu.program, 1u);
+  tutti_session_options_t onCuda = options();
+  onCuda.program = 1;
+  EXPECT_SAYS(f.artifact.chooseDevice(onCuda), TUTTI_NO_DEVICE,
+              "no program from 1 on is for the device 'cuda'; program 0 is");
   auto cpu = tutti::Session::create(f.artifact, onCpu);
   ASSERT_TRUE(cpu.ok()) << cpu.error().message();
   ASSERT_FALSE(cpu->bindInput<float>("x", std::span<const float>(x), {4, kK}));

@@ -100,6 +100,10 @@ Failure sizesOf(const Setup &setup, const Artifact &artifact, Measurement &m, st
   return {};
 }
 
+const fb::Program &programOf(const Artifact &artifact, const Setup &setup) {
+  return *fb::GetRoot(artifact.info().metadata)->programs()->Get(setup.options.program);
+}
+
 /// Weights of the active members, each once however many slots or launches have it, and all inputs and outputs.
 uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Program &program,
                     const std::vector<int64_t> &sizes) {
@@ -135,13 +139,13 @@ uint64_t leastBytes(const Artifact &artifact, const Setup &setup, const fb::Prog
 
 /// What the calls of a run are given, in rotation.
 struct Inputs {
+  std::vector<int64_t> sizes; ///< of a call
   std::vector<InputSet> sets = std::vector<InputSet>(kSets);
   std::vector<std::vector<int64_t>> dims; ///< of each input
 };
 
-/// Random elements for the program's inputs at these sizes.
-Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &program, const std::vector<int64_t> &sizes,
-                   Inputs &inputs) {
+/// Random elements for the program's inputs.
+Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &program, Inputs &inputs) {
   std::map<std::string, const fb::Port *> known;
   for (uint32_t i = 0; i < rt::count(program.ports()); ++i)
     if (const fb::Port *port = program.ports()->Get(i);
@@ -151,7 +155,7 @@ Failure fillInputs(std::span<const tutti_port_t> ports, const fb::Program &progr
   for (const tutti_port_t &port : ports) {
     std::vector<int64_t> shape;
     for (int32_t d = 0; d < port.rank; ++d)
-      shape.push_back(rt::valueOf(known[port.name]->type()->dims()->Get(uint32_t(d)), sizes.data()));
+      shape.push_back(rt::valueOf(known[port.name]->type()->dims()->Get(uint32_t(d)), inputs.sizes.data()));
     uint64_t bytes = 0;
     rt::denseBytes(fb::DType(port.dtype), shape.data(), uint32_t(shape.size()), bytes);
     if (uint64_t most = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / kSets; bytes > most)
@@ -174,13 +178,11 @@ Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
     return failure;
   if (auto error = artifact.chooseDevice(setup.options))
     return error;
-  std::vector<int64_t> sizes;
-  if (auto failure = sizesOf(setup, artifact, m, sizes))
+  if (auto failure = sizesOf(setup, artifact, m, inputs.sizes))
     return failure;
-  const fb::Program &program = *fb::GetRoot(artifact.info().metadata)->programs()->Get(setup.options.program);
-  m.flops = double(rt::valueOf(program.flops(), sizes.data()));
-  m.bytes = leastBytes(artifact, setup, program, sizes);
-  if (auto failure = fillInputs(artifact.inputs(setup.options.program), program, sizes, inputs))
+  const fb::Program &program = programOf(artifact, setup);
+  m.flops = double(rt::valueOf(program.flops(), inputs.sizes.data()));
+  if (auto failure = fillInputs(artifact.inputs(setup.options.program), program, inputs))
     return failure;
   m.rows = 1;
   const tutti_program_t &described = artifact.programs()[setup.options.program];
@@ -273,6 +275,7 @@ Failure measure(const Setup &asked, Measurement &m) {
   Session session;
   if (auto failure = startCold(setup, m, inputs, artifact, session))
     return failure;
+  m.bytes = leastBytes(artifact, setup, programOf(artifact, setup), inputs.sizes); // of members that there are
   if (auto failure = timeCalls(session, inputs.sets, setup.seconds, m))
     return failure;
   if (m.onCpu)

@@ -190,10 +190,21 @@ Failure benchOne(const Arguments &arguments, const Setup &setup, Json &json) {
   return {};
 }
 
+Failure writeJson(const Arguments &arguments, const Json &json) {
+  if (arguments.json.empty())
+    return {};
+  OutputFiles out;
+  if (auto failure = out.write(arguments.json, {json.dump(2, ' ', false, Json::error_handler_t::replace), "\n"}))
+    return failure;
+  return out.commit();
+}
+
 Failure bench(const Arguments &arguments) {
   if (std::isnan(arguments.seconds)) // in no range, and out of none
     return {ExitCode::usage, "--seconds nan: expected 0.01 to 3600"};
   if (auto failure = checkOutput("--json", arguments.json, {{arguments.artifact, "the artifact"}}))
+    return failure;
+  if (auto failure = tryOutput(arguments.json)) // better known before hours of timing
     return failure;
   Setup setup{arguments.artifact, {}, {}, {}, arguments.seconds};
   if (auto failure = parseDevice(arguments.device, setup.options))
@@ -231,12 +242,7 @@ Failure bench(const Arguments &arguments) {
         return {ExitCode::resource, std::string("cannot write to stdout: ") + std::strerror(errno)};
     }
   }
-  if (arguments.json.empty())
-    return {};
-  OutputFiles out;
-  if (auto failure = out.write(arguments.json, {json.dump(2, ' ', false, Json::error_handler_t::replace), "\n"}))
-    return failure;
-  return out.commit();
+  return writeJson(arguments, json);
 }
 
 } // namespace

@@ -234,6 +234,8 @@ Failure readNpy(const std::string &path, tutti_dtype_t expected, Tensor &tensor)
   if (!S_ISREG(info.st_mode))
     return cannot("not a regular file");
   std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return cannot(std::strerror(errno));
   std::string file(size_t(info.st_size), '\0');
   errno = 0; // a file that has become shorter is no error of the system's
   if (!in.read(file.data(), std::streamsize(file.size())))

@@ -23,7 +23,7 @@ struct Tensor {
 
 /// Reads `path`. Both byte orders and Fortran order are read. `expected` says what raw cells ('V1', 'V2': bfloat16,
 /// float8 and 4-bit types as numpy.save writes ml_dtypes arrays, one byte a cell below 8 bits) are. Errors: usage when
-/// the file cannot be read, malformed when its header or length is wrong, unsupported for types that no tensor has.
+/// the file cannot be read, malformed when its header or length is wrong.
 Failure readNpy(const std::string &path, tutti_dtype_t expected, Tensor &tensor);
 
 /// The same from the file's bytes; `name` is for messages.

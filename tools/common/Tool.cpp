@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arguments, failures, threads and output files of the tools.
 #include "Tool.h"
+#include "End.h"
 
 #include "Levels.h"
 #include "NewFile.h"
@@ -9,11 +10,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <sched.h>
 #include <sstream>
 #include <sys/stat.h>
@@ -23,9 +24,11 @@
 namespace tutti::tool {
 
 int exitOf(const CLI::App &app, const CLI::ParseError &error) {
-  std::ostringstream complaint; // with arguments in it, as they are
-  if (app.exit(error, std::cout, complaint) == 0)
-    return int(ExitCode::ok);
+  std::ostringstream answer, complaint; // with arguments in it, as they are
+  if (app.exit(error, answer, complaint) == 0) {
+    std::fputs(answer.str().c_str(), stdout);
+    return endOf(app.get_name().c_str(), int(ExitCode::ok));
+  }
   std::fprintf(stderr, "%s: error: %s", app.get_name().c_str(), rt::shownLines(complaint.str()).c_str());
   return int(ExitCode::usage);
 }
@@ -43,6 +46,7 @@ std::string hex(uint64_t digest) {
 
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body) {
   app.set_version_flag("--version", versionText);
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   Failure failure;
   try {
     app.parse(argc, argv);
@@ -56,12 +60,9 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
   } catch (const std::exception &error) {
     failure = {ExitCode::internal, error.what()};
   }
-  // What did not go out before is no longer there to be flushed.
-  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !failure)
-    failure = {ExitCode::resource, std::string("cannot write to stdout: ") + std::strerror(errno)};
   if (failure)
     std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(), rt::shownLines(failure.message).c_str());
-  return int(failure.code);
+  return endOf(app.get_name().c_str(), int(failure.code));
 }
 
 CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
@@ -305,11 +306,26 @@ std::string dimsText(const tutti_port_t &port) {
   return text + "]";
 }
 
+/// What ends a process from outside, all of which can wait.
+static sigset_t endings() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    sigaddset(&set, signal);
+  return set;
+}
+
+OutputFiles::OutputFiles() {
+  sigset_t set = endings();
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+}
+
 OutputFiles::~OutputFiles() {
   for (const Entry &entry : entries)
     unlink(entry.temporary.c_str());
   for (size_t i = folders.size(); i-- > 0;)
     rmdir(folders[i].c_str()); // fails, as it should, when there is something in it
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Failure checkOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read) {
@@ -317,6 +333,23 @@ Failure checkOutput(const std::string &flag, const std::string &output, const st
     if (std::error_code unknown; std::filesystem::equivalent(output, file.path, unknown)) // else there is no such file
       return {ExitCode::usage,
               flag + " " + quote(output) + " is " + file.what + ": it would be written over; name another file"};
+  return {};
+}
+
+static Failure cannotWrite(const std::string &path) {
+  return {ExitCode::resource, "cannot write " + quote(path) + ": " + std::strerror(errno)};
+}
+
+Failure tryOutput(const std::string &output) {
+  struct stat info;
+  bool isFile = stat(output.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+  if (output.empty() || !isFile || rt::descriptorNamed(output) >= 0)
+    return {};
+  rt::NewFile made = rt::createFile(output);
+  if (made.descriptor < 0)
+    return cannotWrite(output);
+  close(made.descriptor);
+  unlink(made.temporary.c_str());
   return {};
 }
 
@@ -336,13 +369,10 @@ Failure OutputFiles::enter(const std::string &folder) {
 }
 
 Failure OutputFiles::write(const std::string &path, std::initializer_list<std::string_view> parts) {
-  auto cannot = [&] {
-    return Failure(ExitCode::resource, "cannot write " + quote(path) + ": " + std::strerror(errno));
-  };
   rt::NewFile made = rt::createFile(path);
   int file = made.descriptor;
   if (file < 0)
-    return cannot();
+    return cannotWrite(path);
   if (!made.temporary.empty())
     entries.push_back({made.temporary, made.path});
   for (std::string_view part : parts)
@@ -351,18 +381,20 @@ Failure OutputFiles::write(const std::string &path, std::initializer_list<std::s
       if (n < 0 && errno == EINTR)
         continue;
       if (n < 0) {
-        Failure failure = cannot();
+        Failure failure = cannotWrite(path);
         close(file);
         return failure;
       }
       part.remove_prefix(size_t(n));
     }
   if (close(file) != 0)
-    return cannot();
+    return cannotWrite(path);
   return {};
 }
 
 Failure OutputFiles::commit() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    return {ExitCode::resource, std::string("cannot write to stdout: ") + std::strerror(errno)};
   // Each file that is replaced keeps another name until all are in their places, to come back if one cannot be.
   auto formerOf = [](const Entry &entry) { return entry.temporary + "-former"; };
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -375,7 +407,7 @@ Failure OutputFiles::commit() {
                                  (errno != EEXIST && rename(entry.path.c_str(), former.c_str()) == 0));
     if (entry.replaces == isThere && rename(entry.temporary.c_str(), entry.path.c_str()) == 0)
       continue;
-    Failure failure(ExitCode::resource, "cannot write " + quote(entry.path) + ": " + std::strerror(errno));
+    Failure failure = cannotWrite(entry.path);
     for (size_t done = 0; done <= i; ++done) {
       const Entry &each = entries[done];
       if (!each.replaces && done < i)

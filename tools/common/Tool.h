@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -104,12 +105,16 @@ struct ReadFile {
 /// The failure (usage) of an output, which a flag names, that is one of these files: it would be written over.
 Failure checkOutput(const std::string &flag, const std::string &output, const std::vector<ReadFile> &read);
 
+/// Whether a file can be written there, if any is named: one is made and removed again. What is no file is not tried.
+Failure tryOutput(const std::string &output);
+
 /// Files that appear all together or not at all: each is written under a temporary name beside its own and renamed by
 /// commit(), which puts back what it has replaced if one of them cannot be. What was not committed is removed, and so
-/// is the folder if this made it.
+/// is the folder if this made it, also by an interrupt, which waits meanwhile. What was printed before commit() has to
+/// have gone out, too.
 class OutputFiles {
 public:
-  OutputFiles() = default;
+  OutputFiles();
   OutputFiles(const OutputFiles &) = delete;
   OutputFiles &operator=(const OutputFiles &) = delete;
   ~OutputFiles();
@@ -127,6 +132,7 @@ private:
   };
   std::vector<Entry> entries;
   std::vector<std::string> folders; ///< that this made, outermost first
+  sigset_t before;                  ///< signals that were blocked
 };
 
 } // namespace tutti::tool

@@ -3,13 +3,14 @@
 #include "Explain.h"
 #include "compiler/artifact/Writer.h"
 
-#include "llvm/Support/ErrorHandling.h"
+#include "tools/common/End.h"
 
-#include <cerrno>
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <unistd.h>
@@ -61,10 +62,11 @@ llvm::Error show(const std::string &text, const std::string &file) {
   return llvm::Error::success();
 }
 
-/// Where memory is short nothing can be undone, nor said in many words.
+/// Where memory is short nothing can be undone but files that are being written, nor said in many words.
 [[noreturn]] void outOfMemory() {
   constexpr std::string_view text = "tutti-compile: error: there is not enough memory\n";
   (void)!::write(STDERR_FILENO, text.data(), text.size());
+  llvm::sys::RunInterruptHandlers();
   _exit(int(ExitCode::resource));
 }
 
@@ -87,9 +89,5 @@ int main(int argc, char **argv) {
   } else if (!options.explain.empty()) {
     explain(*result, options);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-    std::fprintf(stderr, "tutti-compile: error: cannot write to the standard output: %s\n", std::strerror(errno));
-    return int(ExitCode::resource);
-  }
-  return 0;
+  return tool::endOf("tutti-compile", 0);
 }

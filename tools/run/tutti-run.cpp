@@ -100,8 +100,7 @@ Failure timeRuns(Session &session, uint32_t runs, std::vector<double> &microseco
 
 /// One file for each of the program's outputs, called `names`.
 Failure writeOutputs(const std::string &folder, const std::vector<std::string> &names,
-                     std::span<const tutti_port_t> ports, const Session &session) {
-  OutputFiles out;
+                     std::span<const tutti_port_t> ports, const Session &session, OutputFiles &out) {
   if (auto failure = out.enter(folder))
     return failure;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -115,7 +114,7 @@ Failure writeOutputs(const std::string &folder, const std::vector<std::string> &
                                                 npyCells(port.dtype, output->dims(), output->tensor.data, cells)}))
       return failure;
   }
-  return out.commit();
+  return {};
 }
 
 void printTimes(const tutti_session_options_t &options, const Session &session, std::vector<double> microseconds) {
@@ -162,11 +161,12 @@ Failure run(const Arguments &arguments) {
   std::vector<double> microseconds;
   if (auto failure = timeRuns(session, arguments.repeat.value_or(1), microseconds))
     return failure;
-  if (auto failure = writeOutputs(arguments.outputDir, names, artifact.outputs(options.program), session))
+  OutputFiles out;
+  if (auto failure = writeOutputs(arguments.outputDir, names, artifact.outputs(options.program), session, out))
     return failure;
   if (arguments.repeat)
     printTimes(options, session, std::move(microseconds));
-  return {};
+  return out.commit();
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tutti NAME ...` runs the tool tutti-NAME that lies beside it, as git does.
 #include "tutti/tutti.h"
-#include "Exit.h"
+#include "End.h"
+
 #include "Text.h"
 
 #include <algorithm>
@@ -52,11 +53,11 @@ int main(int argc, char **argv) {
   if (name == "--version") {
     std::printf("tutti %d.%d.%d, artifact format %u\n", TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH,
                 tutti_format_version());
-    return 0;
+    return tutti::tool::endOf("tutti", 0);
   }
   if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
     usage(stdout, folder);
-    return 0;
+    return tutti::tool::endOf("tutti", 0);
   }
   if (name.empty()) {
     usage(stderr, folder);

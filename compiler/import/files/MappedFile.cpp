@@ -18,8 +18,11 @@ static bool isSmall(uint64_t bytes) { return bytes > 0 && bytes < 64 << 10; }
 llvm::Expected<std::shared_ptr<MappedFile>> MappedFile::open(llvm::StringRef path) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not wait.
   int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
-    return fail(ExitCode::usage, "cannot open " + quote(path) + ": " + std::strerror(errno));
+  if (fd < 0) {
+    bool isShort = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    return fail(isShort ? ExitCode::resource : ExitCode::usage,
+                "cannot open " + quote(path) + ": " + std::strerror(errno));
+  }
   struct stat status;
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd);

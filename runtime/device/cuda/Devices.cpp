@@ -74,6 +74,9 @@ tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
   return status;
 }
 
+/// The last of the handles that cuda.h has for default streams.
+constexpr uintptr_t kStreamPerThread = 2;
+
 /// The context that the options ask for, null for the primary one, and the device that it is of.
 struct CudaDevices::Place {
   CUcontext context;
@@ -84,7 +87,12 @@ tutti_status_t CudaDevices::locate(const tutti_session_options_t &options, Place
   const CudaDriver &driver = drivers[isEmulated(options)];
   auto stream = static_cast<CUstream>(options.stream);
   place = {static_cast<CUcontext>(options.context), 0};
-  bool isHandle = reinterpret_cast<uintptr_t>(stream) > 2; // the default streams have no context of their own
+  auto handle = reinterpret_cast<uintptr_t>(stream);
+  if (handle == kStreamPerThread)
+    return fail(error, TUTTI_INVALID_ARGUMENT,
+                "CU_STREAM_PER_THREAD is another stream in each thread, and a session's runs have one order; give it a "
+                "stream of your own, or CU_STREAM_LEGACY");
+  bool isHandle = handle > kStreamPerThread; // the default streams have no context of their own
   if (!place.context && isHandle)
     if (CUresult result = driver.cuStreamGetCtx(stream, &place.context))
       return driver.fail(error, result, "the stream %p cannot be asked for its context", options.stream);

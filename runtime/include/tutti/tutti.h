@@ -68,7 +68,8 @@ typedef enum tutti_status {
 
 /** Where a session runs. */
 typedef enum tutti_device {
-  TUTTI_DEVICE_DEFAULT, /**< what the program was compiled for */
+  TUTTI_DEVICE_DEFAULT, /**< of a session, what its program was compiled for; where a device is chosen, the first of
+                           CUDA, CPU that can run the artifact */
   TUTTI_DEVICE_CPU,
   TUTTI_DEVICE_CUDA,
   TUTTI_DEVICE_EMULATED /**< CUDA programs on the CPU, by the library that the variable TUTTI_CUDA_DRIVER names: for
@@ -228,8 +229,8 @@ TUTTI_API uint32_t tutti_dtype_bits(tutti_dtype_t dtype);
 /** Opens the file at `path` and checks it: bounds, the digests of header, metadata and code, and every index, offset
  * and size in the metadata. The file is mapped, never copied; replace it by rename, do not write into it while it is
  * open. On success *artifact is a new handle, to be closed; on failure NULL. Errors: TUTTI_NOT_FOUND,
- * TUTTI_INVALID_ARGUMENT (no regular file; memory that is misaligned), TUTTI_TRUNCATED, TUTTI_DIGEST_MISMATCH,
- * TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
+ * TUTTI_INVALID_ARGUMENT (no regular file, none that may be read; memory that is misaligned), TUTTI_TRUNCATED,
+ * TUTTI_DIGEST_MISMATCH, TUTTI_MALFORMED, TUTTI_NEWER_FORMAT, TUTTI_UNSUPPORTED, TUTTI_IO_ERROR, TUTTI_OUT_OF_MEMORY.
  */
 TUTTI_API tutti_status_t tutti_artifact_open(const char *path, tutti_artifact_t **artifact, tutti_error_t *error);
 
@@ -276,8 +277,11 @@ typedef struct tutti_session_options {
   void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
                          device's primary context */
   void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
-                         streams have handles, too: CU_STREAM_LEGACY, CU_STREAM_PER_THREAD. A run fails with
-                         TUTTI_UNSUPPORTED while it is captured into a graph */
+                         stream of a context has a handle, too: CU_STREAM_LEGACY. CU_STREAM_PER_THREAD, which is another
+                         one in each thread, is refused. A run fails with TUTTI_UNSUPPORTED while the stream is captured
+                         into a graph. The session's own stream waits for no other: what writes an input in device
+                         memory has to have ended before the run is started, or to be on this stream; so has what reads
+                         an output that the run writes */
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
@@ -301,7 +305,8 @@ TUTTI_API tutti_status_t tutti_artifact_choose_program(tutti_artifact_t *artifac
                                                        tutti_error_t *error);
 
 /** Makes a session with all the memory that its runs need, for the largest sizes. All members are active. `options` may
- * be NULL. On a CUDA device the first session of an artifact copies the weights there, and all its sessions share them;
+ * be NULL: then it is program 0 on its device, whatever else there is; tutti_artifact_choose_device prefers a GPU. On a
+ * CUDA device the first session of an artifact copies the weights there, and all its sessions share them;
  * what context a thread has is as it was after every call. On success *session is a new handle, to be destroyed; on
  * failure NULL. Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
  * TUTTI_DRIVER_ERROR, TUTTI_DEVICE_LOST, TUTTI_FORKED, TUTTI_UNSUPPORTED, TUTTI_MALFORMED (code that a driver refuses),
@@ -336,11 +341,11 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
 
 /** Binds an input to the caller's memory; strides, when given, have to be the dense ones. tensor->data is read by every
  * run until another is bound. A per-member input has the member axis first. A session on a CUDA device takes memory of
- * that device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). Errors:
- * TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH, TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others
- * are checked when they are used), TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned),
- * TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or
- * waiting for a run under way). */
+ * that device as it is, and copies what lies in host memory (straight from there, if the driver has pinned it). When
+ * the data has to be there, `stream` of tutti_session_options_t says. Errors: TUTTI_NOT_FOUND, TUTTI_DTYPE_MISMATCH,
+ * TUTTI_SHAPE_MISMATCH (rank, fixed dims, strides; dims that depend on others are checked when they are used),
+ * TUTTI_INVALID_ARGUMENT (memory of another device or kind, or misaligned), TUTTI_UNSUPPORTED (strides of elements
+ * below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or waiting for a run under way). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
 /** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be
@@ -349,9 +354,11 @@ TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, cons
 TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
                                                    const tutti_tensor_t *tensor);
 
-/** The same with a DLPack tensor in memory of the host (pinned, too) or of a CUDA device. On success the session has
- * taken it over: it calls the tensor's deleter when something else is bound there, or when the session is destroyed. On
- * failure it stays the caller's. */
+/** The same with a DLPack tensor (the unversioned DLManagedTensor) in memory of the host (pinned, too) or of a CUDA
+ * device; TUTTI_UNSUPPORTED for any other device. DLPack knows nothing of streams: what the tensor's library still has
+ * to write is to be waited for (torch.cuda.synchronize, or its stream given to the session). On success the session has
+ * taken it over: it calls the tensor's deleter when something else is bound there, or when the session is destroyed, on
+ * the thread that does so, where calls on the session answer TUTTI_BUSY meanwhile. On failure it stays the caller's. */
 TUTTI_API tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name,
                                                          struct DLManagedTensor *tensor);
 TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
