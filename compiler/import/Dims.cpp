@@ -19,9 +19,14 @@ std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis
   return name == "active" ? "active_" : name;
 }
 
-Size Dims::declare(llvm::StringRef name, llvm::StringRef input, int64_t axis) {
-  if (llvm::none_of(symbols, [&](const Symbol &symbol) { return symbol.name == name; }))
-    symbols.push_back({name.str(), input.str(), axis, "", std::nullopt});
+Size Dims::declare(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
+  std::string name = dimName(written, input, axis);
+  auto known = llvm::find_if(symbols, [&](const Symbol &symbol) { return symbol.name == name; });
+  if (known == symbols.end())
+    symbols.push_back({name, written.str(), input.str(), axis, "", std::nullopt});
+  else if (known->written != written && clash.empty())
+    clash = "dimensions " + quote(known->written) + " of input " + quote(known->input) + " and " + quote(written) +
+            " of input " + quote(input) + " are both called " + quote(name) + " here; rename one of them in the model";
   const Symbol &symbol = root(name);
   if (symbol.forced)
     return Size(*symbol.forced);
@@ -85,6 +90,8 @@ llvm::Error Dims::check() const {
     return "dimension " + quote(symbol.name) + " (axis " + std::to_string(symbol.axis) + " of input " +
            quote(symbol.input) + ")";
   };
+  if (!clash.empty())
+    return fail(ExitCode::usage, clash);
   for (const auto &[name, bound] : options.dims) {
     const Symbol *symbol = nullptr;
     std::string known;

@@ -13,14 +13,14 @@ class Dims {
 public:
   explicit Dims(const ImportOptions &options) : options(options) {}
 
-  /// A symbol met at `axis` of `input`; returns what stands for it now.
-  Size declare(llvm::StringRef name, llvm::StringRef input, int64_t axis);
+  /// A symbol met at `axis` of `input`, as the file writes it; returns what stands for it now.
+  Size declare(llvm::StringRef written, llvm::StringRef input, int64_t axis);
   size_t count() const { return symbols.size(); }
   /// What an op demands: two sizes are one. True: they were made one, and the import has to start again. False: they
   /// cannot be.
   bool equate(const Size &a, const Size &b);
-  /// Every name that was bound exists, the bindings of names that are one agree, and every symbol has a binding or is
-  /// the batch; else exit code `usage`.
+  /// Every name that was bound exists, the bindings of names that are one agree, no two that the file tells apart have
+  /// one name here, and every symbol has a binding or is the batch; else exit code `usage`.
   llvm::Error check() const;
   /// The symbols that are left, with their ranges, and those that are one of a list of values. After `check`.
   std::map<std::string, DimBinding> ranges() const;
@@ -29,7 +29,7 @@ public:
 
 private:
   struct Symbol {
-    std::string name, input;
+    std::string name, written, input;
     int64_t axis;
     std::string parent;            ///< another symbol that this one equals; empty for a representative
     std::optional<int64_t> forced; ///< the value that an op demands of it
@@ -41,6 +41,7 @@ private:
 
   const ImportOptions &options;
   std::vector<Symbol> symbols;
+  std::string clash; ///< what to say of two dimensions of one name; empty: there are none
 };
 
 /// The name by which a dimension is known: the file's, or INPUT.AXIS.

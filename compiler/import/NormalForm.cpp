@@ -11,7 +11,8 @@ using namespace mlir;
 namespace tutti {
 namespace {
 
-/// FNV-1a over 64-bit words: the same on every run and machine, which llvm::hash_code does not promise.
+/// As FNV-1a, of 64-bit words: the same on every run and machine, which llvm::hash_code does not promise. The product
+/// never moves high bits down; the shift does.
 uint64_t mix(uint64_t hash, uint64_t word) { return (hash ^ word) * 0x100000001B3 ^ (hash >> 29); }
 uint64_t mix(uint64_t hash, StringRef text) { return mix(hash, rt::xxh64(text.data(), text.size())); }
 

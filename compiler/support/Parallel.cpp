@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Threads that take the next piece of work until there is none.
 #include "Parallel.h"
 
 #include "llvm/ADT/SmallVector.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A folder below TMPDIR that goes with its owner.
 #include "TemporaryFolder.h"
 #include "Error.h"
 

@@ -49,6 +49,12 @@ std::optional<TypeFault> faultOf(Type given) {
     if (size->str() != written.getValue())
       return TypeFault{text() + ": an encoding writes \"" + written.str() + "\" as \"" + size->str() + "\""};
   }
+  // Others are counted where memory is given to them; of these the product says nothing of the strides.
+  if (Sizes sizes = getSizes(type); llvm::is_contained(sizes, Size(0))) {
+    llvm::erase(sizes, Size(0));
+    if (!product(sizes))
+      return TypeFault{text() + " has no elements, and axes whose product leaves 63 bits"};
+  }
   return std::nullopt;
 }
 

@@ -54,6 +54,7 @@ private:
   unsigned axis;
   TransposedReads found;
   llvm::DenseMap<std::pair<Value, AffineMap>, Size> seen; ///< and how many columns of it
+  llvm::DenseMap<Value, bool> made;                       ///< what readsMade says of what no step stores
   std::optional<Size> stored;                             ///< columns of what is stored
   bool whole = false;                                     ///< something reads a row as a whole, or in runs
   bool mixed = false;                                     ///< two read different parts of one row
@@ -95,6 +96,8 @@ private:
       scattered |= !map;
       if (map)
         visitOperands(map, access, columns);
+      else
+        whole |= readsMade(value);
       return;
     }
     if (std::optional<int64_t> stride = strideIfTransposed(value, access)) {
@@ -106,6 +109,18 @@ private:
     bool one =
         llvm::none_of(llvm::seq(1u, steps.form.dims()), [&](unsigned dim) { return access.isFunctionOfDim(dim); });
     scattered |= !own && !one;
+    whole |= !own && readsMade(value); // of which there is what the chunks of columns so far have made
+  }
+
+  /// Whether something that a step makes is read for a value.
+  bool readsMade(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || steps.places.contains(value))
+      return op;
+    if (auto known = made.find(value); known != made.end())
+      return known->second;
+    bool reads = llvm::any_of(op->getOperands(), [&](Value operand) { return readsMade(operand); });
+    return made[value] = reads;
   }
 
   /// Elements from column to column, if those of successive rows are neighbours.

@@ -41,3 +41,23 @@ for example in embed-c embed-cpp; do
   [ "$code" = 2 ] || { echo "$example exits with $code for a file that is not there, expected 2"; exit 1; }
   grep -q "no such file" output.txt
 done
+
+# As a part of somebody's own build: the runtime alone, and none of their settings is changed.
+mkdir "$work/host" && cd "$work/host"
+cat > CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.22)
+project(host C)
+include(FetchContent)
+FetchContent_Declare(tutti SOURCE_DIR "$source")
+FetchContent_MakeAvailable(tutti)
+add_executable(host ../embed-c/main.c)
+target_link_libraries(host PRIVATE Tutti::tutti_static)
+foreach(variable CMAKE_BUILD_TYPE BUILD_TESTING CMAKE_RUNTIME_OUTPUT_DIRECTORY CPACK_GENERATOR)
+  if(\${variable})
+    message(FATAL_ERROR "\${variable} is \${\${variable}}")
+  endif()
+endforeach()
+END
+cmake -G Ninja -S . -B out
+cmake --build out
+out/host "$artifact" | grep -q "$members members"

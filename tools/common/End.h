@@ -11,8 +11,8 @@
 
 namespace tutti::tool {
 
-/// What a tool returns from main in place of `code`: that of an output that cannot be written, once it has said so, where
-/// all was right but for what it printed.
+/// What a tool returns from main in place of `code`: that of an output that cannot be written, once it has said so,
+/// where all was right but for what it printed.
 inline int endOf(const char *tool, int code) {
   bool gone = std::fflush(stdout) != 0;
   if ((!gone && !std::ferror(stdout)) || code != int(rt::ExitCode::ok))

@@ -18,14 +18,28 @@ static std::string overRows(KernelText &k, const std::string &skeleton, Value x,
       .str();
 }
 
+static const char *ruleOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::sum:
+  case ReduceKind::mean:
+    return "SumOf";
+  case ReduceKind::max:
+    return "LargestOf";
+  case ReduceKind::min:
+    return "SmallestOf";
+  case ReduceKind::prod:
+    return "ProductOf";
+  }
+  llvm_unreachable("a reduction without a rule");
+}
+
 static std::string reduction(KernelText &k, ReduceOp op, const std::string &lines, ArrayRef<std::string> dims) {
   RankedTensorType type = typeOf(op.getX());
   int64_t count = RowForm::of(type).columns.getFixed();
   std::string name = cudaType(type.getElementType());
-  const char *rules[] = {"SumOf", "SumOf", "LargestOf", "SmallestOf", "ProductOf"};
   std::string result = op.getKind() == ReduceKind::mean ? formatv("all / {0}({1})", name, count).str() : "all";
   return overRows(k,
-                  formatv("reduceRows<{0}<{1}>, {2}>(t.rows, {3}", rules[unsigned(op.getKind())], name, count,
+                  formatv("reduceRows<{0}<{1}>, {2}>(t.rows, {3}", ruleOf(op.getKind()), name, count,
                           cudaConstant(neutralOf(op.getKind(), type.getElementType())))
                       .str(),
                   op.getX(), "{0}", lines, dims, "int row, " + name + " all",

@@ -315,6 +315,8 @@ private:
   }
 
   std::string expression(Operation *op) {
+    if (auto approximated = op->getAttrOfType<StringAttr>(chosenName))
+      return call(op, approximated.getValue());
     return llvm::TypeSwitch<Operation *, std::string>(op)
         .Case([&](arith::ConstantOp o) { return cudaConstant(o.getValue()); })
         .Case<arith::AddFOp>([&](auto) { return infix(op, "+"); })
@@ -337,8 +339,6 @@ private:
           return arg(op, 0) + " < 0 ? " + castTo(cudaType(type), "-" + castTo(unsignedOf(type), arg(op, 0))) + " : " +
                  arg(op, 0);
         })
-        .Case<math::ExpOp, math::LogOp, math::TanhOp, LogisticOp, Log1pExpOp, MishGateOp>(
-            [&](auto) { return call(op, op->getAttrOfType<StringAttr>(chosenName).getValue()); })
         .Case([&](arith::CmpFOp o) { return compare(o); })
         .Case([&](arith::CmpIOp o) { return compare(o); })
         .Case<arith::SelectOp>([&](auto) { return arg(op, 0) + " ? " + arg(op, 1) + " : " + arg(op, 2); })

@@ -132,13 +132,13 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
     emit.unsupported("its form before opset 9", "export the model for a newer opset");
     return Results();
   }
-  int64_t scanned = n.intAttr("num_scan_inputs", 0), carried = int64_t(n.inputs()) - scanned;
-  int64_t outputs = n.proto.output_size(), joins = outputs - carried, steps = -1;
-  if (scanned < 1 || carried < 0 || joins < 0) {
+  int64_t scanned = n.intAttr("num_scan_inputs", 0), inputs = n.inputs(), outputs = n.proto.output_size();
+  if (scanned < 1 || scanned > inputs || outputs < inputs - scanned) {
     emit.malformed("attribute 'num_scan_inputs' is " + Twine(scanned) + " of " + Twine(n.inputs()) + " inputs, with " +
                    Twine(outputs) + " outputs");
     return Results();
   }
+  int64_t carried = inputs - scanned, joins = outputs - carried, steps = -1;
   auto listed = [&](StringRef name, int64_t count) {
     SmallVector<int64_t> values = n.intsAttr(name).value_or(SmallVector<int64_t>(count, 0));
     if (int64_t(values.size()) != count) {

@@ -267,7 +267,7 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
     else if (reference) // what member 0 calls it
       sizes.push_back(axis < theirs.size() ? theirs[axis] : Size::symbol("?"));
     else
-      sizes.push_back(dims.declare(dimName(dim.dim_param(), input.name(), axis), input.name(), axis));
+      sizes.push_back(dims.declare(dim.dim_param(), input.name(), axis));
   }
   return sizes;
 }
@@ -277,7 +277,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   for (const auto &[input, constant] : bound)
     for (auto [axis, dim] : llvm::enumerate(input->type().tensor_type().shape().dim()))
       if (!ports && !isFixed(dim))
-        dims.declare(dimName(dim.dim_param(), input->name(), axis), input->name(), axis);
+        dims.declare(dim.dim_param(), input->name(), axis);
   for (auto [i, input] : llvm::enumerate(inputs)) {
     auto no = [&](const llvm::Twine &what) {
       return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input->name()) + " " + what);

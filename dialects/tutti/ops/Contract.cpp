@@ -2,8 +2,6 @@
 // The contraction: an Einstein sum of two tensors.
 #include "Family.h"
 
-#include "llvm/ADT/StringSet.h"
-
 #include <cmath>
 
 using namespace mlir;

@@ -103,7 +103,7 @@ bool HeadOp::readsOwnRow(unsigned) { return true; }
 LogicalResult HeadOp::lift(LiftContext &context) {
   // Over the inner axis for each index of the outer one: the inner axis goes in front, where the head wants it.
   Value x = context.get(getX());
-  SmallVector<int64_t> permutation = axesFrom(0, typeOf(x).getRank());
+  SmallVector<int64_t> permutation = axesOf(typeOf(x).getRank());
   std::swap(permutation[0], permutation[1]);
   x = TransposeOp::create(context.builder, getLoc(), x, permutation);
   context.setLifted(getResult(), HeadOp::create(context.builder, getLoc(), getKind(), x, getQAttr()));

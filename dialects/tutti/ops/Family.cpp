@@ -13,9 +13,7 @@ namespace tutti {
 double minimum(double a, double b) { return std::isnan(a) || a < b || (a == b && std::signbit(a)) ? a : b; }
 double maximum(double a, double b) { return std::isnan(a) || a > b || (a == b && std::signbit(b)) ? a : b; }
 
-SmallVector<int64_t> axesFrom(int64_t offset, int64_t rank) {
-  return llvm::to_vector(llvm::seq<int64_t>(offset, offset + rank));
-}
+SmallVector<int64_t> axesOf(int64_t rank) { return llvm::to_vector(llvm::seq<int64_t>(rank)); }
 
 SmallVector<int64_t> shifted(ArrayRef<int64_t> axes) {
   return llvm::map_to_vector(axes, [](int64_t axis) { return axis + 1; });

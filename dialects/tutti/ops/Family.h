@@ -40,8 +40,8 @@ inline llvm::LogicalResult expectNumbers(std::optional<mlir::Location> location,
 mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Type to);
 
-/// The axes 0 .. rank-1, each increased by `offset`.
-llvm::SmallVector<int64_t> axesFrom(int64_t offset, int64_t rank);
+/// The axes 0 .. rank-1.
+llvm::SmallVector<int64_t> axesOf(int64_t rank);
 /// `axes`, each increased by one: where they stand when the member axis is in front.
 llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes);
 

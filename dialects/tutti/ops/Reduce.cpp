@@ -54,8 +54,7 @@ bool ReduceOp::comparesElements() { return getKind() == ReduceKind::max || getKi
 bool ReduceOp::isRowPhase() { return getAxes() == ArrayRef<int64_t>{typeOf(getX()).getRank() - 1}; }
 
 FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
-  bool isOrdered = getKind() == ReduceKind::max || getKind() == ReduceKind::min;
-  HostTensor x = isOrdered ? inOrder(operands[0]) : operands[0];
+  HostTensor x = comparesElements() ? inOrder(operands[0]) : operands[0];
   SmallVector<int64_t> dims = x.dims;
   double count = 1;
   for (int64_t axis : getAxes()) {
@@ -108,7 +107,7 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
       sum /= count;
   for (double &value : y.floats)
     value = context.round(value, y.element);
-  return isOrdered ? inOrder(y) : y;
+  return comparesElements() ? inOrder(y) : y;
 }
 
 LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,

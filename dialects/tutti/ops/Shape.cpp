@@ -109,7 +109,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<
   ArrayRef<int64_t> permutation = op.getPermutation();
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
-  if (sorted != axesFrom(0, type.getRank()))
+  if (sorted != axesOf(type.getRank()))
     return misfit(location, getOperationName(), "expected a permutation of the ", type.getRank(), " axes of x, got [",
                   permutation, "]");
   Sizes from = getSizes(type), to;
@@ -120,7 +120,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  if (getPermutation() == ArrayRef<int64_t>(axesFrom(0, getPermutation().size())))
+  if (getPermutation() == ArrayRef<int64_t>(axesOf(getPermutation().size())))
     return getX();
   auto before = getX().getDefiningOp<TransposeOp>();
   if (!before)

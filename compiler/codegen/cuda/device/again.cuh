@@ -35,16 +35,17 @@ template <class L> __device__ __forceinline__ int placeOf(const typename L::Shar
   }
 }
 
-/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panels, whatever
-/// slice of the k it had: of slices, of which its threads have four rows, of the 16 that these are of. Finite sums have the same
-/// bits as before. Tile after tile, as registers are few beside what the kernel holds.
+/// A warp's sums of a pass once more, from memory that the ring has left behind: all its rows times its panels,
+/// whatever slice of the k it had: of slices, of which its threads have four rows, of the 16 that these are of. Finite
+/// sums have the same bits as before. Tile after tile, as registers are few beside what the kernel holds.
 template <class L>
 __device__ __forceinline__ void multiplyAgain(const Layer &layer, int pass, const typename L::Share &share,
                                               typename L::Sums &sums) {
   using Tile = typename L::Tile;
   using Math = typename L::Math::All;
   using All = typename L::template By<Math>;
-  constexpr int rowTiles = Tile::slices == 1 ? Tile::rowTiles : 1, most = L::most, columns = Tile::warpPanels * most; // tiles of them
+  constexpr int rowTiles = Tile::slices == 1 ? Tile::rowTiles : 1, most = L::most,
+                columns = Tile::warpPanels * most; // tiles of them
   const Stages<Math, Tile> stages(layer, pass);
   float made[rowTiles * columns][4] = {}; // 16 rows by eight columns each, the next one always behind the others
 #pragma unroll 1

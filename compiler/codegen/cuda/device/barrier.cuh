@@ -25,11 +25,13 @@ __device__ __forceinline__ void barrierArrive(int id, int threads TUTTI_AND_WHER
 #endif
 }
 
-// The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh), the
-// last, or of warpgroups, of which two work or three, the first of one more.
+// The warps that work on a block's task are even in number. One more brings them what they multiply (bulk_ring.cuh),
+// the last, or of warpgroups, of which two work or three, the first of one more.
 
 /// How many threads of the block work on its task, the first ones.
-__device__ __forceinline__ int taskThreads() { return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64); }
+__device__ __forceinline__ int taskThreads() {
+  return blockDim.x >= 384 ? int(blockDim.x) - 128 : int(blockDim.x / 64 * 64);
+}
 
 /// Those threads meet.
 __device__ __forceinline__ void taskSync(TUTTI_WHERE) { barrierSync(1, taskThreads() TUTTI_AND_THERE); }
@@ -80,11 +82,11 @@ __device__ __forceinline__ void mbarrierArriveTimes(MbarrierAddress barrier, int
 
 /// One arrival, and the phase ends only when `bytes` more have come by copies in bulk.
 __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes)
-               : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier.at), "r"(bytes) : "memory");
 }
 
-/// Waits for the end of the present or last phase of this parity. A try gives up after a while that the hardware decides.
+/// Waits for the end of the present or last phase of this parity. A try gives up after a while that the hardware
+/// decides.
 #define TUTTI_MBARRIER_WAIT(NAME, ORDER)                                                                               \
   __device__ __forceinline__ void NAME(MbarrierAddress barrier, int parity) {                                          \
     int over;                                                                                                          \
@@ -100,8 +102,9 @@ __device__ __forceinline__ void mbarrierExpect(MbarrierAddress barrier, int byte
     while (!over);                                                                                                     \
   }
 TUTTI_MBARRIER_WAIT(mbarrierWait, "")
-/// The same, where stores of other blocks of the cluster to shared memory are what is waited for (cluster.cuh). A wait that acquires all
-/// that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6, which CUDA 13 has for certain.
+/// The same, where stores of other blocks of the cluster to shared memory are what is waited for (cluster.cuh). A wait
+/// that acquires all that they did empties the first cache; of a fence of shared memory alone PTX knows since 8.6,
+/// which CUDA 13 has for certain.
 #if __CUDACC_VER_MAJOR__ >= 13
 TUTTI_MBARRIER_WAIT(mbarrierAwaitPeers, ".relaxed.cluster")
 __device__ __forceinline__ void mbarrierWaitForPeers(MbarrierAddress barrier, int parity) {

@@ -59,7 +59,8 @@ namespace tutti {
 class Mbarriers {
 public:
 #if TUTTI_ON_DEVICE
-  __device__ __forceinline__ Mbarriers(int offset, int) : first(sharedAddress(&shared<uint64_t>(offset, 0)[0])), offset(offset) {
+  __device__ __forceinline__ Mbarriers(int offset, int)
+      : first(sharedAddress(&shared<uint64_t>(offset, 0)[0])), offset(offset) {
     asm volatile("" : "+r"(first));
   }
   __device__ __forceinline__ unsigned operator[](int i) const { return first + i * 8; }

@@ -13,14 +13,16 @@ namespace tutti {
 /// A stage's weights come by one copy in bulk, or one for each 16 k where the block has not all panels of their band,
 /// its rows, if it has any, `rowUnit` floats at a time by cp.async (0: it has none): of rows a stage has little of
 /// each, and a copy in bulk takes its turn whoever asks for it. Two barriers a stage lie before the ring: `full` counts
-/// bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass' first stage also brings Layer::own, by cp.async, to
-/// one of some places before these barriers, of which each has a barrier more that counts the warps that have read it.
+/// bytes and who asked for them, `empty` warps. Of warpgroups with a producer a pass' first stage also brings
+/// Layer::own, by cp.async, to one of some places before these barriers, of which each has a barrier more that counts
+/// the warps that have read it.
 ///
-/// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only wait
-/// for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give registers away; of rows each of the four
-/// asks for some, as one takes longer for those of a stage than tensor cores. Without one (where a ninth warp would take
-/// registers from the others) each warp that takes a stage asks for another, one that was left a turn ago, so that
-/// nobody waits for the slowest: all of them for rows, and for weights one after the other.
+/// With a producer a warp beside the others asks for all of it, as far ahead as stages are free, and the others only
+/// wait for what they need: the block's last one, or of four more the first, so that these, a warpgroup, can give
+/// registers away; of rows each of the four asks for some, as one takes longer for those of a stage than tensor cores.
+/// Without one (where a ninth warp would take registers from the others) each warp that takes a stage asks for another,
+/// one that was left a turn ago, so that nobody waits for the slowest: all of them for rows, and for weights one after
+/// the other.
 template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, int producerWarps, int places,
           class Members, class LayerOf>
 class BulkRing {
@@ -30,8 +32,8 @@ public:
 
   /// All threads of the block come here.
   __device__ __forceinline__ BulkRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
-      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth + places), rows(rows),
-        ahead(members, layers, layerOf) {
+      : thread(kept(threadIdx.x)), isFirst(thread % 32 == 0), barriers(offset - barrierBytes, 2 * depth + places),
+        rows(rows), ahead(members, layers, layerOf) {
     static_assert((2 * depth + places) * 8 <= barrierBytes && (places == 0 || producer));
     if (threadIdx.x == 0) {
 #pragma unroll 1
@@ -68,7 +70,9 @@ public:
   __device__ __forceinline__ void fill() {
 #if TUTTI_CAPABILITY == 90
     if constexpr (producerWarps == 4)
-      takeRegisters<Tile::threads != 256 ? 152 : Tile::wide && Math::chunked ? 232 : 208>(); // with more NVRTC 13 has more values at a time, and spills
+      takeRegisters<Tile::threads != 256          ? 152
+                    : Tile::wide && Math::chunked ? 232
+                                                  : 208>(); // with more NVRTC 13 has more values at a time, and spills
 #endif
     if constexpr (!producer)
 #pragma unroll 1
@@ -144,8 +148,9 @@ private:
       if (warp == 0 && from == 0)
         bringColumns(mine);
     if (isFirst && asks) {
-      if constexpr (!Tile::wide || Math::chunked) { // else tensor cores alone have read it, through the copies' own proxy
-        bulkFence(); // what the warps have read comes before a copy that overwrites it
+      if constexpr (!Tile::wide ||
+                    Math::chunked) { // else tensor cores alone have read it, through the copies' own proxy
+        bulkFence();                 // what the warps have read comes before a copy that overwrites it
       }
       bringWeights(stages, from, at);
       if (streams && columns == 0) {
@@ -154,8 +159,9 @@ private:
     }
     if constexpr (streams)
       if (columns > 0) {
-        copyRows<Tile, rowUnit, copiers>(stages, shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch),
-                                         rows, from, columns, mine);
+        copyRows<Tile, rowUnit, copiers>(stages,
+                                         shared<float>(at + Tile::template weightBytes<Math>, Tile::rows * pitch), rows,
+                                         from, columns, mine);
         copyAsyncArrive(barriers[filled]); // of the next phase, as this thread has seen the end of the last one
       }
     nextFilled();
@@ -176,13 +182,15 @@ private:
       barriers.copy(filled, at + group * words * 4, &stages.group(from, group)[0], words * 4);
   }
 
-  /// By the warp that asks for weights, before it does: the stage waits for these, too, and others wait for nothing more.
+  /// By the warp that asks for weights, before it does: the stage waits for these, too, and others wait for nothing
+  /// more.
   __device__ __forceinline__ void bringColumns(int lane) {
     const Layer of = ahead.ofPass();
     if (!of.brings)
       return;
     int place = columnsBrought % places, first = ahead.firstColumn(of) + lane;
-    mbarrierWait(barriers[2 * depth + place], ~(columnsBrought / places) & 1); // of the first round: over from the start
+    const unsigned free = ~(columnsBrought / places) & 1; // of the first round: over from the start
+    mbarrierWait(barriers[2 * depth + place], free);
     const Shared<float> to = shared<float>(columnPlaces + place * Tile::passColumns * 4, Tile::passColumns);
 #pragma unroll
     for (int i = 0; i < Tile::passColumns; i += 32)

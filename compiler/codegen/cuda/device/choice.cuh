@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Choices along a row: the place of the largest element, and the places of the largest ones in their order; half a warp a row.
+// Choices along a row: the place of the largest element, and the places of the largest ones in their order; half a warp
+// a row.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -8,8 +9,8 @@
 
 namespace tutti {
 
-/// Integers in the order of the elements, the larger key the one that a choice prefers. Of floats -0 and +0 have one key, and all NaN
-/// one, the largest or the smallest.
+/// Integers in the order of the elements, the larger key the one that a choice prefers. Of floats -0 and +0 have one
+/// key, and all NaN one, the largest or the smallest.
 template <bool preferSmall, bool preferNan> __device__ __forceinline__ int keyOf(float x) {
   int bits = __float_as_int(x + 0.0f);
   int key = bits ^ ((bits >> 31) & 0x7fffffff);
@@ -39,9 +40,9 @@ template <bool last, int count, class KeyAt> __device__ __forceinline__ long lon
   return place;
 }
 
-/// store(row, i, place) for i < count and each row: the places of the largest keys of `columns`, key(row, column), in descending order;
-/// of equal ones the first comes first, or with `last` the last. Pass by pass, each takes the largest that comes after
-/// the one before. All threads of the block come here.
+/// store(row, i, place) for i < count and each row: the places of the largest keys of `columns`, key(row, column), in
+/// descending order; of equal ones the first comes first, or with `last` the last. Pass by pass, each takes the largest
+/// that comes after the one before. All threads of the block come here.
 template <int columns, int count, bool last, class KeyAt, class Store>
 __device__ __forceinline__ void chooseInRows(int rows, KeyAt key, Store store) {
   int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;

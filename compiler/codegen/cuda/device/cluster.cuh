@@ -27,8 +27,9 @@ __device__ __forceinline__ int clusterSize() {
 __device__ __forceinline__ void clusterArrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-/// An arrival that shows nobody what was done before, but mbarriers that were initialised before an mbarrierInitFence():
-/// it takes no fence, which waits for all that a thread has written. All arrivals of a phase are of one kind.
+/// An arrival that shows nobody what was done before, but mbarriers that were initialised before an
+/// mbarrierInitFence(): it takes no fence, which waits for all that a thread has written. All arrivals of a phase are
+/// of one kind.
 __device__ __forceinline__ void clusterArriveRelaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -47,15 +48,16 @@ template <class T> __device__ __forceinline__ Shared<T> peer(Shared<T> view, int
   return View<T>(reinterpret_cast<T *>(address), 0);
 }
 
-/// storeAsync(&s[i], value, &b[k], rank): of one float, two or four, to that place in the shared memory of block `rank`,
-/// whose mbarrier at the place of b[k] counts the bytes: who has waited there for the phase that expects them
-/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and all that the storing block did before the barrier of all its
-/// threads that lies before the store. Until then nobody touches the place, and that block does not end; this one may.
+/// Where a place of this block's shared memory lies in that of block `rank`.
 __device__ __forceinline__ unsigned peerAddress(unsigned place, int rank) {
   unsigned address;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(place), "r"(rank));
   return address;
 }
+/// storeAsync(&s[i], value, &b[k], rank): of one float, two or four, to that place in the shared memory of block
+/// `rank`, whose mbarrier at the place of b[k] counts the bytes: who has waited there for the phase that expects them
+/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and all that the storing block did before the barrier of all its
+/// threads that lies before the store. Until then nobody touches the place, and that block does not end; this one may.
 __device__ __forceinline__ void storeAsync(float *to, float value, MbarrierAddress barrier, int rank) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(
                    peerAddress(sharedAddress(to), rank)),

@@ -30,7 +30,8 @@ __device__ __forceinline__ void loadColumn(float (&w)[most], const Global<const 
 template <int run> struct Run {
   float w[run];
   /// That from k on, or what is left of it; behind the last one, for the next rows, the first.
-  template <int K> __device__ __forceinline__ void load(const Global<const float> &weights, int column, int k, int width) {
+  template <int K>
+  __device__ __forceinline__ void load(const Global<const float> &weights, int column, int k, int width) {
     if (k + run <= K)
       loadColumn<run>(w, weights, column + k * width, width);
     else if (K % run != 0 && k < K)
@@ -197,8 +198,8 @@ __device__ __forceinline__ void multiplyTrees(int rows, const Left &left, Global
 
 /// Of more k, half a warp each.
 template <int count, class Left, class Columns, class Store>
-__device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights, int offset,
-                                              int first, Columns columns, Store store) {
+__device__ __forceinline__ void multiplyLanes(int K, int rows, const Left &left, Global<const float> weights,
+                                              int offset, int first, Columns columns, Store store) {
   int warp = threadIdx.x / 32, warps = taskThreads() / 32, lane = threadIdx.x % 32;
   for (int pair = warp; pair * 2 < rows * count; pair += warps) {
     int unit = pair * 2 + lane / 16;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows a pass on tensor cores: its sums, which lie in registers as fragments, by rows and runs of neighbouring columns.
+// What follows a pass on tensor cores: its sums, which lie in registers as fragments, by rows and runs of neighbouring
+// columns.
 #pragma once
 
 #include "tutti/layer.cuh"
@@ -12,7 +13,8 @@ namespace tutti {
 /// What columns(column) reads, where it lies.
 template <class L, class Columns> struct InPlace {
   Columns columns;
-  /// Of a lane's run of a panel, or of the last where there is no such. Where the run is not whole it is of other columns.
+  /// Of a lane's run of a panel, or of the last where there is no such. Where the run is not whole it is of other
+  /// columns.
   __device__ __forceinline__ auto run(const Layer &layer, int panel, int number) const {
     constexpr int n = Runs<L>::most;
     int last = panelsOf(layer.tiles) - 1;
@@ -102,8 +104,8 @@ __device__ __forceinline__ auto readWhole(const Layer &layer, int panel, const S
   return ReadAhead<L, Source, decltype(read)>{source, read};
 }
 
-/// What storeSums() needs of columns(column) in a pass, before the products: read, of a warpgroup's panels the first, if registers have
-/// room for it; else touch(column) asks for it, for one of each eight columns.
+/// What storeSums() needs of columns(column) in a pass, before the products: read, of a warpgroup's panels the first,
+/// if registers have room for it; else touch(column) asks for it, for one of each eight columns.
 template <class L, class Columns, class Touch>
 __device__ __forceinline__ auto readAhead(const Layer &layer, int pass, Columns columns, [[maybe_unused]] Touch touch) {
   using Tile = typename L::Tile;
@@ -135,7 +137,8 @@ __device__ __forceinline__ auto broughtBy(Ring &ring, const Layer &layer, int pa
 
 /// The sums of a run's neighbours in `halves` rows that are eight apart.
 template <int n, int halves, int most, class Shared, class Store>
-__device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], int row, int column, const Shared &shared, Store store) {
+__device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], int row, int column, const Shared &shared,
+                                           Store store) {
 #pragma unroll
   for (int half = 0; half < halves; ++half) {
     Neighbours<n> mine;
@@ -148,8 +151,8 @@ __device__ __forceinline__ void storeWhole(const float (&sums)[halves][most], in
 }
 /// Of one that is not whole: each column is made by itself, and none beyond the last.
 template <int halves, class L, class Source, class Store>
-__device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const Layer &layer, int row, const Runs<L> &run,
-                                          const Source &source, Store store) {
+__device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const Layer &layer, int row,
+                                          const Runs<L> &run, const Source &source, Store store) {
 #pragma unroll 1
   for (int j = 0; j < run.count; ++j) {
     const auto own = source.template from<1>(layer, run.column + j);
@@ -166,7 +169,8 @@ __device__ __forceinline__ void storeSome(const float (&sums)[halves][4], const 
 
 /// storeSums() of slices.
 template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel, const Ahead &ahead, Store store) {
+__device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const Layer &layer, int panel,
+                                            const Ahead &ahead, Store store) {
   const OwnSums<L> own;
   const Runs<L> run = own.run(layer, panel);
   if (panel >= panelsOf(layer.tiles) || run.count <= 0)
@@ -181,18 +185,20 @@ __device__ __forceinline__ void storeSlices(const typename L::Sums &sums, const 
 
 /// storeSums() of warps that multiply by themselves.
 template <class L, class Ahead, class Store>
-__device__ __forceinline__ void storeFragments(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
-                                               Store store) {
+__device__ __forceinline__ void storeFragments(const typename L::Sums &sums, const Layer &layer, int panel, int row,
+                                               const Ahead &ahead, Store store) {
   // Sums move to the front of a queue, so that what is made of them stands in one place.
   using Tile = typename L::Tile;
   constexpr int panels = Tile::warpPanels, halves = Tile::rowTiles * 2, n = Runs<L>::most;
-  constexpr int atOnce = halves < 4 ? halves : 4, parts = halves / atOnce; // rows at a time: more is code that hides no wait
-  float queue[panels][2 * halves][4]; // of each panel runs one after the other, of each the rows
+  constexpr int atOnce = halves < 4 ? halves : 4,
+                parts = halves / atOnce; // rows at a time: more is code that hides no wait
+  float queue[panels][2 * halves][4];    // of each panel runs one after the other, of each the rows
 #pragma unroll
   for (int i = 0; i < panels * 2 * halves; ++i)
 #pragma unroll
     for (int j = 0; j < n; ++j)
-      queue[i / halves / 2][i % (2 * halves)][j] = sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
+      queue[i / halves / 2][i % (2 * halves)][j] =
+          sums.of[i / halves / 2][i % halves / 2][j][i % 2 * 2 + i / halves % 2];
   auto next = ahead;
 #pragma unroll 1
   for (int i = 0; i < panels && panel < panelsOf(layer.tiles); ++i, panel += Tile::panelStep) {
@@ -204,12 +210,15 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
     // Of a whole run, rows that come first in the queue have no branch between them.
     forParts<2, halves>(queue[0], 0, [&](int number) {
       const Runs<L> run(layer, panel, number);
-      const auto &front = reinterpret_cast<const float(&)[atOnce][4]>(queue[0]);
+      const auto &front = reinterpret_cast<const float (&)[atOnce][4]>(queue[0]);
       if (run.count >= n) {
         const auto shared = mine.of(number, run.column, run.count);
-        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeWhole<n>(front, row + part * atOnce * 8, run.column, shared, store); });
+        forParts<parts, atOnce>(
+            queue[0], 0, [&](int part) { storeWhole<n>(front, row + part * atOnce * 8, run.column, shared, store); });
       } else {
-        forParts<parts, atOnce>(queue[0], 0, [&](int part) { storeSome<atOnce>(front, layer, row + part * atOnce * 8, run, ahead.source, store); });
+        forParts<parts, atOnce>(queue[0], 0, [&](int part) {
+          storeSome<atOnce>(front, layer, row + part * atOnce * 8, run, ahead.source, store);
+        });
       }
     });
 #pragma unroll
@@ -222,11 +231,11 @@ __device__ __forceinline__ void storeFragments(const typename L::Sums &sums, con
   }
 }
 
-/// storeSums() of a warpgroup's panels: of 32 columns, but for the last of a layer, at those places of a pass that have a bit in
-/// `rests`. `together` follow each other without a loop.
+/// storeSums() of a warpgroup's panels: of 32 columns, but for the last of a layer, at those places of a pass that have
+/// a bit in `rests`. `together` follow each other without a loop.
 template <class L, int together, unsigned rests, class Ahead, class Store>
-__device__ __forceinline__ void storePanels(const typename L::Sums &sums, const Layer &layer, int panel, int row, const Ahead &ahead,
-                                            Store store) {
+__device__ __forceinline__ void storePanels(const typename L::Sums &sums, const Layer &layer, int panel, int row,
+                                            const Ahead &ahead, Store store) {
   constexpr int most = L::Tile::warpPanels, n = Runs<L>::most, atOnce = together < most ? together : most;
   float queue[most][2][2][4]; // of each panel runs one after the other, of each the rows
 #pragma unroll
@@ -278,9 +287,11 @@ __device__ __forceinline__ void storePanels(const typename L::Sums &sums, const 
 }
 
 /// store(row, column, sums, what columns(column) reads) for the sums of a pass, for rows past the last, too: their sums
-/// are those of the last once more. One piece of code is for all layers and panels, or of warpgroups as storePanels() says.
+/// are those of the last once more. One piece of code is for all layers and panels, or of warpgroups as storePanels()
+/// says.
 template <class L, int together = 1, unsigned rests = 0, class Ahead, class Store>
-__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass, const Ahead &ahead, Store store) {
+__device__ __forceinline__ void storeSums(const typename L::Sums &sums, const Layer &layer, int pass,
+                                          const Ahead &ahead, Store store) {
   using Tile = typename L::Tile;
   int row = Tile::firstRow() + int(threadIdx.x) % 32 / 4, panel = Tile::ownPanel(pass);
   if constexpr (Tile::slices > 1)

@@ -8,8 +8,8 @@
 
 namespace tutti {
 
-/// Whether this block is the last of `count` to come here with this ticket; whoever is leaves it at zero. What the other blocks
-/// have written before is visible then. All threads of the block come here.
+/// Whether this block is the last of `count` to come here with this ticket; whoever is leaves it at zero. What the
+/// other blocks have written before is visible then. All threads of the block come here.
 __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, int ticket, Shared<int> flag) {
   taskSync(); // all have written
   if (threadIdx.x == 0) {
@@ -24,7 +24,7 @@ __device__ __forceinline__ bool isLastOf(int count, Global<unsigned> tickets, in
   return flag[0] != 0;
 }
 
-/// A floating type's number of members.
+/// The mean of so many members' values, added in their order in the type that it is of.
 template <class T, class At> __device__ __forceinline__ T meanOf(int count, At at) {
   T sum = T(0);
   for (int m = 0; m < count; ++m)
@@ -41,7 +41,9 @@ template <class T, class At> __device__ __forceinline__ T varOf(int count, At at
 }
 __device__ __forceinline__ float squareRoot(float x) { return __fsqrt_rn(x); }
 __device__ __forceinline__ double squareRoot(double x) { return __dsqrt_rn(x); }
-template <class T, class At> __device__ __forceinline__ T stdOf(int count, At at) { return squareRoot(varOf<T>(count, at)); }
+template <class T, class At> __device__ __forceinline__ T stdOf(int count, At at) {
+  return squareRoot(varOf<T>(count, at));
+}
 template <class T, class At> __device__ __forceinline__ T maxOf(int count, At at) {
   T best = at(0);
   for (int m = 1; m < count; ++m)
@@ -75,8 +77,8 @@ struct Sharers {
   }
 };
 
-/// store(row, column, answer(row, column, sharers)) for each element of a tile. All threads of the block come here, and the lanes of
-/// a warp stay together, so that they may shuffle.
+/// store(row, column, answer(row, column, sharers)) for each element of a tile. All threads of the block come here, and
+/// the lanes of a warp stay together, so that they may shuffle.
 template <class Answer, class Store>
 __device__ __forceinline__ void forShared(int rows, int columns, int count, Answer answer, Store store) {
   const Sharers sharers(count);
@@ -147,8 +149,7 @@ __device__ __forceinline__ RankPair<Key> pairAt(const Sharers &s, int count, int
 }
 
 /// Linear between the two nearest ranks; NaN if a member is.
-template <class T, class At>
-__device__ __forceinline__ T quantileOf(const Sharers &s, int count, double q, At at) {
+template <class T, class At> __device__ __forceinline__ T quantileOf(const Sharers &s, int count, double q, At at) {
   int nans = 0;
   for (int m = s.lane; m < count; m += s.lanes) {
     T mine = T(at(m));
@@ -164,8 +165,8 @@ __device__ __forceinline__ T quantileOf(const Sharers &s, int count, double q, A
   return low == high ? low : low + (high - low) * part;
 }
 
-/// The most frequent value, of equally frequent ones the smallest: a pass over the members for each value, in ascending order, until
-/// no later one can be more frequent.
+/// The most frequent value, of equally frequent ones the smallest: a pass over the members for each value, in ascending
+/// order, until no later one can be more frequent.
 template <class At> __device__ __forceinline__ long long mostFrequent(const Sharers &s, int count, At at) {
   long long first = at(s.lane < count ? s.lane : 0), best = 0, done = 0;
   int most = 0, left = count;

@@ -6,7 +6,8 @@
 
 #define TUTTI_EXPORTED __attribute__((visibility("default"), used))
 
-extern "C" TUTTI_EXPORTED inline tutti::EmulatedImage tuttiImage = {tutti::emulatorVersion, TUTTI_CAPABILITY, nullptr, {}, {}, {}, {}, 0, 0, 1};
+extern "C" TUTTI_EXPORTED inline tutti::EmulatedImage tuttiImage = {
+    tutti::emulatorVersion, TUTTI_CAPABILITY, nullptr, {}, {}, {}, {}, 0, 0, 1};
 
 /// Follows the kernels of a translation unit, once for each.
 #define TUTTI_EMULATED_KERNEL(name, maxThreads)                                                                        \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Host only: wgmma as warpgroup.cuh has it, of each warp by itself. Products happen when they are waited for, so a wait that is
-// missing is noticed, and rows that are overwritten by then.
+// Host only: wgmma as warpgroup.cuh has it, of each warp by itself. Products happen when they are waited for, so a wait
+// that is missing is noticed, and rows that are overwritten by then.
 #pragma once
 
 #include "tutti/host_mma.cuh"
@@ -83,7 +83,8 @@ private:
   };
   static constexpr int most = 12;
   Product pending[most];
-  int asked = 0, committed = 0, before = 0; ///< of them; asked for before the last commit(), and before the one before it
+  int asked = 0, committed = 0,
+      before = 0; ///< of them; asked for before the last commit(), and before the one before it
   bool begun = false;
 };
 

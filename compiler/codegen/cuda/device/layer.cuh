@@ -22,7 +22,7 @@ struct Layer {
   int K = 0, N = 0, tiles = 0; ///< elements of a row; columns, and in tiles of eight
   Global<const uint32_t> weights = {uint64_t(0), 0};
   Lefts left = ofInput;
-  int at = 0, stride = 0;                        ///< where the rows begin in shared memory, and elements from one to the next
+  int at = 0, stride = 0; ///< where the rows begin in shared memory, and elements from one to the next
   Global<const float> input = {uint64_t(0), 0}; ///< the rows of an input, of the tile
   Global<float> rows = {uint64_t(0), 0};        ///< those in global memory
   bool whole = false;                           ///< in shared memory are all rows of the tile, also past the last
@@ -39,14 +39,29 @@ struct Layer {
     return int(unsigned(panelsOf(tiles) + Tile::passPanelsOfAll - 1) / unsigned(Tile::passPanelsOfAll));
   }
 };
-__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at, int stride, bool whole = false) {
-  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = left, .at = at, .stride = stride, .whole = whole};
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Lefts left, int at,
+                                                int stride, bool whole = false) {
+  return {.K = K,
+          .N = N,
+          .tiles = int(unsigned(N + 7) / 8),
+          .weights = weights,
+          .left = left,
+          .at = at,
+          .stride = stride,
+          .whole = whole};
 }
-__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<const float> input) {
+__device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights,
+                                                Global<const float> input) {
   return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = ofInput, .input = input};
 }
 __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint32_t> weights, Global<float> rows) {
-  return {.K = K, .N = N, .tiles = int(unsigned(N + 7) / 8), .weights = weights, .left = inGlobal, .stride = K, .rows = rows};
+  return {.K = K,
+          .N = N,
+          .tiles = int(unsigned(N + 7) / 8),
+          .weights = weights,
+          .left = inGlobal,
+          .stride = K,
+          .rows = rows};
 }
 
 /// Where a stage has `columns` of each row, rows lie an odd number of 16 floats apart: lanes that read four neighbours
@@ -54,9 +69,11 @@ __device__ __forceinline__ Layer layerOfProduct(int K, int N, Global<const uint3
 __device__ constexpr int rowPitch(int columns) { return columns + 16; }
 
 /// All layers of a kernel: what multiplies, how the warps share a tile, which of Lefts occur, which numbers of tiles a
-/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), where in shared memory the slices of a tile meet,
-/// with the sums of so many stages, or where what warpgroups make of the weights lies.
-template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, int gathered_ = 0, class Wide_ = void> struct Layers {
+/// panel may have (4 | 2 | 1), what every K is a multiple of (32, 16, 4 or 1), where in shared memory the slices of a
+/// tile meet, with the sums of so many stages, or where what warpgroups make of the weights lies.
+template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exchange_ = 0, int gathered_ = 0,
+          class Wide_ = void>
+struct Layers {
   using Math = Math_;
   using Tile = Tile_;
   using Wide = Wide_; ///< products of a warpgroup, where the tile is of such (warpgroup.cuh)
@@ -65,7 +82,9 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   static constexpr int ownWidths = Tile::panelParts == 1   ? widths
                                    : Tile::panelParts == 2 ? (widths >= 2 ? 2 : 0) | (widths & 1)
                                                            : 1,
-                       most = ownWidths >= 4 ? 4 : ownWidths >= 2 ? 2 : 1;
+                       most = ownWidths >= 4   ? 4
+                              : ownWidths >= 2 ? 2
+                                               : 1;
 
   /// What a warp has of a pass, and where its lanes read: the same for all of the pass' stages.
   struct Share {
@@ -73,13 +92,15 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     int words[Tile::wide ? 1 : Tile::warpPanels];     ///< words of a group before its first of the panel
     int groupWords;                                   ///< from one group to the next
     int upper[Tile::rowTiles], lower[Tile::rowTiles]; ///< elements before this lane's first one of the rows g and g + 8
-    int matrix[Tile::rowTiles]; ///< of 16-bit rows: elements before those that this lane asks for
+    int matrix[Tile::rowTiles];                       ///< of 16-bit rows: elements before those that this lane asks for
   };
   /// Its sums of own tiles of 16 rows, its panels' one after the other; or of slices a thread's (OwnSums).
   static constexpr int own = Tile::slices == 1 ? Tile::panelTiles : 1, pieces = Tile::slices == 1 ? Tile::rowTiles : 1;
   static_assert(Tile::slices == 1 || Math::chunked, "one chain cannot be cut");
-  static_assert(Tile::slices == 1 || Tile::slices == Tile::rowTiles * 4, "of slices a thread has the sums of a run in one row");
-  static_assert(Tile::warpPanels == 1 || !Math::chunked || Tile::wide, "chunks of several panels would need too many registers");
+  static_assert(Tile::slices == 1 || Tile::slices == Tile::rowTiles * 4,
+                "of slices a thread has the sums of a run in one row");
+  static_assert(Tile::warpPanels == 1 || !Math::chunked || Tile::wide,
+                "chunks of several panels would need too many registers");
   struct Sums {
     float of[Tile::warpPanels][pieces][own][4];
   };
@@ -93,13 +114,16 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
     return lefts == left || (lefts & left && layer.left == left);
   }
   /// Whether its rows come through the ring.
-  __device__ __forceinline__ static bool streams(const Layer &layer) { return Tile::streamsRows && has(layer, ofInput); }
+  __device__ __forceinline__ static bool streams(const Layer &layer) {
+    return Tile::streamsRows && has(layer, ofInput);
+  }
   /// Elements from one row to the next.
   __device__ __forceinline__ static int strideOf(const Layer &layer) {
     return streams(layer) ? rowPitch(Tile::stageK) : has(layer, ofInput) ? layer.K : layer.stride;
   }
-  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What came with the stage lies
-  /// from byte `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair, where all may be past K.
+  /// The fragments of 16 rows and the 16 k of a stage from `in` on; `from` is the stage's first. What came with the
+  /// stage lies from byte `stage` on. Those from K on are 0; of 16-bit rows they are 0 in memory. `second`: of a pair,
+  /// where all may be past K.
   template <Lefts kind, bool second = false>
   __device__ __forceinline__ static typename Math::Left left(const Layer &layer, int stage, int from, int in,
                                                              const Share &share, int m) {
@@ -119,7 +143,8 @@ template <class Math_, class Tile_, int lefts_, int widths_, int unit_, int exch
   };
   /// What left() makes fragments of, of rows that are floats.
   template <Lefts kind, bool second = false>
-  __device__ __forceinline__ static Elements ofStage(const Layer &layer, int stage, int from, int in, const Share &share, int m) {
+  __device__ __forceinline__ static Elements ofStage(const Layer &layer, int stage, int from, int in,
+                                                     const Share &share, int m) {
     int group = from + in + Tile::slice() * 32, k = group + Math::firstK(int(threadIdx.x) % 4);
     bool whole = unit % (second ? 32 : 16) == 0 || group + 16 <= layer.K;
     if constexpr (kind == inGlobal)
@@ -208,7 +233,8 @@ template <class L> struct Runs {
   }
 };
 
-/// Which sums of a tile a thread has in the end where slices share it: of its row the run of neighbours at one of a panel's places.
+/// Which sums of a tile a thread has in the end where slices share it: of its row the run of neighbours at one of a
+/// panel's places.
 template <class L> struct OwnSums {
   int row, place;
   __device__ __forceinline__ OwnSums() : row(int(threadIdx.x) % (L::Tile::slices * 32) / 8), place(threadIdx.x % 8) {}

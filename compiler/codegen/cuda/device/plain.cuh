@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions of tensor cores' precisions where there are none, or no warps for them: sums in the order of product.cuh, without the split.
+// Contractions of tensor cores' precisions where there are none, or no warps for them: sums in the order of
+// product.cuh, without the split.
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -10,7 +11,8 @@
 
 namespace tutti {
 
-/// A tile of rows times a weight that lies in matrices (runtime/schema/Layout.h), by fma, its words straight from global memory: a warp takes 32 columns and eight rows, a lane is a column.
+/// A tile of rows times a weight that lies in matrices (runtime/schema/Layout.h), by fma, its words straight from
+/// global memory: a warp takes 32 columns and eight rows, a lane is a column.
 template <class P, class Left, class Columns, class Store>
 __device__ __forceinline__ void multiplyPlain(int rows, const Left &left, Global<const uint32_t> weights,
                                               Columns columns, Store store) {

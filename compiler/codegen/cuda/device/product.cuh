@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products on tensor cores: what they round, how a lane's share of 16 rows, 16 k and 8 columns becomes fragments, and which
-// instructions multiply them in which order (docs/numerics.md, "Tensor cores").
+// Products on tensor cores: what they round, how a lane's share of 16 rows, 16 k and 8 columns becomes fragments, and
+// which instructions multiply them in which order (docs/numerics.md, "Tensor cores").
 #pragma once
 
 #include "tutti/mma.cuh"
@@ -15,8 +15,9 @@ __device__ __forceinline__ uint32_t roundTf32(float x) {
 /// A word of the layout matrices.f32 (runtime/schema/Layout.h).
 __device__ __forceinline__ float weightOf(uint32_t word) { return __uint_as_float(word - 0x1000); }
 
-// A product has chunks of 16 k, or is one chain, and has `words` registers of weights for 16 k of a column and lane. As plain numbers, for devices whose tensor cores
-// cannot: rounded(x) is what it makes of an element of the rows, weight(word, part) element `part` (of `parts`) of a word.
+// A product has chunks of 16 k, or is one chain, and has `words` registers of weights for 16 k of a column and lane. As
+// plain numbers, for devices whose tensor cores cannot: rounded(x) is what it makes of an element of the rows,
+// weight(word, part) element `part` (of `parts`) of a word.
 
 struct Float32Words {
   static constexpr bool chunked = true;
@@ -63,18 +64,19 @@ struct HalfWords {
 
 #if TUTTI_CAPABILITY >= 80
 
-// Fragments of a group of 16 k. Which k an instruction calls which is free as long as both operands agree: of floats lane
-// 4 g + t has the k 4 t to 4 t + 3, which it reads at once; of 16 bits it has what PTX says, 2 t, 2 t + 1, 2 t + 8 and 2 t + 9,
-// which ldmatrix gives it. firstK(t) is the first of them. left(g, g8) is made of the rows g and g + 8; multiply(step) adds one of
-// `steps` instructions, which independent sums take in turn.
+// Fragments of a group of 16 k. Which k an instruction calls which is free as long as both operands agree: of floats
+// lane 4 g + t has the k 4 t to 4 t + 3, which it reads at once; of 16 bits it has what PTX says, 2 t, 2 t + 1, 2 t + 8
+// and 2 t + 9, which ldmatrix gives it. firstK(t) is the first of them. left(g, g8) is made of the rows g and g + 8;
+// multiply(step) adds one of `steps` instructions, which independent sums take in turn.
 
 namespace tutti {
 
-/// An element of the rows: x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the pipe that has least else to do (Dekker, A
-/// floating-point technique for extending the available precision, Numerische Mathematik 18, 1971). Of low the instruction reads the upper
-/// 19 bits. Where 8193 x is not finite, nor is a sum that x goes into: such sums are made again (again.cuh) with `all`, for which high is
-/// then rounded as an integer is. What is infinite or no number, or would become infinite, is all in the low part, which meets the other
-/// operand's high part only: an infinity times a low part, which may be 0 or of the other sign, would be a NaN.
+/// An element of the rows: x = high + low, both as TF32. High is x rounded to 11 bits, as 8193 x less 8192 x: in the
+/// pipe that has least else to do (Dekker, A floating-point technique for extending the available precision, Numerische
+/// Mathematik 18, 1971). Of low the instruction reads the upper 19 bits. Where 8193 x is not finite, nor is a sum that
+/// x goes into: such sums are made again (again.cuh) with `all`, for which high is then rounded as an integer is. What
+/// is infinite or no number, or would become infinite, is all in the low part, which meets the other operand's high
+/// part only: an infinity times a low part, which may be 0 or of the other sign, would be a NaN.
 template <bool all> __device__ __forceinline__ void split(float x, uint32_t &high, uint32_t &low) {
   float h = __fmaf_rn(x, -8192.0f, x * 8193.0f);
   if constexpr (all)
@@ -84,8 +86,8 @@ template <bool all> __device__ __forceinline__ void split(float x, uint32_t &hig
   low = __float_as_uint(x - h);
 }
 
-/// The same of an element of a weight, a word of the layout matrices.f32. High is the word, as tensor cores read it: the float rounded to
-/// nearest, ties away from zero. So warpgroups have it in shared memory as it came.
+/// The same of an element of a weight, a word of the layout matrices.f32. High is the word, as tensor cores read it:
+/// the float rounded to nearest, ties away from zero. So warpgroups have it in shared memory as it came.
 __device__ __forceinline__ uint32_t lowOfWeight(uint32_t word) {
   return __float_as_uint(weightOf(word) - __uint_as_float(word & 0xffffe000));
 }
@@ -95,7 +97,8 @@ template <bool all> __device__ __forceinline__ void splitWeight(uint32_t word, u
   low = quick ? lowOfWeight(word) : __float_as_uint(weightOf(word));
 }
 
-/// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware truncates to is small.
+/// float32 in about 22 bits: three TF32 products. Of a chunk the small ones come first, while the sum that hardware
+/// truncates to is small.
 template <bool all> struct SplitTf32 : Float32Words {
   using All = SplitTf32<true>; ///< with what is not finite
   static constexpr int steps = 6;
@@ -181,7 +184,8 @@ using F16 = Pairs<HalfWords>;
 /// sums[m][j] += the products of the tile of rows m and that of columns j, 16 k of them. Independent sums take each
 /// instruction in turn.
 template <class Math, int rowTiles, int tiles, int most>
-__device__ __forceinline__ void multiplyFragments(float (&sums)[rowTiles][tiles][4], const typename Math::Left (&left)[rowTiles],
+__device__ __forceinline__ void multiplyFragments(float (&sums)[rowTiles][tiles][4],
+                                                  const typename Math::Left (&left)[rowTiles],
                                                   const typename Math::Right (&right)[most]) {
 #pragma unroll
   for (int step = 0; step < Math::steps; ++step)

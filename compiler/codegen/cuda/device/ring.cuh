@@ -74,8 +74,8 @@ struct OneMember {
   static constexpr int first = 0;
 };
 
-/// Of all rows those of this block, which is alone in its tile of `most`: made again where they are asked for, so that they
-/// keep no register from pass to pass.
+/// Of all rows those of this block, which is alone in its tile of `most`: made again where they are asked for, so that
+/// they keep no register from pass to pass.
 template <int most> __device__ __forceinline__ int rowsOfBlock(int64_t totalRows) {
   const int64_t left = totalRows - int64_t(blockIdx.x) * most;
   return int(left < most ? left : most);
@@ -121,7 +121,9 @@ public:
 
   /// The layer, and the first column of the block in this pass: made anew, as a producer has few registers.
   __device__ __forceinline__ Layer ofPass() const { return layerOf(member, layer); }
-  __device__ __forceinline__ int firstColumn(const Layer &of) const { return firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8; }
+  __device__ __forceinline__ int firstColumn(const Layer &of) const {
+    return firstTileOf(of.tiles, Tile::firstPanel(pass)) * 8;
+  }
 
 private:
   const LayerOf &layerOf;
@@ -129,8 +131,8 @@ private:
   int layers, member, layer = 0, pass = 0, K = 0, passes = 0; ///< the last two of the layer
 };
 
-/// The `columns` elements from `from` on of each row, by cp.async: of `threads` threads this one, `mine`, its part of every
-/// so many rows, `unit` floats at a time.
+/// The `columns` elements from `from` on of each row, by cp.async: of `threads` threads this one, `mine`, its part of
+/// every so many rows, `unit` floats at a time.
 template <class Tile, int unit, int threads, class Math>
 __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const Shared<float> &to, int rows, int from,
                                          int columns, int mine) {
@@ -140,14 +142,15 @@ __device__ __forceinline__ void copyRows(const Stages<Math, Tile> &stages, const
   if (column >= columns)
     return;
   constexpr int most = Tile::rows / (threads / units); // a thread's rows
-#pragma unroll (most > 4 ? 4 : 1)
+#pragma unroll(most > 4 ? 4 : 1)
   for (int row = mine / units; row < rows; row += threads / units)
     __pipeline_memcpy_async(&to[row * rowPitch(Tile::stageK) + column], stages.row(row, from + column), unit * 4);
 }
 
 /// By cp.async: each thread brings its part and waits for it, and a barrier makes the parts a stage. All threads of the
 /// task come to fill() and take(). A row is copied by `rowUnit` floats, as its alignment allows.
-template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf> class AsyncRing {
+template <class Math, class Tile, int depth, int stageBytes, int offset, int rowUnit, class Members, class LayerOf>
+class AsyncRing {
 public:
   __device__ __forceinline__ AsyncRing(const Members &members, int layers, int rows, const LayerOf &layerOf)
       : rows(rows), ahead(members, layers, layerOf) {}

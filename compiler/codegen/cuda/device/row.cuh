@@ -45,8 +45,8 @@ __device__ __forceinline__ void reduceRows(int rows, T neutral, At at, Store sto
   }
 }
 
-/// Scans along each row of `columns` elements, at(row, column), by Rule, as docs/numerics.md orders them: store(row, column, result).
-/// `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block come here.
+/// Scans along each row of `columns` elements, at(row, column), by Rule, as docs/numerics.md orders them: store(row,
+/// column, result). `none` changes nothing; an exclusive scan begins with `empty`. All threads of the block come here.
 template <class Rule, int columns, bool exclusive, bool reverse, class T, class At, class Store>
 __device__ __forceinline__ void scanRows(int rows, T none, T empty, At at, Store store) {
   int lane = threadIdx.x % 16, half = threadIdx.x / 16, halves = taskThreads() / 16;

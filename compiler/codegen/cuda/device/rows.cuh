@@ -35,8 +35,7 @@ __device__ __forceinline__ Rows<Shared<float>> copiedRows(int rows, const View &
 }
 
 /// One float or four neighbours from `at` on, and the same as 16-bit floats.
-template <int unit, class View>
-__device__ __forceinline__ void readUnit(float (&x)[unit], const View &from, int at) {
+template <int unit, class View> __device__ __forceinline__ void readUnit(float (&x)[unit], const View &from, int at) {
   if constexpr (unit == 4) {
     float4 four = from.load4(at);
     x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
@@ -52,8 +51,9 @@ __device__ __forceinline__ void storeNarrow(const Shared<T> &to, int at, const f
     to[at] = stored<T>(x[0]);
 }
 
-/// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16. All threads
-/// of the task come here; each asks for `atOnce` elements, or fours of them where rows are of fours, before it stores the first.
+/// Rows of K floats to rows of 16-bit floats in shared memory, `stride` apart, and zeros to the next multiple of 16.
+/// All threads of the task come here; each asks for `atOnce` elements, or fours of them where rows are of fours, before
+/// it stores the first.
 template <int K, int stride, int atOnce, class T, class View>
 __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const View &from) {
   constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit;
@@ -75,12 +75,14 @@ __device__ __forceinline__ void narrowRows(const Shared<T> &to, int rows, const 
   zeroBeyond(to, rows, K, stride);
 }
 
-/// The same of rows so long that a warp has one at a time: each lane asks for its elements of `rowsAtOnce` before it stores the first.
+/// The same of rows so long that a warp has one at a time: each lane asks for its elements of `rowsAtOnce` before it
+/// stores the first.
 template <int K, int stride, int rowsAtOnce, class T, class View>
 __device__ __forceinline__ void narrowLongRows(const Shared<T> &to, int rows, const View &from) {
   constexpr int unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = (units + 31) / 32;
   int lane = threadIdx.x % 32, warps = taskThreads() / 32;
-  int last = (turns - 1) * 32 + lane < units ? (turns - 1) * 32 + lane : lane; // a lane past the end has its first once more
+  int last =
+      (turns - 1) * 32 + lane < units ? (turns - 1) * 32 + lane : lane; // a lane past the end has its first once more
 #pragma unroll 1
   for (int first = threadIdx.x / 32; first < rows; first += rowsAtOnce * warps) {
     float x[rowsAtOnce][turns][unit];

@@ -66,7 +66,8 @@ template <> __device__ __forceinline__ long long times(long long a, long long b)
 __device__ __forceinline__ float multiplyAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
 __device__ __forceinline__ double multiplyAdd(double a, double b, double sum) { return __fma_rn(a, b, sum); }
 template <class T> __device__ __forceinline__ T multiplyAdd(T a, T b, T sum) {
-  return static_cast<T>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b) + static_cast<unsigned long long>(sum));
+  return static_cast<T>(static_cast<unsigned long long>(a) * static_cast<unsigned long long>(b) +
+                        static_cast<unsigned long long>(sum));
 }
 /// sum + the products of a's four bytes, which are unsigned, with b's, which are signed.
 __device__ __forceinline__ int multiplyAddBytes(int a, int b, int sum) {
@@ -82,8 +83,8 @@ template <> __device__ __forceinline__ float noSum<float>() { return -0.0f; }
 template <> __device__ __forceinline__ double noSum<double>() { return -0.0; }
 
 /// The chain rule: `count` terms in chunks, each an ascending chain from +0, the chunks' sums added in ascending order.
-/// term(k, sum) is the sum with the k-th term in it. Of many terms a few at a time are one piece of code: those of a whole
-/// chunk, whose elements the compiler would load together, are more than a thread's registers.
+/// term(k, sum) is the sum with the k-th term in it. Of many terms a few at a time are one piece of code: those of a
+/// whole chunk, whose elements the compiler would load together, are more than a thread's registers.
 template <int count, int chunk, class T, class Term> __device__ __forceinline__ T chainSum(Term term) {
   constexpr int together = count <= 64 ? count : 8;
   T total = noSum<T>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How warps share a tile of rows, and how a weight lies in fragments: bands of up to eight panels of up to four tiles of
-// eight columns, of which a group of 16 k has all panels side by side (runtime/schema/Layout.h).
+// How warps share a tile of rows, and how a weight lies in fragments: bands of up to eight panels of up to four tiles
+// of eight columns, of which a group of 16 k has all panels side by side (runtime/schema/Layout.h).
 #pragma once
 
 #include "tutti/base.cuh"
@@ -23,13 +23,13 @@ constexpr int bandTiles = 32;
 /// How many groups of 16 k there are.
 __device__ constexpr int groupsOf(int K) { return int(unsigned(K + 15) / 16); }
 
-/// The warps of a block are a grid of warpRows x warpColumns x panelParts x slices. A warp has 16 rowTiles rows, warpPanels
-/// panels of columns, or one of the panelParts of a panel, and of each stage's 32 slices pairs k 32 pairs, pairs of groups:
-/// so a narrow product keeps all warps busy (slices.cuh). `wide`: four warps behind each other are a warpgroup (warpgroup.cuh), with 16
-/// rows each and the same panels. `blocks` form a cluster that shares the panels; there a panel's parts are a block's each. A pass has at most passTiles tiles
-/// of eight columns.
-template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1, int pairs_ = 1,
-          int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelParts_ = 1, bool wide_ = false>
+/// The warps of a block are a grid of warpRows x warpColumns x panelParts x slices. A warp has 16 rowTiles rows,
+/// warpPanels panels of columns, or one of the panelParts of a panel, and of each stage's 32 slices pairs k 32 pairs,
+/// pairs of groups: so a narrow product keeps all warps busy (slices.cuh). `wide`: four warps behind each other are a
+/// warpgroup (warpgroup.cuh), with 16 rows each and the same panels. `blocks` form a cluster that shares the panels;
+/// there a panel's parts are a block's each. A pass has at most passTiles tiles of eight columns.
+template <int rowTiles_, int warpRows_, int warpColumns_, int slices_ = 1, int blocks_ = 1, int warpPanels_ = 1,
+          int pairs_ = 1, int passTiles_ = warpColumns_ * warpPanels_ * 4, int panelParts_ = 1, bool wide_ = false>
 struct Tile {
   static constexpr int rowTiles = rowTiles_, warpRows = warpRows_, warpColumns = warpColumns_, slices = slices_,
                        blocks = blocks_, warpPanels = warpPanels_, pairs = pairs_, panelParts = panelParts_;
@@ -39,10 +39,12 @@ struct Tile {
                        warpParts = blocks > 1 ? 1 : panelParts, blockParts = blocks > 1 ? panelParts : 1,
                        threads = 32 * warpRows * warpColumns * warpParts * slices;
   static constexpr int panelTiles = 4 / panelParts; ///< of a panel, that a warp has at most
-  /// Rows of an input come with a stage's weights. An element of a slice's rows is of use to one warp, which reads it itself.
+  /// Rows of an input come with a stage's weights. An element of a slice's rows is of use to one warp, which reads it
+  /// itself.
   static constexpr bool streamsRows = slices == 1;
   static_assert(panelParts == 1 || warpPanels == 1, "who has a part of a panel has no other");
-  static_assert(slices == 1 || (warpRows == 1 && warpPanels == 1 && pairs == 1), "slices share the rows of a tile, and 32 k are a slice's");
+  static_assert(slices == 1 || (warpRows == 1 && warpPanels == 1 && pairs == 1),
+                "slices share the rows of a tile, and 32 k are a slice's");
   static_assert(!wide || (rowTiles == 1 && warpRows % 4 == 0 && slices * panelParts * blocks == 1),
                 "a warpgroup has 64 rows, and whole panels");
   /// The same rows and stages, of which a warp multiplies one panel by itself.
@@ -59,11 +61,13 @@ struct Tile {
   /// Of this block among those that share a tile of rows.
   __device__ __forceinline__ static int rank() { return blockIdx.x % blocks; }
   /// The first panel of this block in a pass.
-  __device__ __forceinline__ static int firstPanel(int pass) { return pass * passPanelsOfAll + rank() / blockParts * passPanels; }
+  __device__ __forceinline__ static int firstPanel(int pass) {
+    return pass * passPanelsOfAll + rank() / blockParts * passPanels;
+  }
 
-  // This warp's place. It has the panels column, column + warpColumns and so on of a pass, or of a warpgroup neighbours. Rows
-  // of warps begin with another column each: the narrow last panels, which are less work, are not all on one of the
-  // processor's four parts.
+  // This warp's place. It has the panels column, column + warpColumns and so on of a pass, or of a warpgroup
+  // neighbours. Rows of warps begin with another column each: the narrow last panels, which are less work, are not all
+  // on one of the processor's four parts.
   __device__ __forceinline__ static int slice() { return threadIdx.x / 32 % slices; }
   __device__ __forceinline__ static int warpRow() {
     int warp = threadIdx.x / 32;
@@ -104,8 +108,8 @@ template <class Tile> __device__ __forceinline__ int passTiles(int tiles, int pa
   return first >= all ? 0 : (end < all ? firstTileOf(tiles, end) : tiles) - firstTileOf(tiles, first);
 }
 
-/// Where words of a weight lie whose tiles of columns begin with `tile`: those of the first 16 k, and how many words from
-/// there to the next.
+/// Where words of a weight lie whose tiles of columns begin with `tile`: those of the first 16 k, and how many words
+/// from there to the next.
 template <class Math> struct PassWords {
   int first, stride;
   __device__ __forceinline__ PassWords(int tile, int tiles, int K) {
@@ -115,8 +119,8 @@ template <class Math> struct PassWords {
   }
 };
 
-/// What a warp has of its panel `i` of a pass, of a weight of `all` tiles: how many, and of 16 k of the block the words before
-/// the first.
+/// What a warp has of its panel `i` of a pass, of a weight of `all` tiles: how many, and of 16 k of the block the words
+/// before the first.
 template <class Math, class Tile> struct PanelPart {
   int tiles, words;
 

@@ -27,8 +27,8 @@ __device__ __forceinline__ void giveAll(const View &view, int at, const Neighbou
 /// bytes an mbarrier in each block counts, one for each layer, from byte `offset` on. They are used once: what comes
 /// for a layer can not be taken for that of another, however late a block is.
 ///
-/// Nobody says that a place may be stored over: a block that hands over has read what it needs for it, and who makes the
-/// next layer's activations has got those of all blocks that made some. So no barrier of the cluster lies between
+/// Nobody says that a place may be stored over: a block that hands over has read what it needs for it, and who makes
+/// the next layer's activations has got those of all blocks that made some. So no barrier of the cluster lies between
 /// layers, nor behind the last: a block has waited for all that comes to it.
 template <int count, int offset> class Handovers {
 public:
@@ -44,7 +44,8 @@ public:
   }
   /// giveAll() with handover n.
   template <int blocks, class View, int width, class Make>
-  __device__ __forceinline__ void give(int n, const View &view, int at, const Neighbours<width> &sums, Make make) const {
+  __device__ __forceinline__ void give(int n, const View &view, int at, const Neighbours<width> &sums,
+                                       Make make) const {
     float made[width];
 #pragma unroll
     for (int i = 0; i < width; ++i)
@@ -71,9 +72,7 @@ public:
 
 private:
   __device__ __forceinline__ static float2 together(const float (&x)[2]) { return make_float2(x[0], x[1]); }
-  __device__ __forceinline__ static float4 together(const float (&x)[4]) {
-    return make_float4(x[0], x[1], x[2], x[3]);
-  }
+  __device__ __forceinline__ static float4 together(const float (&x)[4]) { return make_float4(x[0], x[1], x[2], x[3]); }
   Mbarriers barriers;
 };
 

@@ -15,8 +15,8 @@
 namespace tutti {
 
 /// In the place of a ring: what a warp has of the weights' next 16 k, on its way to registers, through all layers and
-/// passes. Words come one by one, as fragments have them, 128 bytes of a tile for a warp's lanes: of 16 bytes a lane would
-/// get those of others.
+/// passes. Words come one by one, as fragments have them, 128 bytes of a tile for a warp's lanes: of 16 bytes a lane
+/// would get those of others.
 template <class L, class LayerOf> class SliceWords {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
@@ -73,33 +73,37 @@ private:
 
   const LayerOf &layerOf;
   int layers, rows, layer = -1, pass = 0;
-  int left = 0, own = 0;           ///< k of the pass from the stage on, and of this warp's chunks from this one's first on
+  int left = 0, own = 0; ///< k of the pass from the stage on, and of this warp's chunks from this one's first on
   int tiles = 0, at = 0, step = 0; ///< of the panel; where the chunk's words begin, and how many to the next group
   Global<const uint32_t> weights = {uint64_t(0), 0};
   Group next;
 };
 
-/// Where the sums of chunks meet: of each stage those of all slices, of a slice pieces: what a lane has of one of its two rows and
-/// columns in 16 rows of its tiles, neighbours, which go out in one store. They are added by the thread whose row and columns they
-/// are (OwnSums of layer.cuh): eight threads beside each other have a row, so that what they make of it lies together, too.
+/// Where the sums of chunks meet: of each stage those of all slices, of a slice pieces: what a lane has of one of its
+/// two rows and columns in 16 rows of its tiles, neighbours, which go out in one store. They are added by the thread
+/// whose row and columns they are (OwnSums of layer.cuh): eight threads beside each other have a row, so that what they
+/// make of it lies together, too.
 template <class L> class ChunkSums {
   using Tile = typename L::Tile;
   static constexpr int most = L::most, slices = Tile::slices,
                        pieceWords = 32 * most + 16, // threads of a row read two pieces, from different banks
-                       sliceWords = Tile::rowTiles * 4 * pieceWords, stageWords = slices * sliceWords;
+      sliceWords = Tile::rowTiles * 4 * pieceWords, stageWords = slices * sliceWords;
 
 public:
   __device__ __forceinline__ ChunkSums()
-      : group(threadIdx.x / 32 / slices), sums(shared<float>(L::exchange + group * L::gathered * stageWords * 4, L::gathered * stageWords)) {}
+      : group(threadIdx.x / 32 / slices),
+        sums(shared<float>(L::exchange + group * L::gathered * stageWords * 4, L::gathered * stageWords)) {}
 
   /// A chunk's sums, or -0, which changes none.
-  template <class Words> __device__ __forceinline__ void give(int stage, const float (&sum)[Tile::rowTiles][most][4], const Words &words) const {
+  template <class Words>
+  __device__ __forceinline__ void give(int stage, const float (&sum)[Tile::rowTiles][most][4],
+                                       const Words &words) const {
     const int at = stage * stageWords + Tile::slice() * sliceWords + int(threadIdx.x) % 32 * most;
 #pragma unroll
     for (int piece = 0; piece < Tile::rowTiles * 4; ++piece) {
       if (piece % 4 == 0 && !words.hasRows(piece / 4))
         break;
-      const float(&s)[most][4] = sum[piece / 4];
+      const float (&s)[most][4] = sum[piece / 4];
       const int e = piece % 4, to = at + piece * pieceWords;
       if constexpr (most == 4)
         sums.store4(to, make_float4(s[0][e], s[1][e], s[2][e], s[3][e]));
@@ -148,10 +152,11 @@ private:
   Shared<float> sums;
 };
 
-/// Of the stage whose first k is `from` a slice's chunk: of the 16 rows of tile m the 16 k of a group, as floats, or where
-/// there are none the first.
+/// Of the stage whose first k is `from` a slice's chunk: of the 16 rows of tile m the 16 k of a group, as floats, or
+/// where there are none the first.
 template <class L>
-__device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int from, int group, int m, const typename L::Share &share) {
+__device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int from, int group, int m,
+                                                       const typename L::Share &share) {
   const int own = L::Tile::slice() * 32, at = from + own + group * 16 < layer.K ? from + group * 16 : -own;
   if (L::has(layer, ofInput))
     return L::template elements<ofInput>(layer, at, share, m);
@@ -160,12 +165,13 @@ __device__ __forceinline__ typename L::Elements rowsOf(const Layer &layer, int f
   return L::template elements<floats>(layer, at, share, m);
 }
 
-/// sum = the products of a chunk's first group, or sum += those of its second one, tile of rows by tile of rows: so a thread
-/// has few of both operands at a time, and those that come next are on their way. Tiles without rows are left out.
+/// sum = the products of a chunk's first group, or sum += those of its second one, tile of rows by tile of rows: so a
+/// thread has few of both operands at a time, and those that come next are on their way. Tiles without rows are left
+/// out.
 template <class L, int group, class Words>
-__device__ __forceinline__ void multiplyRows(const Layer &layer, int from, const typename Words::Group &word, const Words &words,
-                                             typename L::Elements &next, const typename L::Share &share,
-                                             float (&sum)[L::Tile::rowTiles][L::most][4]) {
+__device__ __forceinline__ void
+multiplyRows(const Layer &layer, int from, const typename Words::Group &word, const Words &words,
+             typename L::Elements &next, const typename L::Share &share, float (&sum)[L::Tile::rowTiles][L::most][4]) {
   using Math = typename L::Math;
   constexpr int rowTiles = L::Tile::rowTiles;
   typename Math::Right right[L::most];
@@ -222,8 +228,8 @@ __device__ __forceinline__ int giveStages(const Layer &layer, int from, Words &w
 
 /// multiply() by slices.
 template <class L, class Words>
-__device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Words &words, const typename L::Share &share,
-                                               typename L::Sums &sums) {
+__device__ __forceinline__ void multiplySlices(const Layer &layer, int pass, Words &words,
+                                               const typename L::Share &share, typename L::Sums &sums) {
   using Tile = typename L::Tile;
   const ChunkSums<L> chunks;
 #pragma unroll 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Math functions by the special-function units, about two units of float32's last place where no other bound is given: for
-// precisions of fewer bits. On the emulated device they are exact functions, rounded; bits differ from one device to another.
+// Math functions by the special-function units, about two units of float32's last place where no other bound is given:
+// for precisions of fewer bits. On the emulated device they are exact functions, rounded; bits differ from one device
+// to another.
 #pragma once
 
 #include "tutti/base.cuh"
@@ -36,9 +37,7 @@ TUTTI_SPECIAL(fastTanh, "tanh.approx.f32", tanhf(x))
 __device__ __forceinline__ float fastExp(float x) { return fastExp2(x * 0x1.715476p+0f); }
 __device__ __forceinline__ float fastLog(float x) { return fastLog2(x) * 0x1.62e43p-1f; }
 /// 1 / (1 + e^-x)
-__device__ __forceinline__ float fastLogistic(float x) {
-  return fastReciprocal(1.0f + fastExp2(x * -0x1.715476p+0f));
-}
+__device__ __forceinline__ float fastLogistic(float x) { return fastReciprocal(1.0f + fastExp2(x * -0x1.715476p+0f)); }
 /// The same to 2^-12, of what multiplies x: one function instead of two.
 __device__ __forceinline__ float fastGate(float x) { return __fmaf_rn(fastTanh(x * 0.5f), 0.5f, 0.5f); }
 /// ln(1 + e^x)

@@ -43,8 +43,8 @@ template <int n, class Columns> __device__ __forceinline__ auto readColumns(Colu
   }
 }
 
-/// f(first), f(first + 1) and so on for `count` parts of the sums, each of `part` rows, which come first when it is asked for: so
-/// f is one piece of code, and sums stay in registers.
+/// f(first), f(first + 1) and so on for `count` parts of the sums, each of `part` rows, which come first when it is
+/// asked for: so f is one piece of code, and sums stay in registers.
 template <int count, int part, int all, int width, class F>
 __device__ __forceinline__ void forParts(float (&sums)[all][width], int first, F f) {
   if constexpr (count == 1) {
@@ -109,10 +109,9 @@ __device__ __forceinline__ void storeNeighbours(const View &view, Index at, cons
       view[at + i] = stored<T>(made[i]);
 }
 
-/// Zeros in rows of 16-bit floats from column N on to the next multiple of 16: products take whole groups. All threads of the
-/// task come here.
-template <class T>
-__device__ __forceinline__ void zeroBeyond(const Shared<T> &rows, int count, int N, int stride) {
+/// Zeros in rows of 16-bit floats from column N on to the next multiple of 16: products take whole groups. All threads
+/// of the task come here.
+template <class T> __device__ __forceinline__ void zeroBeyond(const Shared<T> &rows, int count, int N, int stride) {
   int end = (N + 15) & ~15;
   for (int row = threadIdx.x; row < count && N < end; row += taskThreads())
     for (int column = N; column < end; ++column)

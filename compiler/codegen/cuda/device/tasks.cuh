@@ -21,8 +21,8 @@ struct TaskPlace {
   int64_t rows = 0, members = 0;
 };
 
-/// The parts' tasks one after the other: of each all tiles of a member, then the next member's. Nothing is looked up: the
-/// table is a chain of comparisons with sums of tiles x members, the same for all threads.
+/// The parts' tasks one after the other: of each all tiles of a member, then the next member's. Nothing is looked up:
+/// the table is a chain of comparisons with sums of tiles x members, the same for all threads.
 template <int N> struct TaskTable {
   TaskPart parts[N];
 
@@ -34,8 +34,13 @@ template <int N> struct TaskTable {
       const TaskPart &part = parts[i];
       int64_t tiles = (part.rows + part.tileRows - 1) / part.tileRows, tasks = tiles * part.members;
       if (left >= 0 && left < tasks)
-        place = {part.code, part.index, part.firstArgument, int(unsigned(left) % unsigned(tiles)),
-                 int(unsigned(left) / unsigned(tiles)), part.rows, part.members};
+        place = {part.code,
+                 part.index,
+                 part.firstArgument,
+                 int(unsigned(left) % unsigned(tiles)),
+                 int(unsigned(left) / unsigned(tiles)),
+                 part.rows,
+                 part.members};
       left -= tasks;
     }
     return place;

@@ -19,9 +19,9 @@ namespace tutti {
 
 #if TUTTI_CAPABILITY >= 80
 
-/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: core matrices, of floats the four of a tile at
-/// a time, of 16 bits the two of two tiles. A tile that the panel lacks has the words of another: its products are thrown away,
-/// which costs less than to ask for each whether it is wanted.
+/// A lane's words of 16 k of each tile of a panel of `tiles`, from `at` on: core matrices, of floats the four of a tile
+/// at a time, of 16 bits the two of two tiles. A tile that the panel lacks has the words of another: its products are
+/// thrown away, which costs less than to ask for each whether it is wanted.
 template <class Tile, int widths, int words, int most>
 __device__ __forceinline__ void loadWords(uint32_t (&word)[most][words], const Shared<uint32_t> &from, int at,
                                           int tiles) {
@@ -63,17 +63,18 @@ template <class Tile, class T> __device__ __forceinline__ void zeroBeyondOwn(con
       rows[row * stride + column] = T{};
 }
 
-/// What this warp has to do of a pass. Rows past the last are the last once more; but a warpgroup's warps, which wait for those of
-/// their rows only and multiply together whether they have any, read their own where all are there.
+/// What this warp has to do of a pass. Rows past the last are the last once more; but a warpgroup's warps, which wait
+/// for those of their rows only and multiply together whether they have any, read their own where all are there.
 template <class L> __device__ __forceinline__ typename L::Share shareOf(const Layer &layer, int pass, int rows) {
   using Tile = typename L::Tile;
   constexpr int groupWords = L::Math::words * 32;
   typename L::Share share;
   int first = Tile::wide ? Tile::firstRow() / 64 * 64 : Tile::firstRow(); // of who multiplies together
   if constexpr (Tile::wide) {
-    int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)), all = panelsOf(layer.tiles), panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels,
-        begin = firstTileOf(layer.tiles, panel);
-    share.tiles[0] = panel < all && first < rows ? (end < all ? firstTileOf(layer.tiles, end) : layer.tiles) - begin : 0;
+    int before = firstTileOf(layer.tiles, Tile::firstPanel(pass)), all = panelsOf(layer.tiles),
+        panel = Tile::ownPanel(pass), end = panel + Tile::warpPanels, begin = firstTileOf(layer.tiles, panel);
+    share.tiles[0] =
+        panel < all && first < rows ? (end < all ? firstTileOf(layer.tiles, end) : layer.tiles) - begin : 0;
     share.words[0] = (begin - before) * groupWords;
   } else {
 #pragma unroll
@@ -105,8 +106,9 @@ template <class L> __device__ __forceinline__ void clear(typename L::Sums &sums)
 
 /// sum += 16 k of a stage, whose weights begin at word `at` and whose fragments of 16 rows leftOf(m) are.
 template <class L, class LeftOf>
-__device__ __forceinline__ void multiplyGroup(int stage, int at, const typename L::Share &share, LeftOf leftOf,
-                                              float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][L::Tile::panelTiles][4]) {
+__device__ __forceinline__ void
+multiplyGroup(int stage, int at, const typename L::Share &share, LeftOf leftOf,
+              float (&sums)[L::Tile::warpPanels][L::Tile::rowTiles][L::Tile::panelTiles][4]) {
   using Math = typename L::Math;
   using Tile = typename L::Tile;
   constexpr int rowTiles = Tile::rowTiles, most = L::most;
@@ -198,10 +200,12 @@ template <class L, class F> __device__ __forceinline__ void byRows(const Layer &
   }
 }
 
-/// multiply() of three products of floats, of a warpgroup whose panels are fewer than it may have, or not whole: each warp by itself. (Of
-/// products by warpgroups in two places of a kernel NVRTC 13 often finds no registers for both, and waits for each product.)
+/// multiply() of three products of floats, of a warpgroup whose panels are fewer than it may have, or not whole: each
+/// warp by itself. (Of products by warpgroups in two places of a kernel NVRTC 13 often finds no registers for both, and
+/// waits for each product.)
 template <class L, Lefts kind, class Ring>
-__device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, const typename L::Share &share, typename L::Sums &sums) {
+__device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, const typename L::Share &share,
+                                                typename L::Sums &sums) {
   using Panel = typename L::ByPanel;
   constexpr int panels = L::Tile::warpPanels;
   typename Panel::Share own[panels];
@@ -209,8 +213,12 @@ __device__ __forceinline__ void multiplyByPanel(const Layer &layer, Ring &ring, 
 #pragma unroll
   for (int i = 0; i < panels; ++i) {
     int all = share.tiles[0], there = i < panelsOf(all);
-    own[i] = {{there ? tilesOf(all, i) : 0}, {share.words[0] + (there ? firstTileOf(all, i) * L::Math::words * 32 : 0)}, share.groupWords,
-              {share.upper[0]}, {share.lower[0]}, {share.matrix[0]}};
+    own[i] = {{there ? tilesOf(all, i) : 0},
+              {share.words[0] + (there ? firstTileOf(all, i) * L::Math::words * 32 : 0)},
+              share.groupWords,
+              {share.upper[0]},
+              {share.lower[0]},
+              {share.matrix[0]}};
     clear<Panel>(parts[i]);
   }
 #pragma unroll 1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensor-core products of four warps, a warpgroup: wgmma, which only Hopper has (sm_90a). A warp has 16 of 64 rows, in fragments as
-// mma.cuh's; the weight's columns stay in shared memory, which the tensor cores read themselves. So no fragment of them costs a load
-// or a register, and a group of 16 k is one instruction, whatever its columns. Sums are those of mma.sync, bit for bit (docs/cuda.md).
+// Tensor-core products of four warps, a warpgroup: wgmma, which only Hopper has (sm_90a). A warp has 16 of 64 rows, in
+// fragments as mma.cuh's; the weight's columns stay in shared memory, which the tensor cores read themselves. So no
+// fragment of them costs a load or a register, and a group of 16 k is one instruction, whatever its columns. Sums are
+// those of mma.sync, bit for bit (docs/cuda.md).
 #pragma once
 
 #include "tutti/barrier.cuh"
@@ -14,14 +15,15 @@
 //
 //   struct WideProducts {
 //     using Widths = Numbers<2>;
-//     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
+//     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0,
+//     0), TUTTI_TILE(0, 1))
 //   };
 //
 // Of floats, products are of 8 k and of one width, and the first of a chunk does not add:
 //
 //   static constexpr bool hasRest = true;                  some passes leave a warpgroup fewer tiles
-//   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", "%13", TUTTI_TILE(0, 0), TUTTI_TILE(0, 1))
-//   WideProducts::multiply(Tiles<2>(), group, d, a, b, adds);
+//   TUTTI_WARPGROUP_CHUNK(2, 16, "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", "%13", TUTTI_TILE(0, 0),
+//   TUTTI_TILE(0, 1)) WideProducts::multiply(Tiles<2>(), group, d, a, b, adds);
 //
 // Products are asked for and done later:
 //
@@ -31,7 +33,8 @@
 //   group.commit();
 //   group.wait(d);                                        d is there, what is read is free
 //
-// and while they go on, more of them may be asked for: group.fence(); multiply ...; group.commit(); group.waitButLast();
+// and while they go on, more of them may be asked for: group.fence(); multiply ...; group.commit();
+// group.waitButLast();
 
 namespace tutti {
 
@@ -44,11 +47,12 @@ template <int n> struct Tiles {};
 
 namespace tutti {
 
-/// A weight in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of `tileWords` words, two core matrices of 16-bit
-/// elements or four of floats, 128 bytes each, of which a product reads two (runtime/schema/Layout.h). What PTX calls a matrix descriptor,
-/// without swizzling.
+/// A weight in shared memory, from byte `at` on, a multiple of 16: of each 16 k some tiles of `tileWords` words, two
+/// core matrices of 16-bit elements or four of floats, 128 bytes each, of which a product reads two
+/// (runtime/schema/Layout.h). What PTX calls a matrix descriptor, without swizzling.
 struct CoreMatrices {
-  uint32_t place, step; ///< of the descriptor the halves: where they begin and from one along k to the next, and along columns
+  uint32_t place,
+      step; ///< of the descriptor the halves: where they begin and from one along k to the next, and along columns
   __device__ __forceinline__ CoreMatrices(int at, int, int tileWords)
       : place(sharedAddress(&shared<uint32_t>(at, 0)[0]) / 16 | 128 / 16 << 16), step(unsigned(tileWords) / 4) {}
   /// Those that begin so many times four words behind.
@@ -60,7 +64,8 @@ struct CoreMatrices {
   __device__ __forceinline__ uint64_t descriptor() const { return uint64_t(step) << 32 | place; }
 };
 
-/// Of a block whose warpgroups each come here, or to the other: from now on a thread has `n` registers, a multiple of 8.
+/// Of a block whose warpgroups each come here, or to the other: from now on a thread has `n` registers, a multiple
+/// of 8.
 template <int n> __device__ __forceinline__ void giveRegisters() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n));
 }
@@ -108,7 +113,7 @@ private:
     asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." type "." type " {" sums "}, {" rows           \
                  "}, " weight ", 1, 1, 1, 0;"                                                                          \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()));                                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()));                                   \
   }
 
 #define TUTTI_WARPGROUP_CHUNK(tiles, columns, sums, rows, weight, adding, ...)                                         \
@@ -116,10 +121,10 @@ private:
   __device__ __forceinline__ static void multiply(Tiles<tiles>, Warpgroup &, float (&d)[panels][1][4][4],              \
                                                   const uint32_t (&a)[4], const CoreMatrices &b, bool adds) {          \
     asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adding ", 0;\n"                                             \
-                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" sums "}, {" rows "}, " weight         \
+                 "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" sums "}, {" rows "}, " weight       \
                  ", adds, 1, 1;\n}"                                                                                    \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()), "r"(int(adds)));                     \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.descriptor()), "r"(int(adds)));                   \
   }
 
 #else

@@ -12,11 +12,12 @@
 
 namespace tutti {
 
-/// A pass of a warpgroup that has `tiles` tiles. Half a stage at a time is asked for, while tensor cores multiply the half before: so they
-/// wait neither for its rows nor for the ring.
+/// A pass of a warpgroup that has `tiles` tiles. Half a stage at a time is asked for, while tensor cores multiply the
+/// half before: so they wait neither for its rows nor for the ring.
 template <class L, Lefts kind, int tiles> class WidePass {
 public:
-  __device__ __forceinline__ WidePass(const Layer &layer, const typename L::Share &share) : layer(layer), share(share) {}
+  __device__ __forceinline__ WidePass(const Layer &layer, const typename L::Share &share)
+      : layer(layer), share(share) {}
   /// sums += all k, as the ring brings them.
   template <class Ring> __device__ __forceinline__ void multiply(Ring &ring, typename L::Sums &sums) {
     int from = 0, whole = layer.K / stageK * stageK;
@@ -68,8 +69,10 @@ private:
     for (int i = 0; i < k / 16; ++i)
       rows.of[i] = L::template left<kind>(layer, stage + weightBytes, from, in + i * 16, share, 0);
   }
-  template <int k> __device__ __forceinline__ void ask(int stage, int in, const RowsOf<k> &rows, typename L::Sums &sums) {
-    const CoreMatrices weights = CoreMatrices(stage, weightBytes / 4, L::Math::words * 32).behind((share.words[0] + in / 16 * share.groupWords) / 4);
+  template <int k>
+  __device__ __forceinline__ void ask(int stage, int in, const RowsOf<k> &rows, typename L::Sums &sums) {
+    const CoreMatrices weights = CoreMatrices(stage, weightBytes / 4, L::Math::words * 32)
+                                     .behind((share.words[0] + in / 16 * share.groupWords) / 4);
 #pragma unroll
     for (int i = 0; i < k / 16; ++i)
       L::Wide::multiply(Tiles<tiles>(), group, sums.of, rows.of[i].word, weights.behind(i * (share.groupWords / 4)));
@@ -89,12 +92,14 @@ private:
   Warpgroup group;
 };
 
-/// A pass of three products of floats, of a warpgroup that has all panels that it may have, whole. The weights' high parts are what the ring brings
-/// (product.cuh); the low ones it makes of them, a stage ahead, while tensor cores multiply: into one of two places of its own, from byte
-/// L::exchange on. Sums of 32 k are those of two chunks (docs/numerics.md).
+/// A pass of three products of floats, of a warpgroup that has all panels that it may have, whole. The weights' high
+/// parts are what the ring brings (product.cuh); the low ones it makes of them, a stage ahead, while tensor cores
+/// multiply: into one of two places of its own, from byte L::exchange on. Sums of 32 k are those of two chunks
+/// (docs/numerics.md).
 template <class L, Lefts kind> class WideChunks {
 public:
-  __device__ __forceinline__ WideChunks(const Layer &layer, const typename L::Share &share) : layer(layer), share(share) {}
+  __device__ __forceinline__ WideChunks(const Layer &layer, const typename L::Share &share)
+      : layer(layer), share(share) {}
   /// sums += all k, as the ring brings them.
   template <class Ring> __device__ __forceinline__ void multiply(Ring &ring, typename L::Sums &sums) {
     static_assert(Tile::stageK == 32, "a stage is two chunks");
@@ -104,8 +109,9 @@ public:
     makeLow(stage);
 #pragma unroll 1
     while (true) {
-      typename L::Math::Left left[2] = {L::template left<kind>(layer, stage.at + weightBytes, stage.from, 0, share, 0),
-                                        L::template left<kind, true>(layer, stage.at + weightBytes, stage.from, 16, share, 0)};
+      typename L::Math::Left left[2] = {
+          L::template left<kind>(layer, stage.at + weightBytes, stage.from, 0, share, 0),
+          L::template left<kind, true>(layer, stage.at + weightBytes, stage.from, 16, share, 0)};
       meet(); // all low parts of this stage are there
       Sum sum;
       ask(stage, left, sum);
@@ -171,10 +177,12 @@ private:
     for (int chunk = 0; chunk < 2; ++chunk)
 #pragma unroll
       for (int step = 0; step < L::Math::steps; ++step) {
-        const auto word = L::Math::wordsOf(step); // of the rows and of the weights: high parts of both eights, then low ones
-        L::Wide::multiply(Tiles<tiles>(), group, sum[chunk], left[chunk].word[word.left],
-                          (word.right < 2 ? high.behind(chunk * highs) : low.behind(chunk * lows)).behind(word.right % 2 * 16),
-                          step > 0);
+        const auto word =
+            L::Math::wordsOf(step); // of the rows and of the weights: high parts of both eights, then low ones
+        L::Wide::multiply(
+            Tiles<tiles>(), group, sum[chunk], left[chunk].word[word.left],
+            (word.right < 2 ? high.behind(chunk * highs) : low.behind(chunk * lows)).behind(word.right % 2 * 16),
+            step > 0);
       }
     group.commit();
   }
@@ -193,13 +201,15 @@ private:
 
 /// sums += a pass, by the one of the kernel's widths that this warpgroup has.
 template <class L, Lefts kind, class Ring, int... widths>
-__device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring, const typename L::Share &share,
-                                             typename L::Sums &sums) {
+__device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring,
+                                             const typename L::Share &share, typename L::Sums &sums) {
   int tiles = share.tiles[0];
   if constexpr (L::Math::chunked)
     WideChunks<L, kind>(layer, share).multiply(ring, sums);
   else
-    ((sizeof...(widths) == 1 || tiles == widths ? WidePass<L, kind, widths>(layer, share).multiply(ring, sums) : void()), ...);
+    ((sizeof...(widths) == 1 || tiles == widths ? WidePass<L, kind, widths>(layer, share).multiply(ring, sums)
+                                                : void()),
+     ...);
 }
 
 } // namespace tutti

@@ -193,7 +193,7 @@ Operand multiplyHeads(Emit &e, const Operand &x, const Operand &y) {
 Operand joinHeads(Emit &e, const Operand &x) { return e.flattenFrom(e.transpose(x, {0, 2, 1, 3}), 2); }
 
 /// A root of the scale goes to each, as the op is defined, and as exporters spell it.
-Operand scoresOf(Emit &e, const Operand &q, const Operand &k, double scale) {
+Operand attentionScores(Emit &e, const Operand &q, const Operand &k, double scale) {
   Operand keys = e.transpose(k, {0, 1, 3, 2});
   if (!(scale >= 0))
     return multiplyHeads(e, e.mul(q, e.scalar(scale, q)), keys);
@@ -222,7 +222,7 @@ void importAttention(Node &n) {
   Operand bias = biasOf(n, q, k.sizes()[2].getFixed(), past);
   if (e.failed())
     return;
-  Operand scores = scoresOf(e, q, k, scale), capped = scores;
+  Operand scores = attentionScores(e, q, k, scale), capped = scores;
   if (cap > 0)
     capped = e.mul(e.unary<TanhOp>(e.div(scores, e.scalar(cap, scores))), e.scalar(cap, scores));
   Operand biased = bias ? e.add(capped, bias) : capped;

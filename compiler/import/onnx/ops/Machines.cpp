@@ -73,7 +73,7 @@ void importSVMRegressor(Node &n) {
   if (count != 0)
     k = kernel.apply(n, x, count,
                      Twine(count) + " times " + Twine(countOfFeatures(x)) + " (n_supports times features)");
-  Operand y = k ? scoresOf(n, k, 1, coefficients, rho) : k;
+  Operand y = k ? linearScores(n, k, 1, coefficients, rho) : k;
   if (isOneClass && y)
     y = e.select(e.compare<GreaterOp>(y, e.scalar(0, y)), e.scalar(1, y), e.scalar(-1, y));
   n.set(0, y);
@@ -200,7 +200,7 @@ void importSVMClassifier(Node &n) {
   if (perClass.empty()) {
     if (!expectCount(n, "rho", rho.size(), "at least 1", !rho.empty()))
       return;
-    Operand scores = scoresOf(n, x, int64_t(classes), coefficients, SmallVector<double>(classes, rho.front()));
+    Operand scores = linearScores(n, x, int64_t(classes), coefficients, SmallVector<double>(classes, rho.front()));
     if (scores)
       n.set(0, labelsAt(e, labels, e.arg(ArgKind::max, scores, 1, false, false)));
     n.set(1, scores);
@@ -235,7 +235,7 @@ void importSVMClassifier(Node &n) {
   Operand k =
       kernel.apply(n, x, vectors, Twine(vectors) + " times " + Twine(countOfFeatures(x)) + " (vectors times features)");
   const Pairs pairs{int64_t(classes)};
-  Operand decisions = k ? scoresOf(n, k, count, pairs.coefficients(coefficients, perClass), rho) : k;
+  Operand decisions = k ? linearScores(n, k, count, pairs.coefficients(coefficients, perClass), rho) : k;
   if (!decisions)
     return;
   n.set(0, labelsAt(e, labels, pairs.winner(e, decisions)));

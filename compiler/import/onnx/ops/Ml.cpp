@@ -273,7 +273,8 @@ static Operand transformed(Node &n, const Operand &scores) {
   return n.emit.unsupported("post_transform " + kind, "apply it to the scores behind the model");
 }
 
-Operand scoresOf(Node &n, const Operand &x, int64_t rows, ArrayRef<double> coefficients, ArrayRef<double> intercepts) {
+Operand linearScores(Node &n, const Operand &x, int64_t rows, ArrayRef<double> coefficients,
+                     ArrayRef<double> intercepts) {
   Emit &e = n.emit;
   int64_t features = countOfFeatures(x);
   if (!expectCount(n, "coefficients", coefficients.size(),
@@ -294,7 +295,7 @@ void importLinearRegressor(Node &n) {
   SmallVector<double> coefficients = n.floatsAttr("coefficients").value_or(SmallVector<double>()),
                       intercepts = n.floatsAttr("intercepts").value_or(SmallVector<double>());
   if (x)
-    n.set(0, transformed(n, scoresOf(n, x, targets, coefficients, intercepts)));
+    n.set(0, transformed(n, linearScores(n, x, targets, coefficients, intercepts)));
 }
 
 const llvm::StringLiteral labelAdvice = "train with integer labels, or export with the option 'nocl' "
@@ -320,7 +321,7 @@ void importLinearClassifier(Node &n) {
   bool isOne = count == 2 && int64_t(coefficients.size()) == features;
   if (!expectCount(n, "classlabels_ints", count, "at least 2", count >= 2))
     return;
-  Operand scores = scoresOf(n, x, isOne ? 1 : count, coefficients, intercepts);
+  Operand scores = linearScores(n, x, isOne ? 1 : count, coefficients, intercepts);
   if (!scores)
     return;
   Sizes rows = {scores.sizes()[0]};

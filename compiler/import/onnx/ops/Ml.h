@@ -22,8 +22,8 @@ bool expectCount(Node &node, llvm::StringRef attribute, size_t given, const llvm
 bool refuseStrings(Node &node, llvm::ArrayRef<llvm::StringRef> attributes, const llvm::Twine &advice);
 
 /// x w + b: a row of coefficients for each score, and an intercept, if there are any.
-Operand scoresOf(Node &node, const Operand &x, int64_t rows, llvm::ArrayRef<double> coefficients,
-                 llvm::ArrayRef<double> intercepts);
+Operand linearScores(Node &node, const Operand &x, int64_t rows, llvm::ArrayRef<double> coefficients,
+                     llvm::ArrayRef<double> intercepts);
 /// The labels at these places.
 Operand labelsAt(Emit &emit, llvm::ArrayRef<int64_t> labels, const Operand &places);
 /// What to do about classes whose labels are strings.

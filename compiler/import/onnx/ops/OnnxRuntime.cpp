@@ -256,7 +256,7 @@ void importRuntimeAttention(Node &n) {
   if (e.failed() || e.restart)
     return;
   Operand bias = runtimeBias(n, q, k.sizes()[2].getFixed(), past);
-  Operand scores = scoresOf(e, q, k, scale != 0 ? scale : 1 / std::sqrt(double(q.sizes()[3].getFixed())));
+  Operand scores = attentionScores(e, q, k, scale != 0 ? scale : 1 / std::sqrt(double(q.sizes()[3].getFixed())));
   Operand biased = bias ? e.add(scores, bias) : scores;
   if (n.has(5))
     biased = e.add(biased, e.cast(n.in(5), wide));

@@ -74,7 +74,7 @@ Operand counted(Emit &emit, int64_t length, llvm::ArrayRef<Size> sizes);
 Operand splitHeads(Node &node, const Operand &x, int64_t heads, llvm::StringRef attribute);
 Operand joinHeads(Emit &emit, const Operand &x);
 /// q k^T scale of each head.
-Operand scoresOf(Emit &emit, const Operand &q, const Operand &k, double scale);
+Operand attentionScores(Emit &emit, const Operand &q, const Operand &k, double scale);
 /// x y for each head of x, several of which may share one of y.
 Operand multiplyHeads(Emit &emit, const Operand &x, const Operand &y);
 

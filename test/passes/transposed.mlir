@@ -1,0 +1,24 @@
+// A block of transposed columns is copied at a time; what a step reads of a row that another step makes has to be all
+// there, so where places other than its own are read the block is of whole rows.
+// RUN: split-file %s %t && mkdir -p %t
+// RUN: tutti-compile %t/last.mlir --target cpu -o %t/last.tutti && tutti-verify %t/last.tutti %t/last.mlir
+// RUN: tutti-compile %t/chosen.mlir --target cpu -o %t/chosen.tutti && tutti-verify %t/chosen.tutti %t/chosen.mlir
+
+//--- last.mlir
+func.func @main(%x: tensor<?x128x100xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x100x128xf32, ["batch"]> {tutti.name = "y"}) {
+  %t = tutti.transpose %x [0, 2, 1] : tensor<?x128x100xf32, ["batch"]>
+  %v = tutti.tanh %t : tensor<?x100x128xf32, ["batch"]>
+  %last = tutti.slice %v from [0, 0, 127] size [-1, 100, 1] step [1, 1, 1] : tensor<?x100x128xf32, ["batch"]>
+  %y = tutti.sub %v, %last : tensor<?x100x128xf32, ["batch"]>, tensor<?x100x1xf32, ["batch"]>
+  return %y : tensor<?x100x128xf32, ["batch"]>
+}
+
+//--- chosen.mlir
+func.func @main(%arg0: tensor<?x128x100xf32, ["batch"]> {tutti.name = "x"}, %arg1: tensor<?x100x128xi64, ["batch"]> {tutti.name = "i"}) -> (tensor<?x100x128xf32, ["batch"]> {tutti.name = "y"}) {
+  %0 = tutti.transpose %arg0 [0, 2, 1] : tensor<?x128x100xf32, ["batch"]>
+  %1 = tutti.tanh %0 : tensor<?x100x128xf32, ["batch"]>
+  %2 = tutti.gather %1 at %arg1 axis 2 batch 2 : tensor<?x100x128xf32, ["batch"]>, tensor<?x100x128xi64, ["batch"]>
+  %3 = tutti.sub %1, %2 : tensor<?x100x128xf32, ["batch"]>, tensor<?x100x128xf32, ["batch"]>
+  return %3 : tensor<?x100x128xf32, ["batch"]>
+}
+
