@@ -10,7 +10,7 @@ namespace tutti::laws {
 
 class Generator {
 public:
-  explicit Generator(unsigned seed) : random(seed), builder(&context()) {}
+  explicit Generator(unsigned seed) : random(seed), builder(&context()), wide(seed % 10 == 9) {}
 
   RandomGraph graph();
 
@@ -60,6 +60,7 @@ private:
   mlir::OpBuilder builder;
   mlir::Location loc = builder.getUnknownLoc();
   mlir::Type element;
+  const bool wide;     ///< of few ops on long axes: blocks, panels and chunks are more than one
   bool shared = false; ///< all weights are
   int64_t hidden = 0;  ///< so many of 100 values are no results, and
   int64_t newest = 50; ///< so many are made of the last ones

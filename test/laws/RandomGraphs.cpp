@@ -9,6 +9,9 @@ using namespace mlir;
 
 namespace tutti::laws {
 
+// Elements of a row of a wide graph.
+constexpr int64_t mostWide = 16'000;
+
 //===------------------------------------------------------------------------------------------------------------===//
 // Values
 //===------------------------------------------------------------------------------------------------------------===//
@@ -120,7 +123,7 @@ Generator::Made Generator::op() {
   if (node)
     for (int64_t length : node->dims())
       count *= ShapedType::isDynamic(length) ? 1 : length;
-  if (node && (count > 600 || node->rank() > 5))
+  if (node && (count > (wide ? mostWide : 600) || node->rank() > 5))
     return std::nullopt;
   return node;
 }
@@ -149,9 +152,12 @@ RandomGraph Generator::graph() {
   SmallVector<Type> arguments;
   for (int64_t i = 0, count = chance(70) ? 1 : 2; i < count; ++i) {
     Sizes sizes{made.hasBatch ? Size::symbol("batch") : Size(between(1, 4))};
-    int64_t left = 160;
+    int64_t left = wide ? mostWide : 160;
     for (int64_t rank = between(1, 3); rank > 0; --rank) {
-      sizes.push_back(Size(std::min(chance(70) ? between(1, 9) : oneOf<int64_t>({8, 12, 16, 20}), left)));
+      int64_t length = chance(wide ? 20 : 70) ? between(1, 9)
+                       : wide                 ? oneOf<int64_t>({60, 100, 128, 131})
+                                              : oneOf<int64_t>({8, 12, 16, 20});
+      sizes.push_back(Size(std::min(length, left)));
       left /= sizes.back().getFixed();
     }
     arguments.push_back(getTensorType(sizes, element));
@@ -169,7 +175,7 @@ RandomGraph Generator::graph() {
   builder.setInsertionPointToEnd(body);
   for (Value argument : body->getArguments())
     nodes.push_back({argument, isa<FloatType>(element) ? 3. : 7.});
-  int64_t wanted = between(5, chance(60) ? 12 : 30);
+  int64_t wanted = wide ? between(4, 8) : between(5, chance(60) ? 12 : 30);
   for (int64_t tries = 0; tries < 200 && static_cast<int64_t>(results.size()) < wanted; ++tries)
     if (Made node = op())
       keep(*node);
