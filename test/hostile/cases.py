@@ -38,6 +38,8 @@ ONNX = [
      onnx([node("Relu", ["x"], "y"), node("Relu", ["z"], "t")], inputs=(value_info("x", ["a*b", 4]), value_info("z", ["a_b", 4])),
           outputs=(value_info("y", []), value_info("t", [])))),
     (3, "output", onnx(outputs=())),
+    (3, "attribute 'equation' is missing", op("Einsum")),
+    (3, "labels ''", op("Einsum", equation="")),
     (3, "'x'", onnx(inputs=())),
     (3, "'b'", onnx(weights=(W,))),
     (3, "'x'", onnx(inputs=(value_info("", ["batch", 4]),))),

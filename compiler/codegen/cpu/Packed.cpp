@@ -16,7 +16,8 @@ bool isPacked(StepEmitter &e, Value value, int64_t work) {
   constexpr int64_t workOfGather = 16, workOfPlaces = 8; // of a row's own indices
   int64_t saved = work, gathered = 0;
   Size columns = RowForm::of(typeOf(value)).columns;
-  if (!columns.isFixed() || columns.getFixed() > mostPacked || e.fixedRowStride(value) != columns.getFixed())
+  if (!columns.isFixed() || columns.getFixed() < 1 || columns.getFixed() > mostPacked ||
+      e.fixedRowStride(value) != columns.getFixed())
     return false;
   llvm::DenseSet<std::pair<Value, AffineMap>> seen;
   SmallVector<std::pair<Value, AffineMap>> open = {{value, e.own(value)}};

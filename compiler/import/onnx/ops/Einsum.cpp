@@ -20,9 +20,12 @@ public:
   explicit Einsum(Node &n) : n(n), e(n.emit) {}
 
   void run() {
-    std::string equation = n.stringAttr("equation", "");
+    constexpr StringLiteral none = "?";
+    std::string equation = n.stringAttr("equation", none.str());
     llvm::erase(equation, ' ');
-    if (equation.empty() || !read(equation))
+    if (equation == none)
+      return void(malformed("attribute 'equation' is missing"));
+    if (!read(equation))
       return;
     for (Term &term : terms)
       if (!diagonals(term))
