@@ -210,14 +210,14 @@ case("constant-folding", 13, [node("Mul", "v g", "w"), node("Sqrt", "k", "r"), n
 # Norms and softmax.
 scale, bias = rng(8, seed=4), rng(8, seed=5)
 eps = {"eps": f32(1e-5)}
-deviation = [node("Add", "v eps", "a"), node("Sqrt", "a", "r"), node("Div", "d r", "n"), node("Mul", "n s", "m"),
-             node("Add", "m b")]
+deviation = [node("Add", "v eps", "a"), node("Sqrt", "a", "r"), node("Div", "d r", "n"), node("Mul", "n s", "m"), node("Add", "m b")]
 case("layernorm~op", 17, [node("LayerNormalization", "x s b", axis=-1, epsilon=1e-5)], x, {"s": scale, "b": bias})
 case("layernorm~spelled", 13, [node("ReduceMean", "x", "u", axes=[-1]), node("Sub", "x u", "d"), node("Mul", "d d", "q"),
                                node("ReduceMean", "q", "v", axes=[1])] + deviation, x, {"s": scale, "b": bias} | eps)
 case("layernorm~spelled-18", 18, [node("ReduceMean", "x ax", "u"), node("Sub", "x u", "d"), node("Pow", "d two", "q"),
                                   node("ReduceMean", "q ax", "v")] + deviation, x,
      {"s": scale, "b": bias, "ax": i64(-1), "two": f32(2)} | eps)
+case("layernorm-of-rows", 17, [node("LayerNormalization", "x s b")], {"x": rng(2, 3, 4)}, {"s": rng(3, 1), "b": rng(1, 1, 4)})
 case("layernorm-two-axes", 17, [node("LayerNormalization", "x s", axis=1)], {"x": rng(2, 3, 4)}, {"s": rng(3, 4)})
 case("softmax~op", 13, [node("Softmax", "x", axis=-1)], x)
 case("softmax~old", 11, [node("Softmax", "x")], x)

@@ -61,17 +61,20 @@ static bool expectFloats(Node &n, const Operand &x) {
   return x && x.isFloat();
 }
 
-/// A number for each element from `axis` of x on, as one for each column of `flattenFrom(x, axis)`.
+/// A parameter that broadcasts to x, as one for each column of `flattenFrom(x, axis)`, or where rows have their own,
+/// for each of its elements.
 static Operand perColumn(Emit &e, const Operand &parameter, const Operand &x, int64_t axis) {
   if (!parameter || !x)
     return Operand();
-  Sizes all = x.sizes();
-  Operand whole =
-      parameter.rank() <= x.rank() - axis ? e.broadcast(parameter, ArrayRef(all).drop_front(axis)) : Operand();
-  if (!whole)
-    return e.malformed("a parameter of shape " + str(parameter.sizes()) + " for axes of shape " +
-                       str(ArrayRef(all).drop_front(axis)));
-  return e.flattenFrom(whole, 0);
+  Sizes all = x.sizes(), own = parameter.sizes();
+  while (int64_t(own.size()) > x.rank() - axis && own.front() == Size(1))
+    own.erase(own.begin());
+  bool isOfRows = int64_t(own.size()) > x.rank() - axis;
+  ArrayRef<Size> to = isOfRows ? ArrayRef(all) : ArrayRef(all).drop_front(axis);
+  std::optional<Sizes> both = broadcast(own, to);
+  if (!both || ArrayRef(*both) != to)
+    return e.malformed("a parameter of shape " + str(parameter.sizes()) + " for axes of shape " + str(to));
+  return e.flattenFrom(e.broadcast(e.reshape(parameter, own), to), isOfRows ? axis : 0);
 }
 
 namespace {

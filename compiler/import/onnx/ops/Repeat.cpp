@@ -17,7 +17,12 @@ void importExpand(Node &n) {
     for (size_t i = 1; i <= std::min(mine.size(), wanted->size()); ++i)
       if (!n.emit.same(mine[mine.size() - i], (*wanted)[wanted->size() - i]) && n.emit.restart)
         return;
-    n.emit.malformed("shape " + str(mine) + " does not broadcast to " + str(*wanted));
+    auto isOpen = [](const Size &size) { return !size.isFixed(); };
+    if (llvm::any_of(mine, isOpen) || llvm::any_of(*wanted, isOpen))
+      n.emit.unsupported("shape " + str(mine) + " broadcasts to " + str(*wanted) + " only for some sizes of a call",
+                         "bind the dimension to one value with --dim");
+    else
+      n.emit.malformed("shape " + str(mine) + " does not broadcast to " + str(*wanted));
     return;
   }
   n.set(0, n.emit.broadcast(x, *sizes));
