@@ -99,9 +99,7 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
 }
 
-/// Whether steps store over what a layer reads beside its rows and its sums: who has all that blocks hand over has not
-/// seen that all warps have read it. They have all read the rows by then.
-static bool storeOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
+bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
   Value sums = ContractOp(layer.contraction).getResult();
   SmallVector<Value> todo(layer.stores);
   llvm::DenseSet<Value> seen;
@@ -109,8 +107,10 @@ static bool storeOver(ArrayRef<Step> steps, const Step &layer, const Steps &all)
     Value value = todo.pop_back_val();
     if (value == sums || !seen.insert(value).second)
       continue;
-    if (auto map = value.getDefiningOp<MapOp>(); map && isMadeOf(value, sums)) {
-      llvm::append_range(todo, map.getInputs());
+    // What is made here, or has no place and is made again by each reader, is of what that is made of.
+    if (Operation *op = value.getDefiningOp();
+        op && (!all.places.contains(value) || llvm::is_contained(layer.stores, value))) {
+      llvm::append_range(todo, op->getOperands());
       continue;
     }
     auto read = ScratchRange::of(value, all);
@@ -143,7 +143,7 @@ BlockText emitSteps(KernelText &k) {
       others.emplace_back();
       ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
       meet = !endings.back().handsOver() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
-             : storeOver(next, rest.front(), k.steps)
+             : storesOver(next, rest.front(), k.steps)
                  ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
                  : "  handovers.wait(n);\n";
       rest = rest.drop_front();

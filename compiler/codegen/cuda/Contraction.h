@@ -73,6 +73,10 @@ bool storesInScratch(const Step &step, const Steps &steps);
 /// blocks.
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry);
 
+/// Whether steps store over what a layer reads beside its rows and its sums: who has all that blocks hand over, or
+/// meets others of its rows, has not seen that all warps have read it. They have all read the rows by then.
+bool storesOver(llvm::ArrayRef<Step> steps, const Step &layer, const Steps &all);
+
 /// Whether a step's product is on tensor cores, or would be on a device that has them.
 bool usesTensorCores(const Steps &steps);
 /// Operations of the longest thing that a step makes of a contraction's sum and stores, about.

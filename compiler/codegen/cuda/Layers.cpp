@@ -207,7 +207,8 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
   bool apart = true; // whatever other rows are at
   for (size_t i = 0; i < endings.size(); ++i)
     apart &= leavesOtherRows(k, endings.slice(i, 1));
-  if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart))
+  if (!others.front().steps.empty() || !others.back().steps.empty() || (byRows && !apart) ||
+      storesOver(k.steps.steps.front(), k.steps.steps.back(), k.steps))
     return "taskSync();\n";
   if (!overwritesLast(k, layers.back(), endings.front()))
     return "";
