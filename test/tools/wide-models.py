@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes members with layers of thousands of columns, or a chain of a hundred, as ONNX files made by hand: it needs no package.
 
-    python wide-models.py mlp|row|input|chain|narrow FOLDER [MEMBERS]
+    python wide-models.py mlp|row|input|chain|narrow|residual FOLDER [MEMBERS]
 """
 import array
 import random
@@ -62,6 +62,17 @@ def build(kind: str, seed: int) -> Model:
         model.layer(104, "Relu")
         model.layer(104, "Relu")
         model.layer(12)
+    elif kind == "residual":  # what the last layer adds lies where the first one's wider rows go
+        model = Model(seed, 64)
+        model.layer(96, "Relu")
+        early = []
+        for _ in range(2):
+            model.layer(64, "Relu")
+            early.append(model.value)
+        for value in early:
+            model.op("MatMul", model.weight(64, 64))
+            model.op("Add", value)
+            model.op("Relu")
     elif kind == "mlp":  # narrow, wide, narrow, wide
         model = Model(seed, 24)
         model.layer(8192, "Relu")
