@@ -62,10 +62,10 @@ class Ensemble:
             raw = array.array("i", draw.randbytes(4 * each * self.rows * (self.members if self.own else 1)))
             self.inputs[name] = dims, each, array.array("f", [x * (1.7 / 2 ** 31) for x in raw])
 
-    def call(self, *words, codes: tuple = (0,)) -> int:
-        """A tool; on a device that is small or large, with any of the tiles or the one that is chosen there."""
+    def call(self, *words, codes: tuple = (0,), **variables: str) -> int:
+        """A tool; on a device that is small or large, with any of the tiles or the one that is chosen there, if the variables do not say."""
         environment = dict(self.environment, TUTTI_EMULATED_MULTIPROCESSORS=str(self.draw.choice([1, 2, 8, 40, 132, 1000])),
-                           TUTTI_CUDA_TILE=self.draw.choice(["", "", "0", "1", "2", "9"]))
+                           TUTTI_CUDA_TILE=self.draw.choice(["", "", "0", "1", "2", "9"])) | variables
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=environment)
         self.log = f"{' '.join(map(str, words))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         assert done.returncode in codes, f"exit {done.returncode}: {self.log}"
@@ -83,7 +83,7 @@ class Ensemble:
         if self.members > 1 and self.limit:
             self.call("tutti-compile", *self.files, "-o", file, "--jobs", "1", *self.options, *self.all, "--memory-limit", most, codes=(0, 6))
 
-    def run(self, artifact: Path, first: int, last: int, members: list, *more, device: str = "emulated") -> dict:
+    def run(self, artifact: Path, first: int, last: int, members: list, *more, device: str = "emulated", **variables: str) -> dict:
         """Of these rows and members, the elements of each output."""
         words, out = [], self.folder / "out"
         for name, (dims, each, values) in self.inputs.items():
@@ -92,7 +92,7 @@ class Ensemble:
             save(self.folder / f"{name}.npy", shape, [v for a, b in parts for v in values[a * each:b * each]])
             words += ["--input", f"{name}={self.folder / name}.npy"]
         shutil.rmtree(out, ignore_errors=True)
-        self.call("tutti-run", artifact, "--device", device, "--output-dir", out, *words, *more)
+        self.call("tutti-run", artifact, "--device", device, "--output-dir", out, *words, *more, **variables)
         return {p.name: elements(p.read_bytes()) for p in sorted(out.iterdir())}
 
     def check(self):
@@ -114,6 +114,9 @@ class Ensemble:
                 want = b"".join(whole[name][at + first * size:at + last * size] for at in starts)
                 assert raw == want, f"{name} of members {members}, rows {first} to {last}, {what}: the bits differ\n{self.log}"
 
+        for tile in "01" if self.members > 1 else "":
+            alone = {"TUTTI_EMULATED_MULTIPROCESSORS": "1", "TUTTI_EMULATED_BLOCKS": "1", "TUTTI_CUDA_TILE": tile}
+            compare(self.run(artifact, 0, self.rows, every, **alone), 0, self.rows, every, "one member after the other")
         if self.precision == "f32-ffma":
             compare(self.run(artifact, 0, self.rows, every, device="cpu"), 0, self.rows, every, "on the CPU", True)
         for count in self.draw.sample([r for r in ROWS if r <= self.rows], min(2, sum(r <= self.rows for r in ROWS))) if not fixed else []:

@@ -240,13 +240,15 @@ static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
 /// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
 static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
   std::string all;
+  bool haveAll = true; // all layers so far have a text: what comes next is "else"
   for (size_t i = 0, end; i < texts.size(); i = end) {
     end = i + 1;
     while (end < texts.size() && texts[end] == texts[i])
       ++end;
+    haveAll &= !texts[i].empty();
     if (texts[i].empty())
       continue;
-    bool follows = i > 0 && !texts[i - 1].empty();
+    bool follows = i > 0 && haveAll;
     std::vector<std::string> conditions;
     if (i > 0 && !follows)
       conditions.push_back(formatv("n >= {0}", i).str());
