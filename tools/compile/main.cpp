@@ -8,9 +8,11 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <unistd.h>
@@ -58,7 +60,8 @@ int report(llvm::Error error, bool asJson) {
 llvm::Error show(const std::string &text, const std::string &file) {
   if (!file.empty())
     return writeText(file, text);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    return fail(ExitCode::resource, llvm::Twine("cannot write to stdout: ") + std::strerror(errno));
   return llvm::Error::success();
 }
 
