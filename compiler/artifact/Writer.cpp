@@ -21,10 +21,12 @@ namespace {
 class Output {
 public:
   explicit Output(StringRef given) : given(given.str()), file(rt::createFile(this->given)) {
+    if (file.descriptor < 0) {
+      file.temporary.clear(); // somebody else's, if it is there
+      return;
+    }
     if (!file.temporary.empty())
       llvm::sys::RemoveFileOnSignal(file.temporary);
-    if (file.descriptor < 0)
-      return;
     start = lseek(file.descriptor, 0, SEEK_CUR); // where a descriptor of the process has come to
     seeks = start >= 0 && !(fcntl(file.descriptor, F_GETFL) & O_APPEND);
   }
@@ -33,7 +35,7 @@ public:
       close(file.descriptor);
     if (file.temporary.empty())
       return;
-    unlink(file.temporary.c_str()); // unless it has its name
+    unlink(file.temporary.c_str());
     llvm::sys::DontRemoveFileOnSignal(file.temporary);
   }
   llvm::Error create() { return file.descriptor < 0 ? failure() : llvm::Error::success(); }
@@ -65,9 +67,11 @@ public:
     }
     bool written = ftruncate(file.descriptor, bytes) == 0;
     written &= close(std::exchange(file.descriptor, -1)) == 0;
-    if (written && rename(file.temporary.c_str(), file.path.c_str()) == 0)
-      return llvm::Error::success();
-    return failure();
+    if (!written || rename(file.temporary.c_str(), file.path.c_str()) != 0)
+      return failure();
+    llvm::sys::DontRemoveFileOnSignal(file.temporary);
+    file.temporary.clear();
+    return llvm::Error::success();
   }
 
 private:

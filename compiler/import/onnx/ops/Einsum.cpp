@@ -20,11 +20,10 @@ public:
   explicit Einsum(Node &n) : n(n), e(n.emit) {}
 
   void run() {
-    constexpr StringLiteral none = "?";
-    std::string equation = n.stringAttr("equation", none.str());
-    llvm::erase(equation, ' ');
-    if (equation == none)
+    if (!n.hasAttr("equation"))
       return void(malformed("attribute 'equation' is missing"));
+    std::string equation = n.stringAttr("equation", "");
+    llvm::erase(equation, ' ');
     if (!read(equation))
       return;
     for (Term &term : terms)
