@@ -124,10 +124,15 @@ TEST_P(LowerLaw, Holds) {
     subjects.push_back(parse(instance));
     ASSERT_TRUE(subjects.back().op);
   }
+  // Which operands each member has of its own. What a cubin adds to what the emulated device has run is its compiler:
+  // there all of them.
   std::vector<Case> cases;
-  for (Subject &subject : subjects)
-    for (unsigned mix = 0; mix < 1u << subject.main.getNumArguments(); ++mix)
+  bool isCubin = cudaTarget() && cudaTarget()->code != Architecture::Code::emulated;
+  for (Subject &subject : subjects) {
+    unsigned all = 1u << subject.main.getNumArguments();
+    for (unsigned mix = isCubin ? all - 1 : 0; mix < all; ++mix)
       cases.push_back({subject, mix});
+  }
   if (cudaTarget())
     return check(cases);
   for (const Case &one : cases) {
