@@ -13,10 +13,10 @@ std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis
       !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
   std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
-  // "active" and "active.0" are the ensemble's own sizes (isActiveSize).
+  // "active" and "active.0" are the ensemble's own sizes (isActiveSize), "members" is how the runtime calls them.
   if (llvm::StringRef(name).starts_with("active."))
     name[6] = '_';
-  return name == "active" ? "active_" : name;
+  return name == "active" || name == "members" ? name + "_" : name;
 }
 
 Size Dims::declare(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
@@ -35,6 +35,11 @@ Size Dims::declare(llvm::StringRef written, llvm::StringRef input, int64_t axis)
   return Size::symbol(symbol.name);
 }
 
+const Dims::Symbol *Dims::find(llvm::StringRef name) const {
+  auto symbol = llvm::find_if(symbols, [&](const Symbol &s) { return s.name == name || s.written == name; });
+  return symbol == symbols.end() ? nullptr : &*symbol;
+}
+
 const Dims::Symbol &Dims::root(llvm::StringRef name) const {
   auto symbol = llvm::find_if(symbols, [&](const Symbol &s) { return s.name == name; });
   return symbol->parent.empty() ? *symbol : root(symbol->parent);
@@ -42,8 +47,9 @@ const Dims::Symbol &Dims::root(llvm::StringRef name) const {
 
 std::optional<DimBinding> Dims::bindingOf(const Symbol &symbol) const {
   for (const Symbol &other : symbols) // few of which are bound: roots take longer to find
-    if (auto bound = options.dims.find(other.name); bound != options.dims.end() && root(other.name).name == symbol.name)
-      return bound->second;
+    for (const std::string &name : {other.name, other.written})
+      if (auto bound = options.dims.find(name); bound != options.dims.end() && root(other.name).name == symbol.name)
+        return bound->second;
   return std::nullopt;
 }
 
@@ -93,13 +99,10 @@ llvm::Error Dims::check() const {
   if (!clash.empty())
     return fail(ExitCode::usage, clash);
   for (const auto &[name, bound] : options.dims) {
-    const Symbol *symbol = nullptr;
+    const Symbol *symbol = find(name);
     std::string known;
-    for (const Symbol &each : symbols) {
+    for (const Symbol &each : symbols)
       known += (known.empty() ? "" : ", ") + shown(each.name);
-      if (each.name == name)
-        symbol = &each;
-    }
     if (!symbol)
       return fail(ExitCode::usage, "there is no dimension " + quote(name) + " to bind; " +
                                        (known.empty() ? "all dimensions of the model are fixed"
@@ -107,10 +110,10 @@ llvm::Error Dims::check() const {
     if (bound.lo < 1 || bound.hi < bound.lo)
       return fail(ExitCode::usage, "dimension " + quote(name) + " cannot run from " + llvm::Twine(bound.lo) + " to " +
                                        llvm::Twine(bound.hi));
-    DimBinding agreed = *bindingOf(root(name));
+    DimBinding agreed = *bindingOf(root(symbol->name));
     if (agreed.lo != bound.lo || agreed.hi != bound.hi)
-      return fail(ExitCode::usage, "the model makes dimensions " + quote(name) + " and " + quote(root(name).name) +
-                                       " one; bind them alike, or only one of them");
+      return fail(ExitCode::usage, "the model makes dimensions " + quote(name) + " and " +
+                                       quote(root(symbol->name).name) + " one; bind them alike, or only one of them");
     // Forced before the binding was known cannot be: a bound symbol is never forced.
   }
   if (!lacksBinding())
@@ -131,8 +134,8 @@ std::map<std::string, DimBinding> Dims::ranges() const {
         result[symbol.name] = bound;
     }
   for (const auto &[name, bound] : options.dims)
-    if (bound.listed)
-      result[name] = bound;
+    if (const Symbol *symbol = find(name); symbol && bound.listed)
+      result[symbol->name] = bound;
   return result;
 }
 

@@ -22,7 +22,8 @@ public:
   /// Every name that was bound exists, the bindings of names that are one agree, no two that the file tells apart have
   /// one name here, and every symbol has a binding or is the batch; else exit code `usage`.
   llvm::Error check() const;
-  /// The symbols that are left, with their ranges, and those that are one of a list of values. After `check`.
+  /// The symbols that are left, with their ranges, and those that are one of a list of values. A name that no symbol
+  /// has is left to `check`.
   std::map<std::string, DimBinding> ranges() const;
   /// Whether a symbol of this size lacks a binding and is not the batch either.
   bool lacksBinding() const;
@@ -34,6 +35,9 @@ private:
     std::string parent;            ///< another symbol that this one equals; empty for a representative
     std::optional<int64_t> forced; ///< the value that an op demands of it
   };
+  /// By its name or as the file writes it; nullptr: there is none.
+  const Symbol *find(llvm::StringRef name) const;
+  /// Of a symbol that there is.
   const Symbol &root(llvm::StringRef name) const;
   std::optional<DimBinding> bindingOf(const Symbol &symbol) const;
   /// Representatives without a value.

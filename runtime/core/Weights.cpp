@@ -132,7 +132,7 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
                       tensor.name, member);
       else if (!slot.swappable())
         status =
-            fail(error, TUTTI_SHARED_WEIGHT,
+            fail(error, TUTTI_UNSUPPORTED,
                  "weight '%.200s' went into values computed when compiling, so it cannot be replaced", tensor.name);
       else if (packed[i])
         status = fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' was given twice", tensor.name);

@@ -6,8 +6,8 @@
 Every page has at least one ```sh block; all of them are run by bash, in order, in a folder of the page's own. A block whose fence names a
 file (```c main.c) is written to it first. A block of text behind an sh block has lines that this prints, in their order ("..." is anything);
 so has one of CUDA, whose comments are the page's. The folder has the ten digit classifiers: member_0.onnx to member_9.onnx, their weights
-as member_0.safetensors ..., and images.npy; for the README of an example it is a copy of the example. On the paths: the tools and libraries
-of the build, installed to a scratch folder.
+as member_0.safetensors ..., and images.npy; for the README of an example it is a copy of the example, beside one of examples/digits. On the
+paths: the tools and libraries of the build, installed to a scratch folder.
 Blocks of other kinds, and indented ones, are not run: what takes a GPU, the network or many minutes.
 """
 from __future__ import annotations
@@ -91,13 +91,15 @@ def run(page: str, environment: dict, scratch: Path) -> str:
         return "has no example that could be run"
     folder = scratch / page.replace("/", "_")
     if page.startswith("examples/"):
-        shutil.copytree((ROOT / page).parent, folder)
+        for example in {(ROOT / page).parent, DIGITS}:
+            shutil.copytree(example, folder / example.name)
+        folder /= (ROOT / page).parent.name
     else:
         folder.mkdir()
-    for model in DIGITS.glob("models/member_*.onnx"):
-        shutil.copy(model, folder)
-        (folder / model.with_suffix(".safetensors").name).write_bytes(weights_of(model.read_bytes()))
-    shutil.copy(DIGITS / "images.npy", folder)
+        for model in DIGITS.glob("models/member_*.onnx"):
+            shutil.copy(model, folder)
+            (folder / model.with_suffix(".safetensors").name).write_bytes(weights_of(model.read_bytes()))
+        shutil.copy(DIGITS / "images.npy", folder)
     printed = None
     for language, name, text in blocks:
         if name:

@@ -196,6 +196,18 @@ TEST_F(FileTest, DimensionCalledActive) {
   EXPECT_EQ(types(), "(tensor<?x4xf32, [\"active_0\"]>) -> tensor<?x4xf32, [\"active_0\"]>");
 }
 
+// What is called otherwise here may be bound by the file's name, too.
+TEST_F(FileTest, DimensionsByTheFilesNames) {
+  input("x", {std::string("members"), std::string("a*b"), 4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  EXPECT_EQ(types({{{"a_b", {1, 9}}}}),
+            "(tensor<?x?x4xf32, [\"members_\", \"a_b\"]>) -> tensor<?x?x4xf32, [\"members_\", \"a_b\"]>");
+  EXPECT_EQ(types({{{"a*b", {3, 3}}, {"members", {2, 5}}}}),
+            "(tensor<?x3x4xf32, [\"members_\"]>) -> tensor<?x3x4xf32, [\"members_\"]>");
+  expectFailure(2, {"'a*b'", "one; bind them alike"}, {{{"a*b", {3, 3}}, {"a_b", {4, 4}}}});
+}
+
 TEST_F(FileTest, SecondSymbolMustBeBound) {
   input("x", {std::string("N"), std::string("length"), 4});
   node("Relu", {"x"}, {"y"});

@@ -185,10 +185,10 @@ Failure prepare(Setup setup, Measurement &m, Inputs &inputs) {
   if (auto failure = fillInputs(artifact.inputs(setup.options.program), program, inputs))
     return failure;
   m.rows = 1;
-  const tutti_program_t &described = artifact.programs()[setup.options.program];
-  for (uint32_t i = 0; i < described.num_dimensions; ++i)
-    if (described.dimensions[i].lo != described.dimensions[i].hi)
-      m.rows = std::max(m.rows, m.sizes[i].second);
+  std::span<const tutti_port_t> ports = artifact.inputs(setup.options.program);
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (size_t axis = ports[i].per_member; axis < inputs.dims[i].size())
+      m.rows = std::max(m.rows, inputs.dims[i][axis]);
   m.rows *= m.active;
   return {};
 }

@@ -40,7 +40,7 @@ struct Measurement {
   double coldUs = 0;  ///< open, make a session, first answer
   double flops = 0;   ///< twice the contractions' multiply-adds, active members only
   uint64_t bytes = 0; ///< weights, inputs and outputs, once, unpadded
-  int64_t rows = 0;   ///< of the largest batch-like dimension, times the members
+  int64_t rows = 0;   ///< the largest first axis of an input, behind that of the members, times the members
   uint32_t active = 0;
   std::string device; ///< what it ran on
   bool onCpu = true;

@@ -156,7 +156,7 @@ void print(const Measurement &m, const Limit &limit, uint32_t threads, bool peak
   std::string sizes;
   for (const auto &[name, value] : m.sizes)
     sizes += shown(name) + "=" + std::to_string(value) + " ";
-  std::string where = m.onCpu ? std::to_string(threads) + " threads" : m.device;
+  std::string where = m.onCpu ? std::to_string(threads) + (threads == 1 ? " thread" : " threads") : m.device;
   std::printf("%s%u members, %s: median %.1f us (p10 %.1f, p90 %.1f, p99 %.1f, %zu runs), cold %.0f us\n",
               sizes.c_str(), m.active, where.c_str(), percentile(m.microseconds, 50), percentile(m.microseconds, 10),
               percentile(m.microseconds, 90), percentile(m.microseconds, 99), m.microseconds.size(), m.coldUs);
@@ -220,8 +220,8 @@ Failure bench(const Arguments &arguments) {
     if (rate == 0)
       return {ExitCode::resource, "there is no memory for " + std::to_string(arguments.bytes) + " bytes"};
     json = {{"threads", threads}, {"flops", flops}, {"bytes", arguments.bytes}, {"bytes_per_s", rate}};
-    std::printf("%u threads: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, flops / 1e9, rate / 1e9,
-                static_cast<unsigned long long>(arguments.bytes));
+    std::printf("%u thread%s: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, threads == 1 ? "" : "s", flops / 1e9,
+                rate / 1e9, static_cast<unsigned long long>(arguments.bytes));
   } else {
     if (arguments.active)
       if (auto failure = parseActive(*arguments.active, setup.active))
@@ -261,13 +261,17 @@ int main(int argc, char **argv) {
       "Example:\n  tutti-bench digits.tutti --dim batch=1,64 --threads 2 --json times.json");
   Arguments a;
   app.add_option("FILE", a.artifact, "the artifact; with --peaks it may be left out");
-  addRepeated(app, "--dim", a.dims, "NAME=V or NAME=V,V,V: sizes to time (default: the largest, of every program)");
-  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
+  addRepeated(app, "--dim", "NAME=V", a.dims,
+              "NAME=V or NAME=V,V,V: sizes to time (default: the largest, of every program)");
+  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
+      ->type_name("I,...");
   addDeviceArguments(app, a.device);
-  app.add_option("--seconds", a.seconds, "time to spend on each size")->check(CLI::Range(0.01, 3600.0));
+  app.add_option("--seconds", a.seconds, "time to spend on each size")->type_name("S")->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
   app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read")
+      ->type_name("N")
       ->check(CLI::Range(uint64_t(1), uint64_t(1) << 46));
-  app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size");
+  app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size")
+      ->type_name("FILE");
   return toolMain(app, argc, argv, [&] { return bench(a); });
 }

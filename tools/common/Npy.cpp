@@ -249,7 +249,7 @@ std::string npyHeader(tutti_dtype_t dtype, std::span<const int64_t> dims) {
                                        "|V1", "|V1", "<f2", "<V2", "<f4", "<f8", "",    "<c8", "<c16"};
   static_assert(std::size(descrs) == TUTTI_COMPLEX128 + 1);
   std::string header = std::string("{'descr': '") + descrs[dtype] + "', 'fortran_order': False, 'shape': (";
-  for (int64_t dim : dims)
+  for (const int64_t &dim : dims)
     header += std::to_string(dim) + (dims.size() == 1 ? "," : &dim == &dims.back() ? "" : ", ");
   header += "), }";
   size_t prefix = kMagic.size() + 4; // data starts at a multiple of 64, as numpy has it

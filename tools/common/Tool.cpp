@@ -65,9 +65,10 @@ int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()
   return endOf(app.get_name().c_str(), int(failure.code));
 }
 
-CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, const char *kind, std::vector<std::string> &values,
                          const std::string &help) {
   return app.add_option(name, values, help)
+      ->type_name(kind)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -157,10 +158,13 @@ uint32_t defaultThreads() {
 
 void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
   app.add_option("--device", arguments.device,
-                 "cpu, cuda, cuda:N or emulated (default: cuda, then cpu, whichever has code that runs here)");
+                 "cpu, cuda, cuda:N or emulated (default: cuda, then cpu, whichever has code that runs here)")
+      ->type_name("DEVICE");
   app.add_option("--target", arguments.target,
-                 "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)");
+                 "run the code of this CPU level: cpu-v3 or cpu-avx512 (default: the best)")
+      ->type_name("T");
   app.add_option("--threads", arguments.threads, "CPU threads to use (default: the CPUs of this process)")
+      ->type_name("N")
       ->check(CLI::Range(1, 1024));
 }
 

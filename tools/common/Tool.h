@@ -47,7 +47,7 @@ std::string versionText();
 int toolMain(CLI::App &app, int argc, char **argv, const std::function<Failure()> &body);
 
 /// A flag that repeats and takes one value each time, so that it never swallows what follows.
-CLI::Option *addRepeated(CLI::App &app, const std::string &name, std::vector<std::string> &values,
+CLI::Option *addRepeated(CLI::App &app, const std::string &name, const char *kind, std::vector<std::string> &values,
                          const std::string &help);
 
 /// A digest as it is printed: 16 hexadecimal digits.

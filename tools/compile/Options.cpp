@@ -74,7 +74,7 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
   for (const std::string &target : targets) {
     bool isCpu = false;
     for (const rt::CpuTarget &cpu : rt::kCpuTargets)
-      if (target == "cpu" || target == cpu.flag) {
+      if (target == "cpu" || target == cpu.flag || target == cpu.level) {
         isCpu = true;
         if (!llvm::is_contained(request.levels, cpu.level))
           request.levels.push_back(cpu.level);

@@ -176,12 +176,16 @@ int main(int argc, char **argv) {
   app.footer("Example:\n  tutti-run digits.tutti --input image=images.npy --output-dir out --active 0,3,7");
   Arguments a;
   app.add_option("FILE", a.artifact, "the artifact, as tutti-compile made it")->required();
-  addRepeated(app, "--input", a.inputs, "NAME=FILE.npy, once for each input");
+  addRepeated(app, "--input", "NAME=FILE", a.inputs, "NAME=FILE.npy, once for each input");
   app.add_option("--output-dir", a.outputDir,
                  "folder for NAME.npy (members) and NAME.HEAD.npy (another head); made if it is not there")
+      ->type_name("DIR")
       ->required();
-  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
+  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
+      ->type_name("I,...");
   addDeviceArguments(app, a.device);
-  app.add_option("--repeat", a.repeat, "run so often, and print the time")->check(CLI::Range(1, 1000000000));
+  app.add_option("--repeat", a.repeat, "run so often, and print the time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000000));
   return toolMain(app, argc, argv, [&] { return run(a); });
 }

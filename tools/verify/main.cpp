@@ -11,9 +11,9 @@ int main(int argc, char **argv) {
   CLI::App app(
       "Compares an artifact's results with a float64 evaluation of the model files that it was compiled from.\n"
       "Errors are 2-norms relative to the reference's. Ours may be at most 1.25 times that of plain float32 where\n"
-      "contractions dominate, twice elsewhere; at a lower precision of plain float32 with operands rounded to it. "
-      "Integers\n"
-      "and bools have to be equal.",
+      "contractions dominate, twice elsewhere, and a little more where there are few elements to compare\n"
+      "(docs/numerics.md, 9); at a lower precision of plain float32 with operands rounded to it. Integers and bools\n"
+      "have to be equal.",
       "tutti-verify");
   app.footer("Exit 1: out of bounds.\n\nExample:\n  tutti-verify digits.tutti digits_*.onnx --input image=images.npy "
              "--active 0,3,7");
@@ -26,11 +26,12 @@ int main(int argc, char **argv) {
   app.add_option("--weights", a.weights, "the safetensors files, if it was compiled from such; @FILE reads names")
       ->type_name("FILE")
       ->expected(1, -1);
-  addRepeated(app, "--bind", a.binds, "NAME=FILE.npy: the constants that inputs were bound to");
-  addRepeated(app, "--input", a.inputs, "NAME=FILE.npy; inputs without a file are random numbers");
-  addRepeated(app, "--dim", a.dims,
+  addRepeated(app, "--bind", "NAME=FILE", a.binds, "NAME=FILE.npy: the constants that inputs were bound to");
+  addRepeated(app, "--input", "NAME=FILE", a.inputs, "NAME=FILE.npy; inputs without a file are random numbers");
+  addRepeated(app, "--dim", "NAME=V", a.dims,
               "NAME=V: the size of a dimension (default: the files', else 32 where the range has it)");
-  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)");
+  app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
+      ->type_name("I,...");
   app.add_option("--seed", a.seed, "of the random inputs (default: 0)")
       ->type_name("N")
       ->check([](const std::string &text) -> std::string {

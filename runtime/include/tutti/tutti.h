@@ -82,7 +82,8 @@ typedef enum tutti_memory {
   TUTTI_MEMORY_DEVICE /**< of the session's CUDA device; the address is a multiple of 16 */
 } tutti_memory_t;
 
-/** Element types; the numbers are those of the artifact. */
+/** Element types; the numbers are those of the artifact. Elements below a byte are packed, the first in the lowest
+ * bits; a bool is a byte, 0 or 1. Inputs and outputs have no TUTTI_STRING, TUTTI_COMPLEX64 or TUTTI_COMPLEX128 yet. */
 typedef enum tutti_dtype {
   TUTTI_NONE,
   TUTTI_BOOL,
@@ -122,7 +123,9 @@ typedef struct tutti_error {
 
 /** One dimension of a port. */
 typedef struct tutti_dim {
-  const char *symbol; /**< "" when fixed, else the dimension's name or an expression in names such as "2*batch+1" */
+  const char *symbol; /**< "" when fixed, else the dimension's name or an expression in names such as "2*batch+1" or
+                           "ceil(batch/2)", which may be cut short: it is for people; "members" of the member axis,
+                           whose length is that of the active set */
   int64_t lo, hi;     /**< inclusive; equal when fixed */
 } tutti_dim_t;
 
@@ -255,11 +258,11 @@ TUTTI_API tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *a
  * member of its structure, also where the member's own file had it transposed; strides are free. All are replaced
  * together: a call of tutti_session_run that is under way sees the old weights, a later one the new, none a mixture.
  * The data is copied. On failure nothing has changed. Errors: TUTTI_NOT_FOUND (member or weight), TUTTI_SHARED_WEIGHT
- * (compile with
- * --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given twice, or not in
- * the host's memory), TUTTI_UNSUPPORTED (strides of elements below a byte), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED (another
- * thread was at it when this process was forked), and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and
- * TUTTI_DEVICE_LOST. In a child of fork() it is the child's own sessions that see the new weights. */
+ * (compile with --share=none), TUTTI_SHAPE_MISMATCH, TUTTI_DTYPE_MISMATCH, TUTTI_INVALID_ARGUMENT (a weight given
+ * twice, or not in the host's memory), TUTTI_UNSUPPORTED (a weight that went into values computed when compiling, or
+ * strides of elements below a byte), TUTTI_OUT_OF_MEMORY, TUTTI_FORKED (another thread was at it when this process was
+ * forked), and where sessions run on CUDA devices TUTTI_DRIVER_ERROR and TUTTI_DEVICE_LOST. In a child of fork() it is
+ * the child's own sessions that see the new weights. */
 TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member,
                                                      const tutti_tensor_t *weights, size_t count, tutti_error_t *error);
 
@@ -332,7 +335,9 @@ TUTTI_API const tutti_device_info_t *tutti_session_device(const tutti_session_t 
 TUTTI_API const char *tutti_session_message(const tutti_session_t *session);
 
 /** Chooses the members that a run computes, and their order along member axes. Errors: TUTTI_INVALID_ARGUMENT for an
- * empty list, an index out of range or one given twice; the old set then stays. */
+ * empty list, an index out of range or one given twice; the old set then stays. Inputs and outputs with a member axis
+ * that are bound stay so with the dims that they were bound with: where the new set has another length, bind them anew,
+ * or the next run is TUTTI_SHAPE_MISMATCH. */
 TUTTI_API tutti_status_t tutti_session_set_active(tutti_session_t *session, const uint32_t *members, size_t count);
 
 /** Sets a dimension by name. Needed only for one that no input has: the others follow from the inputs bound, and a
@@ -365,10 +370,10 @@ TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *sessi
                                                           struct DLManagedTensor *tensor);
 
 /** Describes an output under the current dimensions and active set: *tensor gets name, dtype, rank, dims, data and
- * memory. The data is the bound memory, or the session's own, which the next run overwrites. May be called before a
- * run, to learn the dims. Pointers in *tensor are valid until the next call that changes the session. Errors:
- * TUTTI_INVALID_ARGUMENT (no place for the tensor, or several heads and none named), TUTTI_NOT_FOUND, and those of
- * tutti_session_run for dimensions. */
+ * memory; strides are NULL, as it is dense. The data is the bound memory, or the session's own, which the next run
+ * overwrites. May be called before a run, to learn the dims; what the data is then is not defined. Pointers in *tensor
+ * are valid until the next call that changes the session. Errors: TUTTI_INVALID_ARGUMENT (no place for the tensor, or
+ * several heads and none named), TUTTI_NOT_FOUND, and those of tutti_session_run for dimensions. */
 TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                                   tutti_tensor_t *tensor);
 

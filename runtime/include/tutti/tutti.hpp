@@ -201,7 +201,8 @@ public:
     return check(tutti_session_set_dimension(handle, name.c_str(), value));
   }
 
-  /// Binds dense memory of the caller's: data.size() is the product of `dims`.
+  /// Binds dense memory of the caller's in the host: data.size() is the product of `dims`. It is read by every run
+  /// until another is bound or the session ends, and has to live as long. Errors: as tutti_session_bind_input.
   template <typename T>
   Error bindInput(const std::string &name, std::span<const T> data, std::initializer_list<int64_t> dims) {
     return bindInput(name, data, std::span<const int64_t>(dims.begin(), dims.size()));
@@ -215,6 +216,8 @@ public:
                              TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_input(handle, &tensor));
   }
+  /// Binds memory that every run writes, as bindInput does; `head` may be empty when the output has one. Errors: as
+  /// tutti_session_bind_output.
   template <typename T>
   Error bindOutput(const std::string &name, const std::string &head, std::span<T> data,
                    std::initializer_list<int64_t> dims) {
@@ -254,6 +257,8 @@ public:
     return handle ? *tutti_session_device(handle) : none;
   }
 
+  /// An output of the last run, or before the first one its dims alone; `head` may be empty when the output has one.
+  /// What it points at is the session's, until the next call that changes that. Errors: as tutti_session_get_output.
   Result<Output> output(const std::string &name, const std::string &head = "") const {
     Output output;
     if (auto error = check(
