@@ -26,7 +26,7 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let summary = "writes pointwise and layout ops as tutti.map";
   let description = [{
     Sums and choices of 16-bit floats become float32's, those of unsigned integers signed ones', and a concat of many operands a concat
-    of concats. A sum or product of up to four elements that are chosen along its axis is written as a chain of them. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
+    of concats. A sum or product of up to four elements that are chosen along its axis reads them where they are. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
     that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Windows of an image are
     gathered, zeros outside of it; on a CPU, where they are rows that a weight multiplies, they are a move of the image, which is copied
     with its margin first if they leave it, and tutti-fuse puts that move into the product's kernel. Every result of the model is then
@@ -58,7 +58,7 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
 }
 
 def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
-  let summary = "writes on each contraction and reduction what decides its bits";
+  let summary = "writes on each contraction, reduction and gate what decides its bits";
   let description = [{
     A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
     the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes. A weight that rows are multiplied by lies in

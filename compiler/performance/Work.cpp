@@ -176,6 +176,15 @@ Reading Counter::reading(Value value, bool neighbours) {
   return {.integer = 2, .moves = 1, .waits = 1, .far = double(isFar)}; // with its address
 }
 
+/// Whether elements that follow each other along a dimension are neighbours in memory.
+static bool goesAlong(AffineMap access, unsigned dim) {
+  if (access.getNumResults() == 0)
+    return false;
+  AffineExpr last = access.getResults().back(), step = getAffineDimExpr(dim, access.getContext());
+  AffineExpr rest = simplifyAffineExpr(last - step, access.getNumDims(), access.getNumSymbols());
+  return last.isFunctionOfDim(dim) && !rest.isFunctionOfDim(dim);
+}
+
 Reading Counter::computing(Value value) {
   Operation *op = value.getDefiningOp();
   Reading all;

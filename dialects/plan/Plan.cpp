@@ -114,6 +114,10 @@ LogicalResult KernelOp::verify() {
   if (failed(expectSizes(*this, "each of 'rows'", getRows())) ||
       failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
     return failure();
+  for (int64_t weight : getWeights())
+    for (Operation *user : getBody().getArgument(weight).getUsers())
+      if (isa<HeadOp>(user))
+        return user->emitOpError("is of argument ") << weight << ", which a task has of its own member alone";
   return expectBelow(*this, "'placed'", getPlaced().value_or(ArrayRef<int64_t>()), arguments + getYielded().size());
 }
 

@@ -10,8 +10,8 @@ def LiftOpInterface : OpInterface<"LiftOpInterface"> {
   let description = [{The vmap rule: how the op reads over a new leading axis, the member axis.}];
   let methods = [InterfaceMethod<[{
       Builds this op over `context.members` members. Operands are read with `context.get`, those for which
-      `context.isLifted` holds have the member axis as dimension 0. Only called when some operand is lifted.
-      The result, always lifted, is told with `context.setLifted`.
+      `context.isLifted` holds have the member axis as dimension 0. Only called when some operand is lifted,
+      or of a parameter that each member has of its own. The result, always lifted, is told with `context.setLifted`.
     }], "::llvm::LogicalResult", "lift", (ins "::tutti::LiftContext &":$context)>];
 }
 

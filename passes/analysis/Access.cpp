@@ -217,14 +217,6 @@ std::optional<int64_t> slope(AffineExpr expr, unsigned dim) {
   return std::nullopt;
 }
 
-bool goesAlong(AffineMap access, unsigned dim) {
-  if (access.getNumResults() == 0)
-    return false;
-  AffineExpr last = access.getResults().back(), step = getAffineDimExpr(dim, access.getContext());
-  AffineExpr rest = simplifyAffineExpr(last - step, access.getNumDims(), access.getNumSymbols());
-  return last.isFunctionOfDim(dim) && !rest.isFunctionOfDim(dim);
-}
-
 std::optional<SmallVector<unsigned>> axesAsTheyLie(AffineMap access, ArrayRef<Size> from, ArrayRef<Size> sizes) {
   return Lying(sizes, /*whole=*/true).of(access, from);
 }

@@ -27,9 +27,6 @@ llvm::SmallVector<mlir::AffineExpr> summandsOf(mlir::AffineExpr expr);
 /// How much an expression grows with a dimension; nothing if not evenly.
 std::optional<int64_t> slope(mlir::AffineExpr expr, unsigned dim);
 
-/// Whether elements that follow each other along a dimension are neighbours in memory.
-bool goesAlong(mlir::AffineMap access, unsigned dim);
-
 /// The dimensions of an access, [0, sizes) each, in the order in which the elements lie that it reads of a tensor of
 /// the sizes `from`, if it reads each of these once: `from`'s axes are the dimensions, or several of them in one.
 std::optional<llvm::SmallVector<unsigned>> axesAsTheyLie(mlir::AffineMap access, llvm::ArrayRef<Size> from,

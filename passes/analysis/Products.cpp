@@ -42,7 +42,7 @@ bool readsNeighbours(const ContractSpec &spec) {
   return !StringRef(spec.rhs).contains(last) || !StringRef(spec.result).contains(last);
 }
 
-bool readsOwnRow(ContractOp op, const ProductForm &form) {
+bool readsOwnRowOfLeft(ContractOp op, const ProductForm &form) {
   ContractSpec spec = op.labels();
   return spec.lhs == spec.result.substr(0, spec.result.size() - 1) + form.summed;
 }

@@ -28,7 +28,7 @@ struct ProductForm {
 bool readsNeighbours(const ContractSpec &spec);
 
 /// Whether a row of the result reads of the left operand that row alone.
-bool readsOwnRow(ContractOp op, const ProductForm &form);
+bool readsOwnRowOfLeft(ContractOp op, const ProductForm &form);
 
 /// Whether a contraction is a step of its kernel, with sums in registers: by the panels rule, or such a product.
 bool isTiled(mlir::Operation *op);

@@ -66,7 +66,7 @@ struct Steps {
 /// after the other.
 constexpr unsigned mostSelected = 8;
 
-/// Of a row's sums of a contraction, the columns that are under way at a time.
+/// Of a row's sums of a contraction, the columns that are under way at a time: a panel's of floats.
 constexpr int64_t partialBytes = 128;
 
 /// Whether maps make `value` of `sums`.

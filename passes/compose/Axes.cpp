@@ -72,14 +72,14 @@ private:
 };
 
 /// A move that others read as it is, or in another shape: none of them could have it in a kernel of theirs.
-bool isReadWhole(MapOp move) {
+bool isNeverFused(MapOp move) {
   return !staysInKernel(move) && llvm::all_of(move->getUsers(), llvm::IsaPred<ReshapeOp, func::ReturnOp>);
 }
 
 struct JoinNeighbours : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
-    std::optional<AffineMap> access = op.isMove() && isReadWhole(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
+    std::optional<AffineMap> access = op.isMove() && isNeverFused(op) ? withoutSymbols(op.getAccess(0)) : std::nullopt;
     if (!access)
       return failure();
     Value input = op.getInputs()[0];

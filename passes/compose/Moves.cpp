@@ -3,6 +3,7 @@
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Rows.h"
+#include "passes/analysis/Scratch.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
 
@@ -192,7 +193,7 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
     RankedTensorType from = producer.getType(), to = op.getType();
     // Rows that would fill less of a vector than they do now stay apart.
     auto columnsOf = [](RankedTensorType type) { return type.getRank() > 0 ? type.getShape().back() : 1; };
-    if (int64_t columns = columnsOf(from); columns != columnsOf(to) && columns >= 0 && columns < 8)
+    if (int64_t columns = columnsOf(from); columns != columnsOf(to) && columns >= 0 && columns < mostPacked)
       return failure();
     FailureOr<AffineMap> place = reshapeMap(to, from);
     if (failed(place))

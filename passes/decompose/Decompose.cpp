@@ -71,6 +71,19 @@ private:
       AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
       operand.set(MapOp::create(builder, operand.getOwner()->getLoc(), type, operand.get(), identity));
     }
+    // So is a parameter of each member that a head is of: a kernel has the parameters of its own member.
+    DenseMap<Value, Value> copies;
+    for (auto head : function.getOps<HeadOp>()) {
+      Value x = head.getX();
+      if (!isa_and_nonnull<GetOp>(throughViews(x).getDefiningOp()))
+        continue;
+      Value &copy = copies[x];
+      if (!copy) {
+        builder.setInsertionPointAfterValue(x);
+        copy = MapOp::create(builder, head.getLoc(), typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
+      }
+      head.getXMutable().assign(copy);
+    }
   }
 };
 

@@ -158,37 +158,56 @@ private:
   }
 };
 
-/// A sum or product of a few elements that are chosen along the axis, as in polynomial features, is a chain of them: a
-/// map that reads them where they are, in place of a row of its own.
+/// A sum or product of a few elements that are chosen along the axis, as in polynomial features, is a map that reads
+/// them where they are, in place of a row of its own. It has the reduction's bits (docs/numerics.md, section 3), which
+/// another member, whose places are not known, keeps.
 struct ReduceChosen : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr int64_t most = 4;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     bool isSum = op.getKind() == ReduceKind::sum;
     Operation *producer = op.getX().getDefiningOp();
-    if ((!isSum && op.getKind() != ReduceKind::prod) || op.getAxes().size() != 1 || !producer || !producer->hasOneUse())
+    Type element = typeOf(op.getX()).getElementType();
+    bool isShort =
+        isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32; // rounded once, as OnFewerTypes has it
+    if ((!isSum && op.getKind() != ReduceKind::prod) || op.getAxes().size() != 1 || isShort || !producer ||
+        !producer->hasOneUse())
       return failure();
     int64_t axis = op.getAxes()[0];
     std::optional<SmallVector<int64_t>> places = chosenAlong(producer, axis);
     if (!places || places->empty() || int64_t(places->size()) > most)
       return failure();
     Location loc = op.getLoc();
-    Value x = producer->getOperand(0), all;
+    auto both = [&](Value a, Value b) {
+      return isSum ? AddOp::create(rewriter, loc, a, b).getResult() : MulOp::create(rewriter, loc, a, b).getResult();
+    };
+    Value x = producer->getOperand(0);
+    SmallVector<Value> parts;
     for (int64_t place : *places) {
       SmallVector<int64_t> starts(typeOf(x).getRank(), 0), steps(typeOf(x).getRank(), 1);
       SmallVector<int64_t> sizes(starts.size(), -1);
       starts[axis] = place;
       sizes[axis] = 1;
-      Value one = SliceOp::create(rewriter, loc, x, starts, sizes, steps);
-      all = !all    ? one
-            : isSum ? AddOp::create(rewriter, loc, all, one).getResult()
-                    : MulOp::create(rewriter, loc, all, one).getResult();
+      parts.push_back(SliceOp::create(rewriter, loc, x, starts, sizes, steps));
     }
+    // The tree over lanes: i with i + 2, then with i + 1. Along another axis one after the other.
+    for (size_t apart = op.isRowPhase() ? 2 : 0; apart > 0; apart /= 2)
+      for (; parts.size() > apart; parts.pop_back())
+        parts[parts.size() - 1 - apart] = both(parts[parts.size() - 1 - apart], parts.back());
+    Value all = parts.front();
+    for (Value part : ArrayRef<Value>(parts).drop_front())
+      all = both(all, part);
+    if (isSum && isa<FloatType>(element)) // which begins with +0: a sum of -0 is one
+      all = AddOp::create(rewriter, loc, all, zero(rewriter, loc, element));
     rewriter.replaceOp(op, all);
     return success();
   }
 
 private:
+  static Value zero(OpBuilder &builder, Location loc, Type element) {
+    auto attr = DenseElementsAttr::get(RankedTensorType::get({}, element), builder.getZeroAttr(element));
+    return ConstantOp::create(builder, loc, cast<ElementsAttr>(attr));
+  }
   /// The places of an axis that an op takes, if it takes all of the others.
   static std::optional<SmallVector<int64_t>> chosenAlong(Operation *producer, int64_t axis) {
     SmallVector<int64_t> places;

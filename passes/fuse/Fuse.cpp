@@ -63,7 +63,10 @@ struct FusePass : impl::FusePassBase<FusePass> {
       return signalPassFailure();
     Outliner outliner(getOperation());
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      for (const Group &group : groupsOf(function))
+      FailureOr<std::vector<Group>> groups = groupsOf(function);
+      if (failed(groups))
+        return signalPassFailure();
+      for (const Group &group : *groups)
         outliner.outline(group);
       if (!sortTopologically(&function.getBody().front()))
         return signalPassFailure();

@@ -132,7 +132,7 @@ private:
 bool isHead(Operation *op) { return isa<HeadOp>(op); }
 
 /// The form whose rows an op is computed by. A head's are those of the members it reads.
-RowForm formOf(Operation *op) {
+RowForm rowsFormOf(Operation *op) {
   if (auto head = dyn_cast<HeadOp>(op))
     return RowForm::of(typeOf(head.getX()));
   return RowForm::of(typeOf(op->getResult(0)));
@@ -147,7 +147,7 @@ bool readsOwnRow(Operation *op, unsigned index, const RowForm &form) {
     return staysInRow(operandAccess(map, index, ownRow(form, op->getContext())), operand);
   if (auto contract = dyn_cast<ContractOp>(op)) {
     auto product = ProductForm::of(contract);
-    return index == 0 && (isPanels(op) || (product && readsOwnRow(contract, *product)));
+    return index == 0 && (isPanels(op) || (product && readsOwnRowOfLeft(contract, *product)));
   }
   return cast<KernelOpInterface>(op).readsOwnRow(index);
 }
@@ -158,7 +158,7 @@ public:
       : function(function), target(TargetTraits::of(module)), room(module), mostPorts(mostBuffers(module)),
         inPieces(getChunk(module).has_value()) {}
 
-  std::vector<Group> run() {
+  FailureOr<std::vector<Group>> run() {
     placeAll();
     // Of long groups scratch memory is counted now and then, not with each op. Where that let too many in, it is.
     if (!allHold()) {
@@ -166,7 +166,10 @@ public:
       groupOf.clear();
       room.countAlways();
       placeAll();
-      allHold();
+      if (!allHold()) {
+        function.emitError("a group of ops needs more scratch memory than a row may have");
+        return failure();
+      }
     }
     std::vector<Group> all;
     for (unsigned id : sorted())
@@ -198,7 +201,7 @@ private:
 
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
-    RowForm form = formOf(op);
+    RowForm form = rowsFormOf(op);
     llvm::BitVector needs(groups.size());
     for (Value operand : op->getOperands())
       needs |= needsOf(operand);
@@ -352,7 +355,7 @@ private:
 
 } // namespace
 
-std::vector<Group> groupsOf(func::FuncOp function) {
+FailureOr<std::vector<Group>> groupsOf(func::FuncOp function) {
   return Grouping(function->getParentOfType<ModuleOp>(), function).run();
 }
 

@@ -9,7 +9,7 @@ namespace tutti {
 
 /// All computing ops of a function that has its numerics, in groups, each behind those that it reads. The function
 /// stays as it is.
-std::vector<Group> groupsOf(mlir::func::FuncOp function);
+llvm::FailureOr<std::vector<Group>> groupsOf(mlir::func::FuncOp function);
 
 } // namespace tutti
 

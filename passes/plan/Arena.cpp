@@ -26,10 +26,10 @@ Timeline Timeline::of(func::FuncOp function) {
   return all;
 }
 
-bool isReadWhole(Value value, const LargestSizes &largest) {
+bool isReadAfterPieces(Value value, const LargestSizes &largest) {
   return largest.chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
            if (viewed(user))
-             return isReadWhole(user->getResult(0), largest);
+             return isReadAfterPieces(user->getResult(0), largest);
            auto dispatch = dyn_cast<plan::DispatchOp>(user);
            return dispatch && dispatch.lookupKernel().hasHeads();
          });
@@ -62,13 +62,17 @@ static unsigned lastUse(Value value, const Timeline &timeline) {
   unsigned last = 0;
   for (Operation *user : value.getUsers())
     last = std::max(last, viewed(user) ? lastUse(user->getResult(0), timeline) : timeline.stepOf.lookup(user));
+  // The parts of a join lie in it, and groups go on to read their own.
+  if (auto join = value.getDefiningOp<JoinOp>())
+    for (Value part : join.getParts())
+      last = std::max(last, lastUse(wholeOf(part), timeline));
   return last;
 }
 
 /// Gives a value that is made in step `first` its place.
 LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline, const LargestSizes &largest) {
   std::optional<Size> size = bytesOf(typeOf(value));
-  bool perPiece = largest.chunk && isLifted(typeOf(value)) && !isReadWhole(value, largest);
+  bool perPiece = largest.chunk && isLifted(typeOf(value)) && !isReadAfterPieces(value, largest);
   std::optional<int64_t> most = !size ? std::nullopt : perPiece ? largest.ofPiece(*size) : largest.of(*size);
   if (!most)
     return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();

@@ -43,7 +43,7 @@ private:
 };
 
 /// Whether a value of the members, which run in pieces, is read when all pieces have run.
-bool isReadWhole(mlir::Value value, const LargestSizes &largest);
+bool isReadAfterPieces(mlir::Value value, const LargestSizes &largest);
 
 } // namespace tutti
 

@@ -96,7 +96,7 @@ private:
     for (const Arena::Interval &interval : arena.intervals) {
       buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
       buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
-                                                                       isReadWhole(interval.value, largest));
+                                                                       isReadAfterPieces(interval.value, largest));
     }
     for (auto [part, whole] : arena.wholes)
       buffers[part] = buffers.lookup(whole);

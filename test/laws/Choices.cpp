@@ -105,6 +105,22 @@ TEST(Choices, OfLongRowsAndTheirValues) {
   }
 }
 
+/// Of every second element, which are read where they lie: few of many, from a vector's middle on.
+TEST(Choices, OfEverySecondElement) {
+  Builder b(&context());
+  for (Type element : {Type(b.getF32Type()), Type(b.getF64Type()), Type(b.getI64Type())})
+    for (auto [columns, count] : {std::pair(40, 3), {90, 5}, {4000, 1}}) {
+      std::string name, all = std::to_string(columns), half = std::to_string(columns / 2), some = std::to_string(count);
+      llvm::raw_string_ostream(name) << element;
+      std::string x = "tensor<6x" + all + "x" + name + ">", s = "tensor<6x" + half + "x" + name + ">",
+                  y = "tensor<6x" + some + "xi64>";
+      expectReference("func.func @main(%x: " + x + ") -> " + y + " {\n%s = tutti.slice %x from [0, 0] size [-1, " +
+                          half + "] step [1, 2] : " + x + "\n%t = tutti.top " + some + " of %s : " + s +
+                          "\nreturn %t : " + y + "\n}",
+                      element, {6, columns});
+    }
+}
+
 /// As many elements are taken of a computed row as it has, in another order.
 TEST(Choices, OfComputedRows) {
   Builder b(&context());

@@ -230,12 +230,14 @@ module attributes {tutti.members = 1 : i64} {
 
 // -----
 
-// Sums and products of a few elements that are chosen along the axis are chains of them, in ascending order; not of many,
-// nor where the row is wanted by itself, or its places are not known.
+// Sums and products of a few elements that are chosen along the axis read them where they are; not of many, nor where the
+// row is wanted by itself, or its places are not known. A sum begins with +0.
 // CHECK-LABEL: func.func @reduce_chosen
 func.func @reduce_chosen(%x: tensor<?x10xf32, ["batch"]>, %j: tensor<3xi64>) -> (tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>) {
   // CHECK: arith.mulf
   // CHECK: arith.mulf
+  // CHECK: arith.addf
+  // CHECK: arith.constant 0.000000e+00
   // CHECK: arith.addf
   // CHECK: tutti.reduce sum
   // CHECK: tutti.reduce max

@@ -2,7 +2,8 @@
 // there, so where places other than its own are read the block is of whole rows.
 // RUN: split-file %s %t
 // RUN: tutti-compile %t/last.mlir --target cpu -o %t/last.tutti && tutti-verify %t/last.tutti %t/last.mlir
-// RUN: tutti-compile %t/chosen.mlir --target cpu -o %t/chosen.tutti && tutti-verify %t/chosen.tutti %t/chosen.mlir
+// RUN: %python %t/inputs.py %S/../tools %t
+// RUN: tutti-compile %t/chosen.mlir --target cpu -o %t/chosen.tutti && tutti-verify %t/chosen.tutti %t/chosen.mlir --input x=%t/x.npy --input i=%t/i.npy
 
 //--- last.mlir
 func.func @main(%x: tensor<?x128x100xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x100x128xf32, ["batch"]> {tutti.name = "y"}) {
@@ -12,6 +13,17 @@ func.func @main(%x: tensor<?x128x100xf32, ["batch"]> {tutti.name = "x"}) -> (ten
   %y = tutti.sub %v, %last : tensor<?x100x128xf32, ["batch"]>, tensor<?x100x1xf32, ["batch"]>
   return %y : tensor<?x100x128xf32, ["batch"]>
 }
+
+//--- inputs.py
+import struct, sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from npyfile import save, save_raw
+
+# Each row reads places all over itself, in either half, and none of them twice.
+save_raw(Path(sys.argv[2], "i.npy"), "<i8", (1, 100, 128), struct.pack("<12800q", *(i * 37 % 128 for i in range(12800))))
+save(Path(sys.argv[2], "x.npy"), (1, 128, 100), [i * 41 % 211 / 100 - 1 for i in range(12800)])
 
 //--- chosen.mlir
 func.func @main(%arg0: tensor<?x128x100xf32, ["batch"]> {tutti.name = "x"}, %arg1: tensor<?x100x128xi64, ["batch"]> {tutti.name = "i"}) -> (tensor<?x100x128xf32, ["batch"]> {tutti.name = "y"}) {

@@ -6,6 +6,7 @@
     python unequal-models.py elements FOLDER   two members, each with a network for each of four inputs with rows of their own
     python unequal-models.py towers FOLDER     the same with three networks that are alike
     python unequal-models.py places FOLDER     two members, each with the distances to 70 places, one after the other
+    python unequal-models.py joined FOLDER     four members of two structures, which read their part of an output long after they made it
 """
 import array
 import random
@@ -73,7 +74,17 @@ def places(member: int) -> bytes:
     return model(nodes, weights, [value_info("x", ["batch", 8])], [value_info("y", ["batch", 70])])
 
 
-kinds = {"groups": (groups, 6), "widths": (widths, 4), "elements": (elements, 2), "towers": (towers, 2), "places": (places, 2)}
+def joined(member: int) -> bytes:
+    own = Network(random.Random(member), "", "x", [6, (8, 12)[member % 2], 16], "Relu")
+    nodes = own.nodes + [node("Reshape", ["y", "shape"], "r0")]
+    for i in range(3):
+        nodes += [node("Transpose", [f"r{i}"], f"t{i}", perm=[0, 2, 1]), node("Softmax", [f"t{i}"], f"r{i + 1}", axis=2)]
+    nodes.append(node("Add", ["r3", "r0"], "z"))
+    shape = tensor("shape", (3,), 7, array.array("q", [-1, 4, 4]).tobytes())
+    return model(nodes, own.weights + [shape], [value_info("x", ["batch", 6])], [value_info("y", ["batch", 16]), value_info("z", ["batch", 4, 4])])
+
+
+kinds = {"groups": (groups, 6), "widths": (widths, 4), "elements": (elements, 2), "towers": (towers, 2), "places": (places, 2), "joined": (joined, 4)}
 build, count = kinds[sys.argv[1]]
 folder = Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)

@@ -85,9 +85,10 @@ void Code::storeVector(Value value, Value pointer, Value mask) {
     LLVM::StoreOp::create(b, loc, value, pointer, align);
 }
 Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
-  int64_t count = lanes;
+  int64_t count = lanes; // up to the last that counts
   if (DenseElementsAttr bits; mask && matchPattern(mask, m_Constant(&bits)))
-    count = llvm::count(bits.getValues<bool>(), true);
+    while (count > 1 && !bits.getValues<bool>()[count - 1])
+      --count;
   int64_t bytes = storageBytes(storageType(element)), read = (count - 1) * step + 1;
   SmallVector<Value> vectors;
   for (int64_t from = 0; from < read; from += lanes)

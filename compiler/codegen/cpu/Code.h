@@ -73,7 +73,7 @@ public:
   mlir::Value loadVector(mlir::Type element, mlir::Value pointer, mlir::Value mask, int64_t count = lanes);
   void storeVector(mlir::Value value, mlir::Value pointer, mlir::Value mask);
   /// The first of every `step` elements, 16 of them: vectors side by side, from which they are taken. `mask`: null, or
-  /// firstLanes of a number; nothing behind the last element that counts is touched.
+  /// a constant; nothing behind the last element that counts is touched.
   mlir::Value loadStrided(mlir::Type element, mlir::Value pointer, int64_t step, mlir::Value mask);
   /// Elements at `offsets` (vector of i64 or i32, in bytes) from the pointer, as many.
   mlir::Value gather(mlir::Type element, mlir::Value pointer, mlir::Value offsets, mlir::Value mask);

@@ -55,6 +55,7 @@ private:
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
   static constexpr int64_t panelVectors = rt::panelColumns / lanes;
+  static_assert(rt::panelColumns * 4 == partialBytes, "sums that wait are a panel's");
 
   int64_t N;
   Value weights;

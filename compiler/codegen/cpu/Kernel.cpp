@@ -80,7 +80,7 @@ private:
   static constexpr int64_t mostWork = 300;
   /// A page, in which a processor's own prefetching ends.
   static constexpr int64_t mostAsked = 4 << 10;
-  static constexpr int64_t mostArguments = 4;
+  static constexpr int64_t mostAskedArguments = 4;
 
   void emitStep(ArrayRef<Step> group) {
     StepEmitter emitter(builder, kernel, steps, level);
@@ -149,7 +149,7 @@ private:
       RowForm form = RowForm::of(type);
       if (isTable(kernel, argument, steps.places.find(argument)->second) || !form.sameRows(steps.form))
         continue;
-      if (++asked > mostArguments) // a kernel may have thousands
+      if (++asked > mostAskedArguments) // a kernel may have thousands
         return;
       Value bytes = code.mul(code.mul(rows, sizeOf(form.columns)), storageBytes(type.getElementType()));
       code.when(code.less(bytes, code.num(mostAsked + 1)), [&] {

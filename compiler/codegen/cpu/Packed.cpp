@@ -114,7 +114,7 @@ Value StepEmitter::loadPacked(Value value, AffineMap access, Point &point) {
 }
 
 /// Elements of a block whose places are told: a few pages of numbers, which the first cache keeps.
-static constexpr int64_t mostPlaces = 4096;
+static constexpr int64_t mostListed = 4096;
 
 const Scattered *StepEmitter::scatteredOf(Value value, AffineMap access, int64_t columns) {
   auto [known, isNew] = scattered.try_emplace({value, access, columns});
@@ -129,7 +129,7 @@ static std::optional<SmallVector<int64_t>> blockOf(ArrayRef<Size> rows, int64_t 
   SmallVector<int64_t> shape;
   int64_t count = columns;
   for (const Size &size : rows.drop_front()) {
-    if (!size.isFixed() || size.getFixed() > mostPlaces || (count *= size.getFixed()) > mostPlaces)
+    if (!size.isFixed() || size.getFixed() > mostListed || (count *= size.getFixed()) > mostListed)
       return std::nullopt;
     shape.push_back(size.getFixed());
   }

@@ -23,9 +23,9 @@ public:
     if (form.transposed)
       packed = e.need(Need::work);
     left.stride = strideOf(op.getLhs(), spec.lhs, form.summed);
-    left.rowStride = readsOwnRow(op, form) ? e.rowStride(op.getLhs())
-                     : form.run            ? strideOf(op.getLhs(), spec.lhs, spec.result[spec.result.size() - 2])
-                                           : code.num(0);
+    left.rowStride = readsOwnRowOfLeft(op, form) ? e.rowStride(op.getLhs())
+                     : form.run                  ? strideOf(op.getLhs(), spec.lhs, spec.result[spec.result.size() - 2])
+                                                 : code.num(0);
     rightStride = strideOf(op.getRhs(), spec.rhs, form.transposed ? spec.result.back() : form.summed);
   }
 

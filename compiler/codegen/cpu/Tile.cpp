@@ -15,6 +15,7 @@ TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
   tileVectors = std::max<int64_t>(1, level.tileVectors * 4 / bytes);
   tileRows = level.tileRows * level.tileVectors * 4 / (tileVectors * bytes);
   wideVectors = level.wideVectors * 4 / bytes;
+  assert(tileVectors * lanes * bytes <= partialBytes && "sums that wait are a row's `partialBytes`");
 }
 
 Value TileEmitter::multiplyAdd(Value left, Value right, Value sum) {

@@ -74,32 +74,6 @@ std::string cudaConstant(TypedAttr value) {
   return literal;
 }
 
-/// Whether x times this logistic of x is all that becomes of it: SiLU, in one map or in two.
-static bool isGate(LogisticOp op) {
-  auto multiply = [](Operation *user, Value a, Value b) {
-    auto product = dyn_cast<arith::MulFOp>(user);
-    return product &&
-           ((product.getLhs() == a && product.getRhs() == b) || (product.getLhs() == b && product.getRhs() == a));
-  };
-  Value x = op.getOperand(), gate = op.getResult();
-  auto map = dyn_cast<MapOp>(op->getParentOp());
-  auto argument = dyn_cast<BlockArgument>(x);
-  bool alone = map && argument && op->getBlock()->without_terminator().begin() == op->getIterator() &&
-               std::next(op->getIterator()) == std::prev(op->getBlock()->end());
-  if (!alone)
-    return llvm::all_of(op->getUsers(), [&](Operation *user) { return multiply(user, x, gate); });
-  x = map.getInputs()[argument.getArgNumber()], gate = map.getResult();
-  return map.getAccess(argument.getArgNumber()).isIdentity() && llvm::all_of(gate.getUsers(), [&](Operation *user) {
-           auto other = dyn_cast<MapOp>(user);
-           if (!other || other.getInputs().size() != 2 || other.getAccess(0) != other.getAccess(1) ||
-               !llvm::is_contained(other.getInputs(), x))
-             return false;
-           Block &body = other.getBody().front();
-           return multiply(&body.front(), body.getArgument(0), body.getArgument(1)) &&
-                  body.front().getResult(0) == body.getTerminator()->getOperand(0);
-         });
-}
-
 constexpr StringRef chosenName = "tutti.approximation"; ///< on an op of a scalarFunction, which stands for itself
 
 llvm::StringRef approximation(Operation *op, Precision precision) {
@@ -112,7 +86,7 @@ llvm::StringRef approximation(Operation *op, Precision precision) {
       .Case([](math::ExpOp) { return "fastExp"; })
       .Case([](math::LogOp) { return "fastLog"; })
       .Case([&](math::TanhOp) { return precision == Precision::bf16 ? "fastTanh" : ""; }) // 11 bits
-      .Case([&](LogisticOp o) { return precision == Precision::bf16 && isGate(o) ? "fastGate" : "fastLogistic"; })
+      .Case([&](LogisticOp o) { return precision == Precision::bf16 && o.getGates() ? "fastGate" : "fastLogistic"; })
       .Case([](Log1pExpOp) { return "fastLog1pExp"; })
       .Case([](MishGateOp) { return "fastMishGate"; })
       .Default([](Operation *) { return ""; });

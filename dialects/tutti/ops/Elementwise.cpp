@@ -333,6 +333,16 @@ Reference SelectOp::evaluate(EvaluateContext &, Operands x) {
   return y;
 }
 
+/// An integer as a float64 that a type of fewer bits rounds as it would the integer: of a long one the lowest bits say
+/// only whether they were all 0.
+static double toOdd(int64_t x, bool isUnsigned) {
+  int64_t limit = int64_t(1) << 52;
+  bool isShort = isUnsigned ? uint64_t(x) < uint64_t(limit) : x >= -limit && x < limit;
+  if (int64_t low = x & 0x7ff; low && !isShort)
+    x = (x ^ low) | 0x800;
+  return isUnsigned ? static_cast<double>(static_cast<uint64_t>(x)) : static_cast<double>(x);
+}
+
 Reference CastOp::evaluate(EvaluateContext &, Operands operands) {
   const HostTensor &x = operands[0];
   Type to = typeOf(getResult()).getElementType();
@@ -347,8 +357,10 @@ Reference CastOp::evaluate(EvaluateContext &, Operands operands) {
       y.floats[i] = narrows ? nearest(x.floats[i], to) : x.floats[i];
     else if (y.isFloat() && to.isF32()) // in one rounding
       y.floats[i] = isUnsigned ? static_cast<float>(static_cast<uint64_t>(x.ints[i])) : static_cast<float>(x.ints[i]);
+    else if (y.isFloat() && to.isF64())
+      y.floats[i] = isUnsigned ? static_cast<double>(static_cast<uint64_t>(x.ints[i])) : static_cast<double>(x.ints[i]);
     else if (y.isFloat())
-      y.floats[i] = nearest(isUnsigned ? static_cast<uint64_t>(x.ints[i]) : static_cast<double>(x.ints[i]), to);
+      y.floats[i] = nearest(toOdd(x.ints[i], isUnsigned), to);
     else if (!x.isFloat())
       y.ints[i] = isTruth(to) ? x.ints[i] != 0 : wrapped(x.ints[i], to);
     else if (isTruth(to))

@@ -329,6 +329,23 @@ Value narrowed(OpBuilder &builder, Location loc, Value x, Type to) {
   return to.isBF16() ? toBFloat16(builder, loc, x) : arith::TruncFOp::create(builder, loc, to, x);
 }
 
+/// An integer of 64 bits as one that float64 has, and that a shorter type rounds as it would the first: of a long one
+/// the lowest bits are 0, and the next is set where they were not. (As `toOdd` of the reference does.)
+static Value integerToOdd(OpBuilder &builder, Location loc, Value x, bool isUnsigned) {
+  Scalars s = on(builder, loc, x);
+  Value low = arith::AndIOp::create(builder, loc, x, s.number(0x7ff)),
+        high = arith::XOrIOp::create(builder, loc, x, low);
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low, s.number(0));
+  Value odd = arith::OrIOp::create(builder, loc, high, s.number(0x800));
+  // From -2^52 to 2^52 all bits count.
+  int64_t limit = int64_t(1) << 52;
+  Value from = isUnsigned ? x : arith::AddIOp::create(builder, loc, x, s.number(limit)).getResult();
+  Value isShort =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, from, s.number(isUnsigned ? limit : 2 * limit));
+  Value keeps = arith::OrIOp::create(builder, loc, isShort, isWhole);
+  return arith::SelectOp::create(builder, loc, keeps, x, odd);
+}
+
 Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands) {
   Value x = operands[0];
   Type from = typeOf(getX()).getElementType(), to = typeOf(getResult()).getElementType();
@@ -349,6 +366,8 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
   if (isa<IntegerType>(from) && toFloat) {
     // By way of float64, which has every integer of 32 bits, where there is no instruction.
     Type by = to.getIntOrFloatBitWidth() < 32 ? builder.getF64Type() : to;
+    if (by != to && from.getIntOrFloatBitWidth() == 64)
+      x = integerToOdd(builder, loc, x, positive);
     Value result = positive ? arith::UIToFPOp::create(builder, loc, by, x).getResult()
                             : arith::SIToFPOp::create(builder, loc, by, x).getResult();
     return by == to ? result : narrowed(builder, loc, result, to);

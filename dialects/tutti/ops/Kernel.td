@@ -59,7 +59,10 @@ class Tutti_Function<string mnemonic, string formula, string most> : Op<Tutti_Di
   let results = (outs FloatLike:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
-def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5">;
+def Tutti_LogisticOp : Tutti_Function<"logistic", "1 / (1 + e^-x)", "2.5"> {
+  // `gates` (tutti-numerics): x times it, SiLU, is all that becomes of it.
+  let arguments = (ins FloatLike:$x, UnitAttr:$gates);
+}
 def Tutti_Log1pExpOp : Tutti_Function<"log1p_exp", "ln(1 + e^x)", "2.5">;
 def Tutti_MishGateOp : Tutti_Function<"mish_gate", "tanh(ln(1 + e^x))", "3.5">;
 // Below 1/8 the unit is that of 1/8.

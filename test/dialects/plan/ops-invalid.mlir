@@ -358,3 +358,13 @@ plan.kernel @k0 element rows ["4"] weights [] {
   %0 = arith.constant 1 : i32
   tutti.yield %x : tensor<4x4xf32>
 }
+
+// -----
+
+// A head reads all members', a task has its own member's weights.
+plan.kernel @k0 element lifted rows ["4"] weights [0] {
+^bb0(%w: tensor<?x4x4xf32, ["active"]>):
+  // expected-error@+1 {{'tutti.head' op is of argument 0, which a task has of its own member alone}}
+  %0 = tutti.head mean %w : tensor<?x4x4xf32, ["active"]>
+  tutti.yield %0 : tensor<4x4xf32>
+}

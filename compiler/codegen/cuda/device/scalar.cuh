@@ -40,6 +40,8 @@ template <> __device__ __forceinline__ signed char maximum(signed char a, signed
 template <> __device__ __forceinline__ signed char minimum(signed char a, signed char b) { return a < b ? a : b; }
 template <> __device__ __forceinline__ long long maximum(long long a, long long b) { return a > b ? a : b; }
 template <> __device__ __forceinline__ long long minimum(long long a, long long b) { return a < b ? a : b; }
+template <> __device__ __forceinline__ bool maximum(bool a, bool b) { return a || b; }
+template <> __device__ __forceinline__ bool minimum(bool a, bool b) { return a && b; }
 
 /// A float that is known to fit, truncated.
 template <class To> __device__ __forceinline__ To saturated(float x) { return static_cast<To>(__float2ll_rz(x)); }
@@ -73,7 +75,7 @@ template <class T> __device__ __forceinline__ T multiplyAdd(T a, T b, T sum) {
 __device__ __forceinline__ int multiplyAddBytes(int a, int b, int sum) {
 #pragma unroll
   for (int shift = 0; shift < 32; shift += 8)
-    sum += (a >> shift & 255) * static_cast<signed char>(b >> shift);
+    sum = plus(sum, (a >> shift & 255) * static_cast<signed char>(b >> shift));
   return sum;
 }
 

@@ -43,7 +43,7 @@ struct CudaUnit {
   KernelUnit unit() const { return {kernel->name + ".cu", kernel->versions[version].text, architecture}; }
 
   /// Takes it, or goes on to the next version; whether one is left to compile.
-  llvm::Expected<bool> takes(KernelCode result) {
+  llvm::Expected<bool> takes(CompiledUnit result) {
     code = std::move(result.code);
     if (isPtx())
       return false;

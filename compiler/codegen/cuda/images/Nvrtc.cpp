@@ -241,8 +241,8 @@ llvm::Expected<std::string> Nvrtc::compile(llvm::StringRef text, llvm::StringRef
   return code;
 }
 
-llvm::Expected<std::vector<KernelCode>> Nvrtc::compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const {
-  std::vector<KernelCode> results(units.size());
+llvm::Expected<std::vector<CompiledUnit>> Nvrtc::compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const {
+  std::vector<CompiledUnit> results(units.size());
   std::vector<std::string> errors(units.size());
   std::vector<ExitCode> codes(units.size(), ExitCode::internal);
   std::vector<size_t> same(units.size());

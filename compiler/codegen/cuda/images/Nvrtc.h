@@ -18,13 +18,13 @@ struct KernelUnit {
 };
 
 /// What became of it.
-struct KernelCode {
+struct CompiledUnit {
   std::string code; ///< as Nvrtc::compile says
   /// NVRTC found no way to let products of warpgroups follow each other: it waits for each, and they take twice as
   /// long.
   bool waits = false;
 
-  bool operator==(const KernelCode &) const = default;
+  bool operator==(const CompiledUnit &) const = default;
 };
 
 struct NvrtcOptions {
@@ -67,7 +67,7 @@ public:
                                       const NvrtcOptions &options = {}) const;
   /// The same for many units, on up to `jobs` threads (0: one a core). Equal texts for one architecture are compiled
   /// once. The error is that of the first unit that has one.
-  llvm::Expected<std::vector<KernelCode>> compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const;
+  llvm::Expected<std::vector<CompiledUnit>> compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const;
 
 private:
   struct Library;
