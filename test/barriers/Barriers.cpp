@@ -105,7 +105,8 @@ int run(const Shape &shape, const std::string &path, uint64_t first, uint64_t en
 /// A line of a text that orders threads.
 struct Site {
   std::string file, line;
-  unsigned number; ///< from 1
+  unsigned number;     ///< from 1
+  std::string context; ///< the lines before and behind it, and it
   std::string place() const { return file + ":" + std::to_string(number); }
   bool operator<(const Site &other) const { return std::tie(file, number) < std::tie(other.file, other.number); }
 };
@@ -117,12 +118,13 @@ std::vector<Site> sitesOf(const std::string &file, StringRef text) {
       R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|chunks\.sync|group\.begin|group\.fence|group\.commit|group\.wait|)"
       R"(group\.waitButLast)\()");
   std::vector<Site> sites;
-  unsigned number = 0;
-  for (StringRef line : llvm::split(text, '\n')) {
-    ++number;
-    if (std::regex_search(line.split("//").first.str(), calls))
-      sites.push_back({file, line.trim().str(), number});
-  }
+  llvm::SmallVector<StringRef> lines{""}; // the first is number 1
+  text.split(lines, '\n');
+  lines.push_back("");
+  for (unsigned number = 1; number + 1 < lines.size(); ++number)
+    if (StringRef line = lines[number]; std::regex_search(line.split("//").first.str(), calls))
+      sites.push_back({file, line.trim().str(), number,
+                       (lines[number - 1].trim() + "\n" + line.trim() + "\n" + lines[number + 1].trim()).str()});
   return sites;
 }
 
@@ -160,20 +162,31 @@ public:
   ~Test() { llvm::sys::fs::remove_directories(folder); }
 
   int all() {
-    // In skeletons a line has to be missed in one shape that has it, in emitted text where it is.
-    std::map<Site, std::vector<const Shape *>> inSkeletons;
+    // A line has to be missed in one shape that has it. In emitted text, of which each kernel and tile has its own, one
+    // that stands between the same two is the same.
+    std::map<Site, std::vector<User>> inSkeletons;
+    std::map<std::string, std::vector<User>> emitted;
     for (const Shape &shape : shapes)
       for (const Site &site : sitesOfShape(shape))
-        StringRef(site.file).starts_with("tutti/") ? inSkeletons[site].push_back(&shape) : check(site, {&shape});
+        (isSkeleton(site) ? inSkeletons[site] : emitted[site.context]).push_back({&shape, site});
     if (!testsPass(""))
       stop("the tests of the skeletons fail as they are");
     for (const auto &[site, users] : inSkeletons)
-      check(site, users);
+      check(users);
+    for (const auto &[context, users] : emitted)
+      check(users);
     llvm::outs() << count << " lines, " << failures << " that nothing misses\n";
     return failures ? 1 : 0;
   }
 
 private:
+  /// A shape that has a line.
+  struct User {
+    const Shape *shape;
+    Site site;
+  };
+  static bool isSkeleton(const Site &site) { return StringRef(site.file).starts_with("tutti/"); }
+
   llvm::SmallString<128> folder;
   std::set<std::pair<std::string, std::string>> justified;
   /// A launch's largest tile of rows, two smaller ones, and the last, on so many multiprocessors with a block each: on
@@ -185,8 +198,8 @@ private:
   struct AsItIs {
     std::string code;
     std::string answers[std::size(ways)];
-    double seconds;                 ///< that all ways take
-    bool isSameInAllOrders = false; ///< as far as it has been looked at: when an answer of another order is asked for
+    double seconds;      ///< that all ways take
+    std::string without; ///< the place that is missing in its artifact
   };
   std::map<const Shape *, AsItIs> asTheyAre;
   /// By file, who missed a line of it last, and which way: likely to miss the next.
@@ -196,9 +209,9 @@ private:
   std::vector<Site> sitesOfShape(const Shape &shape) {
     std::string texts = (folder + "/" + shape.name).str();
     setenv("TUTTI_WITHOUT", "", 1);
-    take(compile(shape, artifact(), texts));
+    take(compile(shape, artifact(shape), texts));
     AsItIs &asItIs = asTheyAre[&shape];
-    asItIs.code = readFile(artifact());
+    asItIs.code = readFile(artifact(shape));
     std::set<std::string> headers, prelude;
     std::vector<Site> sites;
     std::error_code error;
@@ -220,11 +233,11 @@ private:
     return sites;
   }
 
-  std::string artifact() const { return (folder + "/artifact").str(); }
+  std::string artifact(const Shape &shape) const { return (folder + "/" + shape.name + ".tutti").str(); }
 
-  /// Does one thing with a shape and artifact(), in a process of its own.
+  /// Does one thing with a shape and its artifact, in a process of its own.
   int execute(llvm::ArrayRef<StringRef> what, const Shape &shape, std::string &said) {
-    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str(), path = artifact();
+    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str(), path = artifact(shape);
     llvm::sys::fs::remove(output); // a longer answer's end would stay
     llvm::sys::fs::remove(errors);
     llvm::SmallVector<StringRef> arguments{TUTTI_BARRIERS, what[0], shape.name, path};
@@ -248,29 +261,30 @@ private:
     return execute({"run", std::to_string(first), std::to_string(end)}, shape, said);
   }
 
-  /// How a shape misses this line, in one of these orders of threads: it has no code without it, or runs otherwise;
-  /// empty: not at all.
+  int compileWithout(const Shape &shape, const std::string &place) {
+    std::string said;
+    setenv("TUTTI_WITHOUT", place.c_str(), 1);
+    asTheyAre[&shape].without = place;
+    return execute({"compile"}, shape, said);
+  }
+
+  /// How a shape misses this line, in one of these orders of threads, the first time from the first on: it has no code
+  /// without it, or runs otherwise; empty: not at all.
   std::string missed(const Shape &shape, const Site &site, uint64_t first, uint64_t end) {
     std::string said;
     AsItIs &asItIs = asTheyAre[&shape];
-    if (end > 1 && !asItIs.isSameInAllOrders) {
-      setenv("TUTTI_WITHOUT", "", 1);
-      if (execute({"compile"}, shape, said))
-        stop(llvm::Twine("the shape ") + shape.name + " does not compile again");
-      for (auto [way, expected] : llvm::zip(ways, asItIs.answers))
-        if (answer(shape, way, 0, orders, said) || said != expected)
-          stop(llvm::Twine("the shape ") + shape.name + " as it is depends on the order of threads: " + said);
-      asItIs.isSameInAllOrders = true;
-    }
-    setenv("TUTTI_WITHOUT", site.place().c_str(), 1);
-    if (execute({"compile"}, shape, said))
+    if ((first == 0 || asItIs.without != site.place()) && compileWithout(shape, site.place()))
       return llvm::formatv("the host's compiler, in {0}", shape.name);
-    if (readFile(artifact()) == asItIs.code)
+    if (readFile(artifact(shape)) == asItIs.code)
       return "";
     for (size_t i = 0, last = missedLast[site.file].second; i < std::size(ways); ++i) {
       size_t at = (last + i) % std::size(ways);
       if (answer(shape, ways[at], first, end, said) || said != asItIs.answers[at]) {
         missedLast[site.file] = {&shape, at};
+        // As it is it has been run in the first order alone.
+        if (std::string whole; first > 0 && (compileWithout(shape, "") || answer(shape, ways[at], first, end, whole) ||
+                                             whole != asItIs.answers[at]))
+          stop(llvm::Twine("the shape ") + shape.name + " as it is depends on the order of threads: " + whole);
         return llvm::formatv("{0}, tile {1}, orders {2} to {3}", shape.name, ways[at].tile, first, end - 1);
       }
     }
@@ -285,29 +299,31 @@ private:
     return llvm::sys::ExecuteAndWait(TUTTI_EMULATED_TESTS, arguments, std::nullopt, {"", "", ""}) == 0;
   }
 
-  void check(const Site &site, llvm::ArrayRef<const Shape *> users) {
+  void check(llvm::ArrayRef<User> users) {
     ++count;
-    bool isSkeleton = StringRef(site.file).starts_with("tutti/");
+    const Site &site = users[0].site;
     std::string missedBy;
     bool isJustified = justified.contains({site.file, site.line});
-    llvm::SmallVector<const Shape *> inTurn(users);
-    llvm::sort(inTurn, [&](const Shape *one, const Shape *other) {
-      auto turn = [&](const Shape *shape) {
-        return std::pair(shape != missedLast[site.file].first, asTheyAre[shape].seconds);
+    llvm::SmallVector<const User *> inTurn(llvm::make_pointer_range(users));
+    llvm::sort(inTurn, [&](const User *one, const User *other) {
+      auto turn = [&](const User &user) {
+        return std::tuple(user.shape != missedLast[user.site.file].first, asTheyAre[user.shape].seconds,
+                          user.site.place());
       };
-      return turn(one) < turn(other);
+      return turn(*one) < turn(*other);
     });
     // Few lines take luck to miss. That nothing misses a justified one is looked at in one order.
     for (uint64_t first = 0, end = 1; first < (isJustified ? 1 : orders); first = end, end *= 2)
-      for (const Shape *shape : inTurn)
+      for (const User *user : inTurn)
         if (missedBy.empty())
-          missedBy = missed(*shape, site, first, end);
-    if (missedBy.empty() && isSkeleton && !testsPass(site.place()))
+          missedBy = missed(*user->shape, user->site, first, end);
+    if (missedBy.empty() && isSkeleton(site) && !testsPass(site.place()))
       missedBy = "the tests of the skeletons";
     if (missedBy.empty() == isJustified)
       return;
     ++failures;
-    llvm::outs() << (isSkeleton ? "" : std::string(users[0]->name) + ", ") << site.place() << ": " << site.line
+    llvm::outs() << (isSkeleton(site) ? "" : std::string(users[0].shape->name) + ", ") << site.place() << ": "
+                 << site.line
                  << (isJustified ? ": justified, and missed all the same, by " + missedBy + ": take it off the list\n"
                                  : ": nothing misses it\n");
   }

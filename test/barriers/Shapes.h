@@ -178,6 +178,25 @@ func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x5xi64, ["batch"]> {
   return %4 : tensor<?x5xi64, ["batch"]>
 }
 )";
+// What stands between two layers stores over rows that the ending before it reads.
+inline const char residual[] = R"(
+func.func @main(%x: tensor<?x72xf32, ["batch"]>) -> tensor<?x40xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<72x104xf32>
+  %w1 = tutti.get @w1 : tensor<104x104xf32>
+  %w2 = tutti.get @w2 : tensor<104x104xf32>
+  %w3 = tutti.get @w3 : tensor<104x40xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x72xf32, ["batch"]>, tensor<72x104xf32>
+  %v = tutti.tanh %0 : tensor<?x104xf32, ["batch"]>
+  %1 = tutti.contract %v, %w1 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x104xf32>
+  %2 = tutti.relu %1 : tensor<?x104xf32, ["batch"]>
+  %3 = tutti.contract %2, %w2 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x104xf32>
+  %4 = tutti.add %3, %v : tensor<?x104xf32, ["batch"]>, tensor<?x104xf32, ["batch"]>
+  %5 = tutti.slice %4 from [0, 103] size [-1, 1] step [1, 1] : tensor<?x104xf32, ["batch"]>
+  %6 = tutti.sub %4, %5 : tensor<?x104xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  %7 = tutti.contract %6, %w3 "bk,kn->bn" : tensor<?x104xf32, ["batch"]>, tensor<104x40xf32>
+  return %7 : tensor<?x40xf32, ["batch"]>
+}
+)";
 inline const char scatter[] = R"(
 func.func @main(%x: tensor<?x37xf32, ["batch"]>) -> tensor<?x37xf32, ["batch"]> {
   %s = tutti.get @s : tensor<37xf32>
@@ -227,6 +246,14 @@ inline const Shape shapes[] = {
      between,
      {{"w0", {23, 104}}, {"w1", {104, 97}}, {"w2", {97, 104}}, {"w3", {104, 40}}},
      23,
+     19},
+    {"residual",
+     "emulated",
+     "90",
+     "f32",
+     residual,
+     {{"w0", {72, 104}}, {"w1", {104, 104}}, {"w2", {104, 104}}, {"w3", {104, 40}}},
+     72,
      19},
     {"passes", "emulated", "90", "f32", passes, {{"w", {72, 264}}}, 72, 19},
     {"narrow", "emulated", "90", "f32", narrow, {{"w0", {23, 40}}, {"w1", {40, 12}}}, 23, 19},
