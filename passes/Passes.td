@@ -62,7 +62,8 @@ def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
   let description = [{
     A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
     the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes. A weight that rows are multiplied by lies in
-    panels from then on: what else reads it has a `tutti.get` of its own.
+    panels from then on: what else reads it has a `tutti.get` of its own. At bf16 a logistic `gates` if x times it, SiLU, is all that becomes of it: CUDA
+    devices have one function for that, whatever kernels the two are in.
   }];
 }
 

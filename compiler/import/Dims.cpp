@@ -7,11 +7,13 @@
 
 namespace tutti {
 
+/// No name is what exporters write for that, or what would read as a number in a size.
+static bool isName(llvm::StringRef written) {
+  return !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
+}
+
 std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
-  // What exporters write for "no name"; a leading digit would read as a number in a size.
-  bool isName =
-      !written.empty() && written != "?" && written != "None" && !llvm::isDigit(written[0]) && written[0] != '-';
-  std::string name = isName ? written.str() : input.str() + "." + std::to_string(axis);
+  std::string name = isName(written) ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
   // "active" and "active.0" are the ensemble's own sizes (isActiveSize), "members" is how the runtime calls them.
   if (llvm::StringRef(name).starts_with("active."))
@@ -35,8 +37,12 @@ Size Dims::declare(llvm::StringRef written, llvm::StringRef input, int64_t axis)
   return Size::symbol(symbol.name);
 }
 
+bool Dims::Symbol::isCalled(llvm::StringRef called) const {
+  return called == name || (called == written && isName(written));
+}
+
 const Dims::Symbol *Dims::find(llvm::StringRef name) const {
-  auto symbol = llvm::find_if(symbols, [&](const Symbol &s) { return s.name == name || s.written == name; });
+  auto symbol = llvm::find_if(symbols, [&](const Symbol &s) { return s.isCalled(name); });
   return symbol == symbols.end() ? nullptr : &*symbol;
 }
 
@@ -47,9 +53,9 @@ const Dims::Symbol &Dims::root(llvm::StringRef name) const {
 
 std::optional<DimBinding> Dims::bindingOf(const Symbol &symbol) const {
   for (const Symbol &other : symbols) // few of which are bound: roots take longer to find
-    for (const std::string &name : {other.name, other.written})
-      if (auto bound = options.dims.find(name); bound != options.dims.end() && root(other.name).name == symbol.name)
-        return bound->second;
+    for (const auto &[name, bound] : options.dims)
+      if (other.isCalled(name) && root(other.name).name == symbol.name)
+        return bound;
   return std::nullopt;
 }
 
@@ -110,10 +116,11 @@ llvm::Error Dims::check() const {
     if (bound.lo < 1 || bound.hi < bound.lo)
       return fail(ExitCode::usage, "dimension " + quote(name) + " cannot run from " + llvm::Twine(bound.lo) + " to " +
                                        llvm::Twine(bound.hi));
-    DimBinding agreed = *bindingOf(root(symbol->name));
-    if (agreed.lo != bound.lo || agreed.hi != bound.hi)
-      return fail(ExitCode::usage, "the model makes dimensions " + quote(name) + " and " +
-                                       quote(root(symbol->name).name) + " one; bind them alike, or only one of them");
+    for (const auto &[other, theirs] : options.dims)
+      if (const Symbol *same = find(other);
+          same && root(same->name).name == root(symbol->name).name && (theirs.lo != bound.lo || theirs.hi != bound.hi))
+        return fail(ExitCode::usage, "the model makes dimensions " + quote(name) + " and " + quote(other) +
+                                         " one; bind them alike, or only one of them");
     // Forced before the binding was known cannot be: a bound symbol is never forced.
   }
   if (!lacksBinding())

@@ -34,8 +34,10 @@ private:
     int64_t axis;
     std::string parent;            ///< another symbol that this one equals; empty for a representative
     std::optional<int64_t> forced; ///< the value that an op demands of it
+    /// By its name, or as the file writes it.
+    bool isCalled(llvm::StringRef called) const;
   };
-  /// By its name or as the file writes it; nullptr: there is none.
+  /// The first that is called so; nullptr: there is none.
   const Symbol *find(llvm::StringRef name) const;
   /// Of a symbol that there is.
   const Symbol &root(llvm::StringRef name) const;

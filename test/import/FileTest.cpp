@@ -196,6 +196,15 @@ TEST_F(FileTest, DimensionCalledActive) {
   EXPECT_EQ(types(), "(tensor<?x4xf32, [\"active_0\"]>) -> tensor<?x4xf32, [\"active_0\"]>");
 }
 
+// What an exporter writes for no name is none.
+TEST_F(FileTest, DimensionsWithoutANameAreBoundByTheirPlace) {
+  input("x", {std::string("None"), 4});
+  node("Relu", {"x"}, {"y"});
+  output("y");
+  EXPECT_EQ(types({{{"x.0", {2, 2}}}}), "(tensor<2x4xf32>) -> tensor<2x4xf32>");
+  expectFailure(2, {"no dimension 'None'"}, {{{"None", {2, 2}}}});
+}
+
 // What is called otherwise here may be bound by the file's name, too.
 TEST_F(FileTest, DimensionsByTheFilesNames) {
   input("x", {std::string("members"), std::string("a*b"), 4});

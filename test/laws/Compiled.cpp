@@ -172,6 +172,8 @@ bool Artifact::runs() const {
   return tutti_artifact_choose_device(handle, &options, &error) != TUTTI_NO_DEVICE;
 }
 
+bool hasGpu() { return dlopen("libcuda.so.1", RTLD_NOW) != nullptr; }
+
 /// A GPU's context ends with the last session in it, and to begin another takes longer than most laws: this one stays.
 static void keepContext() {
   static const bool kept = [] {

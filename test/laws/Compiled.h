@@ -31,6 +31,8 @@ struct Model {
 const Architecture *cudaTarget();
 /// What it computes products with: "f32-ffma", which has the CPU's bits, or what TUTTI_LAWS_PRECISION says.
 const std::string &cudaPrecision();
+/// Whether a GPU's driver is there.
+bool hasGpu();
 /// Whether its bits are the CPU's.
 inline bool hasCpuBits() { return cudaPrecision() == "f32-ffma"; }
 /// Numbers of threads that a law tries: a GPU has its own.

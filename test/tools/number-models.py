@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes models that differ in numbers alone, in a layer of one weight for one, and one whose results are parts of one
-tensor, as ONNX files made by hand.
+"""Writes models that differ in numbers alone, in a layer of one weight for one, one whose results are parts of one
+tensor, some that choose and add elements, and casts with the right answers, as ONNX files made by hand.
 
     python number-models.py FOLDER
 """
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from npyfile import save, save_raw  # noqa: E402
 from onnxfile import model, node, tensor, value_info  # noqa: E402
 
 folder = Path(sys.argv[1])
@@ -74,3 +75,17 @@ for member, channels in enumerate((8, 4)):
     nodes = [node("Conv", ["x", "u"], "a"), node("Relu", ["a"], "b"), node("GlobalAveragePool", ["b"], "c"), node("Flatten", ["c"], "d"), node("MatMul", ["d", "w"], "y")]
     (folder / f"pooled{member}.onnx").write_bytes(model(nodes, [layer("u", channels, 3, 1, 1), layer("w", channels, 5)], [value_info("x", ["batch", 3, 4, 4])],
                                                         [value_info("y", ["batch", 5])]))
+# A few places of a row, and of columns.
+for member, places in enumerate(([0, 3, 2, 1], [1, 3, 5, 7], [0, 5, 6, 7])):
+    chosen = [tensor("places", (4,), 7, struct.pack("<4q", *places)), tensor("axis", (1,), 7, struct.pack("<q", 1))]
+    # Half of -relu(x) is -0, and a sum of such begins with +0.
+    nodes = [node("Relu", ["x"], "r"), node("Neg", ["r"], "n"), node("Gather", ["n", "places"], "g", axis=1), node("ReduceSum", ["g", "axis"], "y")]
+    for name, dims in (("row", ["batch", 8]), ("column", ["batch", 8, 3])):
+        (folder / f"{name}{member}.onnx").write_bytes(model(nodes, chosen, [value_info("x", dims)], [value_info("y", ["batch", 1, *dims[2:]])]))
+# Integers that two roundings get wrong, as bfloat16 and back.
+for name, kind, letter, numbers in (("signed", 7, "q", {2**60 + 2**52 + 1: 2**60 + 2**53, -(2**60 + 2**52 + 1): -(2**60 + 2**53), 2**60 + 2**52: 2**60, 257: 256}),
+                                    ("unsigned", 13, "Q", {2**63 + 2**55 + 1: 2**63 + 2**56, 2**63 + 2**55: 2**63, 2**52 + 2**44 + 1: 2**52 + 2**45, 259: 260})):
+    nodes = [node("Cast", ["x"], "b", to=16), node("Cast", ["b"], "y", to=1)]
+    (folder / f"{name}.onnx").write_bytes(model(nodes, [], [value_info("x", ["batch", 4], kind)], [value_info("y", ["batch", 4])]))
+    save_raw(folder / f"{name}.npy", f"<{'i' if letter == 'q' else 'u'}8", (1, 4), struct.pack(f"<4{letter}", *numbers))
+    save(folder / f"{name}.right.npy", (1, 1, 4), list(numbers.values()))
