@@ -77,10 +77,6 @@ static std::vector<Instance> table() {
                      "expected the member axis in front"});
   }
 
-  for (const char *kind : {"max", "min", "vote"})
-    add("head", "%a: tensor<4x3x2xi1>", (kind + std::string(" %a : tensor<4x3x2xi1>")).c_str(),
-        "expected the member axis in front");
-
   for (const char *kind : {"sum", "mean", "max", "min", "prod"}) {
     std::string k = kind;
     add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", (k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>").c_str());
