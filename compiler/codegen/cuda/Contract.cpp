@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contract family by fma: a tile of rows times a weight in panels, over the skeleton contract.cuh; and the order of
-// a kernel's steps, those on tensor cores (Layers.h) among them.
+// The contract family by fma: a tile of rows times a weight in panels, over the skeleton contract.cuh.
 #include "Layers.h"
 #include "passes/analysis/Numerics.h"
 
 #include "Layout.h"
-
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -55,8 +52,7 @@ static std::string panelCalls(Contraction c) {
   return all;
 }
 
-/// Layers by fma, each with the sums of the one before.
-static bool areAlike(KernelText &k, const Step &a, const Step &b) {
+bool areAlike(KernelText &k, const Step &a, const Step &b) {
   auto rowsOf = [&](const Step &step) { return k.steps.places.find(ContractOp(step.contraction).getLhs())->second; };
   for (const Step &step : {a, b})
     if (!step.contraction || !isPanels(step.contraction) || rowsOf(step).kind != Place::scratch)
@@ -67,13 +63,7 @@ static bool areAlike(KernelText &k, const Step &a, const Step &b) {
          k.isTable(first.op.getRhs()) == k.isTable(second.op.getRhs()) && Ending(k, a).isLike(Ending(k, b));
 }
 
-/// Steps outside of the ring: one, or layers that are alike, which are one piece of code. Between two all meet.
-static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet) {
-  const Step &step = steps.front();
-  if (!step.contraction)
-    return emitRows(k, step);
-  if (!isPanels(step.contraction))
-    return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
+std::string emitContractions(KernelText &k, ArrayRef<Step> steps, StringRef meet) {
   std::vector<Contraction> layers;
   std::vector<Ending> endings;
   std::vector<std::string> weights;
@@ -97,70 +87,6 @@ static std::string emitSteps(KernelText &k, ArrayRef<Step> steps, StringRef meet
   return formatv("#pragma unroll 1\n  for (int n = 0; n < {0}; ++n) {{ // {1} x {2}, ...\n"
                  "    if (n > 0) {{\n    {3}    }\n{4}  }\n",
                  steps.size(), numberText(c.K), numberText(c.N), meet, indented(text));
-}
-
-bool storesOver(ArrayRef<Step> steps, const Step &layer, const Steps &all) {
-  Value sums = ContractOp(layer.contraction).getResult();
-  SmallVector<Value> todo(layer.stores);
-  llvm::DenseSet<Value> seen;
-  while (!todo.empty()) {
-    Value value = todo.pop_back_val();
-    if (value == sums || !seen.insert(value).second)
-      continue;
-    // What is made here, or has no place and is made again by each reader, is of what that is made of.
-    if (Operation *op = value.getDefiningOp();
-        op && (!all.places.contains(value) || llvm::is_contained(layer.stores, value))) {
-      llvm::append_range(todo, op->getOperands());
-      continue;
-    }
-    auto read = ScratchRange::of(value, all);
-    for (const Step &step : steps)
-      if (llvm::any_of(step.stores, [&](Value stored) { return ScratchRange::of(stored, all).overlaps(read); }))
-        return true;
-  }
-  return false;
-}
-
-BlockText emitSteps(KernelText &k) {
-  const CudaGeometry &g = k.geometry;
-  // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
-  std::vector<Contraction> layers;
-  std::vector<Ending> endings;
-  std::vector<Others> others(1);
-  // After steps whose stores other blocks may read, those of the cluster meet.
-  auto meetAfter = [&](ArrayRef<Step> steps) {
-    bool own = llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
-    return g.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
-  };
-  std::string meet; // before the next step
-  auto isOfRing = [&](const Step &step) {
-    return step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores();
-  };
-  for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
-    if (isOfRing(rest.front())) {
-      layers.emplace_back(rest.front().contraction);
-      endings.emplace_back(k, rest.front(), handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
-      others.emplace_back();
-      ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
-      meet = !endings.back().handsOver() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
-             : storesOver(next, rest.front(), k.steps)
-                 ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
-                 : "  handovers.wait(n);\n";
-      rest = rest.drop_front();
-      continue;
-    }
-    size_t alike = 1;
-    while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
-      ++alike;
-    ArrayRef<Step> steps = rest.take_front(alike);
-    others.back().steps.push_back(meet + emitSteps(k, steps, meetAfter(steps)));
-    others.back().inScratch &= llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
-    meet = meetAfter(steps);
-    rest = rest.drop_front(alike);
-  }
-  if (layers.empty())
-    return {"", llvm::join(others.front().steps, "")};
-  return emitLayers(k, layers, endings, std::move(others));
 }
 
 } // namespace tutti

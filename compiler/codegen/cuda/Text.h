@@ -143,12 +143,19 @@ struct BlockText {
   std::string once, each;
 };
 
-/// The statements of all steps and the barriers between them, of a step by rows, of a product of two values, and of all
-/// heads; a file each.
+// The statements of a kernel's parts, a file each.
+/// All steps, and the barriers between them.
 BlockText emitSteps(KernelText &text);
+/// Layers by fma outside of the ring: one, or such that are alike, which are one piece of code. `meet` stands between
+/// two.
+std::string emitContractions(KernelText &text, llvm::ArrayRef<Step> steps, llvm::StringRef meet);
+/// Whether two steps are layers by fma that are alike, each with the sums of the one before.
+bool areAlike(KernelText &text, const Step &a, const Step &b);
 /// Of a tile of warpgroups: the products of the widths that its passes have.
 std::string emitWideProducts(KernelText &text);
+/// A step by rows.
 std::string emitRows(KernelText &text, const Step &step);
+/// A product of two values.
 std::string emitProduct(KernelText &text, const Step &step);
 /// Behind the stores of a value: 16-bit rows end with a whole group of 16, for tensor cores to read.
 std::string zeroText(KernelText &text, mlir::Value value);
