@@ -121,12 +121,10 @@ SmallVector<int64_t> ReadThrough::termPlaces() {
 
 SmallVector<ReadThrough::Run> ReadThrough::runs() {
   SmallVector<Run> all;
-  for (auto [term, place, places] = std::tuple(int64_t(0), int64_t(0), termPlaces()); term < int64_t(places.size());
-       ++term) {
-    if (term == 0 || places[term] != place + 1)
-      all.push_back({term, 0});
+  for (auto [term, place] : llvm::enumerate(termPlaces())) {
+    if (all.empty() || place != all.back().place + all.back().length)
+      all.push_back({int64_t(term), place, 0});
     ++all.back().length;
-    place = places[term];
   }
   return all;
 }

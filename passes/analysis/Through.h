@@ -31,9 +31,9 @@ struct ReadThrough {
   llvm::SmallVector<int64_t> rowPlaces(int64_t count);
   llvm::SmallVector<int64_t> termPlaces();
 
-  /// Terms that lie side by side: the first one's number, and how many.
+  /// Terms that lie side by side: the first one's number and place, and how many.
   struct Run {
-    int64_t first, length;
+    int64_t first, place, length;
   };
   llvm::SmallVector<Run> runs();
   /// Where lanes share the terms of a row, rows are put together in working memory, so many at a time.

@@ -59,10 +59,9 @@ private:
 
   int64_t N;
   Value weights;
-  /// Where rows that are read through a move are put together, and the runs that they are of, with their places in
-  /// bytes.
+  /// Where rows that are read through a move are put together, and the runs that they are of.
   Value together;
-  SmallVector<std::pair<ReadThrough::Run, int64_t>> runs;
+  SmallVector<ReadThrough::Run> runs;
   /// Whether the rows of the tasks to come are others than this one's, in the launch's buffers; null: never.
   Value rowsComeIn;
 
@@ -94,8 +93,7 @@ private:
     left.block = through.block * bytes;
     if (through.workBytes()) {
       together = e.need(Need::work);
-      for (const ReadThrough::Run &run : through.runs())
-        runs.push_back({run, through.termPlaces()[run.first] * bytes});
+      runs = through.runs();
     }
   }
 
@@ -308,11 +306,11 @@ private:
   /// Puts rows together whose terms lie apart.
   void putTogether(ArrayRef<Value> starts) {
     for (auto [row, start] : llvm::enumerate(starts))
-      for (auto [run, place] : runs)
-        for (int64_t done = 0; done < run.length; done += lanes) {
-          Value mask = code.firstLanes(std::min(lanes, run.length - done));
-          Value some = code.loadVector(element, code.at(start, place + done * bytes), mask);
-          code.storeVector(some, code.at(together, placeTogether(row) + (run.first + done) * bytes), mask);
+      for (auto [first, place, length] : runs)
+        for (int64_t done = 0; done < length; done += lanes) {
+          Value mask = code.firstLanes(std::min(lanes, length - done));
+          Value some = code.loadVector(element, code.at(start, (place + done) * bytes), mask);
+          code.storeVector(some, code.at(together, placeTogether(row) + (first + done) * bytes), mask);
         }
   }
   int64_t placeTogether(int64_t row) const { return row * int64_t(llvm::alignTo(K, lanes)) * bytes; }
