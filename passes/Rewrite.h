@@ -9,10 +9,12 @@ namespace tutti {
 
 /// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end.
 inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns) {
-  // A round ends after so many, and rounds are few: what a rewrite makes is otherwise part of the round that made it.
-  int64_t rewrites = 1000;
-  root->walk([&](mlir::Operation *) { rewrites += 32; });
-  if (succeeded(mlir::applyPatternsGreedily(root, patterns, mlir::GreedyRewriteConfig().setMaxNumRewrites(rewrites))))
+  // What a rewrite makes is part of the round that made it, so rounds are few; a chain of which each op waits for the
+  // one before has one for each.
+  int64_t ops = 0;
+  root->walk([&](mlir::Operation *) { ++ops; });
+  auto config = mlir::GreedyRewriteConfig().setMaxNumRewrites(1000 + 32 * ops).setMaxIterations(10 + ops);
+  if (succeeded(mlir::applyPatternsGreedily(root, patterns, config)))
     return mlir::success();
   return root->emitError("rewrites undo each other, or take more rounds than they should: a mistake of the compiler");
 }

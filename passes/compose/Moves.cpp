@@ -92,12 +92,17 @@ struct ReadMoved : OpRewritePattern<MapOp> {
         maps[i] = before->access;
         changes = true;
       }
-    if (changes)
-      rewriter.modifyOpInPlace(op, [&] {
-        op.getInputsMutable().assign(inputs);
-        op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-      });
-    return success(changes);
+    if (!changes)
+      return failure();
+    SmallVector<Value> moved(op.getInputs());
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getInputsMutable().assign(inputs);
+      op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    for (Value value : moved) // what it moved may have no other user now, which lets that go on in this round
+      if (Operation *move = value.getDefiningOp(); move && isOpTriviallyDead(move))
+        rewriter.eraseOp(move);
+    return success();
   }
 };
 

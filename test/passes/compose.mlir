@@ -628,3 +628,33 @@ func.func @rows_are_dropped(%x: tensor<?x64x8xf32, ["batch"]>, %w: tensor<8x4xf3
   %5 = tutti.add %4, %p : tensor<?x4x2x32xf32, ["batch"]>, tensor<2x1xf32>
   return %5 : tensor<?x4x2x32xf32, ["batch"]>
 }
+
+// -----
+
+// A chain of any length behind a pool of channels that lie side by side goes along them, each op after the one before.
+// CHECK-LABEL: func.func @chain_behind_a_pool
+func.func @chain_behind_a_pool(%x: tensor<?x8x8x16xf32, ["batch"]>) -> tensor<?x16x4x8xf32, ["batch"]> {
+  // CHECK-COUNT-17: tensor<?x4x8x16xf32, ["batch"]>
+  // CHECK: return
+  %0 = tutti.transpose %x [0, 3, 1, 2] : tensor<?x8x8x16xf32, ["batch"]>
+  %1 = tutti.slice %0 from [0, 0, 0, 0] size [-1, 16, 4, 8] step [1, 1, 2, 1] : tensor<?x16x8x8xf32, ["batch"]>
+  %2 = tutti.slice %0 from [0, 0, 1, 0] size [-1, 16, 4, 8] step [1, 1, 2, 1] : tensor<?x16x8x8xf32, ["batch"]>
+  %3 = tutti.max %1, %2 : tensor<?x16x4x8xf32, ["batch"]>, tensor<?x16x4x8xf32, ["batch"]>
+  %4 = tutti.exp %3 : tensor<?x16x4x8xf32, ["batch"]>
+  %5 = tutti.tanh %4 : tensor<?x16x4x8xf32, ["batch"]>
+  %6 = tutti.relu %5 : tensor<?x16x4x8xf32, ["batch"]>
+  %7 = tutti.sigmoid %6 : tensor<?x16x4x8xf32, ["batch"]>
+  %8 = tutti.exp %7 : tensor<?x16x4x8xf32, ["batch"]>
+  %9 = tutti.tanh %8 : tensor<?x16x4x8xf32, ["batch"]>
+  %10 = tutti.relu %9 : tensor<?x16x4x8xf32, ["batch"]>
+  %11 = tutti.sigmoid %10 : tensor<?x16x4x8xf32, ["batch"]>
+  %12 = tutti.exp %11 : tensor<?x16x4x8xf32, ["batch"]>
+  %13 = tutti.tanh %12 : tensor<?x16x4x8xf32, ["batch"]>
+  %14 = tutti.relu %13 : tensor<?x16x4x8xf32, ["batch"]>
+  %15 = tutti.sigmoid %14 : tensor<?x16x4x8xf32, ["batch"]>
+  %16 = tutti.exp %15 : tensor<?x16x4x8xf32, ["batch"]>
+  %17 = tutti.tanh %16 : tensor<?x16x4x8xf32, ["batch"]>
+  %18 = tutti.relu %17 : tensor<?x16x4x8xf32, ["batch"]>
+  %19 = tutti.sigmoid %18 : tensor<?x16x4x8xf32, ["batch"]>
+  return %19 : tensor<?x16x4x8xf32, ["batch"]>
+}
