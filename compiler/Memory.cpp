@@ -82,14 +82,12 @@ private:
       advice = most == 1 ? "the first member fits" : "the first " + std::to_string(most) + " members fit";
     std::string widest;
     int64_t hi = 0, lo = 0;
-    for (NamedAttribute size : first.getSizes()) {
-      ArrayRef<int64_t> range = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef();
-      if (!isActiveSize(tutti::Size::symbol(size.getName())) && range[0] < range[1] && range[1] > hi) {
-        widest = size.getName().str();
-        lo = range[0];
-        hi = range[1];
+    for (const SizeRange &range : first.ranges())
+      if (!isActiveName(range.symbol) && range.least < range.most && range.most > hi) {
+        widest = range.symbol;
+        lo = range.least;
+        hi = range.most;
       }
-    }
     if (hi)
       if (int64_t ends = largest(hi - lo, [&](int64_t n) { return fits({piece, 0, {{widest, lo + n - 1}}}); }))
         advice += (advice.empty() ? "" : ", or ") +

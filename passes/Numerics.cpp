@@ -78,11 +78,7 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
   }
 
   NumericsAttr ofContraction(ContractOp contract) {
-    ContractSpec spec = contract.labels();
-    int64_t k = 1;
-    Sizes sizes = getSizes(typeOf(contract.getLhs()));
-    for (char label : spec.contracted())
-      k *= sizes[spec.lhs.find(label)].getFixed();
+    int64_t k = contract.terms()->getFixed();
     if (contract.getBytes()) // their sums are the same in any order
       return get(isRowsTimesWeight(contract) && TargetTraits::of(getOperation()).hasPanelsOfBytes ? NumericsRule::panels
                                                                                                   : NumericsRule::chain,

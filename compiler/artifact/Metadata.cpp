@@ -204,15 +204,15 @@ private:
   /// Those that a call has, and what depends on them alone.
   void addSizes(fb::ProgramT &table) {
     for (const std::string &symbol : extents->order()) {
-      auto range = cast<DenseI64ArrayAttr>(program.getSizes().get(symbol)).asArrayRef();
+      SizeRange range = *program.rangeOf(symbol);
       auto size = std::make_unique<fb::SizeT>();
       size->name = symbol;
       size->source = setOf(symbol);
-      size->kind = isActiveSize(Size::symbol(symbol)) ? fb::SizeKind::active
-                   : range[0] == range[1]             ? fb::SizeKind::fixed
-                                                      : fb::SizeKind::range;
-      size->lo = range[0];
-      size->hi = range[1];
+      size->kind = isActiveName(symbol)        ? fb::SizeKind::active
+                   : range.least == range.most ? fb::SizeKind::fixed
+                                               : fb::SizeKind::range;
+      size->lo = range.least;
+      size->hi = range.most;
       table.sizes.push_back(std::move(size));
     }
     table.flops = std::make_unique<fb::ExtentT>();
@@ -310,8 +310,8 @@ private:
 
   /// The set that a size is the length of: 0 the active one, 1 + g of group g.
   static unsigned setOf(StringRef symbol) {
-    unsigned group = 0;
-    return symbol.consume_front("active.") && !symbol.getAsInteger(10, group) ? 1 + group : 0;
+    std::optional<unsigned> group = groupOfActive(symbol);
+    return group ? 1 + *group : 0;
   }
 
   template <typename Table> void setGeometry(Table &table, const DeviceLaunch &parts, const NumberedKernel &way) const {

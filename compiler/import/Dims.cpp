@@ -2,6 +2,7 @@
 // Symbolic dimensions.
 #include "compiler/import/Dims.h"
 #include "compiler/support/Error.h"
+#include "dialects/tutti/Lift.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -15,10 +16,10 @@ static bool isName(llvm::StringRef written) {
 std::string dimName(llvm::StringRef written, llvm::StringRef input, int64_t axis) {
   std::string name = isName(written) ? written.str() : input.str() + "." + std::to_string(axis);
   std::replace(name.begin(), name.end(), '*', '_');
-  // "active" and "active.0" are the ensemble's own sizes (isActiveSize), "members" is how the runtime calls them.
+  // Those of the ensemble's own sizes (Lift.h), and how the runtime calls its members.
   if (llvm::StringRef(name).starts_with("active."))
     name[6] = '_';
-  return name == "active" || name == "members" ? name + "_" : name;
+  return name == activeName || name == "members" ? name + "_" : name;
 }
 
 Size Dims::declare(llvm::StringRef written, llvm::StringRef input, int64_t axis) {

@@ -8,7 +8,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cstring>
-#include <numeric>
 
 using namespace mlir;
 

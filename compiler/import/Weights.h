@@ -10,8 +10,6 @@
 
 namespace tutti {
 
-/// Bytes of one element in a file.
-inline unsigned bytesOf(mlir::Type element) { return storageBytes(element); }
 /// The product of the dims; nothing when it leaves 63 bits or a dim is negative.
 std::optional<int64_t> countOf(llvm::ArrayRef<int64_t> dims);
 

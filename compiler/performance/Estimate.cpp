@@ -13,16 +13,13 @@ namespace tutti {
 static llvm::Expected<CallSizes> sizesOf(plan::ProgramOp program, const CallSizes &at) {
   CallSizes sizes;
   std::string known;
-  for (NamedAttribute size : program.getSizes()) {
-    std::string name = size.getName().str();
-    auto range = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef();
+  for (const auto &[name, least, most] : program.ranges()) {
     known += (known.empty() ? "" : ", ") + shown(name);
-    sizes[name] = range.back();
+    sizes[name] = most;
     if (auto given = at.find(name); given != at.end()) {
-      if (given->second < range.front() || given->second > range.back())
+      if (given->second < least || given->second > most)
         return fail(ExitCode::usage, "--explain-at " + shown(name) + "=" + llvm::Twine(given->second) + ": " +
-                                         shown(name) + " is " + llvm::Twine(range.front()) + ".." +
-                                         llvm::Twine(range.back()));
+                                         shown(name) + " is " + llvm::Twine(least) + ".." + llvm::Twine(most));
       sizes[name] = given->second;
     }
   }
@@ -45,11 +42,11 @@ static const DeviceModel &deviceOf(const Architecture &architecture) {
 /// Sizes that are no rows are taken at their largest.
 static rt::BlockCost costOf(plan::KernelOp kernel, const CudaGeometry &geometry, const Architecture &architecture) {
   CallSizes full, one;
-  for (NamedAttribute size : programOf(kernel->getParentOfType<ModuleOp>()).getSizes())
-    full[size.getName().str()] = cast<DenseI64ArrayAttr>(size.getValue()).asArrayRef().back();
+  for (const SizeRange &size : programOf(kernel->getParentOfType<ModuleOp>()).ranges())
+    full[size.symbol] = size.most;
   one = full;
-  for (Attribute rows : kernel.getRows())
-    for (const std::string &symbol : Size::parse(cast<StringAttr>(rows).getValue())->getSymbols()) {
+  for (const Size &rows : kernel.rowSizes())
+    for (const std::string &symbol : rows.getSymbols()) {
       full[symbol] = std::max(full[symbol], geometry.rows);
       one[symbol] = 1;
     }

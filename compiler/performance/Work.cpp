@@ -94,14 +94,7 @@ double Counter::product(ArrayRef<Size> of) {
   return all;
 }
 
-double Counter::termsOf(ContractOp op) {
-  ContractSpec spec = op.labels();
-  Sizes left = getSizes(typeOf(op.getLhs()));
-  double terms = 1;
-  for (char label : spec.contracted())
-    terms *= double(valueOf(left[spec.lhs.find(label)], sizes));
-  return terms;
-}
+double Counter::termsOf(ContractOp op) { return product(op.mixedSizes()); }
 
 rt::Layout Counter::layoutOf(Contraction c) { return rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))); }
 

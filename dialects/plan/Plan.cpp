@@ -71,13 +71,12 @@ static LogicalResult expectBelow(Operation *op, StringRef what, ArrayRef<int64_t
   return success();
 }
 
-std::optional<Size> KernelOp::rowCount() {
-  std::optional<Size> count(Size(1));
-  for (auto size : getRows().getAsRange<StringAttr>())
-    if (std::optional<Size> axis = Size::parse(size.getValue()); count && axis)
-      count = count->times(*axis);
-  return count;
+Sizes KernelOp::rowSizes() {
+  return llvm::map_to_vector(getRows().getAsRange<StringAttr>(),
+                             [](StringAttr size) { return *Size::parse(size.getValue()); });
 }
+
+std::optional<Size> KernelOp::rowCount() { return product(rowSizes()); }
 
 bool KernelOp::hasHeads() {
   return llvm::any_of(getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
@@ -109,7 +108,7 @@ LogicalResult KernelOp::verify() {
   }
   if (getOver() && !getLifted())
     return emitOpError("expected a kernel that is not lifted to be over no group, got \"") << *getOver() << '"';
-  if (!isActiveSize(Size::symbol(membersSize())))
+  if (!isActiveName(membersSize()))
     return emitOpError("expected 'over' to be the size of a group, such as \"active.1\", got \"") << *getOver() << '"';
   if (failed(expectSizes(*this, "each of 'rows'", getRows())) ||
       failed(expectBelow(*this, "'weights'", getWeights(), arguments)))
@@ -148,16 +147,25 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 std::vector<std::string> ProgramOp::sizeOrder() {
-  std::vector<std::string> symbols{"active"};
+  std::vector<std::string> symbols{activeName.str()};
   for (NamedAttribute size : getSizes())
-    if (size.getName() != "active")
+    if (size.getName() != activeName)
       symbols.push_back(size.getName().str());
   return symbols;
 }
 
-std::optional<int64_t> ProgramOp::mostOf(StringRef symbol) {
+std::optional<SizeRange> ProgramOp::rangeOf(StringRef symbol) {
   auto range = getSizes().getAs<DenseI64ArrayAttr>(symbol);
-  return range ? std::optional(range[1]) : std::nullopt;
+  return range ? std::optional(SizeRange{symbol.str(), range[0], range[1]}) : std::nullopt;
+}
+
+SmallVector<SizeRange> ProgramOp::ranges() {
+  return llvm::map_to_vector(getSizes(), [&](NamedAttribute size) { return *rangeOf(size.getName()); });
+}
+
+std::optional<int64_t> ProgramOp::mostOf(StringRef symbol) {
+  std::optional<SizeRange> range = rangeOf(symbol);
+  return range ? std::optional(range->most) : std::nullopt;
 }
 
 LogicalResult ProgramOp::verify() {
@@ -167,11 +175,11 @@ LogicalResult ProgramOp::verify() {
       return emitOpError("expected the smallest and the largest value of '")
              << size.getName().getValue() << "', got " << size.getValue();
   }
-  if (!getSizes().contains("active"))
-    return emitOpError("expected 'active' among the sizes, got ") << getSizes();
+  if (!getSizes().contains(activeName))
+    return emitOpError("expected '") << activeName << "' among the sizes, got " << getSizes();
   if (int64_t(getArena()) < 0 || int64_t(getChunk().value_or(1)) < 1)
     return emitOpError("expected an arena of 0 bytes or more, and pieces of a member or more");
-  if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveSize(Size::symbol(*axis))))
+  if (auto axis = getStrips(); axis && (!getSizes().contains(*axis) || isActiveName(*axis)))
     return emitOpError("expected 'strips' to be a size of the call, got '") << *axis << "'";
   return expectSizes(*this, "each of 'flops'", getFlops());
 }

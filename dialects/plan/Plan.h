@@ -3,7 +3,7 @@
 #ifndef TUTTI_DIALECTS_PLAN_PLAN_H
 #define TUTTI_DIALECTS_PLAN_PLAN_H
 
-#include "dialects/tutti/Tutti.h"
+#include "dialects/tutti/Module.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

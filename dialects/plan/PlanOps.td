@@ -79,11 +79,12 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
   let assemblyFormat = "$sym_name `` $family (`lifted` $lifted^)? (`over` $over^)? `rows` $rows `weights` $weights (`placed` $placed^)? (`schedule` `` $schedule^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
     /// The size that counts the members of a launch.
-    ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
+    ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }
     bool isPlaced(int64_t buffer) { return ::llvm::is_contained(getPlaced().value_or(::llvm::ArrayRef<int64_t>()), buffer); }
     /// What the body yields.
     ::mlir::ValueRange getYielded() { return getBody().front().back().getOperands(); }
-    /// The number of rows; nothing past 63 bits.
+    /// `rows`, read, and their product: nothing past 63 bits.
+    ::tutti::Sizes rowSizes();
     ::std::optional<::tutti::Size> rowCount();
     /// Whether heads make some of what it yields: then its launches have tickets.
     bool hasHeads();
@@ -122,7 +123,10 @@ def Plan_ProgramOp : Plan_Op<"program", [Symbol, SingleBlock, NoTerminator, Isol
     /// The symbols of `sizes` in the order in which kernels are given their values and the artifact lists them: "active",
     /// then the others.
     ::std::vector<::std::string> sizeOrder();
-    /// The largest value of a symbol; nothing of one that is none of `sizes`.
+    /// `sizes`, read.
+    ::llvm::SmallVector<::tutti::SizeRange> ranges();
+    /// Of one symbol, and its largest value; nothing of one that is none of `sizes`.
+    ::std::optional<::tutti::SizeRange> rangeOf(::llvm::StringRef symbol);
     ::std::optional<int64_t> mostOf(::llvm::StringRef symbol);
   }];
   let hasVerifier = 1;
@@ -154,7 +158,7 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let assemblyFormat = "$kernel `(` $buffers `)` (`lifted` $lifted^)? (`over` $over^)? (`placed` $placed^)? `rows` $rows `schedule` `` $schedule attr-dict";
   let extraClassDeclaration = [{
     /// The size that counts the members of the launch.
-    ::llvm::StringRef membersSize() { return getOver().value_or("active"); }
+    ::llvm::StringRef membersSize() { return getOver().value_or(::tutti::activeName); }
     /// The kernel of that name.
     KernelOp lookupKernel();
   }];

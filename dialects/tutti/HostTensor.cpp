@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of the reference evaluator.
-#include "ops/Family.h"
+#include "Tutti.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -152,6 +152,13 @@ SmallVector<int64_t> HostTensor::strides() const {
   return strides;
 }
 
+void HostTensor::take(int64_t to, const HostTensor &x, int64_t from) {
+  if (isFloat())
+    floats[to] = x.floats[from];
+  else
+    ints[to] = x.ints[from];
+}
+
 double EvaluateContext::round(double value, Type element) const {
   if (!plain || !isa<FloatType>(element))
     return value;
@@ -173,6 +180,20 @@ SmallVector<int64_t> EvaluateContext::dimsOf(RankedTensorType type) const {
   return dims;
 }
 
+void forEachIndex(ArrayRef<int64_t> dims, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+  if (llvm::is_contained(dims, 0))
+    return;
+  SmallVector<int64_t> index(dims.size(), 0);
+  while (true) {
+    visit(index);
+    int64_t axis = static_cast<int64_t>(dims.size()) - 1;
+    while (axis >= 0 && ++index[axis] == dims[axis])
+      index[axis--] = 0;
+    if (axis < 0)
+      return;
+  }
+}
+
 void forEachPlace(ArrayRef<int64_t> dims, ArrayRef<HostTensor> operands,
                   llvm::function_ref<void(int64_t, ArrayRef<int64_t>)> visit) {
   // Per operand, the stride along each axis of the result; 0 where the operand is repeated.
@@ -190,6 +211,26 @@ void forEachPlace(ArrayRef<int64_t> dims, ArrayRef<HostTensor> operands,
       source = std::inner_product(index.begin(), index.end(), along.begin(), int64_t(0));
     visit(place++, sources);
   });
+}
+
+SmallVector<int64_t> broadcastDims(ArrayRef<HostTensor> operands) {
+  SmallVector<int64_t> dims;
+  for (const HostTensor &operand : operands) {
+    if (operand.dims.size() > dims.size())
+      dims.insert(dims.begin(), operand.dims.size() - dims.size(), 1);
+    for (size_t i = 0; i < operand.dims.size(); ++i)
+      if (int64_t length = operand.dims[operand.dims.size() - 1 - i]; length != 1)
+        dims[dims.size() - 1 - i] = length;
+  }
+  return dims;
+}
+
+HostTensor rearranged(const HostTensor &x, ArrayRef<int64_t> dims,
+                      llvm::function_ref<int64_t(ArrayRef<int64_t>)> source) {
+  HostTensor y = HostTensor::zeros(x.element, dims);
+  int64_t place = 0;
+  forEachIndex(dims, [&](ArrayRef<int64_t> index) { y.take(place++, x, source(index)); });
+  return y;
 }
 
 HostTensor inOrder(HostTensor x) {

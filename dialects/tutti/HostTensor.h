@@ -19,6 +19,10 @@ namespace tutti {
 inline int64_t storageBytes(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 inline bool isTruth(mlir::Type element) { return element.isInteger(1); }
+/// float16 and bfloat16, which are computed in float32.
+inline bool isShortFloat(mlir::Type element) {
+  return llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 16;
+}
 
 /// `value` in the range of the integer type: the low bits, sign extended; i1 is 0 or 1.
 int64_t wrapped(uint64_t value, mlir::Type type);
@@ -46,12 +50,21 @@ struct HostTensor {
   bool isFloat() const { return llvm::isa<mlir::FloatType>(element); }
   int64_t count() const;
   llvm::SmallVector<int64_t> strides() const;
+  /// Element `to` becomes element `from` of x, which is of the same type.
+  void take(int64_t to, const HostTensor &x, int64_t from);
 };
 
+/// Calls `visit` with each index of a tensor of this shape, in row-major order.
+void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
 /// Calls `visit(place, sources)` for each element of a result of this shape: its place and the places of the elements
 /// of the operands that broadcast to it.
 void forEachPlace(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<HostTensor> operands,
                   llvm::function_ref<void(int64_t, llvm::ArrayRef<int64_t>)> visit);
+/// The shape that these operands broadcast to; they are known to fit.
+llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
+/// The result that takes element `source(i)` of `x` to place i.
+HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
+                      llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source);
 /// Unsigned 64-bit integers as signed ones of the same order, and back: the top bit turned. Other tensors stay: int64
 /// has their order.
 HostTensor inOrder(HostTensor x);

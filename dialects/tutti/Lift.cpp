@@ -2,18 +2,21 @@
 // How a lift reads values, and the rule of pointwise ops.
 #include "Tutti.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace mlir;
 
 namespace tutti {
 
+std::optional<unsigned> groupOfActive(StringRef name) {
+  unsigned group;
+  if (!name.consume_front(activeName) || !name.consume_front(".") || name.getAsInteger(10, group))
+    return std::nullopt;
+  return group;
+}
+
+bool isActiveName(StringRef name) { return name == activeName || groupOfActive(name); }
+
 bool isActiveSize(const Size &size) {
-  if (size.getFactor() != 1 || size.getSymbols().size() != 1)
-    return false;
-  StringRef name = size.getSymbols().front();
-  return name.consume_front("active") &&
-         (name.empty() || (name.consume_front(".") && !name.empty() && llvm::all_of(name, llvm::isDigit)));
+  return size.getFactor() == 1 && size.getSymbols().size() == 1 && isActiveName(size.getSymbols().front());
 }
 
 bool isLifted(RankedTensorType type) { return type.getRank() > 0 && isActiveSize(getSizes(type).front()); }

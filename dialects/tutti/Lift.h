@@ -15,10 +15,14 @@ namespace tutti {
 /// The size of the member axis that the lift of a whole model adds: the length of the call's active set, a symbol like
 /// any other. A value is lifted if and only if its first size is this one; no type and no code depends on the number of
 /// members.
-inline Size activeSize() { return Size::symbol("active"); }
-/// Where members are of several groups: how many of the active ones are of this one.
-inline Size activeSize(unsigned group) { return Size::symbol("active." + std::to_string(group)); }
+constexpr llvm::StringLiteral activeName = "active";
+inline Size activeSize() { return Size::symbol(activeName); }
+/// Where members are of several groups: how many of the active ones are of this one, "active.1".
+inline Size activeSize(unsigned group) { return Size::symbol((activeName + "." + llvm::Twine(group)).str()); }
+/// The group whose size has this name.
+std::optional<unsigned> groupOfActive(llvm::StringRef name);
 /// Whether a size is one of these, and so no model's own.
+bool isActiveName(llvm::StringRef name);
 bool isActiveSize(const Size &size);
 bool isLifted(mlir::RankedTensorType type);
 

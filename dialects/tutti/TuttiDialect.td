@@ -42,13 +42,8 @@ def Tutti_Dialect : Dialect {
 
 def Tutti_Tensor : RankedTensorOf<[AnyType]>;
 
-// Every op lifts, evaluates and says where it is parallel; an op whose body is missing does not link. In formats `` stands
-// before an enum, which brings its own space.
-class Tutti_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tutti_Dialect, mnemonic, traits # [Pure,
-        DeclareOpInterfaceMethods<LiftOpInterface>,
-        DeclareOpInterfaceMethods<EvaluateOpInterface>,
-        DeclareOpInterfaceMethods<ParallelOpInterface>]> {
+// An op, and what is said of it beside what it is. In formats `` stands before an enum, which brings its own space.
+class Tutti_AnyOp<string mnemonic, list<Trait> traits = []> : Op<Tutti_Dialect, mnemonic, traits> {
   // For docs/reference, which says the rest by asking tutti-opt (docs/generate.py). The elements that the op takes; what it becomes
   // over the member axis; examples: one op a line, whose operands have the types behind the colon, or a whole module.
   string elements = "any";
@@ -62,5 +57,12 @@ class Tutti_Op<string mnemonic, list<Trait> traits = []>
   string terms = "";
   string bound = "";
 }
+
+// Every op of a model lifts, evaluates and says where it is parallel; an op whose body is missing does not link.
+class Tutti_Op<string mnemonic, list<Trait> traits = []>
+    : Tutti_AnyOp<mnemonic, traits # [Pure,
+        DeclareOpInterfaceMethods<LiftOpInterface>,
+        DeclareOpInterfaceMethods<EvaluateOpInterface>,
+        DeclareOpInterfaceMethods<ParallelOpInterface>]>;
 
 #endif

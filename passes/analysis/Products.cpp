@@ -53,9 +53,7 @@ bool isTiled(Operation *op) {
 }
 
 int64_t productWorkBytes(ContractOp op, const ProductForm &form) {
-  ContractSpec spec = op.labels();
-  int64_t k = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
-  return form.transposed ? llvm::alignTo(k, lanes) * partialBytes : 0;
+  return form.transposed ? llvm::alignTo(op.terms()->getFixed(), lanes) * partialBytes : 0;
 }
 
 } // namespace tutti

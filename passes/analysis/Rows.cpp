@@ -85,12 +85,9 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
 }
 
 std::optional<Size> flopsOf(ContractOp op) {
-  ContractSpec spec = op.labels();
-  Sizes left = getSizes(typeOf(op.getLhs()));
-  std::optional<Size> total = product(getSizes(op.getType()));
-  for (char label : spec.contracted())
-    total = total ? total->times(left[spec.lhs.find(label)]) : total;
-  return total ? total->times(Size(2)) : total;
+  std::optional<Size> sums = product(getSizes(op.getType())), terms = op.terms(),
+                      products = sums && terms ? sums->times(*terms) : std::nullopt;
+  return products ? products->times(Size(2)) : std::nullopt;
 }
 
 } // namespace tutti

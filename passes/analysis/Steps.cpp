@@ -303,8 +303,7 @@ Steps Steps::of(plan::KernelOp kernel) {
   steps.form.lifted = kernel.getLifted();
   if (kernel.getLifted())
     steps.form.members = Size::symbol(kernel.membersSize());
-  for (Attribute size : kernel.getRows())
-    steps.form.rows.push_back(*Size::parse(cast<StringAttr>(size).getValue()));
+  steps.form.rows = kernel.rowSizes();
 
   Registers registers(body, steps.form, target);
   Stores stores(body, steps.form, registers, target);

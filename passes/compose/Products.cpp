@@ -222,8 +222,7 @@ struct BringRowsTogether : OpRewritePattern<ContractOp> {
     if (!form || form->run > 0)
       return failure();
     Sizes sizes = getSizes(op.getType());
-    Size terms = getSizes(op.getLhs().getType())[spec.lhs.find(form->summed)];
-    std::optional<Size> elements = terms.times(sizes.back()); // of the right operand, that a row reads
+    std::optional<Size> elements = op.terms()->times(sizes.back()); // of the right operand, that a row reads
     if (elements && elements->isFixed() && elements->getFixed() < TargetTraits::of(op).leastBroughtTogether)
       return failure();
     size_t last = spec.result.size() - 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pointwise and layout ops as maps.
 #include "Patterns.h"
-#include "dialects/tutti/Model.h"
 #include "passes/analysis/Views.h"
 
 using namespace mlir;

@@ -2,7 +2,6 @@
 // Fewer kinds of tensor ops: reshapes that come last, sums and choices of few types, operands that are read as they
 // lie.
 #include "Patterns.h"
-#include "dialects/tutti/Model.h"
 #include "passes/analysis/Numerics.h"
 
 using namespace mlir;
@@ -121,7 +120,7 @@ struct OnFewerTypes : OpInterfaceRewritePattern<CombineOpInterface> {
   LogicalResult matchAndRewrite(CombineOpInterface op, PatternRewriter &rewriter) const override {
     RankedTensorType whole = typeOf(op->getResult(0));
     Type from = typeOf(op->getOperand(0)).getElementType(), to = whole.getElementType();
-    bool isShort = isa<FloatType>(from) && from.getIntOrFloatBitWidth() == 16;
+    bool isShort = isShortFloat(from);
     if (!isShort && !from.isUnsignedInteger())
       return failure();
     auto head = dyn_cast<HeadOp>(op.getOperation());
@@ -168,8 +167,7 @@ struct ReduceChosen : OpRewritePattern<ReduceOp> {
     bool isSum = op.getKind() == ReduceKind::sum;
     Operation *producer = op.getX().getDefiningOp();
     Type element = typeOf(op.getX()).getElementType();
-    bool isShort =
-        isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32; // rounded once, as OnFewerTypes has it
+    bool isShort = isShortFloat(element); // rounded once, as OnFewerTypes has it
     if ((!isSum && op.getKind() != ReduceKind::prod) || op.getAxes().size() != 1 || isShort || !producer ||
         !producer->hasOneUse())
       return failure();

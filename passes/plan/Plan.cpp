@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-plan: tensors become buffers, dispatches become launches.
 #include "dialects/plan/Plan.h"
-#include "dialects/tutti/Heads.h"
+#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Ports.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
@@ -74,7 +74,7 @@ private:
     };
     for (const SizeRange &range : getSizeRanges(module))
       addSize(range.symbol, range.least);
-    addSize("active", 1);
+    addSize(activeName, 1);
     for (unsigned group = 0; group < getGroups(module).size(); ++group)
       addSize(activeSize(group).str(), 0);
     SymbolTable symbols(module); // a weight may be called infer

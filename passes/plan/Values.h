@@ -3,7 +3,6 @@
 #ifndef TUTTI_PASSES_PLAN_VALUES_H
 #define TUTTI_PASSES_PLAN_VALUES_H
 
-#include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
 #include "passes/analysis/Views.h"
 
@@ -29,7 +28,7 @@ class LargestSizes {
 public:
   explicit LargestSizes(mlir::ModuleOp module) : chunk(getChunk(module).value_or(0)) {
     if (std::optional<int64_t> members = getMembers(module))
-      largest["active"] = *members;
+      largest[activeName] = *members;
     for (const SizeRange &range : getSizeRanges(module))
       largest[range.symbol] = range.most;
     for (auto [group, members] : llvm::enumerate(getGroups(module)))
@@ -48,9 +47,8 @@ public:
   }
   /// Of what one piece of the members makes.
   std::optional<int64_t> ofPiece(const Size &size) const {
-    return size.at([&](llvm::StringRef symbol) {
-      return isActiveSize(Size::symbol(symbol)) ? std::min(chunk, of(symbol)) : of(symbol);
-    });
+    return size.at(
+        [&](llvm::StringRef symbol) { return isActiveName(symbol) ? std::min(chunk, of(symbol)) : of(symbol); });
   }
 
 private:

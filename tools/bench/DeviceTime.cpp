@@ -5,7 +5,6 @@
 #include "device/cuda/Driver.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace tutti::tool {

@@ -5,7 +5,6 @@
 #include "core/Check.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>

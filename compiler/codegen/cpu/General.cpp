@@ -125,8 +125,6 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
   Type type = varies(access, point) ? Type(code.vec(element)) : element;
   unsigned first = steps.form.dims() + point.extra.size();
   std::string contracted = spec.contracted();
-  Sizes left = getSizes(typeOf(op.getLhs()));
-
   auto exprOf = [&](char label) {
     size_t place = spec.result.find(label);
     if (place != std::string::npos)
@@ -139,20 +137,10 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
       exprs.push_back(exprOf(label));
     return AffineMap::get(first + contracted.size(), 0, exprs, access.getContext());
   };
-  int64_t count = 1;
-  for (char label : contracted)
-    count *= left[spec.lhs.find(label)].getFixed();
-
   auto accumulate = [&](Value k, ValueRange sums) -> SmallVector<Value> {
     Value sum = sums[0];
     Point there = point.again();
-    SmallVector<Value> places(contracted.size());
-    for (unsigned i = contracted.size(); i-- > 0;) {
-      Value length = code.num(left[spec.lhs.find(contracted[i])].getFixed());
-      places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
-      k = code.div(k, length);
-    }
-    there.extra.append(places);
+    there.extra.append(unravel(k, op.mixedSizes()));
     Value a = read(op.getLhs(), mapOf(spec.lhs), there), c = read(op.getRhs(), mapOf(spec.rhs), there);
     if (isa<VectorType>(type)) {
       a = code.splat(a);
@@ -164,24 +152,30 @@ Value StepEmitter::computeContract(ContractOp op, AffineMap access, Point &point
       return {math::FmaOp::create(code.b, code.loc, a, c, sum)};
     return {code.add(sum, code.mul(a, c))};
   };
-  return chainSums(count, numericsChunk(op), type, 1, accumulate)[0];
+  return chainSums(op.terms()->getFixed(), numericsChunk(op), type, 1, accumulate)[0];
+}
+
+SmallVector<Value> StepEmitter::unravel(Value k, ArrayRef<Size> lengths) {
+  SmallVector<Value> places(lengths.size());
+  for (unsigned i = places.size(); i-- > 0;) {
+    Value length = code.num(lengths[i].getFixed());
+    places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
+    k = code.div(k, length);
+  }
+  return places;
 }
 
 Value StepEmitter::reducedElement(Value x, ArrayRef<int64_t> axes, AffineMap access, Point &point, Value k) {
   unsigned first = steps.form.dims() + point.extra.size();
-  Sizes sizes = getSizes(typeOf(x));
+  Sizes sizes = getSizes(typeOf(x)), lengths;
   SmallVector<AffineExpr> exprs(access.getResults());
-  for (auto [i, axis] : llvm::enumerate(axes))
+  for (auto [i, axis] : llvm::enumerate(axes)) {
     exprs[axis] = getAffineDimExpr(first + i, access.getContext());
+    lengths.push_back(sizes[axis]);
+  }
   AffineMap there = AffineMap::get(first + axes.size(), 0, exprs, access.getContext());
   Point inner = point.again();
-  SmallVector<Value> places(axes.size());
-  for (unsigned i = places.size(); i-- > 0;) {
-    Value length = code.num(sizes[axes[i]].getFixed());
-    places[i] = i == 0 ? k : Value(arith::RemSIOp::create(code.b, code.loc, k, length));
-    k = code.div(k, length);
-  }
-  inner.extra.append(places);
+  inner.extra.append(unravel(k, lengths));
   Value value = read(x, there, inner);
   return varies(access, point) ? code.splat(value) : value;
 }

@@ -16,7 +16,7 @@ class Product : TileEmitter {
 public:
   Product(StepEmitter &emitter, const Step &step)
       : TileEmitter(emitter, step), form(*ProductForm::of(op)), spec(op.labels()) {
-    K = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
+    K = op.terms()->getFixed();
     count = RowForm::of(op.getType()).columns;
     if (step.longMaps)
       partials = e.need(Need::partials);

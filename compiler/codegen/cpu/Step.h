@@ -173,6 +173,8 @@ private:
   llvm::SmallVector<mlir::Value> computeReduce(ReduceOp op, mlir::AffineMap access,
                                                llvm::MutableArrayRef<Point> points);
   mlir::Value computeArg(ArgOp op, mlir::AffineMap access, Point &point);
+  /// The index of the k-th element of a tensor of these fixed lengths.
+  llvm::SmallVector<mlir::Value> unravel(mlir::Value k, llvm::ArrayRef<Size> lengths);
   /// The k-th of the elements of x that a reduction over `axes` makes one of.
   mlir::Value reducedElement(mlir::Value x, llvm::ArrayRef<int64_t> axes, mlir::AffineMap access, Point &point,
                              mlir::Value k);

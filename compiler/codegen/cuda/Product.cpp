@@ -63,7 +63,6 @@ std::string emitProduct(KernelText &k, const Step &step) {
   ProductTile tile = ProductTile::of(step, k.steps, k.geometry);
   OperandText left = operandText(k, op, op.getLhs(), spec.lhs, spec, form),
               right = operandText(k, op, op.getRhs(), spec.rhs, spec, form);
-  int64_t K = getSizes(typeOf(op.getLhs()))[spec.lhs.find(form.summed)].getFixed();
   std::string columns = k.sizeText(RowForm::of(op.getType()).columns),
               run = k.product(ArrayRef(k.steps.form.rows).take_back(form.run));
   std::string zeros;
@@ -75,8 +74,9 @@ std::string emitProduct(KernelText &k, const Step &step) {
              "{2}"
              "  multiplyValues<{3}, {4}, {5}, {6}>(t.firstRow, t.rows, int({7}), int({8}), operand<{9}>({10}, {11}), "
              "leftAt,\n      operand<{12}>({13}, {14}), rightAt, {15}, columns, store);\n",
-             left.at, right.at, emitEnding(k, step), K, numericsChunk(op), tile.rows, tile.columns, run, columns,
-             left.fours, left.view, left.termStep, right.fours, right.view, right.termStep, right.columnStep)
+             left.at, right.at, emitEnding(k, step), op.terms()->getFixed(), numericsChunk(op), tile.rows, tile.columns,
+             run, columns, left.fours, left.view, left.termStep, right.fours, right.view, right.termStep,
+             right.columnStep)
              .str() +
          zeros;
 }

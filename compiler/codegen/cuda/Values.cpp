@@ -135,14 +135,11 @@ std::string KernelText::gatherBody(GatherOp op) {
 std::string KernelText::contractBody(ContractOp op) {
   ContractSpec spec = op.labels();
   std::string contracted = spec.contracted();
-  Sizes left = getSizes(typeOf(op.getLhs()));
   std::vector<std::string> names;
   SmallVector<int64_t> lengths;
-  int64_t count = 1;
-  for (char label : contracted) {
+  for (const Size &length : op.mixedSizes()) {
     names.push_back("c" + std::to_string(names.size()));
-    lengths.push_back(left[spec.lhs.find(label)].getFixed());
-    count *= lengths.back();
+    lengths.push_back(length.getFixed());
   }
   auto index = [&](const std::string &labels) {
     std::vector<std::string> dims;
@@ -155,8 +152,9 @@ std::string KernelText::contractBody(ContractOp op) {
   std::string type = elementOf(op.getResult());
   return formatv("return chainSum<{0}, {1}, {2}>([&](int k, {2} sum) {{\n      {3}return {6}({4}, {5}, "
                  "sum);\n    });",
-                 count, numericsChunk(op), type, unravel(names, lengths), at(op.getLhs(), index(spec.lhs)),
-                 at(op.getRhs(), index(spec.rhs)), op.getBytes() ? "multiplyAddBytes" : "multiplyAdd")
+                 op.terms()->getFixed(), numericsChunk(op), type, unravel(names, lengths),
+                 at(op.getLhs(), index(spec.lhs)), at(op.getRhs(), index(spec.rhs)),
+                 op.getBytes() ? "multiplyAddBytes" : "multiplyAdd")
       .str();
 }
 

@@ -160,7 +160,7 @@ bool Emit::mayFold(RankedTensorType type, ArrayRef<Operand> xs, int64_t work) {
     cost += x.constant().count();
   }
   std::optional<int64_t> count = countOf(type.getShape());
-  if (!count || *count > foldBytes / bytesOf(type.getElementType()) || cost + *count > budget)
+  if (!count || *count > foldBytes / storageBytes(type.getElementType()) || cost + *count > budget)
     return false;
   budget -= cost + *count;
   return true;

@@ -2,8 +2,6 @@
 // Operands.
 #include "compiler/import/emit/Operand.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 
 namespace tutti {

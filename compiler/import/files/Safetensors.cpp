@@ -7,7 +7,6 @@
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Sizes.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"

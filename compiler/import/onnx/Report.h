@@ -7,7 +7,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
-#include <vector>
 
 namespace tutti {
 

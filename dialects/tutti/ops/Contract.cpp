@@ -46,10 +46,8 @@ char ContractSpec::freeLabel() const {
 
 ContractSpec ContractOp::labels() { return *ContractSpec::parse(getSpec()); } // it is an op by then
 
-LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                           DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                            SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   std::optional<ContractSpec> spec = ContractSpec::parse(op.getSpec());
   if (!spec)
@@ -106,6 +104,8 @@ Sizes ContractOp::mixedSizes() {
   Sizes sizes = getSizes(typeOf(getLhs()));
   return llvm::map_to_vector(spec.contracted(), [&](char label) { return sizes[spec.lhs.find(label)]; });
 }
+
+std::optional<Size> ContractOp::terms() { return product(mixedSizes()); }
 
 bool ContractOp::comparesElements() { return false; }
 

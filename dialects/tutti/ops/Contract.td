@@ -6,7 +6,7 @@
 include "TuttiAttributes.td"
 
 def Tutti_ContractOp : Tutti_Op<"contract", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     KernelOpInterface, NumericsOpInterface]> {
   let elements = "floats, signed integers; unsigned ones by way of signed ones";
@@ -48,6 +48,8 @@ func.func @main(%x: tensor<?x9xi32, ["batch"]>) -> tensor<?x35xi32, ["batch"]> {
   let extraClassDeclaration = [{
     /// The spec, read.
     ContractSpec labels();
+    /// How many products a sum is of; nothing where that is no size.
+    std::optional<Size> terms();
   }];
   let assemblyFormat = "$lhs `,` $rhs $spec (`bytes` $bytes^)? (`numerics` `` $numerics^)? attr-dict `:` type($lhs) `,` type($rhs)";
 }

@@ -3,7 +3,6 @@
 #include "Family.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
@@ -325,10 +324,7 @@ Reference SelectOp::evaluate(EvaluateContext &, Operands x) {
   HostTensor y = HostTensor::zeros(x[1].element, broadcastDims(x));
   forEachPlace(y.dims, x, [&](int64_t place, ArrayRef<int64_t> source) {
     int chosen = x[0].ints[source[0]] ? 1 : 2;
-    if (y.isFloat())
-      y.floats[place] = x[chosen].floats[source[chosen]];
-    else
-      y.ints[place] = x[chosen].ints[source[chosen]];
+    y.take(place, x[chosen], source[chosen]);
   });
   return y;
 }

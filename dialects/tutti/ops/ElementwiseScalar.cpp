@@ -73,8 +73,6 @@ Type scalarType(Type element) {
   return integer ? IntegerType::get(element.getContext(), integer.getWidth()) : element;
 }
 
-static bool isShort(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
-
 // In integers, so that nobody moves arithmetic to where no level has it.
 Value widened(OpBuilder &builder, Location loc, Value x) {
   if (!x.getType().isBF16())
@@ -87,12 +85,12 @@ Value widened(OpBuilder &builder, Location loc, Value x) {
 }
 
 Value buildElement(ScalarOpInterface op, OpBuilder &builder, Location loc, ValueRange operands) {
-  if (isa<CastOp, SelectOp>(op) || !llvm::any_of(operands.getTypes(), isShort))
+  if (isa<CastOp, SelectOp>(op) || !llvm::any_of(operands.getTypes(), isShortFloat))
     return op.buildScalar(builder, loc, operands);
   // In float32, with one rounding at the end, however many steps the op has.
   SmallVector<Value> wide;
   for (Value operand : operands)
-    wide.push_back(isShort(operand.getType()) ? widened(builder, loc, operand) : operand);
+    wide.push_back(isShortFloat(operand.getType()) ? widened(builder, loc, operand) : operand);
   Value result = op.buildScalar(builder, loc, wide);
   Type to = typeOf(op->getResult(0)).getElementType();
   return result.getType() == to ? result : narrowed(builder, loc, result, to);
@@ -352,7 +350,7 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc, ValueRange operands)
   bool positive = isTruth(from) || from.isUnsignedInteger();
   if (scalarType(from) == scalarType(to))
     return x;
-  if (isShort(from)) {
+  if (isShortFloat(from)) {
     x = widened(builder, loc, x);
     from = x.getType();
     if (from == to)

@@ -59,10 +59,8 @@ FailureOr<HostTensor> ConstantOp::evaluate(EvaluateContext &, ArrayRef<HostTenso
 // head
 //===------------------------------------------------------------------------------------------------------------===//
 
-LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                       DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult HeadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                        SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName(), kind = stringifyHeadKind(op.getKind());
   auto type = typeOf(op.getX());
   Type element = type.getElementType();

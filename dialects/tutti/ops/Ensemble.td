@@ -5,8 +5,8 @@
 
 include "TuttiDialect.td"
 
-def Tutti_ParamOp : Op<Tutti_Dialect, "param", [Symbol]> {
-  list<string> examples = [[{tutti.param @trunk : tensor<8x4xf32>}],
+def Tutti_ParamOp : Tutti_AnyOp<"param", [Symbol]> {
+  let examples = [[{tutti.param @trunk : tensor<8x4xf32>}],
                           [{tutti.param per_member @w : tensor<4x2xf32>}]];
   let summary = "declares a weight: a symbol that stands for bytes outside of the IR";
   let description = [{
@@ -52,7 +52,7 @@ def Tutti_HeadKind : I32EnumAttr<"HeadKind", "how member outputs become one answ
 def Tutti_HeadKindAttr : EnumAttr<Tutti_Dialect, Tutti_HeadKind, "head_kind">;
 
 def Tutti_HeadOp : Tutti_Op<"head", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let elements = "floats, integers";
@@ -85,8 +85,8 @@ def Tutti_ReplicateOp : Tutti_Op<"replicate", [DeclareOpInterfaceMethods<LayoutO
   let hasVerifier = 1;
 }
 
-def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
-  list<string> examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, [\"active\"]> -> tensor<?x3xf32, [\"active.1\"]>"];
+def Tutti_PartOp : Tutti_AnyOp<"part", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
+  let examples = ["%y = tutti.part %x of 1 : tensor<?x3xf32, [\"active\"]> -> tensor<?x3xf32, [\"active.1\"]>"];
   let summary = "of a value that all active members have, the part of one group's";
   let description = [{
     Members that are unequal are in groups, each lifted alone: dimension 0 of x is "active", of the result the group's own
@@ -98,8 +98,8 @@ def Tutti_PartOp : Op<Tutti_Dialect, "part", [Pure, DeclareOpInterfaceMethods<Pa
   let hasVerifier = 1;
 }
 
-def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
-  list<string> examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, [\"active.0\"]>, tensor<?x3xf32, [\"active.1\"]> -> tensor<?x3xf32, [\"active\"]>"];
+def Tutti_JoinOp : Tutti_AnyOp<"join", [Pure, DeclareOpInterfaceMethods<ParallelOpInterface>]> {
+  let examples = ["%y = tutti.join %a, %b : tensor<?x3xf32, [\"active.0\"]>, tensor<?x3xf32, [\"active.1\"]> -> tensor<?x3xf32, [\"active\"]>"];
   let summary = "the groups' members side by side, in the order of the active set";
   let description = [{
     One operand a group, in order. Nothing is copied: kernels write their members' places of the result through a table.
@@ -110,9 +110,9 @@ def Tutti_JoinOp : Op<Tutti_Dialect, "join", [Pure, DeclareOpInterfaceMethods<Pa
   let hasVerifier = 1;
 }
 
-def Tutti_VmapOp : Op<Tutti_Dialect, "vmap", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  string lifts = "It has gone by then: the callee is put in its place, lifted over the axis.";
-  list<string> examples = [[{func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+def Tutti_VmapOp : Tutti_AnyOp<"vmap", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let lifts = "It has gone by then: the callee is put in its place, lifted over the axis.";
+  let examples = [[{func.func private @f(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %y = tutti.mul %x, %w : tensor<4xf32>, tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the op families share: messages, and walks over the elements of host tensors.
+// What the op families share: messages, axes, and how values are chosen.
 #ifndef TUTTI_DIALECTS_TUTTI_OPS_FAMILY_H
 #define TUTTI_DIALECTS_TUTTI_OPS_FAMILY_H
 
@@ -44,14 +44,6 @@ mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x
 llvm::SmallVector<int64_t> axesOf(int64_t rank);
 /// `axes`, each increased by one: where they stand when the member axis is in front.
 llvm::SmallVector<int64_t> shifted(llvm::ArrayRef<int64_t> axes);
-
-/// Calls `visit` with each index of a tensor of this shape, in row-major order.
-void forEachIndex(llvm::ArrayRef<int64_t> dims, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
-/// The shape that these operands broadcast to; they are known to fit.
-llvm::SmallVector<int64_t> broadcastDims(llvm::ArrayRef<HostTensor> operands);
-/// The result that takes element `source(i)` of `x` to place i.
-HostTensor rearranged(const HostTensor &x, llvm::ArrayRef<int64_t> dims,
-                      llvm::function_ref<int64_t(llvm::ArrayRef<int64_t>)> source);
 
 /// minimum and maximum of IEEE 754-2019, 9.6: a NaN if one of them is, and -0 is below +0.
 double minimum(double a, double b);

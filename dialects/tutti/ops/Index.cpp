@@ -2,8 +2,7 @@
 // Ops that choose elements by index.
 #include "Family.h"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
 using namespace mlir;
 
@@ -19,10 +18,8 @@ static int64_t placeOf(int64_t index, int64_t length) {
 }
 static bool isIndex(Type element) { return element.isSignlessInteger() && !isTruth(element); }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                         DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                          SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto x = typeOf(op.getX()), indices = typeOf(op.getIndices());
   Sizes sizes = getSizes(x), chosen = getSizes(indices);
@@ -107,10 +104,8 @@ SmallVector<WindowAxis> WindowsOp::axes() {
   return windowAxes(getImage(), getLength(), getStep(), getCount(), getGap(), getBefore());
 }
 
-LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                           SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto x = typeOf(op.getX());
   size_t axes = op.getImage().size();
@@ -163,12 +158,8 @@ FailureOr<HostTensor> WindowsOp::evaluate(EvaluateContext &context, ArrayRef<Hos
   HostTensor y = HostTensor::zeros(x.element, dims);
   for (int64_t i = 0, all = places.size() * channels; all > 0 && i < y.count(); ++i) {
     int64_t row = i / all, place = places[i % all / channels], from = (row * image + place) * channels + i % channels;
-    if (place < 0)
-      continue;
-    if (y.isFloat())
-      y.floats[i] = x.floats[from];
-    else
-      y.ints[i] = x.ints[from];
+    if (place >= 0)
+      y.take(i, x, from);
   }
   return y;
 }
@@ -177,10 +168,8 @@ FailureOr<HostTensor> WindowsOp::evaluate(EvaluateContext &context, ArrayRef<Hos
 // scatter
 //===------------------------------------------------------------------------------------------------------------===//
 
-LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                           SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto x = typeOf(op.getX()), indices = typeOf(op.getIndices()), updates = typeOf(op.getUpdates());
   Sizes sizes = getSizes(x), places = getSizes(indices);

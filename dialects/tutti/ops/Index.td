@@ -6,7 +6,7 @@
 include "TuttiDialect.td"
 
 def Tutti_GatherOp : Tutti_Op<"gather", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The member axis is one more batch axis where both operands are lifted; of x alone, the axis is one further; of indices alone, the members' axis goes to the front.";
   let examples = [
@@ -24,7 +24,7 @@ def Tutti_GatherOp : Tutti_Op<"gather", [
   let assemblyFormat = "$x `at` $indices `axis` $axis (`batch` $batch^)? attr-dict `:` type($x) `,` type($indices)";
 }
 
-def Tutti_WindowsOp : Tutti_Op<"windows", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_WindowsOp : Tutti_Op<"windows", [InferTypeOpAdaptor]> {
   let lifts = "The same op, of one more row axis.";
   let examples = ["%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, [\"batch\"]>"];
   let summary = "the windows of an image, each a row of its elements with all channels";
@@ -55,7 +55,7 @@ def Tutti_ScatterKind : I32EnumAttr<"ScatterKind", "what an update makes of the 
 def Tutti_ScatterKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScatterKind, "scatter_kind">;
 
 def Tutti_ScatterOp : Tutti_Op<"scatter", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let lifts = "The same op, with what is not lifted repeated for each member.";
   let bound = "set, min, max: exact; add: n u (|x| + sum |updates|), mul: n u |y|, for n updates of a place";

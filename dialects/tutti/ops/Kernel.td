@@ -5,8 +5,8 @@
 
 include "TuttiDialect.td"
 
-def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield]> {
-  list<string> examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
+def Tutti_MapOp : Tutti_AnyOp<"map", [Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield]> {
+  let examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
   %y = tutti.map %x, %b [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>]
       : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
   ^bb0(%a: f32, %c: f32):
@@ -39,7 +39,7 @@ def Tutti_MapOp : Op<Tutti_Dialect, "map", [Pure, IsolatedFromAbove, SingleBlock
   let hasVerifier = 1;
 }
 
-def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
+def Tutti_YieldOp : Tutti_AnyOp<"yield", [Pure, Terminator, ReturnLike]> {
   let summary = "ends the body of a map or a kernel";
   let description = [{Of a map with the element, a scalar; of a kernel with its results.}];
   let arguments = (ins Variadic<AnyType>:$values);
@@ -49,11 +49,11 @@ def Tutti_YieldOp : Op<Tutti_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
 
 /// A function of a scalar, or of each lane of a vector, that the math dialect lacks. The targets' expansion of math ops
 /// writes it in IEEE operations (docs/numerics.md).
-class Tutti_Function<string mnemonic, string formula, string most> : Op<Tutti_Dialect, mnemonic, [
+class Tutti_Function<string mnemonic, string formula, string most> : Tutti_AnyOp<mnemonic, [
     Pure, SameOperandsAndResultType, Elementwise, Scalarizable, Vectorizable, Tensorizable]> {
-  string ulps = most;
-  string ulps64 = most;
-  list<string> examples = ["%y = tutti." # mnemonic # " %x : f32"];
+  let elements = "floats";
+  let ulps = most;
+  let examples = ["%y = tutti." # mnemonic # " %x : f32"];
   let summary = formula;
   let arguments = (ins FloatLike:$x);
   let results = (outs FloatLike:$result);

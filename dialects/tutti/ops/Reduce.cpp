@@ -9,10 +9,8 @@ using namespace mlir;
 
 namespace tutti {
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                         DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                          SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto type = typeOf(op.getX());
   Type element = type.getElementType();
@@ -110,10 +108,8 @@ FailureOr<HostTensor> ReduceOp::evaluate(EvaluateContext &context, ArrayRef<Host
   return comparesElements() ? inOrder(y) : y;
 }
 
-LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                      DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ArgOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                       SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto type = typeOf(op.getX());
   if (failed(expectNumbers(location, name, type)))

@@ -14,7 +14,7 @@ def Tutti_ReduceKind : I32EnumAttr<"ReduceKind", "what a reduction makes of its 
 def Tutti_ReduceKindAttr : EnumAttr<Tutti_Dialect, Tutti_ReduceKind, "reduce_kind">;
 
 def Tutti_ReduceOp : Tutti_Op<"reduce", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, NumericsOpInterface]> {
   let elements = "floats, integers";
@@ -45,7 +45,7 @@ def Tutti_ArgKind : I32EnumAttr<"ArgKind", "which element's place is asked for",
 def Tutti_ArgKindAttr : EnumAttr<Tutti_Dialect, Tutti_ArgKind, "arg_kind">;
 
 def Tutti_ArgOp : Tutti_Op<"arg", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>, NumericsOpInterface]> {
   let elements = "floats, integers";

@@ -18,10 +18,8 @@ static LogicalResult expectRows(std::optional<Location> location, StringRef name
   return success();
 }
 
-LogicalResult ScanOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                       DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ScanOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                        SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   auto type = typeOf(op.getX());
   inferred.push_back(type);
   if (failed(expectRows(location, getOperationName(), type)))
@@ -75,10 +73,8 @@ FailureOr<HostTensor> ScanOp::evaluate(EvaluateContext &context, ArrayRef<HostTe
   return y;
 }
 
-LogicalResult TopOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                      DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult TopOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                       SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   auto type = typeOf(op.getX());
   if (failed(expectRows(location, getOperationName(), type)))
     return failure();

@@ -13,7 +13,7 @@ def Tutti_ScanKind : I32EnumAttr<"ScanKind", "what a scan makes of the elements 
 def Tutti_ScanKindAttr : EnumAttr<Tutti_Dialect, Tutti_ScanKind, "scan_kind">;
 
 def Tutti_ScanOp : Tutti_Op<"scan", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let elements = "floats, integers";
@@ -40,7 +40,7 @@ def Tutti_ScanOp : Tutti_Op<"scan", [
 }
 
 def Tutti_TopOp : Tutti_Op<"top", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<CombineOpInterface>,
     DeclareOpInterfaceMethods<KernelOpInterface, ["isRowPhase"]>]> {
   let elements = "floats, integers";

@@ -101,10 +101,8 @@ FailureOr<HostTensor> BroadcastOp::evaluate(EvaluateContext &context, ArrayRef<H
 // transpose
 //===------------------------------------------------------------------------------------------------------------===//
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                             SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   auto type = typeOf(op.getX());
   ArrayRef<int64_t> permutation = op.getPermutation();
   SmallVector<int64_t> sorted(permutation);
@@ -158,10 +156,8 @@ FailureOr<HostTensor> TransposeOp::evaluate(EvaluateContext &context, ArrayRef<H
 // slice
 //===------------------------------------------------------------------------------------------------------------===//
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                        DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                         SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
   auto type = typeOf(op.getX());
   size_t rank = type.getRank();
@@ -236,11 +232,10 @@ static std::optional<Size> sum(const Size &a, const Size &b) {
   return a.isFixed() ? Size(factor) : a.dividedBy(Size(a.getFactor()))->times(Size(factor));
 }
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                         DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor op,
                                          SmallVectorImpl<Type> &inferred) {
-  Adaptor op(operands, attributes, properties, regions);
   StringRef name = getOperationName();
+  ValueRange operands = op.getOperands();
   if (operands.empty())
     return misfit(location, name, "expected at least one operand");
   auto type = typeOf(operands.front());
@@ -292,11 +287,7 @@ FailureOr<HostTensor> ConcatOp::evaluate(EvaluateContext &context, ArrayRef<Host
   for (const HostTensor &x : operands) {
     int64_t from = 0;
     forEachIndex(x.dims, [&](ArrayRef<int64_t> index) {
-      int64_t to = std::inner_product(index.begin(), index.end(), strides.begin(), offset * strides[axis]);
-      if (y.isFloat())
-        y.floats[to] = x.floats[from++];
-      else
-        y.ints[to] = x.ints[from++];
+      y.take(std::inner_product(index.begin(), index.end(), strides.begin(), offset * strides[axis]), x, from++);
     });
     offset += x.dims[axis];
   }

@@ -34,7 +34,7 @@ def Tutti_BroadcastOp : Tutti_Layout<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_TransposeOp : Tutti_Layout<"transpose", [InferTypeOpAdaptor]> {
   let lifts = "The same op: the member axis stays in front, the others are one further.";
   let examples = ["%y = tutti.transpose %x [0, 2, 1] : tensor<?x4x6xf32, [\"batch\"]>"];
   let summary = "axis i of the result is axis permutation[i] of x";
@@ -44,7 +44,7 @@ def Tutti_TransposeOp : Tutti_Layout<"transpose", [DeclareOpInterfaceMethods<Inf
   let hasFolder = 1;
 }
 
-def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Tutti_SliceOp : Tutti_Layout<"slice", [InferTypeOpAdaptor]> {
   let lifts = "The same op, the member axis taken whole.";
   let examples = ["%y = tutti.slice %x from [0, 5] size [-1, 3] step [1, -2] : tensor<?x6xf32, [\"batch\"]>"];
   let summary = "y[i, j, ...] = x[start_0 + step_0 i, start_1 + step_1 j, ...]";
@@ -58,7 +58,7 @@ def Tutti_SliceOp : Tutti_Layout<"slice", [DeclareOpInterfaceMethods<InferTypeOp
 }
 
 def Tutti_ConcatOp : Tutti_Op<"concat", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<KernelOpInterface, ["readsOwnRow"]>]> {
   let lifts = "The same op, its axis one further, with what is not lifted repeated for each member.";
   let examples = ["%y = tutti.concat %a, %b axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x5xf32, [\"batch\"]>"];
