@@ -328,8 +328,8 @@ def tools_page(tools: Tools) -> str:
 def onnx_page() -> str:
     """The ops of the import's table, by the file that imports them; and those that have none, with the reason."""
     table = (ONNX / "Ops.def").read_text()
-    plain, ml = ({name: int(since) for name, since in re.findall(rf"^{macro}\((\w+), (\d+),", table, re.M)} for macro in ("ONNX_(?:SEQUENCE_)?OP", "ONNX_ML_OP"))
-    runtime = {f"com.microsoft::{name}": 1 for name in re.findall(r"^ONNX_RUNTIME_OP\((\w+),", table, re.M)}
+    plain, ml = ({name: int(since) for name, since in re.findall(rf"^{macro}\((\w+), (\d+),", table, re.M)} for macro in ("ONNX_(?:SEQUENCE_|WIDE_)?OP", "ONNX_ML_OP"))
+    runtime = {f"com.microsoft::{name}": 1 for name in re.findall(r"^ONNX_RUNTIME_(?:WIDE_)?OP\((\w+),", table, re.M)}
     known = plain | ml | runtime
     oldest, newest, newest_ml = re.search(r"oldestOpset = (\d+), newestOpset = (\d+), newestMlOpset = (\d+)", (ONNX / "Ops.h").read_text()).groups()
     lines = [HEAD.format(source="compiler/import/onnx/ops"), "# ONNX ops", "", "```sh", "tutti-compile member_0.onnx --stop-after model     # what a model's ops become", "```", "",

@@ -53,6 +53,7 @@ def add_cases(case, node, rng, i64, f32):
     case("ml-labels-float-int", 18, [ml("LabelEncoder", "x", keys_floats=[1.0, 3.0, float("nan")], values_int64s=[10, 30, 7], default_int64=4)], gaps)
     table = {"keys_tensor": helper.make_tensor("k", TensorProto.INT64, [2], [1, 5]), "values_tensor": helper.make_tensor("v", TensorProto.DOUBLE, [2], [0.5, 2.5]),
              "default_tensor": helper.make_tensor("d", TensorProto.DOUBLE, [1], [-1.5])}
+    case("ml-labels-nan", 18, [ml("LabelEncoder", "x", keys_floats=[1.0, float("nan"), 3.0], values_int64s=[10, 7, 30], default_int64=4)], gaps)
     case("ml-labels-tensors", 18, [ml("LabelEncoder", "x", **table)], whole)
     vectors = [float(v) for v in rng(5, 4, seed=7).flatten()]
     for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):

@@ -6,24 +6,13 @@ Needs onnx, numpy and onnxruntime; not part of the tests, which read what it wro
 initializers `in:NAME` and `out:NAME` hold inputs, and the outputs that ONNX Runtime (or onnx' reference) gives for them. Files
 GROUP~SPELLING.onnx are one computation in several spellings and must align.
 """
+import importlib
 import os
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-
-import classical
-import einsums
-import moves
-import quantized
-import recurrent
-import resizes
-import rows
-import runtime
-import sequences
-import signals
-import windows
 
 OUT = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "Inputs")
 CASES = {}
@@ -165,6 +154,7 @@ for name, places in (("own-places~0", (5, 2, 7, 1)), ("own-places~1", (0, 3, 6, 
     case(name, 13, [node("Gather", "x i", axis=1)], x, {"i": i64(*places)})
 case("swish~op", 24, [node("Swish", "x")], x)
 case("swish~spelled", 13, [node("Sigmoid", "x", "s"), node("Mul", "s x")], x)
+case("swiglu", 28, [node("SwiGLU", "a b", alpha=1.5)], {"a": rng(3, 8), "b": rng(3, 8, seed=2)})
 case("swish-alpha", 24, [node("Swish", "x", alpha=1.5)], x)
 sqrt2, half, one = {"q": f32(2**0.5)}, {"h": f32(0.5)}, {"o": f32(1)}
 inner = [node("Div", "x q", "d"), node("Erf", "d", "e"), node("Add", "e o", "f")]
@@ -388,8 +378,8 @@ case("float64", 13, [node("MatMul", "x w")], {"x": rng(3, 8).astype(np.float64)}
 case("dead-unsupported", 13, [node("Relu", "x"), node("NonZero", "x", "never")], x)
 case("two-outputs", 13, [node("Relu", "x", "y"), node("Neg", "x", "z")], x, outputs="y z")
 case("passed-through", 13, [node("Relu", "x", "y"), node("Identity", "x", "z")], x, outputs="y z")
-for more in (classical, einsums, moves, quantized, recurrent, resizes, rows, runtime, sequences, signals, windows):
-    more.add_cases(case, node, rng, i64, f32)
+for family in "classical einsums floats16 moves quantized recurrent resizes rows runtime sequences signals windows".split():
+    importlib.import_module(family).add_cases(case, node, rng, i64, f32)
 
 
 def value_info(name, array, batch):
@@ -426,7 +416,7 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
     if any(n.domain == "com.microsoft" for n in nodes):
         opsets.append(helper.make_opsetid("com.microsoft", 1))
     if any(n.domain == "ai.onnx.ml" for n in nodes) and not functions:
-        opsets.append(helper.make_opsetid("ai.onnx.ml", 4 if any(a.name == "keys_tensor" for n in nodes for a in n.attribute) else 3))
+        opsets.append(helper.make_opsetid("ai.onnx.ml", 4 if name.endswith("-nan") or any(a.name == "keys_tensor" for n in nodes for a in n.attribute) else 3))
     model = helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=8 if opset < 21 else 10)
     for output in list(model.graph.output):
         output.ClearField("type")
@@ -438,7 +428,7 @@ for name, (opset, nodes, inputs, inits, outputs, batch, functions) in CASES.item
         if value is None or not value.type.tensor_type.elem_type:
             # Shape inference knows little of other domains.
             kind = TensorProto.INT64 if output == "label" or name.endswith("-integers") and nodes[-1].op_type in ("Imputer", "Binarizer") else TensorProto.FLOAT
-            kind = TensorProto.INT32 if output == "ones" else kind
+            kind = TensorProto.INT32 if output == "ones" else TensorProto.FLOAT16 if name.startswith("float16") else kind
             value = helper.make_tensor_value_info(output, kind, None)
         model.graph.output.append(value)
     print(name)

@@ -24,6 +24,7 @@ def add_cases(case, node, rng, i64, f32):
         case(f"pad-{mode}", 19, [node("Pad", "x p", mode=mode)], z, {"p": i64(0, 3, 1, 0, 4, 3)})
     case("depth-to-space-dcr", 11, [node("DepthToSpace", "x", blocksize=2)], image)
     case("depth-to-space-crd", 13, [node("DepthToSpace", "x", blocksize=2, mode="CRD")], image)
+    case("space-to-depth-crd", 28, [node("SpaceToDepth", "x", blocksize=2, mode="CRD")], {"x": rng(2, 3, 4, 6)})
     case("space-to-depth", 13, [node("SpaceToDepth", "x", blocksize=2)], {"x": rng(2, 3, 4, 6)})
 
     # Rows of a step and a batch as one axis, for a Gemm and a norm, and as two again.
@@ -86,6 +87,8 @@ def add_cases(case, node, rng, i64, f32):
 
     # Ranges, diagonals, and constants that are looked through.
     case("range", 13, [node("Range", "a b c", "r"), node("Mul", "x r")], x, {"a": f32(1), "b": f32(-1.4), "c": f32(-0.3)})
+    case("range-float16", 27, [node("Range", "a b c", "r"), node("Mul", "x r")], {"x": rng(3, 77).astype(np.float16)},
+         {"a": np.float16(1), "b": np.float16(2), "c": np.float16(.013)})
     case("range-of-shape", 13, [node("Shape", "x", "s"), node("Gather", "s one", "n"), node("Range", "zero n one", "r"),
                                 node("Cast", "r", "f", to=TensorProto.FLOAT), node("Mul", "x f")], x,
          {"zero": np.array(0, np.int64), "one": np.array(1, np.int64)})

@@ -27,6 +27,7 @@ def add_cases(case, node, rng, i64, f32):
     for opset in (7, 22):
         case(f"pool-average-{opset}", opset, [node("AveragePool", "x", kernel_shape=[4, 2], strides=[4, 2])], image)
         case(f"pool-max-{opset}", opset, [node("MaxPool", "x", kernel_shape=[3, 2], strides=[3, 2])], image)
+    case("pool-max-places-unread", 13, [node("MaxPool", "x", "y unread", kernel_shape=[3, 2], strides=[3, 2])], image)
     case("pool-line", 19, [node("AveragePool", "x", "a", kernel_shape=[3], strides=[3], count_include_pad=1), node("MaxPool", "a", kernel_shape=[2], ceil_mode=1, strides=[2])], line)
     case("pool-volume", 13, [node("MaxPool", "x", kernel_shape=[1, 2, 2], strides=[1, 2, 2])], {"x": rng(2, 3, 2, 4, 4)})
     case("pool-overlapping", 19, [node("MaxPool", "x", "m", kernel_shape=[3, 2], strides=[2, 1]), node("AveragePool", "m", kernel_shape=[2, 2], strides=[1, 1])], image)

@@ -89,3 +89,10 @@ for name, kind, letter, numbers in (("signed", 7, "q", {2**60 + 2**52 + 1: 2**60
     (folder / f"{name}.onnx").write_bytes(model(nodes, [], [value_info("x", ["batch", 4], kind)], [value_info("y", ["batch", 4])]))
     save_raw(folder / f"{name}.npy", f"<{'i' if letter == 'q' else 'u'}8", (1, 4), struct.pack(f"<4{letter}", *numbers))
     save(folder / f"{name}.right.npy", (1, 1, 4), list(numbers.values()))
+# Of 16 bits, ops whose steps leave their range: the length of a row, and a product that is scaled.
+half = tensor("w", (2, 1), 10, struct.pack("<2e", 300, 300))
+nodes = [node("Cast", ["x"], "h", to=10), node("ReduceL2", ["h"], "n", axes=[1]), node("Gemm", ["h", "w"], "g", alpha=.01), node("Concat", ["n", "g"], "b", axis=1),
+         node("Cast", ["b"], "y", to=1)]
+(folder / "steps.onnx").write_bytes(model(nodes, [half], [value_info("x", ["batch", 2])], [value_info("y", ["batch", 2])]))
+save(folder / "steps.npy", (1, 2), [300, 400])
+save(folder / "steps.right.npy", (1, 1, 2), [500, 2100])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """ONNX files by hand, byte by byte: what makes test models needs no package."""
+import struct
 
 
 def varint(value: int) -> bytes:
@@ -29,11 +30,13 @@ def tensor(name: str, dims: tuple, data_type: int, raw: bytes) -> bytes:
 
 
 def node(kind: str, inputs: list, output: str | list, domain: str = "", **attributes) -> bytes:
-    """Attributes are integers, lists of them, text, or a graph's bytes."""
+    """Attributes are integers, lists of them, floats, text, or a graph's bytes."""
     text = b""
     for name, value in attributes.items():
         if isinstance(value, int):
             value = field(3, value % 2 ** 64) + field(20, 2)
+        elif isinstance(value, float):
+            value = b"\x15" + struct.pack("<f", value) + field(20, 1)
         elif isinstance(value, str):
             value = field(4, value) + field(20, 3)
         elif isinstance(value, list):

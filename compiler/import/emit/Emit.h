@@ -51,6 +51,8 @@ public:
   Operand pow(const Operand &a, const Operand &b);
   Operand select(const Operand &condition, const Operand &a, const Operand &b);
   Operand cast(const Operand &x, mlir::Type element);
+  /// Floats of fewer bits as `wide`, float32 if nothing is said: what steps of one op are computed in.
+  Operand widened(const Operand &x, mlir::Type wide = {});
   /// A number, of the element type of `like`.
   Operand scalar(double value, const Operand &like);
 

@@ -153,6 +153,12 @@ Operand Emit::cast(const Operand &x, Type element) {
   return op(CastOp::getOperationName(), getTensorType(x.sizes(), element), {x});
 }
 
+Operand Emit::widened(const Operand &x, Type wide) {
+  wide = wide ? wide : Float32Type::get(&context);
+  bool isNarrow = x && x.isFloat() && x.element().getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth();
+  return isNarrow ? cast(x, wide) : x;
+}
+
 Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
   if (!x || llvm::equal(x.sizes(), sizes))
     return x;

@@ -27,6 +27,7 @@ llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
   if (!mapped)
     return mapped.takeError();
   file->mapped = *mapped;
+  file->modelPath = path.str();
   file->folder = llvm::sys::path::parent_path(path).str();
   if (file->folder.empty())
     file->folder = ".";

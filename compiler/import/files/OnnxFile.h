@@ -31,7 +31,7 @@ public:
 private:
   llvm::Expected<WeightSource> external(const onnx::TensorProto &proto, mlir::Type element, uint64_t bytes);
 
-  std::string folder;
+  std::string modelPath, folder;
   std::shared_ptr<MappedFile> mapped;
   std::map<std::string, std::shared_ptr<MappedFile>> externals;
   onnx::ModelProto message;

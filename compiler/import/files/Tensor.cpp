@@ -127,7 +127,10 @@ llvm::Expected<WeightSource> OnnxFile::external(const onnx::TensorProto &proto, 
                 nameOf(proto) + " lies in " + quote(full.str()) + ", which cannot be opened: " + error.message());
   if (!home.ends_with("/"))
     home += "/";
-  if (!real.str().starts_with(home))
+  // Caches of models keep files elsewhere, side by side: a link that is the model's file leads to a folder, too.
+  SmallString<256> model;
+  if (!real.str().starts_with(home) &&
+      (llvm::sys::fs::real_path(modelPath, model) || path::parent_path(real) != path::parent_path(model)))
     return leaves();
 
   std::shared_ptr<MappedFile> &file = externals[std::string(real)];

@@ -16,7 +16,7 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, St
     return wrong(what + ": attribute " + quote(attribute) + " is no graph of " +
                  (given.empty() ? "" : llvm::Twine(given.size()).str() + " inputs and ") + llvm::Twine(count) +
                  " outputs");
-  Scope inner{scope.opsets, &scope, prefix, {}, {}, {}};
+  Scope inner{scope.opsets, &scope, prefix, {}, {}, {}, {}};
   llvm::StringSet<> taken;
   for (auto [input, operand] : llvm::zip_equal(graph->input(), given)) {
     taken.insert(input.name());

@@ -337,7 +337,7 @@ llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Valu
 
 llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   walk.begin();
-  Scope scope{opsets, nullptr, "", {}, initializers, {}};
+  Scope scope{opsets, nullptr, "", {}, initializers, {}, {}};
   llvm::Expected<SmallVector<RankedTensorType>> types = inputTypes();
   if (!types)
     return types.takeError();

@@ -6,14 +6,19 @@
 #include "compiler/import/emit/Emit.h"
 #include "compiler/import/files/OnnxFile.h"
 
+#include "llvm/ADT/StringSet.h"
+
 namespace tutti {
 
 /// Reads inputs and attributes, checks them, and takes the outputs. What is missing or of the wrong kind becomes the
 /// problem of `emit`, and the answer is nothing or the default.
 class Node {
 public:
-  Node(Emit &emit, OnnxFile &file, const onnx::NodeProto &proto, int64_t opset, llvm::ArrayRef<Operand> operands)
-      : emit(emit), file(file), proto(proto), opset(opset), operands(operands), outputs(proto.output_size()) {}
+  /// `read`: names that somebody reads; null: all may be.
+  Node(Emit &emit, OnnxFile &file, const onnx::NodeProto &proto, int64_t opset, llvm::ArrayRef<Operand> operands,
+       const llvm::StringSet<> *read = nullptr)
+      : emit(emit), file(file), proto(proto), opset(opset), operands(operands), outputs(proto.output_size()),
+        namesRead(read) {}
 
   Emit &emit;
   OnnxFile &file;
@@ -28,8 +33,9 @@ public:
   const SequenceValue *sequenceIn(size_t i);
   /// Input i, a tensor or a sequence.
   Operand eitherIn(size_t i);
-  /// Whether somebody may read this output: it has a name.
-  bool wants(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
+  bool hasNamed(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
+  /// Whether somebody may read this output.
+  bool wants(size_t i) const { return hasNamed(i) && (!namesRead || namesRead->contains(proto.output(i))); }
   void set(size_t i, Operand value) {
     if (i < outputs.size())
       outputs[i] = std::move(value);
@@ -76,7 +82,8 @@ private:
 
   llvm::ArrayRef<Operand> operands;
   llvm::SmallVector<Operand> outputs;
-  llvm::SmallVector<llvm::StringRef> read;
+  const llvm::StringSet<> *namesRead;
+  llvm::SmallVector<llvm::StringRef> read; ///< attributes
 };
 
 /// The problem of an op whose input i is a sequence.

@@ -116,6 +116,7 @@ llvm::StringSet<> Walk::readFor(const Nodes &nodes, ArrayRef<std::string> output
 
 llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
   std::vector<bool> live = liveFor(body, outputs);
+  scope.read = readFor(body, outputs);
   for (auto [i, each] : llvm::enumerate(body)) {
     if (!live[i])
       continue;
@@ -205,6 +206,18 @@ llvm::Expected<bool> Walk::isTaken(const Scope &scope, const onnx::NodeProto &pr
   return false;
 }
 
+/// The 16-bit float type of all operands that are floats; null if they have another, or several.
+static Type shortFloatOf(ArrayRef<Operand> operands) {
+  Type all;
+  for (const Operand &operand : operands)
+    if (operand && operand.isFloat()) {
+      if (!isShortFloat(operand.element()) || (all && all != operand.element()))
+        return Type();
+      all = operand.element();
+    }
+  return all;
+}
+
 llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   ++walked;
   std::string name = nameOf(scope, proto);
@@ -252,16 +265,24 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     if (operand.isSequence() && !op->takesSequences)
       return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + notATensor(i, operand));
   locate(emit, scope, proto);
-  Node node(emit, file, proto, scope.opsets.lookup(domain), operands);
+  Type narrow = op->isWide ? shortFloatOf(operands) : Type();
+  SmallVector<Operand> given = operands;
+  for (Operand &operand : given)
+    operand = narrow ? emit.widened(operand) : operand;
+  Node node(emit, file, proto, scope.opsets.lookup(domain), given, &scope.read);
   op->import(node);
   if (emit.restart)
     return llvm::Error::success();
   node.refuseUnread();
-  for (auto [output, value] : llvm::zip_equal(proto.output(), node.outputsSet()))
-    if (!emit.failed() && !output.empty() && !value)
+  SmallVector<Operand> results = node.outputsSet();
+  for (Operand &result : results)
+    if (narrow && result && result.element().isF32())
+      result = emit.cast(result, narrow);
+  for (auto [output, value] : llvm::zip_equal(proto.output(), results))
+    if (!emit.failed() && !value && scope.read.contains(output))
       return fail(ExitCode::internal,
                   quote(path) + ": node " + quote(name) + " (" + proto.op_type() + ") gives no " + quote(output));
-  return settle(emit, scope, proto, operands, node.outputsSet());
+  return settle(emit, scope, proto, operands, results);
 }
 
 void Walk::locate(Emit &emit, const Scope &scope, const onnx::NodeProto &proto) {
@@ -336,7 +357,7 @@ llvm::Error Walk::call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, c
   llvm::StringSet<> taken;
   for (const std::string &input : function.input())
     taken.insert(input);
-  Scope inner{opsets, nullptr, name + "/", {}, {}, {}};
+  Scope inner{opsets, nullptr, name + "/", {}, {}, {}, {}};
   if (llvm::Error error = enter(inner, function.node(), function.ByteSizeLong(), taken))
     return error;
   for (auto [i, input] : llvm::enumerate(function.input())) {

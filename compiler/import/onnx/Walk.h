@@ -28,6 +28,7 @@ struct Scope {
   llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
   llvm::StringMap<const onnx::TensorProto *> initializers;
   llvm::StringSet<> absent; ///< inputs that a function's caller leaves out
+  llvm::StringSet<> read;   ///< by nodes that are walked through, or from outside
 
   /// Whether a name is an input that is left out here.
   bool leavesOut(llvm::StringRef name) const;

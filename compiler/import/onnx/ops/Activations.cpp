@@ -114,6 +114,14 @@ Operand swish(Emit &e, const Operand &x, double alpha) {
   Operand inner = alpha == 1 ? x : e.mul(x, e.scalar(alpha, x));
   return e.mul(x, e.unary<SigmoidOp>(inner));
 }
+/// y = a sigmoid(alpha a) b
+void importSwiGLU(Node &n) {
+  Operand a = n.in(0), b = n.in(1);
+  if (a && b && a.sizes() != b.sizes())
+    return (void)n.emit.malformed("a gate of " + a.str() + " for " + b.str());
+  n.set(0, n.emit.mul(swish(n.emit, a, n.floatAttr("alpha", 1)), b));
+}
+
 void importSwish(Node &n) { n.set(0, swish(n.emit, n.in(0), n.floatAttr("alpha", 1))); }
 
 } // namespace tutti

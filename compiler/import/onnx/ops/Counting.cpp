@@ -52,10 +52,20 @@ void importRange(Node &n) {
   if (!n.emit.affords(length))
     return;
   HostTensor result = HostTensor::zeros(element, {length});
+  // Of 16-bit floats `wide` is what steps are computed in, before opset 27 the type itself.
+  Type wide = element;
+  if (n.opset >= 27)
+    if (Type stash = n.elementAttr("stash_type", Float32Type::get(&n.emit.context)); isFloat && isShortFloat(element))
+      wide = stash;
+  if (wide && isa<FloatType>(wide) != isFloat)
+    n.emit.malformed("attribute 'stash_type' is " + elementName(wide) + ", expected a type of floats");
+  if (n.emit.failed())
+    return;
   for (int64_t i = 0; i < length; ++i)
     if (isFloat)
       result.floats[i] =
-          nearest(numbers[0].floats[0] + nearest(nearest(double(i), element) * numbers[2].floats[0], element), element);
+          nearest(nearest(numbers[0].floats[0] + nearest(nearest(double(i), wide) * numbers[2].floats[0], wide), wide),
+                  element);
     else
       result.ints[i] = wrapped(uint64_t(numbers[0].ints[0]) + uint64_t(i) * uint64_t(numbers[2].ints[0]), element);
   n.set(0, Operand(computedSource(result)));

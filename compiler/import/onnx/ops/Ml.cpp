@@ -251,9 +251,15 @@ void importLabelEncoder(Node &n) {
   Sizes sizes = x.sizes();
   int64_t last = sizes.size();
   sizes.push_back(Size(1));
-  Operand hits = e.compare<EqualOp>(e.reshape(x, sizes), keys);
+  // A key that is no number is found; by ONNX Runtime from opset 4 on.
+  auto isKey = [&](const Operand &value, const Operand &key) {
+    Operand equal = e.compare<EqualOp>(value, key);
+    auto isNan = [&](const Operand &x) { return e.unary<NotOp>(e.compare<EqualOp>(x, x)); };
+    return x.isFloat() && n.opset >= 4 ? e.binary<OrOp>(equal, e.binary<AndOp>(isNan(value), isNan(key))) : equal;
+  };
+  Operand hits = isKey(e.reshape(x, sizes), keys);
   Operand place = e.arg(ArgKind::max, e.cast(hits, IntegerType::get(&e.context, 32)), last, false, false);
-  Operand found = e.compare<EqualOp>(e.gather(keys, place, 0), x);
+  Operand found = isKey(e.gather(keys, place, 0), x);
   n.set(0, e.select(found, e.gather(values, place, 0), otherwise));
 }
 

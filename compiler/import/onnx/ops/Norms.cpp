@@ -39,13 +39,6 @@ void importLogSoftmax(Node &n) {
   }
 }
 
-/// x in the type that statistics are made in: one that is wide enough already stays.
-static Operand widened(Emit &e, const Operand &x, Type wide) {
-  return x && x.element().getIntOrFloatBitWidth() < wide.getIntOrFloatBitWidth() ? e.cast(x, wide) : x;
-}
-/// The same, in float32 at least.
-static Operand widened(Emit &e, const Operand &x) { return widened(e, x, Float32Type::get(&e.context)); }
-
 /// The type of attribute `stash_type`; null and a problem if it is no float type.
 static Type stashType(Node &n) {
   Type wide = n.elementAttr("stash_type", Float32Type::get(&n.emit.context));
@@ -103,7 +96,7 @@ void importLayerNormalization(Node &n) {
   Type given = x.element(), wide = stashType(n);
   if (!axis || !wide)
     return;
-  Normal normal = normalise(e, widened(e, e.flattenFrom(x, *axis), wide), *axis, epsilon);
+  Normal normal = normalise(e, e.widened(e.flattenFrom(x, *axis), wide), *axis, epsilon);
   Operand y = e.mul(e.cast(normal.y, given), perColumn(e, n.in(1), x, *axis));
   if (n.has(2))
     y = e.add(y, perColumn(e, n.in(2), x, *axis));
@@ -127,7 +120,7 @@ void importRMSNormalization(Node &n) {
   Type wide = stashType(n);
   if (!axis || !wide)
     return;
-  Operand x = widened(e, e.flattenFrom(given, *axis), wide);
+  Operand x = e.widened(e.flattenFrom(given, *axis), wide);
   Operand square = e.reduce(ReduceKind::mean, e.mul(x, x), *axis, true);
   Operand y = e.div(x, e.unary<SqrtOp>(e.add(square, e.scalar(epsilon, x))));
   y = e.mul(e.cast(y, given.element()), perColumn(e, n.in(1), given, *axis));
@@ -162,12 +155,12 @@ void importBatchNormalization(Node &n) {
   if (!expectFloats(n, given) || !expectRank(n, given, 2))
     return;
   for (size_t i = 1; i < 5; ++i)
-    training |= n.wants(i);
+    training |= n.hasNamed(i);
   if (training) {
     e.unsupported("training mode", "export the model for inference");
     return;
   }
-  Operand x = widened(e, given);
+  Operand x = e.widened(given);
   auto number = [&](size_t i) {
     Operand parameter = n.in(i);
     parameter = parameter ? e.cast(parameter, x.element()) : parameter;
@@ -185,8 +178,8 @@ void importInstanceNormalization(Node &n) {
   double epsilon = n.floatAttr("epsilon", 1e-5f);
   if (!expectFloats(n, given) || !expectRank(n, given, 3))
     return;
-  Operand x = widened(e, e.flattenFrom(given, 2));
-  auto number = [&](size_t i) { return perChannel(e, widened(e, n.in(i)), x, 3); };
+  Operand x = e.widened(e.flattenFrom(given, 2));
+  auto number = [&](size_t i) { return perChannel(e, e.widened(n.in(i)), x, 3); };
   Operand y = e.add(e.mul(normalise(e, x, 2, epsilon).y, number(1)), number(2));
   n.set(0, e.reshape(e.cast(y, given.element()), given.sizes()));
 }
@@ -210,7 +203,7 @@ void importGroupNormalization(Node &n) {
     e.malformed(Twine(groups) + " groups of " + Twine(channels) + " channels");
     return;
   }
-  Operand x = widened(e, e.reshape(given, {before[0], Size(groups), Size(columns->getFixed() / groups)}), wide);
+  Operand x = e.widened(e.reshape(given, {before[0], Size(groups), Size(columns->getFixed() / groups)}), wide);
   Operand y = e.cast(normalise(e, x, 2, epsilon).y, given.element());
   bool perGroup = n.opset < 21;
   if (perGroup) {
@@ -237,7 +230,7 @@ void importLpNormalization(Node &n) {
     e.malformed("attribute 'p' is " + Twine(p) + ", neither 1 nor 2");
     return;
   }
-  Operand x = widened(e, given);
+  Operand x = e.widened(given);
   Operand norm = e.reduce(ReduceKind::sum, p == 1 ? e.unary<AbsOp>(x) : e.mul(x, x), *axis, true);
   norm = p == 1 ? norm : e.unary<SqrtOp>(norm);
   Operand zero = e.scalar(0, x);
@@ -253,7 +246,7 @@ void importMeanVarianceNormalization(Node &n) {
       expectFloats(n, given) ? n.axes(listed ? *listed : SmallVector<int64_t>{0, 2, 3}, given.rank()) : std::nullopt;
   if (!axes)
     return;
-  Operand x = widened(e, given);
+  Operand x = e.widened(given);
   Operand d = e.sub(x, e.reduce(ReduceKind::mean, x, *axes, true));
   Operand deviation = e.unary<SqrtOp>(e.reduce(ReduceKind::mean, e.mul(d, d), *axes, true));
   n.set(0, e.cast(e.div(d, e.add(deviation, e.scalar(1e-9, x))), given.element()));
@@ -275,7 +268,7 @@ void importLRN(Node &n) {
     e.malformed("attribute 'size' is " + Twine(size) + " where 1 to " + Twine(mostChannels) + " are due");
     return;
   }
-  Operand x = widened(e, given), square = e.mul(x, x);
+  Operand x = e.widened(given), square = e.mul(x, x);
   auto zeros = [&](int64_t channels) {
     Sizes edge = sizes;
     edge[1] = Size(channels);

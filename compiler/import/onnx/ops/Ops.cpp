@@ -14,6 +14,9 @@ static constexpr OnnxOp ops[] = {
 #define ONNX_ML_OP(name, since, inputs, outputs) {"ai.onnx.ml::" #name, since, inputs, outputs, import##name},
 #define ONNX_RUNTIME_OP(name, inputs, outputs) {"com.microsoft::" #name, 1, inputs, outputs, importRuntime##name},
 #define ONNX_SEQUENCE_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name, true},
+#define ONNX_WIDE_OP(name, since, inputs, outputs) {#name, since, inputs, outputs, import##name, false, true},
+#define ONNX_RUNTIME_WIDE_OP(name, inputs, outputs)                                                                    \
+  {"com.microsoft::" #name, 1, inputs, outputs, importRuntime##name, false, true},
 #include "compiler/import/onnx/ops/Ops.def"
 };
 

@@ -43,6 +43,7 @@ struct OnnxOp {
   Most inputs, outputs;
   void (*import)(Node &node);
   bool takesSequences = false;
+  bool isWide = false; ///< 16-bit floats are float32 from its inputs to its outputs
 };
 
 /// An op's name beside others': without its domain if that is the default one.

@@ -251,22 +251,25 @@ void importDepthToSpace(Node &n) {
     n.set(0, n.emit.reshape(n.emit.transpose(apart, permutation), {s[0], *channels, *h, *w}));
 }
 
-/// Blocks of the image become channels, the outer ones.
+/// Blocks of the image become channels. DCR: the outer ones; CRD: the inner ones.
 void importSpaceToDepth(Node &n) {
   Operand x = n.in(0);
   std::optional<Size> block = blockOf(n, x);
+  std::string mode = n.opset >= 28 ? n.stringAttr("mode", "DCR") : "DCR";
   if (!block)
     return;
   Sizes s = x.sizes();
   std::optional<Size> channels = s[1].times(*block->times(*block)), h = s[2].dividedBy(*block),
                       w = s[3].dividedBy(*block);
-  if (!channels || !h || !w) {
-    n.emit.malformed("blocks of " + block->str() + " of " + x.str());
+  if (!channels || !h || !w || (mode != "DCR" && mode != "CRD")) {
+    n.emit.malformed("blocks of " + block->str() + " of " + x.str() + ", mode " + quote(mode));
     return;
   }
+  SmallVector<int64_t> permutation =
+      mode == "DCR" ? SmallVector<int64_t>{0, 3, 5, 1, 2, 4} : SmallVector<int64_t>{0, 1, 3, 5, 2, 4};
   Operand apart = n.emit.reshape(x, {s[0], s[1], *h, *block, *w, *block});
   if (apart)
-    n.set(0, n.emit.reshape(n.emit.transpose(apart, {0, 3, 5, 1, 2, 4}), {s[0], *channels, *h, *w}));
+    n.set(0, n.emit.reshape(n.emit.transpose(apart, permutation), {s[0], *channels, *h, *w}));
 }
 
 } // namespace tutti
