@@ -103,7 +103,8 @@ void Call::placeTable(uint32_t index, const void **entries, char *there) {
 int64_t Call::arenaBytes(const int64_t *at) const {
   int64_t total = 0, bytes = 0;
   auto add = [&](const fb::Extent *extent) {
-    return evaluate(extent, at, bytes) && checkedAdd(total, int64_t(alignUp(uint64_t(bytes), kPageBytes)), total);
+    return evaluate(extent, at, bytes) && uint64_t(bytes) <= kMaxMemory &&
+           checkedAdd(total, int64_t(alignUp(uint64_t(bytes), kPageBytes)), total);
   };
   bool counted = !count(program->arena()) || add(program->arena()->Get(0));
   for (uint32_t i = 0; counted && i < buffers.size(); ++i)

@@ -51,12 +51,12 @@ private:
     return fail(error, TUTTI_MALFORMED, "malformed artifact: program %u, %s %u: %s", index, what, i, detail);
   }
 
-  /// Whether the extent is sound, not negative at the smallest sizes and at most `limit` at the largest, its `value`
-  /// there.
+  /// Whether the extent is sound, not negative at the smallest sizes, of a piece or a strip, too, and at most `limit`
+  /// at the largest, its `value` there.
   bool atMost(const fb::Extent *extent, int64_t limit, int64_t &value) const {
-    int64_t least;
-    return isSound(extent, numSizes) && evaluate(extent, lo, least) && least >= 0 && evaluate(extent, hi, value) &&
-           value <= limit;
+    int64_t smallest;
+    return isSound(extent, numSizes) && evaluate(extent, least, smallest) && smallest >= 0 &&
+           evaluate(extent, hi, value) && value <= limit;
   }
 
   /// The active members, and of several groups each one's.
@@ -115,6 +115,8 @@ private:
                    count(root.groups()->Get(size.source() - 1)->members()));
       if (lo[i] < (i == 0) || hi[i] < lo[i] || (size.kind() == fb::SizeKind::fixed && hi[i] != lo[i]))
         return bad("size", i, "runs from %lld to %lld", (long long)lo[i], (long long)hi[i]);
+      bool isCut = (ofSet && (i == 0 || program.chunk())) || (program.strips() && i == program.strips());
+      least[i] = isCut ? std::min<int64_t>(lo[i], ofSet && i > 0 ? 0 : 1) : lo[i];
     }
     if (hi[0] > count(root.members()))
       return bad("size", 0, "has up to %lld active members of %u", (long long)hi[0], count(root.members()));
@@ -155,6 +157,10 @@ private:
       if (b.port() < 0 || uint32_t(b.port()) >= count(program.ports()) ||
           program.ports()->Get(uint32_t(b.port()))->buffer() != i)
         return bad("buffer", i, "is port %d of %u, which has another buffer", b.port(), count(program.ports()));
+      break;
+    case fb::Space::state:
+      if (uint64_t(bytes) > kMaxMemory)
+        return bad("buffer", i, "keeps %lld bytes from call to call", (long long)bytes);
       break;
     default:
       break;
@@ -347,6 +353,7 @@ private:
   tutti_error_t *error;
   uint32_t numSizes = 0;
   int64_t lo[kMaxSizes] = {}, hi[kMaxSizes] = {};
+  int64_t least[kMaxSizes] = {}; ///< of a piece of the members, or a strip of the rows
   int64_t arena = 0;
   Array<uint64_t> names;  ///< digests of the ports'
   int64_t tasksSoFar = 0; ///< of the launches of step `tasksOf`

@@ -8,7 +8,6 @@
 #include <new>
 #include <sys/mman.h>
 #include <type_traits>
-#include <unistd.h>
 #include <utility>
 
 namespace tutti::rt {
@@ -77,25 +76,6 @@ public:
 private:
   char *address = nullptr;
   size_t length = 0;
-};
-
-/// Tells a child of fork() from its parent: a page that reads 1, and 0 in the child. Cheaper to ask than the process
-/// id.
-class ForkGuard {
-public:
-  [[nodiscard]] bool build() {
-    if (!page.allocate(1))
-      return false;
-    *page.data() = 1;
-    if (madvise(page.data(), page.size(), MADV_WIPEONFORK) != 0)
-      pid = getpid();
-    return true;
-  }
-  bool forked() const { return pid ? getpid() != pid : page.data() && *page.data() == 0; }
-
-private:
-  Mapping page;
-  int pid = 0; ///< 0 when the page tells
 };
 
 /// Builds a T with malloc'd memory; null when there is not enough. Destroyed with `dispose`.

@@ -187,9 +187,10 @@ void Session::destroy(Session *session) {
   if (session->registered && !session->call.artifact.weights.remove(session->call.reader))
     return;
   if (session->engine) {
+    session->busy.store(true, std::memory_order_relaxed); // to a deleter that calls it
     for (PortState &port : session->call.ports)
-      if (port.managed && port.managed->deleter && !forked)
-        port.managed->deleter(port.managed);
+      if (!forked)
+        session->giveBack(port);
     session->engine->destroy(forked);
   }
   dispose(session);

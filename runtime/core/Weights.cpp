@@ -9,7 +9,6 @@ namespace tutti::rt {
 bool Weights::build() {
   Version *first = make<Version>();
   current.store(first, std::memory_order_release);
-  process = getpid();
   return first != nullptr;
 }
 
@@ -47,47 +46,25 @@ void Weights::freeOnDevices(Copy &copy) {
       mirror->free(std::exchange(copy.onDevice[i], 0));
 }
 
-/// False in a child of fork() where its holder is a thread that did not come along.
-bool Weights::lock() {
-  pid_t own = getpid();
-  if (own == process)
-    pthread_mutex_lock(&mutex);
-  else if (!lockInChild(own))
-    return false;
-  holder.store(own, std::memory_order_relaxed);
-  return true;
-}
-
-/// A thread of the child's own says that it has the lock a moment after it has taken it.
-bool Weights::lockInChild(pid_t own) {
-  for (int tries = 0; tries < 20; ++tries) {
-    if (pthread_mutex_trylock(&mutex) == 0)
-      return true;
-    if (holder.load(std::memory_order_relaxed) == own)
-      return pthread_mutex_lock(&mutex) == 0;
-    usleep(1000);
-  }
-  return false;
-}
-
 bool Weights::add(Reader &reader) {
-  if (!lock())
+  if (!mutex.lock())
     return false;
+  reader.process = getpid();
   reader.next = readers;
   readers = &reader;
-  unlock();
+  mutex.unlock();
   return true;
 }
 
 bool Weights::remove(Reader &reader) {
-  if (!lock())
+  if (!mutex.lock())
     return false;
   for (Reader **link = &readers; *link; link = &(*link)->next)
     if (*link == &reader) {
       *link = reader.next;
       break;
     }
-  unlock();
+  mutex.unlock();
   return true;
 }
 
@@ -174,7 +151,7 @@ tutti_status_t Weights::mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *err
 }
 
 tutti_status_t Weights::add(Mirror &mirror, tutti_error_t *error) {
-  if (!lock())
+  if (!mutex.lock())
     return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
   if (mirrorsOwner != getpid()) {
     std::fill(std::begin(mirrors), std::end(mirrors), nullptr); // left behind by a fork
@@ -192,12 +169,12 @@ tutti_status_t Weights::add(Mirror &mirror, tutti_error_t *error) {
   for (size_t i = 0; i < version.copies.size() && !status; ++i)
     if (Copy *copy = version.copies[i])
       status = mirrorCopy(*copy, uint32_t(i / members), error);
-  unlock();
+  mutex.unlock();
   return status;
 }
 
 void Weights::remove(Mirror &mirror) {
-  if (mirror.index == kMaxMirrors || !lock())
+  if (mirror.index == kMaxMirrors || !mutex.lock())
     return;
   auto forget = [&](const Array<Copy *> &copies) {
     for (Copy *copy : copies)
@@ -208,17 +185,17 @@ void Weights::remove(Mirror &mirror) {
   for (Version *version = retired; version; version = version->older)
     forget(version->dead);
   mirrors[mirror.index] = nullptr;
-  unlock();
+  mutex.unlock();
 }
 
 tutti_status_t Weights::publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error) {
   uint32_t members = artifact.info().num_members;
-  if (!lock())
+  if (!mutex.lock())
     return fail(error, TUTTI_FORKED, "the artifact was being changed when this process was forked; open it again");
   Version *old = current.load(std::memory_order_relaxed);
   Version *next = make<Version>();
   if (!next || !next->copies.allocate(packed.size() * members) || !old->dead.allocate(packed.size())) {
-    unlock();
+    mutex.unlock();
     dispose(next);
     return outOfMemory(error, "a version of the weights", packed.size() * members * sizeof(void *));
   }
@@ -230,7 +207,7 @@ tutti_status_t Weights::publish(uint32_t member, const Array<Copy *> &packed, tu
     for (Copy *copy : packed)
       if (copy)
         freeOnDevices(*copy);
-    unlock();
+    mutex.unlock();
     dispose(next);
     return status;
   }
@@ -245,15 +222,17 @@ tutti_status_t Weights::publish(uint32_t member, const Array<Copy *> &packed, tu
   old->older = retired;
   retired = old;
   reclaim();
-  unlock();
+  mutex.unlock();
   return TUTTI_OK;
 }
 
-/// Frees the versions, and what died with them, that no run can see any more.
+/// Frees the versions, and what died with them, that no run can see any more. Those of a parent do not go on in its
+/// child.
 void Weights::reclaim() {
   uint64_t oldest = UINT64_MAX;
+  pid_t own = getpid();
   for (Reader *reader = readers; reader; reader = reader->next)
-    if (uint64_t pinned = reader->pinned.load(std::memory_order_seq_cst))
+    if (uint64_t pinned = reader->pinned.load(std::memory_order_seq_cst); pinned && reader->process == own)
       oldest = std::min(oldest, pinned);
   Version **link = &retired;
   while (*link && (*link)->number >= oldest)

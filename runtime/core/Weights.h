@@ -4,11 +4,7 @@
 
 #include "Error.h"
 #include "Extent.h"
-#include "Memory.h"
-
-#include <atomic>
-#include <pthread.h>
-#include <sys/types.h>
+#include "Fork.h"
 
 namespace tutti::rt {
 
@@ -56,6 +52,7 @@ public:
   /// A session's mark: the oldest version number that its run may look at; 0 while it does not run.
   struct Reader {
     std::atomic<uint64_t> pinned{0};
+    pid_t process = 0; ///< whose session it is
     Reader *next = nullptr;
   };
 
@@ -93,11 +90,8 @@ public:
   tutti_status_t swap(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors, tutti_error_t *error);
 
 private:
-  bool lock();
-  bool lockInChild(pid_t own);
   Mirror *mirrorAt(uint32_t i) const;
   void freeOnDevices(Copy &copy);
-  void unlock() { pthread_mutex_unlock(&mutex); }
   tutti_status_t mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error);
   tutti_status_t publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error);
   void discard(Copy *copy);
@@ -106,13 +100,11 @@ private:
   const Artifact &artifact;
   std::atomic<uint64_t> latest{1};
   std::atomic<Version *> current{nullptr};
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; ///< for the two lists and for publishing
+  ForkMutex mutex; ///< for the two lists and for publishing
   Reader *readers = nullptr;
   Mirror *mirrors[kMaxMirrors] = {};
-  pid_t process = 0;            ///< that opened the artifact
-  std::atomic<pid_t> holder{0}; ///< the process that had the lock last, or has it
-  pid_t mirrorsOwner = 0;       ///< the process that has added the mirrors
-  Version *retired = nullptr;   ///< newest first
+  pid_t mirrorsOwner = 0;     ///< the process that has added the mirrors
+  Version *retired = nullptr; ///< newest first
 };
 
 /// Checks that `tensor` is what `slot` holds in the model file.

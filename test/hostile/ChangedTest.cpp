@@ -88,6 +88,12 @@ TEST_F(Changed, pieces) {
             for (size_t step = 0; step < p.steps.size(); ++step)
               launchOf(p, step).whole = true;
           }));
+  // More than there is memory for, so that no sum of such leaves 64 bits.
+  refused("pieces", "keeps 9223372036854775807 bytes", program([](fb::ProgramT &p) {
+            p.buffers.push_back(std::make_unique<fb::BufferT>());
+            p.buffers.back()->space = fb::Space::state;
+            p.buffers.back()->bytes = number(INT64_MAX);
+          }));
   // Buffers whose bytes do not grow evenly with the members.
   runs("pieces", program([](fb::ProgramT &p) {
          for (auto &buffer : p.buffers)
@@ -118,6 +124,13 @@ TEST_F(Changed, strips) {
          }));
   runs("strips", program([](fb::ProgramT &p) { std::swap(p.steps.front(), p.steps.back()); }));
   runs("strips", program([](fb::ProgramT &p) { launchOf(p, 1).lifted = false; }));
+  // Bytes that no call has fewer than none of, but a strip of one row would.
+  refused("strips", "has no sound offset and size", program([](fb::ProgramT &p) {
+            p.sizes[1]->lo = 4;
+            for (auto &buffer : p.buffers)
+              if (buffer->space == fb::Space::arena)
+                buffer->bytes->base = -2 * buffer->bytes->terms[0]->coef;
+          }));
 }
 
 TEST_F(Changed, groups) {

@@ -2,8 +2,11 @@
 // What goes wrong with drivers, devices and pointers: each a status and a message, and nothing left behind.
 #include "CudaFixture.h"
 
+#include <atomic>
 #include <fstream>
+#include <malloc.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tutti::rt::test;
@@ -376,4 +379,60 @@ TEST_F(Cuda, aForkedChildGetsAStatus) {
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   EXPECT_FALSE(f.session.run());
+}
+
+// Of two threads that start the driver, the first in vain, the second still holds the lock.
+TEST_F(Cuda, aChildForkedWhileTheDriverStartsIsTold) {
+  static std::atomic<int> started;
+  started = 0;
+  fake.starting = [] { usleep(started++ ? 500000 : 50000); };
+  fake.failing = "cuInit", fake.failAt = 1, fake.failure = CUDA_ERROR_NO_DEVICE;
+  File file = buildArtifact(cudaSpec());
+  auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().message();
+  auto choose = [&] {
+    tutti_session_options_t asked = options();
+    return artifact->chooseDevice(asked).status();
+  };
+  std::thread threads[2];
+  for (std::thread &thread : threads)
+    thread = std::thread([&] { (void)choose(); });
+  while (started < 2)
+    usleep(1000);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(5);
+    _exit(choose() == TUTTI_FORKED ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  for (std::thread &thread : threads)
+    thread.join();
+  fake.starting = nullptr;
+}
+
+// A run of the parent's does not go on in its child, and keeps no weights there.
+TEST_F(Cuda, swapsInAChildOfARunningParentLeaveNothing) {
+  Fixture f(cudaSpec());
+  ASSERT_FALSE(f.bind(inputOf(2)));
+  ASSERT_FALSE(f.session.runAsync());
+  pid_t child = fork();
+  if (child == 0) {
+    const int64_t dims[] = {kK, kN};
+    auto weight = weightOf(41);
+    tutti_tensor_t tensor = {"W", TUTTI_F32, 2, dims, nullptr, weight.data(), TUTTI_MEMORY_HOST};
+    size_t bytes[2];
+    bool good = true;
+    for (size_t &used : bytes) {
+      for (int i = 0; i < 200; ++i)
+        good = good && !f.artifact.swapWeights(0, {&tensor, 1});
+      used = mallinfo2().uordblks;
+    }
+    _exit(good && bytes[1] < bytes[0] + 100 * weight.size() ? 0 : 1); // a copy is more than 4 times as many
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_FALSE(f.session.wait());
 }

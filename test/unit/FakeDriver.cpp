@@ -161,7 +161,7 @@ int deviceNow() { return stack[depth - 1]->device; }
 } // namespace
 
 extern "C" {
-CUresult cuInit(unsigned) { return enter("cuInit", false); }
+CUresult cuInit(unsigned) { return fake.starting ? fake.starting() : void(), enter("cuInit", false); }
 CUresult cuDriverGetVersion(int *version) { return *version = fake.version, enter("cuDriverGetVersion", false); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
   return *text = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"

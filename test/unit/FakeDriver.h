@@ -32,6 +32,8 @@ struct FakeDriver {
   int modules = 0, streams = 0, events = 0, graphs = 0, pinned = 0;
   CUresult lost = CUDA_SUCCESS;
   uint64_t blocks = 0; ///< that have run
+  /// Called by cuInit().
+  void (*starting)() = nullptr;
   /// Called in place of each kernel that runs, once for all its blocks.
   void (*probe)(const void *parameters) = nullptr;
 

@@ -103,6 +103,24 @@ TEST(Session, tensorsWithoutElementsHaveNoData) {
   EXPECT_EQ(f.session.bindInput("x", &x).status(), TUTTI_INVALID_ARGUMENT);
 }
 
+TEST(Session, isBusyWhileAnOwnerTakesBackWhatWasBound) {
+  static tutti_session_t *session;
+  static std::vector<tutti_status_t> answers;
+  answers.clear();
+  int64_t shape[] = {2, kK};
+  auto x = inputOf(2);
+  DLManagedTensor first{}, second{};
+  first.dl_tensor = second.dl_tensor = {x.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  first.deleter = second.deleter = [](DLManagedTensor *) { answers.push_back(tutti_session_run(session)); };
+  {
+    Fixture f;
+    session = f.session.get();
+    ASSERT_FALSE(f.session.bindInput("x", &first));
+    ASSERT_FALSE(f.session.bindInput("x", &second)); // the first goes back, and the second with the session
+  }
+  EXPECT_EQ(answers, std::vector<tutti_status_t>({TUTTI_BUSY, TUTTI_BUSY}));
+}
+
 TEST(Session, whatFailsSaysItsOwn) {
   Fixture f;
   auto *session = f.session.get();

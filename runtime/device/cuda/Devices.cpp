@@ -57,20 +57,22 @@ bool isEmulated(const tutti_session_options_t &options) { return options.device 
 CudaDevices *makeCudaDevices(Artifact &artifact) { return make<CudaDevices>(artifact); }
 void destroyCudaDevices(CudaDevices *devices) { dispose(devices); }
 
-/// Takes the lock and loads the driver. In a child of fork() a driver that the parent has started is of no use.
+/// Takes the lock and loads the driver. In a child of fork() a driver that the parent has started, or was about to, is
+/// of no use.
 tutti_status_t CudaDevices::enter(bool emulated, tutti_error_t *error) {
-  pid_t nobody = 0, own = getpid();
-  // Before the lock, which a fork() in the meantime would leave to a child that nobody gives it back to.
-  if (!pid.compare_exchange_strong(nobody, own) && nobody != own)
+  bool mine = mutex.lock();
+  if (!mine || (starter && starter != getpid())) {
+    if (mine)
+      mutex.unlock();
     return fail(error, TUTTI_FORKED, "the CUDA driver was started before fork(), and does not work in the child");
-  pthread_mutex_lock(&mutex);
+  }
   if (loaded[emulated])
     return TUTTI_OK;
   tutti_status_t status = drivers[emulated].load(emulated, error);
   loaded[emulated] = !status;
-  pid = loaded[0] || loaded[1] ? own : 0;
+  starter = loaded[0] || loaded[1] ? getpid() : 0;
   if (status)
-    pthread_mutex_unlock(&mutex);
+    mutex.unlock();
   return status;
 }
 
@@ -113,7 +115,7 @@ tutti_status_t CudaDevices::check(const fb::Program &program, const tutti_sessio
   bool emulated = isEmulated(options);
   if (auto status = enter(emulated, error))
     return status;
-  pthread_mutex_unlock(&mutex);
+  mutex.unlock();
   Place place;
   CudaTarget target;
   if (auto status = locate(options, place, error))
@@ -181,14 +183,15 @@ tutti_status_t CudaDevices::acquire(const fb::Program &program, const tutti_sess
     ++device->sessions;
   if (!status)
     status = device->prepare(program, error);
-  pthread_mutex_unlock(&mutex);
+  mutex.unlock();
   if (status && device)
     release(std::exchange(device, nullptr));
   return status;
 }
 
 void CudaDevices::release(CudaDevice *device) {
-  pthread_mutex_lock(&mutex);
+  if (!mutex.lock()) // of a child, which has no device
+    return;
   if (--device->sessions == 0) {
     CudaDevice **link = &first;
     while (*link != device)
@@ -196,7 +199,7 @@ void CudaDevices::release(CudaDevice *device) {
     *link = device->next;
     device->destroy();
   }
-  pthread_mutex_unlock(&mutex);
+  mutex.unlock();
 }
 
 } // namespace tutti::rt

@@ -2,11 +2,8 @@
 // The CUDA devices that an artifact's sessions use, and the driver that they came from.
 #pragma once
 
+#include "../../core/Fork.h"
 #include "Driver.h"
-
-#include <atomic>
-#include <pthread.h>
-#include <sys/types.h>
 
 namespace tutti::fb {
 struct Program;
@@ -42,10 +39,10 @@ private:
   tutti_status_t find(const tutti_session_options_t &options, CudaDevice *&device, tutti_error_t *error);
 
   Artifact &artifact;
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  ForkMutex mutex;       ///< for all below
   CudaDriver drivers[2]; ///< of CUDA devices, of the emulated one
   bool loaded[2] = {};
-  std::atomic<pid_t> pid = 0; ///< of the process that loaded a driver, or is about to
+  pid_t starter = 0; ///< the process that loaded a driver
   CudaDevice *first = nullptr;
 };
 

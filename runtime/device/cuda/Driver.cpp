@@ -5,7 +5,6 @@
 #include "../../schema/Library.h"
 
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 
 namespace tutti::rt {

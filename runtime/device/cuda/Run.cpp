@@ -158,7 +158,7 @@ CUresult CudaEngine::copyOutputs() {
 /// The weights of a run stay as they are until it has ended; so do the tables that point to them.
 tutti_status_t CudaEngine::pinWeights() {
   Weights &weights = call.artifact.weights;
-  if (running && (staged || weights.isNewer(version->number) || call.tablesVersion != version->number))
+  if (running && (staged || numDeliveries || weights.isNewer(version->number) || call.tablesVersion != version->number))
     if (auto status = finish(true))
       return status;
   if (!running)
@@ -215,12 +215,15 @@ tutti_status_t CudaEngine::run(bool wait) {
       status = failed(result, "recording an event");
   if (!status && !wait)
     return TUTTI_OK;
-  if (status) { // what had been started ends first; the first error is the one to report
+  if (status) { // what had been started ends first; the first error is the one to report, or what ends the session
     numDeliveries = 0;
     call.tablesVersion = 0;
     tutti_error_t kept = call.error;
+    bool wasLost = call.lost;
     if (running)
       (void)finish(false);
+    if (call.lost && !wasLost)
+      return call.lost;
     call.error = kept;
     return status;
   }
