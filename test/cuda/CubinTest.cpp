@@ -168,6 +168,28 @@ TEST(Cubin, WhatSpillsIsCompiledOnceMore) {
   EXPECT_EQ(kernel.version, 1u);
 }
 
+// A launch has blocks of one size on all architectures of a program, whichever of them the last version is for.
+TEST(Cubin, VersionsHaveAsManyThreadsOnAllArchitectures) {
+  TUTTI_NEED_NVRTC(nvrtc);
+  const Architecture &older = *findArchitecture("sm_80"), &newer = *findArchitecture("sm_90a");
+  if (!nvrtc.supports(older) || !nvrtc.supports(newer))
+    GTEST_SKIP() << "this NVRTC knows no sm_80 or no sm_90a";
+  std::string small = "extern \"C\" __global__ void spills(float *x) { *x = 1; }\n";
+  std::string onlyNewer = "#if __CUDA_ARCH__ >= 900\n" + spillsWith("1024") + "\n#else\n" + small + "#endif\n";
+  for (bool newerFirst : {false, true}) {
+    CudaText text{"spills", {{onlyNewer, {1024, 0}}, {spillsWith("256"), {256, 0}}}};
+    auto built =
+        take(buildCudaImages({{newerFirst ? &newer : &older, {&text}}, {newerFirst ? &older : &newer, {&text}}}, 1));
+    for (const CudaImage &image : built)
+      EXPECT_EQ(image.kernels.front().version, 1u) << image.architecture->name.str();
+    // Of as many threads each architecture keeps the best.
+    text.versions.back().needs.threads = 1024;
+    built = take(buildCudaImages({{&older, {&text}}, {&newer, {&text}}}, 1));
+    EXPECT_EQ(built[0].kernels.front().version, 0u);
+    EXPECT_EQ(built[1].kernels.front().version, 1u);
+  }
+}
+
 TEST(Cubin, PtxHasTheVersionOfTheCubins) {
   TUTTI_NEED_NVRTC(nvrtc);
   const Architecture &cubin = *findArchitecture("sm_90a"), &ptx = *findArchitecture("compute_120");

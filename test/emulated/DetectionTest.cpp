@@ -254,8 +254,8 @@ TEST_P(Detection, IndexOverflow) {
 }
 
 TEST_P(Detection, FloatThatDoesNotFit) {
-  expect("y[i] = __float2int_rz(x[i] * 1e9f);\n", "y[i] = int(x[i] * 1e9f);\n", CUDA_ERROR_LAUNCH_FAILED, "int(x[i]",
-         "a float that does not fit");
+  expect("y[i] = int(__float2ll_rz(x[i] * 1e9f));\n", "y[i] = int(x[i] * 1e9f);\n", CUDA_ERROR_LAUNCH_FAILED,
+         "int(x[i]", "a float that does not fit");
 }
 
 TEST_P(Detection, StackOverflow) {

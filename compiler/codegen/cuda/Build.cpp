@@ -106,12 +106,15 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
   if (first.persistent)
     if (llvm::Error error = add([](CudaGeometry &g) { g.persistent = false; }))
       return std::move(error);
-  if (first.producerWarps == 4)
-    if (llvm::Error error = add([](CudaGeometry &g) {
-          g.persistent = false;
-          g.producerWarps = 0;
-          g.columnPlaces = 0;
-        }))
+  auto withoutProducer = [](CudaGeometry &g) {
+    g.persistent = false;
+    g.producerWarps = 0;
+    g.columnPlaces = 0;
+  };
+  // Three warpgroups are never without (CudaGeometry::tasksOf).
+  bool mayGo = first.producerWarps > 0 && first.threads == CudaGeometry::tasksOf(first.threads);
+  if (mayGo && first.producerWarps == 4)
+    if (llvm::Error error = add(withoutProducer))
       return std::move(error);
   if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))
     if (llvm::Error error = add([](CudaGeometry &g) { g.residentBlocks = 1; }))
@@ -121,6 +124,12 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
           g.persistent = false;
           g.residentBlocks = 1;
           g.wordsApart = true;
+        }))
+      return std::move(error);
+  if (mayGo && first.producerWarps == 1) // a warp more leaves a third less registers to the others
+    if (llvm::Error error = add([&](CudaGeometry &g) {
+          withoutProducer(g);
+          g.residentBlocks = 1;
         }))
       return std::move(error);
   return versions;

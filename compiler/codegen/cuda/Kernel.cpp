@@ -275,6 +275,9 @@ struct Launch {{
 
 llvm::Expected<std::string> emitCudaKernel(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> sizes, StringRef name,
                                            ArrayRef<CudaGeometry> geometries) {
+  if (const CudaGeometry &g = geometries.front(); CudaGeometry::tasksOf(g.blockThreads()) != g.threads)
+    return fail(ExitCode::internal, "a block of " + llvm::Twine(g.blockThreads()) + " threads has not " +
+                                        llvm::Twine(g.threads) + " at work on its task");
   llvm::Expected<std::string> text = parts.size() == 1 ? emitAlone(parts.front(), sizes, name, geometries.front())
                                                        : emitTogether(parts, sizes, name, geometries);
   if (!text)

@@ -54,6 +54,10 @@ struct CudaGeometry {
   int64_t gatheredBytes() const { return threads / 32 * rowTiles * 4 * (32 * (4 / panelParts) + 16) * 4; }
 
   int64_t blockThreads() const { return threads + producerWarps * 32; }
+  /// How many of a block's threads work on its task, as kernels count them (device/barrier.cuh).
+  static int64_t tasksOf(int64_t blockThreads) {
+    return blockThreads >= 384 ? blockThreads - 128 : blockThreads / 64 * 64;
+  }
   /// K of a stage.
   int64_t stageK() const { return 32 * slices * pairs; }
   bool operator==(const CudaGeometry &) const = default;

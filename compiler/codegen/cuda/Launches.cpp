@@ -109,11 +109,12 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
       shared.gatheredStages = std::min(shared.gatheredStages, (end - shared.exchangeOffset) / bytes);
       shared.handoverOffset = shared.exchangeOffset + shared.gatheredStages * bytes;
     }
-    if (shared.stages > 0)
+    bool haveRing = shared.hasRing();
+    if (haveRing)
       shared.stages = std::min(shared.stages, (room - shared.ringOffset) / shared.stageBytes);
-    if (shared.stages == 1) // they are better off alone
+    if (haveRing && shared.stages < 2) // they are better off alone
       continue;
-    shared.sharedBytes = shared.stages ? shared.ringOffset + shared.stages * shared.stageBytes : room;
+    shared.sharedBytes = haveRing ? shared.ringOffset + shared.stages * shared.stageBytes : room;
     for (CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       int64_t copies = g.copyOffset;
       g = shared;

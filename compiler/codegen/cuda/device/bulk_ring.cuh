@@ -140,7 +140,7 @@ private:
     int from = ahead.from, at = offset + filled * stageBytes, columns = streams ? stages.columns(from) : 0,
         mine = thread - (producer ? Tile::threads : 0), warp = mine / 32;
     bool asks = warp == (producer ? 0 : turn);
-    if (producer || asks || columns > 0) { // a producer's warps do not overtake each other by a whole turn
+    if (producer || asks || columns > 0) { // a producer's warps do not overtake each other by a whole turn: all arrive
       mbarrierWait(barriers[depth + filled], filledRound); // of the first round: over from the start
       __syncwarp(); // a lane that came later than the next round's end would wait for the one after it
     }
@@ -153,9 +153,9 @@ private:
         bulkFence();                 // what the warps have read comes before a copy that overwrites it
       }
       bringWeights(stages, from, at);
-      if (streams && columns == 0) {
-        mbarrierArriveTimes(barriers[filled], copiers);
-      }
+    }
+    if (streams && columns == 0 && isFirst && (producer || asks)) {
+      mbarrierArriveTimes(barriers[filled], producer ? 32 : copiers);
     }
     if constexpr (streams)
       if (columns > 0) {

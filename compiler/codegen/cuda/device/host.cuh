@@ -17,7 +17,6 @@ inline void __syncthreads(TUTTI_WHERE) { tutti::emulator().barrier(0, 0, false, 
 // Fences order memory between blocks. Blocks of the emulated device run one after another, so there is nothing to do;
 // a missing fence is not found here.
 inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 namespace tutti {
 

@@ -20,30 +20,13 @@ float truncf(float) noexcept;
 double trunc(double) noexcept;
 float rintf(float) noexcept;
 double rint(double) noexcept;
-float roundf(float) noexcept;
-double round(double) noexcept;
 float copysignf(float, float) noexcept;
 double copysign(double, double) noexcept;
-float fmodf(float, float) noexcept;
-double fmod(double, double) noexcept;
-float fminf(float, float) noexcept;
-double fmin(double, double) noexcept;
-float fmaxf(float, float) noexcept;
-double fmax(double, double) noexcept;
 }
 
 inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fsqrt_rn(float a) { return __builtin_sqrtf(a); }
-inline float __frcp_rn(float a) { return 1.0f / a; }
 inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __dsqrt_rn(double a) { return __builtin_sqrt(a); }
 
 inline int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
@@ -54,53 +37,18 @@ inline long long __double_as_longlong(double a) { return __builtin_bit_cast(long
 inline double __longlong_as_double(long long a) { return __builtin_bit_cast(double, a); }
 
 namespace tutti {
-/// PTX' cvt: what does not fit becomes the nearest integer that does; NaN becomes 0 between 32-bit types, else the top
-/// bit.
-template <class To, class From> To saturate(From value, To nan) {
-  constexpr bool isSigned = To(-1) < To(0);
-  constexpr To most = isSigned ? To(~(1ull << (sizeof(To) * 8 - 1))) : To(~0ull);
-  constexpr To least = isSigned ? To(1ull << (sizeof(To) * 8 - 1)) : To(0);
-  if (value != value)
-    return nan;
-  if (value >= From(most))
-    return most;
-  return value <= From(least) ? least : To(value);
+/// PTX' cvt to 64 bits: what does not fit becomes the nearest integer that does; NaN becomes the top bit.
+template <class From> long long saturate(From value) {
+  constexpr long long least = 1ll << 63, most = ~least;
+  return value >= From(most) ? most : value > From(least) ? (long long)(value) : least;
 }
 } // namespace tutti
 
-inline int __float2int_rz(float a) { return tutti::saturate<int>(a, 0); }
-inline int __float2int_rn(float a) { return tutti::saturate<int>(__builtin_rintf(a), 0); }
-inline unsigned __float2uint_rz(float a) { return tutti::saturate<unsigned>(a, 0); }
-inline long long __float2ll_rz(float a) { return tutti::saturate<long long>(a, 1ll << 63); }
-inline unsigned long long __float2ull_rz(float a) { return tutti::saturate<unsigned long long>(a, 1ull << 63); }
-inline int __double2int_rz(double a) { return tutti::saturate<int>(a, 1 << 31); }
-inline int __double2int_rn(double a) { return tutti::saturate<int>(__builtin_rint(a), 1 << 31); }
-inline unsigned __double2uint_rz(double a) { return tutti::saturate<unsigned>(a, 1u << 31); }
-inline long long __double2ll_rz(double a) { return tutti::saturate<long long>(a, 1ll << 63); }
-inline unsigned long long __double2ull_rz(double a) { return tutti::saturate<unsigned long long>(a, 1ull << 63); }
-inline float __int2float_rn(int a) { return float(a); }
-inline float __uint2float_rn(unsigned a) { return float(a); }
-inline float __ll2float_rn(long long a) { return float(a); }
-inline float __ull2float_rn(unsigned long long a) { return float(a); }
-inline double __int2double_rn(int a) { return a; }
-inline double __ll2double_rn(long long a) { return double(a); }
+inline long long __float2ll_rz(float a) { return tutti::saturate(a); }
+inline long long __double2ll_rz(double a) { return tutti::saturate(a); }
 inline float __double2float_rn(double a) { return float(a); }
 
-inline int __popc(unsigned a) { return __builtin_popcount(a); }
-inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
-inline int __clz(int a) { return a ? __builtin_clz(unsigned(a)) : 32; }
-inline int __clzll(long long a) { return a ? __builtin_clzll((unsigned long long)(a)) : 64; }
-inline int __ffs(int a) { return __builtin_ffs(a); }
-inline int __ffsll(long long a) { return __builtin_ffsll(a); }
-inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)(a)*b >> 32); }
-inline int __mulhi(int a, int b) { return int((long long)(a)*b >> 32); }
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return (unsigned long long)((unsigned __int128)(a)*b >> 64);
-}
-inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)(a)*b >> 64); }
-
 inline int abs(int a) { return a < 0 ? -a : a; }
-inline long long llabs(long long a) { return a < 0 ? -a : a; }
 
 #define TUTTI_MIN_MAX(T)                                                                                               \
   inline T min(T a, T b) { return b < a ? b : a; }                                                                     \

@@ -134,54 +134,18 @@ template <class T> Shared<T> shared(int byteOffset, int count TUTTI_AND_WHERE) {
   return Shared<T>(reinterpret_cast<T *>(emulator().shared() + byteOffset), count, where);
 }
 
-template <class T, Space space, class F> T updateAtomically(Address<T, space> address, F next) {
+} // namespace tutti
+
+template <class T, tutti::Space space> T atomicAdd(tutti::Address<T, space> address, tutti::Same<T> value) {
   static_assert(T(1) / 2 == T(0), "an atomic on floats depends on the order of the threads");
-  address.check(Access::atomic, sizeof(T), sizeof(T));
+  address.check(tutti::Access::atomic, sizeof(T), sizeof(T));
   T old = *address.at;
-  *address.at = next(old);
+  *address.at = old + value;
   return old;
 }
 
-// CUDA's cache hints change no value.
-template <class T, Space space> Value<T> loadHinted(Address<T, space> address) {
-  static_assert(space == Space::global);
-  address.check(Access::read, sizeof(T), sizeof(T));
+/// A cache hint changes no value.
+template <class T> tutti::Value<T> __ldcg(tutti::Address<T, tutti::Space::global> address) {
+  address.check(tutti::Access::read, sizeof(T), sizeof(T));
   return *address.at;
-}
-
-} // namespace tutti
-
-#define TUTTI_ATOMIC(name, result)                                                                                     \
-  template <class T, tutti::Space space> T name(tutti::Address<T, space> address, tutti::Same<T> value) {              \
-    return tutti::updateAtomically(address, [=]([[maybe_unused]] T old) { return T(result); });                        \
-  }
-TUTTI_ATOMIC(atomicAdd, old + value)
-TUTTI_ATOMIC(atomicSub, old - value)
-TUTTI_ATOMIC(atomicExch, value)
-TUTTI_ATOMIC(atomicMin, value < old ? value : old)
-TUTTI_ATOMIC(atomicMax, old < value ? value : old)
-TUTTI_ATOMIC(atomicAnd, old &value)
-TUTTI_ATOMIC(atomicOr, old | value)
-TUTTI_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
-#undef TUTTI_ATOMIC
-
-template <class T, tutti::Space space>
-T atomicCAS(tutti::Address<T, space> address, tutti::Same<T> expected, tutti::Same<T> value) {
-  return tutti::updateAtomically(address, [=](T old) { return old == expected ? value : old; });
-}
-
-template <class T, tutti::Space space> auto __ldg(tutti::Address<T, space> address) {
-  return tutti::loadHinted(address);
-}
-template <class T, tutti::Space space> auto __ldcg(tutti::Address<T, space> address) {
-  return tutti::loadHinted(address);
-}
-template <class T, tutti::Space space> auto __ldcs(tutti::Address<T, space> address) {
-  return tutti::loadHinted(address);
-}
-template <class T> void __stcg(tutti::Address<T, tutti::Space::global> address, tutti::Same<T> value) {
-  tutti::Reference<T, tutti::Space::global>{address} = value;
-}
-template <class T> void __stcs(tutti::Address<T, tutti::Space::global> address, tutti::Same<T> value) {
-  tutti::Reference<T, tutti::Space::global>{address} = value;
 }

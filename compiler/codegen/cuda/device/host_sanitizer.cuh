@@ -26,7 +26,7 @@ TUTTI_SANITIZER("a signed product that overflows", mul_overflow, uintptr_t, uint
 TUTTI_SANITIZER("a signed negation that overflows", negate_overflow, uintptr_t)
 TUTTI_SANITIZER("an integer division by zero, or one that overflows", divrem_overflow, uintptr_t, uintptr_t)
 TUTTI_SANITIZER("a shift by more than the type's bits", shift_out_of_bounds, uintptr_t, uintptr_t)
-TUTTI_SANITIZER("a float that does not fit the integer it is cast to (see __float2int_rz)", float_cast_overflow,
+TUTTI_SANITIZER("a float that does not fit the integer it is cast to (see __float2ll_rz)", float_cast_overflow,
                 uintptr_t)
 TUTTI_SANITIZER("a place that is declared unreachable", builtin_unreachable)
 TUTTI_SANITIZER("a function that ends without a value", missing_return)

@@ -39,6 +39,7 @@ struct CudaUnit {
   unsigned version = 0;
   std::optional<std::pair<std::string, unsigned>> slower = {}; ///< the first version that does not spill, but waits
 
+  unsigned threads() const { return kernel->versions[version].needs.threads; }
   bool isPtx() const { return architecture->code == Architecture::Code::ptx; }
   KernelUnit unit() const { return {kernel->name + ".cu", kernel->versions[version].text, architecture}; }
 
@@ -69,8 +70,8 @@ struct CudaUnit {
 /// Which version of each kernel its cubins came to: the last of them.
 using Versions = std::map<const CudaText *, unsigned>;
 
-/// Compiles cubins, and once more what spills or waits, by its next version; then PTX of the versions that these came
-/// to.
+/// Compiles cubins, and once more what spills or waits, by its next version, and what has come to blocks of another
+/// size than on the last architecture: a launch has one. Then PTX of the versions that these came to.
 static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsigned jobs, Versions &versions) {
   for (bool ptx : {false, true}) {
     std::vector<CudaUnit *> now;
@@ -95,9 +96,18 @@ static llvm::Error compile(const Nvrtc &nvrtc, std::vector<CudaUnit> &all, unsig
           again.push_back(unit);
       }
       now = std::move(again);
+      if (!now.empty())
+        continue;
+      for (const CudaUnit &unit : all)
+        versions[unit.kernel] = std::max(versions[unit.kernel], unit.version);
+      for (CudaUnit &unit : all)
+        if (unsigned last = versions[unit.kernel];
+            !ptx && !unit.isPtx() && unit.threads() != unit.kernel->versions[last].needs.threads) {
+          unit.version = last;
+          unit.slower.reset();
+          now.push_back(&unit);
+        }
     }
-    for (const CudaUnit &unit : all)
-      versions[unit.kernel] = std::max(versions[unit.kernel], unit.version);
   }
   return llvm::Error::success();
 }
