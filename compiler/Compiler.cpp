@@ -12,10 +12,8 @@
 #include "compiler/import/Member.h"
 #include "compiler/import/align/Groups.h"
 #include "compiler/import/mlir/MlirFile.h"
-#include "dialects/Dialects.h"
 #include "dialects/tutti/Module.h"
 
-#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -24,10 +22,7 @@ using namespace mlir;
 
 namespace tutti {
 
-void registerDialects(DialectRegistry &registry) {
-  insertDialects(registry);
-  registry.insert<scf::SCFDialect, LLVM::LLVMDialect, ub::UBDialect>(); // of codegen
-}
+void registerDialects(DialectRegistry &registry) { insertCpuDialects(registry); }
 
 namespace {
 

@@ -10,6 +10,8 @@
 #include "compiler/support/Error.h"
 #include "passes/Pipeline.h"
 
+#include "Levels.h"
+
 #include <optional>
 
 namespace tutti {
@@ -27,7 +29,7 @@ struct CompileRequest {
   std::map<std::string, std::vector<std::string>> heads;
   bool shareByContent = true;
   bool unequal = false; ///< members may differ in structure: those that align are a group
-  std::vector<std::string> levels = {"x86-64-v3", "x86-64-v4"}; ///< of rt::kCpuTargets (Levels.h)
+  std::vector<std::string> levels = {rt::kCpuTargets[0].level, rt::kCpuTargets[1].level}; ///< of CPUs
   std::vector<const Architecture *> cudaTargets;
   /// How contractions may be computed on CUDA devices; CPUs compute in float32.
   Precision precision = Precision::f32;

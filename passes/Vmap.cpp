@@ -86,12 +86,13 @@ private:
                  ? success()
                  : function.emitError("function @" + function.getName() + " calls itself, which has no vmap rule");
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-      if (!isa<VmapOp, func::CallOp>(op))
+      auto vmap = dyn_cast<VmapOp>(op);
+      auto call = dyn_cast<func::CallOp>(op);
+      if (!vmap && !call)
         continue;
-      auto name = op.getAttrOfType<FlatSymbolRefAttr>("callee");
+      FlatSymbolRefAttr name = vmap ? vmap.getCalleeAttr() : call.getCalleeAttr();
       auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, name);
-      if (failed(resolve(callee)) ||
-          failed(isa<VmapOp>(op) ? inlineVmap(cast<VmapOp>(op), callee) : inlineCall(&op, callee)))
+      if (failed(resolve(callee)) || failed(vmap ? inlineVmap(vmap, callee) : inlineCall(call, callee)))
         return failure();
     }
     states[function] = State::done;
@@ -115,16 +116,16 @@ private:
     return success();
   }
 
-  LogicalResult inlineCall(Operation *op, func::FuncOp callee) {
+  LogicalResult inlineCall(func::CallOp op, func::FuncOp callee) {
     OpBuilder builder(op);
     LiftContext context(builder, Size(1)); // nothing is lifted
-    for (auto [argument, input] : llvm::zip_equal(callee.getArguments(), op->getOperands()))
+    for (auto [argument, input] : llvm::zip_equal(callee.getArguments(), op.getOperands()))
       context.setShared(argument, input);
     if (failed(liftBody(callee, context)))
       return failure();
-    for (auto [result, inner] : llvm::zip_equal(op->getResults(), resultsOf(callee)))
+    for (auto [result, inner] : llvm::zip_equal(op.getResults(), resultsOf(callee)))
       result.replaceAllUsesWith(context.get(inner));
-    op->erase();
+    op.erase();
     return success();
   }
 

@@ -3,16 +3,15 @@
 #include "KernelSet.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <map>
 
 using namespace mlir;
 
 namespace tutti {
 
 KernelSet::KernelSet(ArrayRef<PlannedModule> planned) {
-  std::map<std::string, unsigned> known;
+  llvm::StringMap<unsigned> known;
   llvm::StringSet<> names;
   for (auto [m, each] : llvm::enumerate(planned)) {
     std::string sizes = llvm::join(programOf(each.module).sizeOrder(), " ");

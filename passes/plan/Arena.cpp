@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lives of buffers, and places for them where those that live at once do not meet.
 #include "Arena.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What stands in the way of a plan: each a problem with its reason.
 #include "Check.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Heads.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Who may include whom (dialects <- passes <- compiler <- tools; the runtime stands alone; in each, its rooms), how long a
-file may be, and what include guards are called."""
+file may be, what include guards are called, and how a file begins."""
 import re
 import sys
 from pathlib import Path
@@ -87,6 +87,9 @@ def main() -> int:
             text = file.read_text()
             seen += 1
             lines = text.count("\n")
+            said = text.splitlines()
+            if file.suffix in {".h", ".hpp", ".cpp", ".cuh", ".def", ".td"} and not (len(said) > 1 and "SPDX" in said[0] and said[1].lstrip(" /*")):
+                complaints.append(f"{path}: expected the license on line 1, and on line 2 what the file is for")
             if lines > MOST_LINES:
                 complaints.append(f"{path}: {lines} lines, expected at most {MOST_LINES}")
             guard = "TUTTI_" + re.sub(r"\W", "_", path).upper()

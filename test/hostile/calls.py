@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from cases import ARTIFACTS, CALLS, FLAGS, NPY, ONNX, SAFETENSORS  # noqa: E402
-from files import ADD, F32, GOOD, GOOD_NPY, GOOD_ST, MUL, flip, node, npy, onnx, tensor, value_info  # noqa: E402
+from files import ADD, F32, GOOD, GOOD_NPY, GOOD_ST, MUL, external, flip, node, npy, onnx, tensor, value_info  # noqa: E402
 
 import models  # noqa: E402
 import names  # noqa: E402
@@ -67,6 +67,14 @@ def prepare(folder: Path, tools: Path):
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("../secret")
     (folder / "up").symlink_to("..")
+    # As caches of models have them: links to files that lie side by side elsewhere, and one whose tensor lies in a third place.
+    blobs = folder.parent / "blobs"
+    blobs.mkdir()
+    for name, data in {"model": external(location="hub.bin"), "data": bytes(32), "far": external(location="link")}.items():
+        (blobs / name).write_bytes(data)
+    for name, to in {"hub.onnx": "model", "hub.bin": "data", "far.onnx": "far"}.items():
+        (folder / name).symlink_to("../blobs/" + to)
+    subprocess.run([tools / "tutti-compile", "hub.onnx", "-o", "../hub.tutti"], cwd=folder, check=True)
     subprocess.run([tools / "tutti-compile", "good.onnx", "good.onnx", "-o", "good.tutti"], cwd=folder, check=True)
     artifact = (folder / "good.tutti").read_bytes()
     (folder / "weights.tutti").write_bytes(flip(artifact, len(artifact) - 60, 1))

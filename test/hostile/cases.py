@@ -384,6 +384,7 @@ CALLS = [
     (2, "no model", "tutti-compile -o out/a.tutti"),
     (2, "no artifact", "tutti-compile good.onnx"),
     (2, "list.txt", "tutti-compile @list.txt -o out/a.tutti"),
+    (7, "leaves the model's folder", "tutti-compile far.onnx -o out/a.tutti"),
     (2, "no model", "tutti-compile @empty.txt -o out/a.tutti"),
     (6, "nowhere", "tutti-compile good.onnx -o nowhere/a.tutti"),
     (6, "out", "tutti-compile good.onnx -o out"),

@@ -6,7 +6,7 @@
 #include "compiler/codegen/KernelSet.h"
 #include "compiler/support/Error.h"
 #include "compiler/support/Parallel.h"
-#include "dialects/tutti/Tutti.h"
+#include "dialects/Dialects.h"
 
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Parser/Parser.h"
@@ -23,6 +23,11 @@ struct ModuleText {
   std::vector<std::string> symbols, names; ///< of the call's sizes; of the kernels, in their order
 };
 } // namespace
+
+void insertCpuDialects(DialectRegistry &registry) {
+  insertDialects(registry);
+  registry.insert<scf::SCFDialect, LLVM::LLVMDialect, ub::UBDialect>();
+}
 
 static std::vector<ModuleText> textsOf(ArrayRef<PlannedModule> planned, const KernelSet &set) {
   std::vector<ModuleText> texts;
@@ -44,8 +49,7 @@ static std::vector<ModuleText> textsOf(ArrayRef<PlannedModule> planned, const Ke
 /// All kernels for one level.
 static llvm::Expected<CpuImage> emitLevel(const CpuLevel &level, ArrayRef<ModuleText> texts) {
   DialectRegistry dialects;
-  dialects.insert<TuttiDialect, plan::PlanDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect,
-                  scf::SCFDialect, vector::VectorDialect, LLVM::LLVMDialect, ub::UBDialect>();
+  insertCpuDialects(dialects);
   MLIRContext own(dialects, MLIRContext::Threading::DISABLED);
   own.loadAllAvailableDialects();
   std::vector<std::string> names;

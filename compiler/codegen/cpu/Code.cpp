@@ -3,6 +3,8 @@
 #include "Code.h"
 #include "Vectors.h"
 
+#include "Levels.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
@@ -10,14 +12,34 @@ using namespace mlir;
 
 namespace tutti {
 
+static CpuLevel wide(llvm::StringRef name, bool multipliesBytes) {
+  return {.name = name,
+          .vectorBits = 512,
+          .tileRows = 14,
+          .tileVectors = 2,
+          .wideVectors = 8,
+          .mathVectors = 4,
+          .sharesRequests = false,
+          .asksForStreams = true,
+          .storesMasked = true,
+          .multipliesBytes = multipliesBytes};
+}
+
 llvm::ArrayRef<CpuLevel> cpuLevels() {
   // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   // A Zen 3 looks ahead by itself, and is slowed down by who asks.
   static const CpuLevel levels[] = {
-      {"x86-64-v3", 256, 6, 1, 4, 2, /*sharesRequests=*/true, /*asksForStreams=*/false, /*storesMasked=*/false},
-      {"x86-64-v4", 512, 14, 2, 8, 4, /*sharesRequests=*/false, /*asksForStreams=*/true, /*storesMasked=*/true},
-      {"x86-64-v4+avx512vnni", 512, 14, 2, 8, 4, /*sharesRequests=*/false, /*asksForStreams=*/true,
-       /*storesMasked=*/true, /*multipliesBytes=*/true},
+      {.name = rt::kCpuTargets[0].level,
+       .vectorBits = 256,
+       .tileRows = 6,
+       .tileVectors = 1,
+       .wideVectors = 4,
+       .mathVectors = 2,
+       .sharesRequests = true,
+       .asksForStreams = false,
+       .storesMasked = false},
+      wide(rt::kCpuTargets[1].level, /*multipliesBytes=*/false),
+      wide(rt::kLevelWithBytes, /*multipliesBytes=*/true),
   };
   return levels;
 }

@@ -18,14 +18,14 @@ namespace tutti {
 struct CpuLevel {
   llvm::StringRef name; ///< as in the artifact, and LLVM's: "x86-64-v3", with a feature: "x86-64-v4+avx512vnni"
   int64_t vectorBits;
-  int64_t tileRows;    ///< rows of a contraction's full tile
-  int64_t tileVectors; ///< 16-lane vectors of columns of a tile
-  int64_t wideVectors; ///< the same for a tile of one or two rows
-  int64_t mathVectors; ///< 16-lane vectors that a math function takes at once
-  bool sharesRequests; ///< whether all full tiles share the requests for the weights to come; else a line a term each
-  bool asksForStreams; ///< whether code asks for what it reads from end to end, and for the rows of tasks to come
-  bool storesMasked;   ///< whether a store of some lanes is as good as one of all
-  bool multipliesBytes = false; ///< whether one instruction multiplies words of bytes and adds up (AVX-512 VNNI)
+  int64_t tileRows;     ///< rows of a contraction's full tile
+  int64_t tileVectors;  ///< 16-lane vectors of columns of a tile
+  int64_t wideVectors;  ///< the same for a tile of one or two rows
+  int64_t mathVectors;  ///< 16-lane vectors that a math function takes at once
+  bool sharesRequests;  ///< whether all full tiles share the requests for the weights to come; else a line a term each
+  bool asksForStreams;  ///< whether code asks for what it reads from end to end, and for the rows of tasks to come
+  bool storesMasked;    ///< whether a store of some lanes is as good as one of all
+  bool multipliesBytes; ///< whether one instruction multiplies words of bytes and adds up (AVX-512 VNNI)
 };
 /// In rising order.
 llvm::ArrayRef<CpuLevel> cpuLevels();

@@ -2,11 +2,13 @@
 // Reads the CPU's features by cpuid, and by xgetbv what the operating system saves.
 #include "Level.h"
 
+#include "Levels.h"
+
 #include <cpuid.h>
 
 namespace tutti::rt {
 
-static constexpr const char *names[] = {"none", "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512vnni"};
+static constexpr const char *names[] = {"none", kCpuTargets[0].level, kCpuTargets[1].level, kLevelWithBytes};
 
 Level levelNamed(std::string_view target) {
   for (Level level : {Level::v3, Level::v4, Level::v4Vnni})
