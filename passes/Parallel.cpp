@@ -29,11 +29,16 @@ private:
     auto parallel = dyn_cast<ParallelOpInterface>(op);
     if (!parallel)
       return op.emitOpError("does not say along which axes it is parallel: --tutti-vmap comes before this pass");
-    for (const Size &size : parallel.mixedSizes())
-      if (!size.isFixed())
-        return op.emitOpError("is not parallel along the dimension '")
-               << size.str() << "', whose length each call decides; bind it to one value with --dim";
     auto head = dyn_cast<HeadOp>(op);
+    for (const Size &size : parallel.mixedSizes()) {
+      if (size.isFixed())
+        continue;
+      if (head)
+        return head.emitOpError("votes along the dimension '")
+               << size.str() << "', whose length each call decides: the last axis of a vote's output is its classes";
+      return op.emitOpError("is not parallel along the dimension '")
+             << size.str() << "', whose length each call decides; bind it to one value with --dim";
+    }
     if (head && !isLifted(head.getX().getType()))
       return head.emitOpError("expected the member axis in front, got ") << head.getX().getType();
     return success();

@@ -47,11 +47,15 @@ uint64_t hashOf(Attribute attribute) {
   return mix(2, text);
 }
 
-/// Which constants are the same: the same view of the same bytes, or equal scalars.
+/// Which constants are the same: the same view of the same bytes, or equal scalars; but of initializers that may be
+/// each member's own, as equal ones of one member need not be equal in others.
 class ConstantIds {
 public:
+  explicit ConstantIds(bool keepsNumbers) : keepsNumbers(keepsNumbers) {}
+
   unsigned of(const WeightSource &source) {
-    if (std::optional<double> scalar = scalarOf(source))
+    bool isOwn = keepsNumbers && !source.name.empty();
+    if (std::optional<double> scalar = isOwn ? std::nullopt : scalarOf(source))
       return scalars
           .try_emplace({source.element.getAsOpaquePointer(), std::bit_cast<uint64_t>(*scalar), source.dims.size()},
                        next++)
@@ -64,6 +68,7 @@ public:
   }
 
 private:
+  bool keepsNumbers;
   unsigned next = 0;
   std::map<std::tuple<const void *, uint64_t, size_t>, unsigned> scalars;
   DenseMap<const char *, SmallVector<std::pair<const WeightSource *, unsigned>>> views;
@@ -74,7 +79,7 @@ using OpKey = std::tuple<const void *, const void *, SmallVector<unsigned, 4>, c
 
 class Normalizer {
 public:
-  explicit Normalizer(const Emit &emit) : emit(emit) {}
+  explicit Normalizer(const Emit &emit) : emit(emit), constants(emit.keepsNumbers) {}
 
   void run(func::FuncOp function) {
     Block &block = function.getBody().front();

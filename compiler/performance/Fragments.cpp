@@ -83,11 +83,8 @@ Counter::Share Counter::shareOf(Contraction c) {
   int rowsOfWarps = int(warpRows());
   // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
   int64_t widest = 1;
-  for (const Step &other : steps.steps)
-    if (other.contraction && Contraction(other.contraction).onTensorCores())
-      widest = std::max(
-          widest,
-          std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(Contraction(other.contraction).N, 8)))));
+  for (const Contraction &other : tensorContractions(steps))
+    widest = std::max(widest, std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(other.N, 8)))));
   int64_t most = 4 / g.panelParts; // of a panel's tiles, that a warp has
   double parts[4] = {}, all = 0;
   std::vector<Part> warps(size_t(g.warpColumns * ownParts)); // of those that have the same rows and k
@@ -169,10 +166,7 @@ Reading Counter::ofGroup(Contraction c, const Part &part) {
   one.integer += part.visits + part.panels * words / 2; // addresses
   if (chunks)                                           // a group is added up by itself, and then the pair of groups
     one.fp32 += part.made * m * 4;
-  bool partial = llvm::any_of(steps.steps, [](const Step &other) {
-    return other.contraction && isPanels(other.contraction) && Contraction(other.contraction).onTensorCores() &&
-           Contraction(other.contraction).K % 32 != 0;
-  });
+  bool partial = llvm::any_of(tensorContractions(steps), [](const Contraction &other) { return other.K % 32 != 0; });
   if (partial && !inHalves)
     one += Reading::plain(rowReads * 2 * perPartialFour);
   return one;
@@ -320,7 +314,7 @@ bool Counter::readsColumnsLater() {
   if (!g.wide && g.slices == 1 && (g.warpPanels > 1 || g.rowTiles > 2))
     return true;
   return llvm::any_of(steps.steps, [&](const Step &of) {
-    if (!of.contraction || !isPanels(of.contraction) || !Contraction(of.contraction).onTensorCores())
+    if (!isOnTensorCores(of))
       return false;
     llvm::DenseSet<Value> found;
     for (Value value : of.stores)

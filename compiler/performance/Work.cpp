@@ -54,7 +54,7 @@ KernelWork Counter::count() {
     // cp.async. Blocks of a cluster meet before they hand over what they made, which then is on its way as long as an
     // arrival at the cluster's barrier; at that they meet only where others have written what is not their own.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
-    bool ofRing = next && next->contraction && Contraction(next->contraction).onTensorCores() && geometry.warpRows;
+    bool ofRing = next && isOnTensorCores(*next) && geometry.warpRows;
     if (!next || (ofRing && geometry.hasRing() && !geometry.bulkCopies))
       continue;
     bool hands = handsOver(one, next, steps, geometry), own = !one.contraction && storesInScratch(one, steps);

@@ -79,3 +79,12 @@ func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0 = tutti.vmap @f(%x) in [0] out [0] size 2 : (tensor<2x4xf32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// -----
+
+// Members vote on which of a row's classes it is.
+func.func @main(%x: tensor<?x?xf32, ["active", "batch"]>) -> tensor<i64> {
+  // expected-error@+1 {{'tutti.head' op votes along the dimension 'batch', whose length each call decides: the last axis of a vote's output is its classes}}
+  %0 = tutti.head vote %x : tensor<?x?xf32, ["active", "batch"]>
+  return %0 : tensor<i64>
+}

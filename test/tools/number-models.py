@@ -96,3 +96,8 @@ nodes = [node("Cast", ["x"], "h", to=10), node("ReduceL2", ["h"], "n", axes=[1])
 (folder / "steps.onnx").write_bytes(model(nodes, [half], [value_info("x", ["batch", 2])], [value_info("y", ["batch", 2])]))
 save(folder / "steps.npy", (1, 2), [300, 400])
 save(folder / "steps.right.npy", (1, 1, 2), [500, 2100])
+# Two slopes of one value, which are equal in one member, as they were before it was trained.
+for member, slopes in enumerate(((.25, .25), (.2, .3))):
+    nodes = [node("PRelu", ["x", "a"], "p"), node("PRelu", ["x", "b"], "q"), node("Mul", ["p", "q"], "y")]
+    (folder / f"slopes{member}.onnx").write_bytes(model(nodes, [floats(name, (1,), slope) for name, slope in zip("ab", slopes)], [value_info("x", ["batch", 6])],
+                                                        [value_info("y", ["batch", 6])]))

@@ -118,11 +118,8 @@ bool storesInScratch(const Step &step, const Steps &steps) {
 }
 
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry) {
-  auto isOfRing = [](const Step &step) {
-    return step.contraction && isPanels(step.contraction) && Contraction(step.contraction).onTensorCores();
-  };
-  if (geometry.cluster < 2 || !next || !isOfRing(step) || !storesInScratch(step, steps) ||
-      (isOfRing(*next) && !llvm::is_contained(step.stores, ContractOp(next->contraction).getLhs())))
+  if (geometry.cluster < 2 || !next || !isOnTensorCores(step) || !storesInScratch(step, steps) ||
+      (isOnTensorCores(*next) && !llvm::is_contained(step.stores, ContractOp(next->contraction).getLhs())))
     return false;
   return llvm::all_of(step.stores, [&](Value value) {
     return !steps.places.find(value)->second.narrow && typeOf(value).getElementType().isF32();
@@ -167,9 +164,14 @@ ProductTile ProductTile::of(const Step &step, const Steps &steps, const CudaGeom
   return tile;
 }
 
-bool usesTensorCores(const Steps &steps) {
-  return llvm::any_of(
-      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
+bool isOnTensorCores(const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); }
+
+SmallVector<Contraction> tensorContractions(const Steps &steps) {
+  SmallVector<Contraction> all;
+  for (const Step &step : steps.steps)
+    if (isOnTensorCores(step))
+      all.emplace_back(step.contraction);
+  return all;
 }
 
 int64_t lengthOfEnding(const Step &step) {

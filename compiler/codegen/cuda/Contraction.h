@@ -77,8 +77,10 @@ bool handsOver(const Step &step, const Step *next, const Steps &steps, const Cud
 /// meets others of its rows, has not seen that all warps have read it. They have all read the rows by then.
 bool storesOver(llvm::ArrayRef<Step> steps, const Step &layer, const Steps &all);
 
-/// Whether a step's product is on tensor cores, or would be on a device that has them.
-bool usesTensorCores(const Steps &steps);
+/// Whether a step's product is on tensor cores, or would be on a device that has them; and all of a kernel's such, in
+/// order.
+bool isOnTensorCores(const Step &step);
+llvm::SmallVector<Contraction> tensorContractions(const Steps &steps);
 /// Operations of the longest thing that a step makes of a contraction's sum and stores, about.
 int64_t lengthOfEnding(const Step &step);
 /// Whether an access of a kernel's space is of no row: all rows of a column read the same.

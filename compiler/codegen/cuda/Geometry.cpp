@@ -58,9 +58,7 @@ std::vector<CudaGeometry> plainGeometries(const Steps &steps, const Architecture
 
 /// All products on tensor cores are such.
 bool haveOnly(const Steps &steps, llvm::function_ref<bool(const Contraction &)> such) {
-  return llvm::all_of(steps.steps, [&](const Step &step) {
-    return !step.contraction || !Contraction(step.contraction).onTensorCores() || such(Contraction(step.contraction));
-  });
+  return llvm::all_of(tensorContractions(steps), such);
 }
 bool onlyPairs(const Steps &steps) { // of 16 bits
   return haveOnly(steps, [](const Contraction &c) { return c.wordBytes() == 2; });
@@ -111,9 +109,8 @@ std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t pane
 std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &architecture, bool sharesLaunch) {
   std::vector<WarpGrid> grids(std::begin(splitGrids), std::end(splitGrids)), wide;
   int64_t whole = 0; // panels of the widest layer
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores())
-      whole = std::max(whole, Contraction(step.contraction).N / rt::panelColumns);
+  for (const Contraction &c : tensorContractions(steps))
+    whole = std::max(whole, c.N / rt::panelColumns);
   if (architecture.capability == 90 && !sharesLaunch && onlySplit(steps))
     for (int own : {2, 1})
       if (whole >= 2 * own)
@@ -133,18 +130,16 @@ int64_t mostRowsOf(plan::KernelOp kernel) {
 /// The longest sum on tensor cores.
 int64_t mostTermsOf(const Steps &steps) {
   int64_t most = 0;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores())
-      most = std::max(most, Contraction(step.contraction).K);
+  for (const Contraction &c : tensorContractions(steps))
+    most = std::max(most, c.K);
   return most;
 }
 
 /// The most tiles of eight columns that a block makes at a time.
 int passTilesOf(const CudaGeometry &g, const Steps &steps) {
   int64_t most = 0;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores())
-      most = std::max<int64_t>(most, llvm::divideCeil(Contraction(step.contraction).N, 8));
+  for (const Contraction &c : tensorContractions(steps))
+    most = std::max<int64_t>(most, llvm::divideCeil(c.N, 8));
   return int(std::min<int64_t>(most, g.warpColumns * g.warpPanels * 4));
 }
 
@@ -155,15 +150,13 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   g.passTiles = passTilesOf(g, steps);
   g.stageRowBytes = 0;
   int64_t wordBytes = 0;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      Contraction c(step.contraction);
-      wordBytes = std::max(wordBytes, c.wordBytes());
-      if (c.streamsRows(steps, g)) {
-        g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
-        g.bulkCopies &= c.K % 2 == 0; // a producer's lanes have 64 k of a row, in units of 8 bytes or 16
-      }
+  for (Contraction c : tensorContractions(steps)) {
+    wordBytes = std::max(wordBytes, c.wordBytes());
+    if (c.streamsRows(steps, g)) {
+      g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
+      g.bulkCopies &= c.K % 2 == 0; // a producer's lanes have 64 k of a row, in units of 8 bytes or 16
     }
+  }
   g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.stageRowBytes;
   // Two blocks side by side hide each other's waits; a block alone takes what there is.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
@@ -250,12 +243,10 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
   // wide enough for.
   constexpr size_t mostBesidePairs = 8;
   int64_t most = 0;
-  bool fewLayers = steps.steps.size() <= mostBesidePairs;
-  for (const Step &step : steps.steps) {
-    fewLayers &= bool(step.contraction);
-    if (step.contraction && Contraction(step.contraction).onTensorCores())
-      most = std::max(most, Contraction(step.contraction).panels());
-  }
+  for (const Contraction &c : tensorContractions(steps))
+    most = std::max(most, c.panels());
+  bool fewLayers = steps.steps.size() <= mostBesidePairs &&
+                   llvm::all_of(steps.steps, [](const Step &step) { return bool(step.contraction); });
   std::vector<CudaGeometry> fitting;
   for (WarpGrid grid :
        pairs ? pairGridsOf(architecture, most, sharesLaunch) : splitGridsOf(steps, architecture, sharesLaunch)) {
@@ -279,7 +270,7 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
 
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch) {
   Steps steps = Steps::of(kernel);
-  if (!usesTensorCores(steps) || architecture.capability < 80)
+  if (tensorContractions(steps).empty() || architecture.capability < 80)
     return plainGeometries(steps, architecture);
   int64_t mostRows = mostRowsOf(kernel);
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
@@ -299,8 +290,7 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // Without a producer all warps would have to remember the way of the ring's copies, and some have no registers for
   // it. Three products of more than 16 rows a warp's registers are full of, too: beside other steps, NVRTC makes a
   // slower loop of them.
-  bool onlyProducts = llvm::all_of(
-      steps.steps, [](const Step &step) { return step.contraction && Contraction(step.contraction).onTensorCores(); });
+  bool onlyProducts = llvm::all_of(steps.steps, isOnTensorCores);
   for (CudaGeometry &g : fitting) {
     g.keepsAddresses = pairs && g.warpPanels <= 4;
     bool gains = pairs || onlyProducts || g.wide || g.rows <= 16;
@@ -312,12 +302,11 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
 std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Architecture &architecture, int panelParts) {
   Steps steps = Steps::of(kernel);
   int64_t panels = 0;
-  for (const Step &step : steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      if (numericsProduct(step.contraction) != NumericsProduct::tf32x3) // one chain cannot be cut into slices
-        return std::nullopt;
-      panels = std::max(panels, Contraction(step.contraction).panels());
-    }
+  for (const Contraction &c : tensorContractions(steps)) {
+    if (c.product != NumericsProduct::tf32x3) // one chain cannot be cut into slices
+      return std::nullopt;
+    panels = std::max(panels, c.panels());
+  }
   if (architecture.capability < 90 || panels < 2)
     return std::nullopt;
   int64_t blocks = llvm::bit_ceil(uint64_t(panels)) * panelParts;
@@ -333,7 +322,7 @@ std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Archite
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
                                              const CudaGeometry &other) {
   Steps steps = Steps::of(kernel);
-  if (!usesTensorCores(steps) || architecture.capability < 80)
+  if (tensorContractions(steps).empty() || architecture.capability < 80)
     return std::nullopt;
   for (const CudaGeometry &g : tensorGeometries(steps, architecture, /*sharesLaunch=*/true, other.pairs))
     if (g.hasWarpsOf(other))

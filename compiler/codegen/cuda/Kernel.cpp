@@ -126,7 +126,7 @@ struct Task {{
 )",
                              joined(text.members), joined(text.initializers), joined(text.methods));
   KernelText whole(kernel, sizes, geometry, /*isPart=*/false);
-  return Body{skeletonsOf(geometry, usesTensorCores(text.steps)),
+  return Body{skeletonsOf(geometry, !tensorContractions(text.steps).empty()),
               tile + joined(text.functions),
               task,
               whole.totalRows(),

@@ -32,9 +32,7 @@ BlockText emitSteps(KernelText &k) {
     return g.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
   };
   std::string meet; // before the next step
-  auto isOfRing = [&](const Step &step) {
-    return step.contraction && g.warpRows && Contraction(step.contraction).onTensorCores();
-  };
+  auto isOfRing = [&](const Step &step) { return g.warpRows && isOnTensorCores(step); };
   for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
     if (isOfRing(rest.front())) {
       layers.emplace_back(rest.front().contraction);

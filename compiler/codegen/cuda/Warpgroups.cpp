@@ -20,27 +20,25 @@ std::string emitWideProducts(KernelText &k) {
   std::map<int64_t, std::vector<int64_t>> widths;
   StringRef type;
   bool chunks = false, hasRest = false; // of chunks warpgroups multiply whole panels alone (device/wide.cuh)
-  for (const Step &step : k.steps.steps)
-    if (step.contraction && Contraction(step.contraction).onTensorCores()) {
-      Contraction c(step.contraction);
-      type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
-      chunks = c.product == NumericsProduct::tf32x3;
-      std::vector<rt::FragmentPanel> all =
-          rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
-      for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
-        ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
-        std::vector<int64_t> tiles;
-        for (const rt::FragmentPanel &panel : pass)
-          tiles.push_back(panel.tiles);
-        if (chunks) {
-          std::vector<int64_t> whole(k.geometry.warpPanels, 4);
-          hasRest |= tiles != whole;
-          tiles = std::move(whole);
-        }
-        widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
-        rest = rest.drop_front(pass.size());
+  for (const Contraction &c : tensorContractions(k.steps)) {
+    type = c.product == NumericsProduct::bf16 ? "bf16" : "f16";
+    chunks = c.product == NumericsProduct::tf32x3;
+    std::vector<rt::FragmentPanel> all =
+        rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
+    for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
+      ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
+      std::vector<int64_t> tiles;
+      for (const rt::FragmentPanel &panel : pass)
+        tiles.push_back(panel.tiles);
+      if (chunks) {
+        std::vector<int64_t> whole(k.geometry.warpPanels, 4);
+        hasRest |= tiles != whole;
+        tiles = std::move(whole);
       }
+      widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
+      rest = rest.drop_front(pass.size());
     }
+  }
   auto registers = [](int64_t from, int64_t to) {
     std::vector<std::string> names;
     for (int64_t i = from; i < to; ++i)
