@@ -4,6 +4,8 @@
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Scratch.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace tutti {
@@ -126,21 +128,17 @@ static void emitRuns(StepEmitter &e, ConcatOp op, Value row) {
 static void emitRow(StepEmitter &e, Value value, Value row) {
   Operation *op = value.getDefiningOp();
   if (auto concat = dyn_cast<ConcatOp>(op); concat && isInRuns(e, concat))
-    emitRuns(e, concat, row);
-  else if (!isRowPhase(op))
-    emitElements(e, value, row, [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
-  else if (auto reduce = dyn_cast<ReduceOp>(op))
-    emitReduction(e, reduce, row);
-  else if (auto arg = dyn_cast<ArgOp>(op))
-    emitArg(e, arg, row);
-  else if (auto scan = dyn_cast<ScanOp>(op))
-    emitScan(e, scan, row);
-  else if (auto scatter = dyn_cast<ScatterOp>(op))
-    emitScatter(e, scatter, row);
-  else if (auto top = dyn_cast<TopOp>(op))
-    emitTop(e, top, row);
-  else
-    e.broken = "no code for the phase " + op->getName().getStringRef().str();
+    return emitRuns(e, concat, row);
+  if (!isRowPhase(op))
+    return emitElements(e, value, row,
+                        [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ReduceOp reduce) { emitReduction(e, reduce, row); })
+      .Case([&](ArgOp arg) { emitArg(e, arg, row); })
+      .Case([&](ScanOp scan) { emitScan(e, scan, row); })
+      .Case([&](ScatterOp scatter) { emitScatter(e, scatter, row); })
+      .Case([&](TopOp top) { emitTop(e, top, row); })
+      .Default([&](Operation *) { e.broken = "no code for the phase " + op->getName().getStringRef().str(); });
 }
 
 /// How many rows go through the steps together: where sums are long enough to wait for and the rows stay in the first

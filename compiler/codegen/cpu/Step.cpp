@@ -5,6 +5,7 @@
 #include "passes/analysis/Numerics.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -323,26 +324,20 @@ void StepEmitter::write(Value value, Value data, Point &point) {
 
 Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
   Operation *op = value.getDefiningOp();
-  if (auto map = dyn_cast<MapOp>(op))
-    return computeMap(map, access, point);
-  if (auto concat = dyn_cast<ConcatOp>(op))
-    return computeConcat(concat, access, point);
-  if (auto gather = dyn_cast<GatherOp>(op))
-    return computeGather(gather, access, point);
-  if (auto contract = dyn_cast<ContractOp>(op)) {
-    // By the panels rule a sum has another order than this one here: its step must have made it.
-    if (numericsRule(op) == NumericsRule::panels)
-      broken = "a sum in another order than the general one is read where no step has made it";
-    return computeContract(contract, access, point);
-  }
-  if (isRowPhase(op))
-    broken = "the phase " + op->getName().getStringRef().str() + " is read where no step has made it";
-  if (auto arg = dyn_cast<ArgOp>(op))
-    return computeArg(arg, access, point);
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return computeReduce(reduce, access, point)[0];
-  broken = "no code for " + op->getName().getStringRef().str();
-  return code.zero(elementOf(value));
+  // By the panels rule, and in phases, sums have another order than here: their steps must have made them.
+  if (isRowPhase(op) || (isa<ContractOp>(op) && numericsRule(op) == NumericsRule::panels))
+    broken = op->getName().getStringRef().str() + " is read where no step has made it";
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](MapOp map) { return computeMap(map, access, point); })
+      .Case([&](ConcatOp concat) { return computeConcat(concat, access, point); })
+      .Case([&](GatherOp gather) { return computeGather(gather, access, point); })
+      .Case([&](ContractOp contract) { return computeContract(contract, access, point); })
+      .Case([&](ArgOp arg) { return computeArg(arg, access, point); })
+      .Case([&](ReduceOp reduce) { return computeReduce(reduce, access, point)[0]; })
+      .Default([&](Operation *) {
+        broken = "no code for " + op->getName().getStringRef().str();
+        return code.zero(elementOf(value));
+      });
 }
 
 SmallVector<Value> StepEmitter::compute(Value value, AffineMap access, MutableArrayRef<Point> points) {

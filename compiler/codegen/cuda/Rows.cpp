@@ -3,6 +3,8 @@
 #include "Text.h"
 #include "passes/analysis/Numerics.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using llvm::formatv;
 
@@ -116,6 +118,20 @@ std::string zeroText(KernelText &k, Value value) {
                                  .str();
 }
 
+/// A phase of rows.
+static std::string phase(KernelText &k, Operation *op, const std::string &lines, const std::vector<std::string> &dims) {
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case([&](ReduceOp reduce) { return reduction(k, reduce, lines, dims); })
+      .Case([&](ArgOp arg) { return choice(k, op, 1, arg.getLast(), lines, dims); })
+      .Case([&](ScanOp scanned) { return scan(k, scanned, lines, dims); })
+      .Case([&](ScatterOp put) { return scatter(k, put, lines, dims); })
+      .Case([&](TopOp top) { return choice(k, op, top.getCount(), false, lines, dims); })
+      .Default([&](Operation *) {
+        k.broken = "no text for the phase " + op->getName().getStringRef().str();
+        return "";
+      });
+}
+
 std::string emitRows(KernelText &k, const Step &step) {
   std::string all;
   for (Value value : step.stores) {
@@ -123,19 +139,7 @@ std::string emitRows(KernelText &k, const Step &step) {
     std::string lines;
     std::vector<std::string> dims = k.space(lines);
     if (isRowPhase(op)) {
-      if (auto reduce = dyn_cast<ReduceOp>(op))
-        all += reduction(k, reduce, lines, dims);
-      else if (auto arg = dyn_cast<ArgOp>(op))
-        all += choice(k, op, 1, arg.getLast(), lines, dims);
-      else if (auto scanned = dyn_cast<ScanOp>(op))
-        all += scan(k, scanned, lines, dims);
-      else if (auto put = dyn_cast<ScatterOp>(op))
-        all += scatter(k, put, lines, dims);
-      else if (auto top = dyn_cast<TopOp>(op))
-        all += choice(k, op, top.getCount(), false, lines, dims);
-      else
-        k.broken = "no text for the phase " + op->getName().getStringRef().str();
-      all += zeroText(k, value);
+      all += phase(k, op, lines, dims) + zeroText(k, value);
       continue;
     }
     Size columns = RowForm::of(typeOf(value)).columns;
