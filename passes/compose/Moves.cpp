@@ -94,13 +94,16 @@ struct ReadMoved : OpRewritePattern<MapOp> {
       }
     if (!changes)
       return failure();
-    SmallVector<Value> moved(op.getInputs());
+    llvm::SmallSetVector<Operation *, 4> moves;
+    for (Value input : op.getInputs())
+      if (Operation *move = input.getDefiningOp())
+        moves.insert(move);
     rewriter.modifyOpInPlace(op, [&] {
       op.getInputsMutable().assign(inputs);
       op.setMapsAttr(rewriter.getAffineMapArrayAttr(maps));
     });
-    for (Value value : moved) // what it moved may have no other user now, which lets that go on in this round
-      if (Operation *move = value.getDefiningOp(); move && isOpTriviallyDead(move))
+    for (Operation *move : moves) // what it moved may have no other user now, which lets that go on in this round
+      if (isOpTriviallyDead(move))
         rewriter.eraseOp(move);
     return success();
   }

@@ -1,4 +1,4 @@
-// RUN: tutti-opt %s --tutti-decompose --tutti-compose --split-input-file | FileCheck %s
+// RUN: env MALLOC_PERTURB_=165 tutti-opt %s --tutti-decompose --tutti-compose --split-input-file | FileCheck %s
 
 // Heads of attention as PyTorch writes them: cut, split, with batch and heads in one axis while they are transposed.
 // All of it is one move whose place needs no division.
@@ -657,4 +657,18 @@ func.func @chain_behind_a_pool(%x: tensor<?x8x8x16xf32, ["batch"]>) -> tensor<?x
   %18 = tutti.relu %17 : tensor<?x16x4x8xf32, ["batch"]>
   %19 = tutti.sigmoid %18 : tensor<?x16x4x8xf32, ["batch"]>
   return %19 : tensor<?x16x4x8xf32, ["batch"]>
+}
+
+// -----
+
+// What reads a move twice is its last reader.
+// CHECK-DAG: #[[TWICE:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d2, d1)>
+// CHECK-LABEL: func.func @moved_once_read_twice
+// CHECK-SAME: (%[[X:.*]]: tensor<?x8x16xf32, ["batch"]>)
+func.func @moved_once_read_twice(%x: tensor<?x8x16xf32, ["batch"]>) -> tensor<?x16x8xf32, ["batch"]> {
+  // CHECK: tutti.map %[[X]], %[[X]] [#[[TWICE]], #[[TWICE]]]
+  // CHECK-NOT: tutti.map
+  %0 = tutti.transpose %x [0, 2, 1] : tensor<?x8x16xf32, ["batch"]>
+  %1 = tutti.mul %0, %0 : tensor<?x16x8xf32, ["batch"]>, tensor<?x16x8xf32, ["batch"]>
+  return %1 : tensor<?x16x8xf32, ["batch"]>
 }
