@@ -52,7 +52,9 @@ TEST(OpsTest, EveryInputGivesItsOutputs) {
       continue;
     }
     EXPECT_TRUE(succeeded(verify(*member->module)));
-    std::map<std::string, HostTensor> outputs = evaluate(*member, carried(context, path, "in:"));
+    // The cases of rounding are evaluated with it: each op's result is of its type.
+    bool plain = llvm::sys::path::stem(path).starts_with("float16-");
+    std::map<std::string, HostTensor> outputs = evaluate(*member, carried(context, path, "in:"), plain);
     for (auto &[name, expected] : carried(context, path, "out:")) {
       const HostTensor &given = outputs[name];
       ASSERT_EQ(given.dims, expected.dims);

@@ -59,11 +59,12 @@ HostTensor readNpy(MLIRContext &context, const std::string &path) {
 }
 
 std::map<std::string, HostTensor> evaluate(ModuleOp module, const std::map<std::string, HostTensor> &inputs,
-                                           std::function<HostTensor(StringRef)> param) {
+                                           std::function<HostTensor(StringRef)> param, bool plain) {
   func::FuncOp main = mainOf(module);
   Ports ports = portsOf(main);
   EvaluateContext context;
   context.param = param;
+  context.plain = plain;
   DenseMap<Value, HostTensor> values;
   for (auto [i, name] : llvm::enumerate(ports.inputs)) {
     const HostTensor &tensor = inputs.at(name);
@@ -100,8 +101,9 @@ std::map<std::string, HostTensor> evaluate(Ensemble &ensemble, size_t m,
   });
 }
 
-std::map<std::string, HostTensor> evaluate(MemberModel &member, const std::map<std::string, HostTensor> &inputs) {
-  return evaluate(*member.module, inputs, [&](StringRef symbol) { return toHost(member.weights[symbol]); });
+std::map<std::string, HostTensor> evaluate(MemberModel &member, const std::map<std::string, HostTensor> &inputs,
+                                           bool plain) {
+  return evaluate(*member.module, inputs, [&](StringRef symbol) { return toHost(member.weights[symbol]); }, plain);
 }
 
 size_t countOps(ModuleOp module, StringRef name) {

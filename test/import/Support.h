@@ -34,14 +34,16 @@ template <typename T> Failure failureOf(llvm::Expected<T> value) {
 /// A .npy of float32, float64, int64 or bool in C order.
 HostTensor readNpy(mlir::MLIRContext &context, const std::string &path);
 
-/// The float64 reference of `main` for the inputs, by name; `param` gives one member's weights. Symbols take their
+/// The float64 reference of `main` for the inputs, by name, or `plain`, with each result rounded to its type; `param`
+/// gives one member's weights. Symbols take their
 /// values from the inputs' dims.
 std::map<std::string, HostTensor> evaluate(mlir::ModuleOp module, const std::map<std::string, HostTensor> &inputs,
-                                           std::function<HostTensor(llvm::StringRef)> param);
+                                           std::function<HostTensor(llvm::StringRef)> param, bool plain = false);
 /// Member `m` of an ensemble.
 std::map<std::string, HostTensor> evaluate(Ensemble &ensemble, size_t m,
                                            const std::map<std::string, HostTensor> &inputs);
-std::map<std::string, HostTensor> evaluate(MemberModel &member, const std::map<std::string, HostTensor> &inputs);
+std::map<std::string, HostTensor> evaluate(MemberModel &member, const std::map<std::string, HostTensor> &inputs,
+                                           bool plain = false);
 
 /// How many ops named `name` there are in main.
 size_t countOps(mlir::ModuleOp module, llvm::StringRef name);
