@@ -9,6 +9,10 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <cstring>
+#include <map>
+#include <tuple>
+
 namespace tutti {
 
 llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &files) {
@@ -40,6 +44,31 @@ std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names)
   return best.empty() ? "" : "; the nearest name there is " + quote(best);
 }
 
+/// Tensors of a file that are others once more, under another name: weights that a model ties.
+class Twins {
+public:
+  /// `named`: whether a name is one that the model has.
+  Twins(const SafetensorsFile &weights, llvm::function_ref<bool(llvm::StringRef)> named) {
+    for (const auto &[name, tensor] : weights.tensors)
+      if (named(name))
+        firsts.try_emplace(keyOf(tensor), &tensor);
+  }
+  bool has(const SafetensorsFile::Tensor &tensor) const {
+    auto at = firsts.find(keyOf(tensor));
+    return at != firsts.end() && std::memcmp(at->second->data, tensor.data, tensor.bytes) == 0;
+  }
+
+private:
+  using Key = std::tuple<int32_t, std::vector<int64_t>, uint64_t>;
+  static Key keyOf(const SafetensorsFile::Tensor &tensor) {
+    return {tensor.dataType, tensor.dims, rt::xxh64(tensor.data, tensor.bytes)};
+  }
+  std::map<Key, const SafetensorsFile::Tensor *> firsts;
+};
+
+/// What a state has beside its weights: a count of the batches that a norm has seen.
+bool isCounter(const SafetensorsFile::Tensor &tensor) { return tensor.dims.empty() && !isFloat(tensor.dataType); }
+
 } // namespace
 
 llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &files, llvm::ArrayRef<Wanted> wanted) {
@@ -48,22 +77,28 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
     byName[each.name] = &each;
   std::vector<llvm::StringRef> extra;
   for (const auto &[name, tensor] : weights.tensors)
-    if (!byName.contains(name))
+    if (!byName.contains(name) && !isCounter(tensor))
       extra.push_back(name);
+  if (!extra.empty()) {
+    Twins twins(weights, [&](llvm::StringRef name) { return byName.contains(name); });
+    llvm::erase_if(extra, [&](llvm::StringRef name) { return twins.has(weights.tensors.find(name.str())->second); });
+  }
 
   std::string list;
-  size_t findings = 0;
+  size_t findings = 0, unnamed = extra.size();
   auto add = [&](const std::string &line) {
     if (++findings <= mostMisfits)
       list += "\n  " + line;
   };
   for (const Wanted &each : wanted) {
-    SafetensorsFile::Tensor expected{each.dataType, each.dims, nullptr};
+    SafetensorsFile::Tensor expected{each.dataType, each.dims};
     auto at = weights.tensors.find(each.name);
     if (at == weights.tensors.end()) {
-      if (each.used && isFloat(each.dataType) && !each.dims.empty())
+      if (each.used && isFloat(each.dataType) && !each.dims.empty()) {
+        ++unnamed;
         add("missing: " + quote(each.name) + ", " + expected.str() +
             (findings < mostMisfits ? nearest(each.name, extra) : ""));
+      }
     } else if (at->second.dataType != each.dataType || at->second.dims != each.dims) {
       add("does not fit: " + quote(each.name) + " is " + at->second.str() + ", expected " + expected.str());
     }
@@ -75,6 +110,10 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
     return llvm::Error::success();
   if (findings > mostMisfits)
     list += "\n  and " + std::to_string(findings - mostMisfits) + " more";
+  if (unnamed)
+    list += "\n  (an exporter that folds weights, or keeps one of several that are equal, leaves initializers of other "
+            "names: "
+            "torch does not with optimize=False, or do_constant_folding=False)";
   return fail(ExitCode::usage,
               "the weights in " + quote(files.weights) + " are not those of " + quote(files.model) + ":" + list);
 }

@@ -20,7 +20,8 @@ struct Wanted {
 };
 
 /// Every weight that is missing, does not fit, or belongs to no initializer, all at once: exit code `usage`. Integers
-/// and scalars may be missing: exporters write a graph's constants so, and they stay as the model has them.
+/// and scalars may be missing: exporters write a graph's constants so, and they stay as the model has them. Single
+/// integers may be there for nothing, and so may what equals a tensor that belongs to one.
 llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &files, llvm::ArrayRef<Wanted> wanted);
 
 /// The file's tensor of an initializer's name and type, as a weight; nothing where it has none, or the type is one that

@@ -3,6 +3,7 @@
 #ifndef TUTTI_DIALECTS_TUTTI_TUTTI_H
 #define TUTTI_DIALECTS_TUTTI_TUTTI_H
 
+#include "Enums.h"
 #include "HostTensor.h"
 #include "Lift.h"
 #include "Sizes.h"
@@ -29,8 +30,6 @@ llvm::LogicalResult verifyNumerics(mlir::Operation *op);
 /// Of an op whose body a tutti.yield ends.
 template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInYield> {};
 } // namespace tutti
-
-#include "dialects/tutti/TuttiEnums.h.inc"
 
 #include "dialects/tutti/TuttiDialect.h.inc"
 
@@ -64,6 +63,9 @@ struct ContractSpec {
   std::string str() const { return lhs + "," + rhs + "->" + result; }
   /// Labels summed over, in the order of the left operand.
   std::string contracted() const;
+  /// Whether it is rows times a weight, rows,k x k,n -> rows,n. Of a `lifted` weight m,k,n the members' label leads the
+  /// result's rows, and those of the left operand where it has it.
+  bool isRowsTimesWeight(bool lifted) const;
   /// A letter that is no label: `m` where it can be; 0 if all are taken.
   char freeLabel() const;
 };

@@ -3,10 +3,14 @@
 #ifndef TUTTI_DIALECTS_TUTTI_WINDOWS_H
 #define TUTTI_DIALECTS_TUTTI_WINDOWS_H
 
+#include "Enums.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -14,6 +18,8 @@ namespace tutti {
 
 /// Elements of all windows of an op: of each a place is held.
 constexpr int64_t mostWindowPlaces = 1 << 25;
+/// Each number of an axis: so bounded, places do not overflow.
+constexpr int64_t mostAlongWindowAxis = 1 << 20;
 
 /// The windows along an axis of the image.
 struct WindowAxis {
@@ -24,9 +30,31 @@ struct WindowAxis {
   /// How far the last window reaches, from where the first one begins.
   int64_t reach() const { return (count - 1) * stride + (length - 1) * gap + 1; }
   bool leavesImage() const { return before > 0 || reach() - before > size; }
+  /// Whether they are the whole image, each of its places and of those around it a window.
+  bool isMargin() const { return length == 1 && stride == 1 && gap == 1 && count >= before + size; }
   /// Where an element of a window is in the image; it may be outside.
   int64_t place(int64_t window, int64_t element) const { return window * stride + element * gap - before; }
 };
+
+/// What a place before or behind an axis of `size` elements holds: which of them, or -1 for 0.
+inline int64_t elementAt(Outside outside, int64_t place, int64_t size) {
+  if (place >= 0 && place < size)
+    return place;
+  auto modulo = [place](int64_t period) { return (place % period + period) % period; };
+  switch (outside) {
+  case Outside::zero:
+    return -1;
+  case Outside::edge:
+    return std::clamp<int64_t>(place, 0, size - 1);
+  case Outside::wrap:
+    return modulo(size);
+  case Outside::mirror: { // to and fro
+    int64_t there = size == 1 ? 0 : modulo(2 * (size - 1));
+    return std::min(there, 2 * (size - 1) - there);
+  }
+  }
+  llvm_unreachable("no such place");
+}
 
 /// The image that windows just fill, with the margin that they reach into: each of its places as a window of one
 /// element; nothing where it has more places than all windows have elements. `axes` become those of the windows in it.
@@ -45,8 +73,8 @@ template <typename Axes> std::optional<llvm::SmallVector<WindowAxis>> takeMargin
   return overflows || places > elements ? std::nullopt : std::optional(margin);
 }
 
-/// Of each window in turn its elements' places in the image, all in row-major order; -1 for those outside.
-template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axes) {
+/// Of each window in turn where its elements lie in the image, all in row-major order; -1 for 0.
+template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axes, Outside outside = Outside::zero) {
   int64_t windows = 1, elements = 1;
   for (const WindowAxis &along : axes)
     windows *= along.count, elements *= along.length;
@@ -58,8 +86,8 @@ template <typename Axes> llvm::SmallVector<int64_t> windowPlaces(const Axes &axe
       bool inside = true;
       for (size_t axis = axes.size(); axis-- > 0;) {
         const WindowAxis &along = axes[axis];
-        int64_t at = along.place(window % along.count, element % along.length);
-        inside &= at >= 0 && at < along.size;
+        int64_t at = elementAt(outside, along.place(window % along.count, element % along.length), along.size);
+        inside &= at >= 0;
         place += at * stride;
         stride *= along.size, window /= along.count, element /= along.length;
       }

@@ -22,6 +22,7 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet simpler(context), maps(context);
     addSimplerPatterns(simpler);
+    addMarginPatterns(simpler);
     addMapPatterns(maps);
     addWindowPatterns(maps);
     toSimpler = std::move(simpler);

@@ -13,7 +13,8 @@ namespace tutti {
 void addSimplerPatterns(mlir::RewritePatternSet &patterns);
 /// What is then pointwise or a layout, as maps (Maps.cpp).
 void addMapPatterns(mlir::RewritePatternSet &patterns);
-/// Windows of images (Windows.cpp).
+/// Windows of images that have a margin, before maps; windows of images, as maps and gathers (Windows.cpp).
+void addMarginPatterns(mlir::RewritePatternSet &patterns);
 void addWindowPatterns(mlir::RewritePatternSet &patterns);
 
 /// The one value of a constant whose elements are all equal, as scalar code has it; null of any other value.

@@ -129,6 +129,29 @@ AffineMap placeOf(WindowsOp op, ArrayRef<WindowAxis> axes) {
   return AffineMap::get(type.getRank(), type.getNumDynamicDims(), exprs, context);
 }
 
+/// Windows of an image with its margin are windows of the image, which begin further before it.
+struct WindowsOfMargin : OpRewritePattern<WindowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(WindowsOp op, PatternRewriter &rewriter) const override {
+    auto margin = op.getX().getDefiningOp<WindowsOp>();
+    if (!margin || margin.getCount() != op.getImage() ||
+        !llvm::all_of(margin.axes(), [](const WindowAxis &along) { return along.isMargin(); }))
+      return failure();
+    // What lies around the margin, too, has to be of its kind.
+    bool leaves = llvm::any_of(op.axes(), [](const WindowAxis &along) { return along.leavesImage(); });
+    if (leaves && (op.getOutside() != Outside::zero || margin.getOutside() != Outside::zero))
+      return failure();
+    SmallVector<int64_t> before;
+    for (auto [mine, more] : llvm::zip_equal(op.getBefore(), margin.getBefore()))
+      before.push_back(mine + more);
+    if (llvm::any_of(before, [](int64_t each) { return each >= mostAlongWindowAxis; }))
+      return failure();
+    rewriter.replaceOpWithNewOp<WindowsOp>(op, margin.getX(), op.getLength(), margin.getImage(), op.getCount(),
+                                           op.getStep(), op.getGap(), before, margin.getOutside());
+    return success();
+  }
+};
+
 struct WindowsToMaps : OpRewritePattern<WindowsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(WindowsOp op, PatternRewriter &rewriter) const override {
@@ -139,7 +162,7 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     std::optional<SmallVector<WindowAxis>> margin = leaves ? takeMargin(inside) : std::nullopt;
     if (!isReadInPlace(op) || (leaves && !margin)) {
       int64_t windows = llvm::product_of(op.getCount());
-      SmallVector<int64_t> places = windowPlaces(axes);
+      SmallVector<int64_t> places = windowPlaces(axes, op.getOutside());
       // Where rows are read in place, a task has rows enough, and a row may be a whole image.
       bool isMargin = int64_t(places.size()) == windows && TargetTraits::of(op).readsInPlace;
       rewriter.replaceOp(op, isMargin ? withMargin(rewriter, loc, op.getX(), places)
@@ -148,7 +171,7 @@ struct WindowsToMaps : OpRewritePattern<WindowsOp> {
     }
     Value x = op.getX();
     if (leaves)
-      x = withMargin(rewriter, loc, x, windowPlaces(*margin));
+      x = withMargin(rewriter, loc, x, windowPlaces(*margin, op.getOutside()));
     AffineMap access = placeOf(op, inside);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) // each product has its own
       rewriter.modifyOpInPlace(use.getOwner(),
@@ -170,6 +193,7 @@ private:
 
 } // namespace
 
+void addMarginPatterns(RewritePatternSet &patterns) { patterns.add<WindowsOfMargin>(patterns.getContext()); }
 void addWindowPatterns(RewritePatternSet &patterns) { patterns.add<WindowsToMaps>(patterns.getContext()); }
 
 } // namespace tutti

@@ -43,6 +43,15 @@ def add_cases(case, node, rng, i64, f32):
     case("rows-of-heads~apart", 17, [*heads, node("Reshape", "q both", "f"), node("MatMul", "f w", "g"), node("Transpose", "g", perm=[1, 0, 2])],
          steps, shapes)
 
+    # Of another type, cut and joined in another order.
+    def swapped(x, axis, y):
+        return [node("Cast", x, "k", to=6), node("Slice", f"k two four {axis}", "left"), node("Slice", f"k zero two {axis}", "right"),
+                node("Concat", "left right", "j", axis=1 if axis == "behind" else 2), node("Cast", "j", y, to=1)]
+    ends = {"zero": i64(0), "two": i64(2), "four": i64(4), "behind": i64(1), "last": i64(2), "flat": i64(-1, 8), "apart": i64(3, -1, 4)}
+    case("rows-in-parts~merged", 17, [turned, node("Mul", "t ten", "m"), node("Reshape", "m flat", "f"), *swapped("f", "behind", "g"), node("Reshape", "g apart", "a"),
+                                      node("Transpose", "a", perm=[1, 0, 2])], steps, ends | {"ten": f32(10)})
+    case("rows-in-parts~apart", 17, [turned, node("Mul", "t ten", "m"), *swapped("m", "last", "g"), node("Transpose", "g", perm=[1, 0, 2])], steps, ends | {"ten": f32(10)})
+
     # Choice by index.
     turned = {"x": rng(2, 6, 4)}
     case("gather-columns~gather", 18, [node("Gather", "x i", axis=2)], turned, {"i": i64(3, 0, 2)})
@@ -77,6 +86,9 @@ def add_cases(case, node, rng, i64, f32):
     for kind in ("add", "mul", "min", "max"):
         case(f"scatter-elements-{kind}", 18, [node("ScatterElements", "x i u", axis=-1, reduction=kind)],
              {"x": rng(3, 5), "u": np.arange(1, 13, dtype=np.float32).reshape(3, 4) / 4, "i": i64([1, 1, -4, 0], [2, 2, 2, 2], [0, 1, 2, -5])})
+    for kind in ("add", "max"):
+        case(f"scatter-elements-unsigned-{kind}", 18, [node("ScatterElements", "x i u", axis=-1, reduction=kind)],
+             {"x": np.array([[200, 3, 127, 0]], np.uint8), "u": np.array([[100, 128, 250]], np.uint8), "i": i64([0, 2, 3])})
     case("scatter-elements-corner", 18, [node("ScatterElements", "x i u", axis=0, reduction="add")], {"x": rng(4, 5, 3)},
          {"i": i64([[0, -1], [2, 2]], [[0, 1], [2, 3]]), "u": rng(2, 2, 2)}, **same)
     case("scatter-nd", 13, [node("ScatterND", "x i u")], {"x": rng(4, 5, 3)}, {"i": i64([0, -1], [3, 2]), "u": rng(2, 3)}, **same)

@@ -53,6 +53,24 @@ def add_cases(case, node, rng, i64, f32):
     case("windows-twice", 13, [node("Conv", "x w b", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "r"), node("MaxPool", "r", "m", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
                                node("Conv", "m v", pads=[1, 1, 1, 1])], image, {"w": w3, "b": b, "v": rng(4, 5, 3, 3, seed=20)})
     case("windows-nan-outside", 13, [node("Div", "x zero", "d"), node("Conv", "d w", pads=[1, 1])], {"x": np.zeros((2, 1, 4), np.float32)}, {"zero": f32(0), "w": rng(2, 1, 3, seed=21)})
+    # Padding before convolutions, which read it as their margin.
+    def padded(name, opset, pads, conv, x=image, weights=w3, after=(), **mode):
+        case(name, opset, [node("Pad", "x p", "q", **mode), node("Conv", "q w b", "c" if after else "y", **conv), *after], x, {"p": i64(*pads), "w": weights, "b": b})
+    for mode in ("reflect", "edge", "wrap"):
+        padded(f"margin-{mode}", 19, [0, 0, 2, 1, 0, 0, 1, 2], {"strides": [2, 1]}, mode=mode)
+    padded("margin-line", 13, [0, 0, 4, 0, 0, 0], {"dilations": [2]}, line, rng(5, 3, 3, seed=15), mode="reflect")
+    padded("margin-zero", 13, [0, 0, 1, 0, 0, 0, 2, 1], {"pads": [1, 1, 0, 0]})
+    padded("margin-around-margin", 19, [0, 0, 0, 1, 0, 0, 0, 1], {"pads": [1, 0, 1, 0]}, mode="wrap")
+    padded("margin-read-twice", 13, [0, 0, 1, 1, 0, 0, 1, 1], {}, mode="edge", after=[node("ReduceMean", "q", "m", axes=[1, 2, 3], keepdims=1), node("Add", "c m")])
+    padded("margin-of-channels", 13, [0, 1, 1, 1, 0, 0, 1, 1], {}, weights=rng(5, 4, 3, 3, seed=13), mode="edge")
+    ends = lambda x, y, axis, first, last: [node("Slice", f"{x} {first} far a{axis}", f"t{axis}"), node("Slice", f"{x} zero {last} a{axis}", f"h{axis}"),
+                                            node("Concat", f"t{axis} {x} h{axis}", y, axis=axis)]
+    case("margin-of-ends", 13, [*ends("x", "q", 3, "n1", "p2"), *ends("q", "r", 2, "n2", "p1"), node("Conv", "r w b")], image,
+         {"w": w3, "b": b, "n1": i64(-1), "n2": i64(-2), "zero": i64(0), "p1": i64(1), "p2": i64(2), "far": i64(99), "a2": i64(2), "a3": i64(3)})
+    case("margin-of-other-ends", 13, [*ends("x", "q", 3, "zero", "p2"), node("Conv", "q w b")], image,
+         {"w": w3, "b": b, "zero": i64(0), "p2": i64(2), "far": i64(1), "a3": i64(3)})
+    case("margin-twice", 13, [node("Pad", "x p", "q", mode="reflect"), node("Conv", "q w b", "c"), node("Relu", "c", "r"), node("Pad", "r p", "s", mode="reflect"), node("Conv", "s v")], image,
+         {"p": i64(0, 0, 1, 1, 0, 0, 1, 1), "w": w3, "b": b, "v": rng(4, 5, 3, 3, seed=20)})
 
     # Transposed convolutions: of one weight a place, of several, and with a rest behind.
     small, spread = {"x": rng(2, 3, 3, 2)}, rng(3, 4, 3, 4, seed=22)

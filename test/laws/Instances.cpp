@@ -16,8 +16,9 @@ namespace tutti::laws {
 
 static std::vector<Instance> table() {
   std::vector<Instance> all;
-  auto add = [&](const char *op, const char *arguments, const char *text, const char *refused = "") {
-    all.push_back({std::string("tutti.") + op, arguments, std::string("tutti.") + op + " " + text, refused});
+  auto add = [&](const std::string &op, const std::string &arguments, const std::string &text,
+                 const char *refused = "") {
+    all.push_back({"tutti." + op, arguments, "tutti." + op + " " + text, refused});
   };
   pointwise(all);
   typed(all);
@@ -63,8 +64,7 @@ static std::vector<Instance> table() {
       return ("tensor<" + sizes + "x" + element + (sizes.contains('?') ? ", [\"batch\"]>" : ">")).str();
     };
     std::string a = type(left), b = type(right);
-    add("contract", ("%a: " + a + ", %b: " + b).c_str(),
-        ("%a, %b \"" + std::string(spec) + "\" : " + a + ", " + b).c_str());
+    add("contract", "%a: " + a + ", %b: " + b, "%a, %b \"" + std::string(spec) + "\" : " + a + ", " + b);
   }
 
   for (const char *e : {"f64", "f16", "bf16", "i8", "i16", "i64", "ui8", "ui16", "ui32", "ui64"}) {
@@ -79,53 +79,53 @@ static std::vector<Instance> table() {
 
   for (const char *kind : {"sum", "mean", "max", "min", "prod"}) {
     std::string k = kind;
-    add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", (k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>").c_str());
-    add("reduce", "%a: tensor<2x3x4xf32>", (k + " %a [0, 2] : tensor<2x3x4xf32>").c_str());
+    add("reduce", "%a: tensor<2x?x3xf32, [\"batch\"]>", k + " %a [2] : tensor<2x?x3xf32, [\"batch\"]>");
+    add("reduce", "%a: tensor<2x3x4xf32>", k + " %a [0, 2] : tensor<2x3x4xf32>");
     if (k != "mean")
-      add("reduce", "%a: tensor<2x3xi32>", (k + " %a [1] : tensor<2x3xi32>").c_str());
+      add("reduce", "%a: tensor<2x3xi32>", k + " %a [1] : tensor<2x3xi32>");
   }
   add("reduce", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a [0] : tensor<?x3xf32, [\"batch\"]>", "not parallel");
   for (const char *kind : {"sum", "prod", "max", "min"}) {
-    add("reduce", "%a: tensor<2x0xf32>", (kind + std::string(" %a [1] : tensor<2x0xf32>")).c_str());
-    add("reduce", "%a: tensor<0x2xi32>", (kind + std::string(" %a [0] : tensor<0x2xi32>")).c_str());
-    add("reduce", "%a: tensor<0x2xui16>", (kind + std::string(" %a [0] : tensor<0x2xui16>")).c_str());
+    add("reduce", "%a: tensor<2x0xf32>", kind + std::string(" %a [1] : tensor<2x0xf32>"));
+    add("reduce", "%a: tensor<0x2xi32>", kind + std::string(" %a [0] : tensor<0x2xi32>"));
+    add("reduce", "%a: tensor<0x2xui16>", kind + std::string(" %a [0] : tensor<0x2xui16>"));
   }
   // Integers and 16-bit floats of every width, along a row and across rows.
   for (const char *element : {"i8", "i16", "i64", "ui8", "ui32", "ui64", "f16", "bf16", "f64"})
     for (const char *axis : {"0", "1"}) {
       std::string x = "tensor<3x19x" + std::string(element) + ">";
       for (const char *kind : {"sum", "prod", "max", "min"})
-        add("reduce", ("%a: " + x).c_str(), (std::string(kind) + " %a [" + axis + "] : " + x).c_str());
+        add("reduce", "%a: " + x, std::string(kind) + " %a [" + axis + "] : " + x);
       for (const char *kind : {"max", "min"})
-        add("arg", ("%a: " + x).c_str(), (std::string(kind) + " %a axis " + axis + " : " + x).c_str());
+        add("arg", "%a: " + x, std::string(kind) + " %a axis " + axis + " : " + x);
     }
   for (const char *kind : {"max", "min"})
     for (const char *length : {"1", "3", "16", "37"})
       for (const char *ties : {"", " last"}) {
         std::string k = kind, row = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>",
                     column = "tensor<2x" + std::string(length) + "x3xi32>";
-        add("arg", ("%a: " + row).c_str(), (k + " %a axis 1" + ties + " : " + row).c_str());
-        add("arg", ("%a: " + column).c_str(), (k + " %a axis 1" + ties + " : " + column).c_str());
+        add("arg", "%a: " + row, k + " %a axis 1" + ties + " : " + row);
+        add("arg", "%a: " + column, k + " %a axis 1" + ties + " : " + column);
       }
   add("arg", "%a: tensor<?x3xf32, [\"batch\"]>", "max %a axis 0 : tensor<?x3xf32, [\"batch\"]>", "not parallel");
   for (const char *kind : {"sum", "prod"})
     for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
       for (const char *length : {"1", "7", "16", "35"}) {
         std::string k = kind, x = "tensor<?x" + std::string(length) + "xf32, [\"batch\"]>";
-        add("scan", ("%a: " + x).c_str(), (k + " %a" + way + " : " + x).c_str());
+        add("scan", "%a: " + x, k + " %a" + way + " : " + x);
       }
   for (const char *element : {"i8", "i32", "i64", "ui8", "ui64", "f16", "bf16", "f64"}) {
     std::string x = "tensor<2x19x" + std::string(element) + ">", of = " of %a : " + x, least = " of %a smallest : " + x;
-    add("scan", ("%a: " + x).c_str(), ("sum %a : " + x).c_str());
-    add("top", ("%a: " + x).c_str(), ("5" + of).c_str());
-    add("top", ("%a: " + x).c_str(), ("19" + least).c_str());
+    add("scan", "%a: " + x, "sum %a : " + x);
+    add("top", "%a: " + x, "5" + of);
+    add("top", "%a: " + x, "19" + least);
   }
   for (const char *way : {"", " exclusive", " reverse", " exclusive reverse"})
     for (const char *step : {"1", "3", "7", "21"}) {
       std::string x = "tensor<?x21xf32, [\"batch\"]>", y = "tensor<2x84xi32>",
                   s = std::string(" step ") + step + way + " : ";
-      add("scan", ("%a: " + x).c_str(), ("sum %a" + s + x).c_str());
-      add("scan", ("%a: " + y).c_str(), ("prod %a" + s + y).c_str());
+      add("scan", "%a: " + x, "sum %a" + s + x);
+      add("scan", "%a: " + y, "prod %a" + s + y);
     }
   add("scan", "%a: tensor<2x246xf32>", "sum %a step 82 : tensor<2x246xf32>");
   add("scan", "%a: tensor<?xf32, [\"batch\"]>", "sum %a : tensor<?xf32, [\"batch\"]>", "not parallel");
@@ -133,7 +133,7 @@ static std::vector<Instance> table() {
        {std::pair(1, 1), std::pair(1, 40), std::pair(3, 5), std::pair(5, 33), std::pair(16, 16), std::pair(17, 50)})
     for (const char *which : {"", " smallest"}) {
       std::string x = "tensor<?x" + std::to_string(length) + "xf32, [\"batch\"]>";
-      add("top", ("%a: " + x).c_str(), (std::to_string(count) + " of %a" + which + " : " + x).c_str());
+      add("top", "%a: " + x, std::to_string(count) + " of %a" + which + " : " + x);
     }
 
   add("reshape", "%a: tensor<?x4x6xf32, [\"batch\"]>",
@@ -158,12 +158,12 @@ static std::vector<Instance> table() {
   for (const char *part : {"1] size [-1, 60] step [1, 2", "0] size [-1, 41] step [1, 3", "3] size [-1, 29] step [1, 4",
                            "2] size [-1, 18] step [1, 5"})
     add("slice", "%a: tensor<?x121xf32, [\"batch\"]>",
-        ("%a from [0, " + std::string(part) + "] : tensor<?x121xf32, [\"batch\"]>").c_str());
+        "%a from [0, " + std::string(part) + "] : tensor<?x121xf32, [\"batch\"]>");
   for (const char *columns : {"1", "19"}) { // operands along an axis of rows
     std::string a = "tensor<?x1x" + std::string(columns) + "xf32, [\"batch\"]>",
                 c = "tensor<?x3x" + std::string(columns) + "xf32, [\"batch\"]>";
-    add("concat", ("%a: " + a + ", %b: " + c + ", %c: " + a).c_str(),
-        ("%a, %b, %c, %b, %a axis 1 : " + a + ", " + c + ", " + a + ", " + c + ", " + a).c_str());
+    add("concat", "%a: " + a + ", %b: " + c + ", %c: " + a,
+        "%a, %b, %c, %b, %a axis 1 : " + a + ", " + c + ", " + a + ", " + c + ", " + a);
   }
   add("concat", "%a: tensor<?x3xf32, [\"batch\"]>, %b: tensor<?x1xf32, [\"batch\"]>, %c: tensor<?x2xf32, [\"batch\"]>",
       "%a, %b, %c axis 1 : tensor<?x3xf32, [\"batch\"]>, tensor<?x1xf32, [\"batch\"]>, tensor<?x2xf32, [\"batch\"]>");
@@ -183,14 +183,19 @@ static std::vector<Instance> table() {
   add("windows", "%a: tensor<2x3x7x5xf32>",
       "%a of [3] in [7] count [5] step [1] gap [1] before [0] : tensor<2x3x7x5xf32>");
   add("windows", "%a: tensor<3x6xi32>", "%a of [1] in [3] count [5] step [1] gap [1] before [1] : tensor<3x6xi32>");
+  // What goes on outside, further than the image is long.
+  for (const char *outside : {"edge", "mirror", "wrap"})
+    add("windows", "%a: tensor<?x8x2xf32, [\"batch\"]>",
+        std::string("%a of [2, 1] in [2, 4] count [4, 9] step [1, 1] gap [2, 1] before [2, 3] outside ") + outside +
+            " : tensor<?x8x2xf32, [\"batch\"]>");
 
   // Many of so few places are met more than once.
   for (const char *kind : {"set", "add", "mul", "min", "max"})
     for (const char *element : {"f32", "i32"}) {
       std::string x = "tensor<?x5x" + std::string(element) + ", [\"batch\"]>", i = "tensor<?x3xi64, [\"batch\"]>",
                   u = "tensor<?x3x" + std::string(element) + ", [\"batch\"]>";
-      add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(),
-          (kind + (" %a at %i with %u : " + x) + ", " + i + ", " + u).c_str());
+      add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u,
+          kind + (" %a at %i with %u : " + x) + ", " + i + ", " + u);
     }
   add("scatter", "%a: tensor<37xf64>, %i: tensor<40xi32>, %u: tensor<40xf64>",
       "add %a at %i with %u : tensor<37xf64>, tensor<40xi32>, tensor<40xf64>");
@@ -203,10 +208,10 @@ static std::vector<Instance> table() {
   for (const char *kind : {"set", "add"}) {
     std::string k = kind, x = "tensor<?x60xf32, [\"batch\"]>", u = "tensor<?x40xf32, [\"batch\"]>",
                 i = "tensor<?x2xi64, [\"batch\"]>", own = "tensor<?x40xi64, [\"batch\"]>";
-    add("scatter", ("%a: " + x + ", %i: " + i + ", %u: " + u).c_str(),
-        (k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u).c_str());
-    add("scatter", ("%a: " + x + ", %i: " + own + ", %u: " + u).c_str(),
-        (k + " %a at %i with %u width 20 : " + x + ", " + own + ", " + u).c_str());
+    add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u,
+        k + " %a at %i with %u width 20 : " + x + ", " + i + ", " + u);
+    add("scatter", "%a: " + x + ", %i: " + own + ", %u: " + u,
+        k + " %a at %i with %u width 20 : " + x + ", " + own + ", " + u);
   }
   add("scatter", "%a: tensor<12xf16>, %i: tensor<3xi32>, %u: tensor<9xf16>",
       "mul %a at %i with %u width 3 : tensor<12xf16>, tensor<3xi32>, tensor<9xf16>");
@@ -219,13 +224,11 @@ static std::vector<Instance> table() {
   const char *overMembers = "expected the member axis in front";
   for (const char *kind : {"mean", "var", "std", "min", "max"}) {
     std::string k = kind;
-    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", (k + " %a : tensor<4x?x3xf32, [\"batch\"]>").c_str(),
-        overMembers);
-    add("head", "%a: tensor<4x3xi32>", (k + " %a : tensor<4x3xi32>").c_str(), overMembers);
+    add("head", "%a: tensor<4x?x3xf32, [\"batch\"]>", k + " %a : tensor<4x?x3xf32, [\"batch\"]>", overMembers);
+    add("head", "%a: tensor<4x3xi32>", k + " %a : tensor<4x3xi32>", overMembers);
   }
   for (const char *q : {"0.0", "0.25", "0.5", "1.0"})
-    add("head", "%a: tensor<4x3xf32>", ("quantile %a at " + std::string(q) + " : tensor<4x3xf32>").c_str(),
-        overMembers);
+    add("head", "%a: tensor<4x3xf32>", "quantile %a at " + std::string(q) + " : tensor<4x3xf32>", overMembers);
   add("head", "%a: tensor<4x2x3xf32>", "vote %a : tensor<4x2x3xf32>", overMembers);
   add("head", "%a: tensor<9x2xi32>", "vote %a : tensor<9x2xi32>", overMembers);
   add("replicate", "%a: tensor<3xf32>", "%a : tensor<3xf32> -> tensor<4x3xf32>");

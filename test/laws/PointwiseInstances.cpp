@@ -70,6 +70,9 @@ void pointwise(std::vector<Instance> &all) {
     std::string x = "tensor<3x" + std::string(e) + ">";
     add("select", "%c: tensor<3xi1>, %a: " + x + ", %b: " + x, "%c, %a, %b : tensor<3xi1>, " + x + ", " + x);
   }
+  // Few columns of rows that all share others: lanes of several rows, whose numbers come in pairs.
+  for (const std::string e : {"f32", "i32", "ui32"})
+    binary("add", "tensor<?x4x4x" + e + ", [\"batch\"]>", "tensor<4x4x" + e + ">");
   const char *const types[] = {"f32", "f64", "f16", "bf16", "i1", "i8", "i32", "i64", "ui8", "ui16", "ui32", "ui64"};
   for (const char *from : types)
     for (const char *to : types) {

@@ -14,9 +14,7 @@ void typed(std::vector<Instance> &all) {
 
   for (std::string e : numbers) {
     std::string x = of("3x20", e), u = of("3x9", e), i = "tensor<3x9xi64>";
-    bool combines = e[0] != 'u'; // updates of unsigned integers are set, not combined
-    for (std::string kind :
-         combines ? std::vector<std::string>{"set", "add", "mul", "min", "max"} : std::vector<std::string>{"set"})
+    for (std::string kind : {"set", "add", "mul", "min", "max"})
       add("scatter", "%a: " + x + ", %i: " + i + ", %u: " + u, kind + " %a at %i with %u : " + x + ", " + i + ", " + u);
     add("select", "%c: tensor<3x9xi1>, %a: " + u + ", %b: " + u, "%c, %a, %b : tensor<3x9xi1>, " + u + ", " + u);
     for (std::string way : {"sum %a", "prod %a reverse", "sum %a step 4 exclusive"})

@@ -101,8 +101,11 @@ def weights(folder: Path):
     save(folder / "x.npy", "<f4", (5, 6), floats(5, 5, 6))
     wrong = {f"model.{name}": value for name, value in values(0).items() if name != "b"}
     wrong["b"] = ("F16", (40,), bytes(80))
-    wrong["steps"] = ("I64", (), bytes(8))
+    wrong["steps"] = ("F32", (), bytes(4))
     safetensors(folder / "wrong.safetensors", wrong)
+    state = values(0)  # with a weight of two names, and a count of batches
+    safetensors(folder / "state.safetensors", state | {"tied": state["a"], "norm.num_batches_tracked": ("I64", (), bytes(8))})
+    safetensors(folder / "untied.safetensors", state | {"tied": values(1)["a"]})
     turned = values(0)
     turned["d"] = ("F32", (3, 40), turned["d"][2])
     safetensors(folder / "turned.safetensors", turned)

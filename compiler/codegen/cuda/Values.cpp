@@ -95,7 +95,7 @@ std::string KernelText::combine(ScatterOp op) {
     auto map = MapOp::create(builder, op.getLoc(), scalar, ValueRange{left, right},
                              builder.getAffineMapArrayAttr({none, none}));
     Block *body = builder.createBlock(&map.getBody());
-    body->addArguments({element, element}, {op.getLoc(), op.getLoc()});
+    body->addArguments({scalarType(element), scalarType(element)}, {op.getLoc(), op.getLoc()});
     YieldOp::create(builder, op.getLoc(), op.buildCombine(builder, body->getArgument(0), body->getArgument(1)));
     functionFor(map, number);
   }

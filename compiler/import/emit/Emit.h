@@ -102,7 +102,7 @@ public:
   /// The first `batch` axes are common to x and indices.
   Operand gather(const Operand &x, const Operand &indices, int64_t axis, int64_t batch = 0);
   /// Those of an image with channels, x (rows, image, channels), each as a row: (rows, windows, elements channels).
-  Operand windows(const Operand &x, llvm::ArrayRef<WindowAxis> axes);
+  Operand windows(const Operand &x, llvm::ArrayRef<WindowAxis> axes, Outside outside = Outside::zero);
   /// Updates of x's rows go into its last axis, blocks of `width` elements; there is an index for each update or for
   /// each block, for each row or, as a vector, for all rows.
   Operand scatter(ScatterKind kind, const Operand &x, const Operand &indices, const Operand &updates,
@@ -188,6 +188,9 @@ private:
   std::optional<Operand> pointwiseBelowReshape(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);
   std::optional<Operand> contractBelowReshape(const Operand &a, const Operand &b, const ContractSpec &labels,
                                               bool bytes);
+  std::optional<Operand> sliceBelowReshape(const Operand &x, llvm::ArrayRef<int64_t> starts,
+                                           llvm::ArrayRef<int64_t> lengths, llvm::ArrayRef<int64_t> steps);
+  std::optional<Operand> concatBelowReshape(llvm::ArrayRef<Operand> xs, int64_t axis);
   std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
   Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);

@@ -209,7 +209,7 @@ Operand Emit::gather(const Operand &x, const Operand &given, int64_t axis, int64
   return op(GatherOp::getOperationName(), getTensorType(sizes, x.element()), {x, indices}, attributes);
 }
 
-Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes) {
+Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes, Outside outside) {
   if (!x)
     return x;
   int64_t windows = 1, elements = 1;
@@ -226,8 +226,13 @@ Operand Emit::windows(const Operand &x, ArrayRef<WindowAxis> axes) {
   sizes[sizes.size() - 2] = Size(windows);
   sizes.back() = *columns;
   return op(WindowsOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-            {numbers("length", length), numbers("image", image), numbers("count", count), numbers("step", step),
-             numbers("gap", gap), numbers("before", before)});
+            {numbers("length", length),
+             numbers("image", image),
+             numbers("count", count),
+             numbers("step", step),
+             numbers("gap", gap),
+             numbers("before", before),
+             {StringAttr::get(&context, "outside"), OutsideAttr::get(&context, outside)}});
 }
 
 /// A scatter whose indices are known: where each element comes from is, too, of x and the updates behind each other.

@@ -138,4 +138,47 @@ std::optional<Operand> Emit::reduceBelowReshape(ReduceKind kind, const Operand &
   return result ? reshape(result, sizes) : result;
 }
 
+std::optional<Operand> Emit::sliceBelowReshape(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t> lengths,
+                                               ArrayRef<int64_t> steps) {
+  std::optional<Mixing> mixed = mixing(x);
+  if (!mixed)
+    return std::nullopt;
+  Sizes sizes = x.sizes(), rows = mixed->before;
+  size_t front = mixed->after.size();
+  for (size_t axis = 0; axis < sizes.size(); ++axis) {
+    bool isWhole = lengths[axis] < 0 || (sizes[axis] == Size(lengths[axis]) && starts[axis] == 0 && steps[axis] == 1);
+    if (axis < front && !isWhole)
+      return std::nullopt;
+    if (lengths[axis] >= 0)
+      sizes[axis] = Size(lengths[axis]);
+  }
+  // All rows, and of what lies behind them these parts.
+  auto behindRows = [&](ArrayRef<int64_t> behind, llvm::function_ref<int64_t(const Size &)> ofRows) {
+    SmallVector<int64_t> all = llvm::map_to_vector(rows, ofRows);
+    llvm::append_range(all, behind.drop_front(front));
+    return all;
+  };
+  Operand result = slice(unmixed(*this, *mixed, x), behindRows(starts, [](const Size &) { return 0; }),
+                         behindRows(lengths, [](const Size &size) { return size.isFixed() ? size.getFixed() : -1; }),
+                         behindRows(steps, [](const Size &) { return 1; }));
+  return result ? reshape(result, sizes) : result;
+}
+
+std::optional<Operand> Emit::concatBelowReshape(ArrayRef<Operand> xs, int64_t axis) {
+  std::optional<Mixing> first = mixing(xs.front());
+  SmallVector<Operand> inner;
+  for (const Operand &x : xs) {
+    std::optional<Mixing> own = mixing(x);
+    if (!own || axis < int64_t(own->after.size()) || own->before != first->before || own->after != first->after)
+      return std::nullopt;
+    inner.push_back(unmixed(*this, *own, x));
+  }
+  Operand result = concat(inner, axis - int64_t(first->after.size()) + int64_t(first->before.size()));
+  if (!result)
+    return result;
+  Sizes sizes = first->after, own = result.sizes();
+  sizes.append(own.begin() + first->before.size(), own.end());
+  return reshape(result, sizes);
+}
+
 } // namespace tutti

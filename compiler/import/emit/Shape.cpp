@@ -150,7 +150,7 @@ Operand Emit::cast(const Operand &x, Type element) {
   }
   if (x.isRowNumbers())
     return castRows(x.rowNumbers(), element);
-  return op(CastOp::getOperationName(), getTensorType(x.sizes(), element), {x});
+  return pointwise(CastOp::getOperationName(), {x}, element);
 }
 
 Operand Emit::widened(const Operand &x, Type wide) {
@@ -328,6 +328,8 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
       inside[joined.getAxis()] -= part->begin;
       return slice(Operand(part->value), inside, lengths, steps);
     }
+  if (std::optional<Operand> below = sliceBelowReshape(x, starts, lengths, steps))
+    return *below;
   return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
             {numbers("starts", starts), numbers("sizes", lengths), numbers("steps", steps)});
 }
@@ -425,6 +427,8 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   sizes[axis] = Size(length);
   if (llvm::any_of(xs, [](const Operand &x) { return x.isRowNumbers(); }))
     return concatRows(xs, axis, sizes);
+  if (std::optional<Operand> below = concatBelowReshape(xs, axis))
+    return *below;
   return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
 }
 

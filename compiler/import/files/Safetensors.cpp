@@ -205,7 +205,8 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> SafetensorsFile::open(llvm::Str
                    (entry.begin < at ? "inside of another" : "behind a gap") + " that ends at byte " +
                    llvm::Twine(entry.begin < at ? at : entry.begin));
     at = entry.end;
-    file->tensors[std::move(entry.name)] = {type->dataType, std::move(entry.dims), data + entry.begin};
+    file->tensors[std::move(entry.name)] = {type->dataType, std::move(entry.dims), data + entry.begin,
+                                            entry.end - entry.begin};
   }
   if (at != bytes)
     return wrong(llvm::Twine(bytes - at) + " bytes at its end belong to no tensor");

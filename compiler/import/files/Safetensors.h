@@ -19,6 +19,7 @@ public:
     int32_t dataType = 0; ///< as ONNX numbers it
     std::vector<int64_t> dims;
     const char *data = nullptr; ///< aligned to nothing
+    uint64_t bytes = 0;
     /// "float32 (6, 40)", for messages.
     std::string str() const;
   };

@@ -242,7 +242,7 @@ llvm::Error Importer::checkWeights() {
   SmallVector<std::string> names;
   for (const onnx::ValueInfoProto *output : outputs)
     names.push_back(output->name());
-  llvm::StringSet<> used = Walk::readFor(graph.node(), names);
+  Readers used = Walk::readersFor(graph.node(), names);
   std::vector<Wanted> wanted;
   for (const onnx::TensorProto &tensor : graph.initializer())
     wanted.push_back({tensor.name(),

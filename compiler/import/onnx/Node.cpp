@@ -206,6 +206,13 @@ std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> axes, int64_t r
   return result;
 }
 
+bool Node::isForAlone(size_t i, StringRef op) const {
+  if (!hasNamed(i) || !readers)
+    return false;
+  auto at = readers->find(proto.output(i));
+  return at != readers->end() && llvm::all_of(at->second, [&](StringRef reader) { return reader == op; });
+}
+
 Operand Node::importAs(void (*import)(Node &), int64_t opset, ArrayRef<Operand> operands) {
   Node inner(emit, file, proto, opset, operands);
   import(inner);

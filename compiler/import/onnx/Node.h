@@ -6,19 +6,22 @@
 #include "compiler/import/emit/Emit.h"
 #include "compiler/import/files/OnnxFile.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tutti {
+
+/// The names that are read, and of each the ops that read it; "" from outside of the graph.
+using Readers = llvm::StringMap<llvm::SmallVector<llvm::StringRef, 1>>;
 
 /// Reads inputs and attributes, checks them, and takes the outputs. What is missing or of the wrong kind becomes the
 /// problem of `emit`, and the answer is nothing or the default.
 class Node {
 public:
-  /// `read`: names that somebody reads; null: all may be.
+  /// `readers`: null: all names may be read.
   Node(Emit &emit, OnnxFile &file, const onnx::NodeProto &proto, int64_t opset, llvm::ArrayRef<Operand> operands,
-       const llvm::StringSet<> *read = nullptr)
+       const Readers *readers = nullptr)
       : emit(emit), file(file), proto(proto), opset(opset), operands(operands), outputs(proto.output_size()),
-        namesRead(read) {}
+        readers(readers) {}
 
   Emit &emit;
   OnnxFile &file;
@@ -35,7 +38,9 @@ public:
   Operand eitherIn(size_t i);
   bool hasNamed(size_t i) const { return i < outputs.size() && !proto.output(i).empty(); }
   /// Whether somebody may read this output.
-  bool wants(size_t i) const { return hasNamed(i) && (!namesRead || namesRead->contains(proto.output(i))); }
+  bool wants(size_t i) const { return hasNamed(i) && (!readers || readers->contains(proto.output(i))); }
+  /// Whether this output is read, and by nodes of this op alone.
+  bool isForAlone(size_t i, llvm::StringRef op) const;
   void set(size_t i, Operand value) {
     if (i < outputs.size())
       outputs[i] = std::move(value);
@@ -82,7 +87,7 @@ private:
 
   llvm::ArrayRef<Operand> operands;
   llvm::SmallVector<Operand> outputs;
-  const llvm::StringSet<> *namesRead;
+  const Readers *readers;
   llvm::SmallVector<llvm::StringRef> read; ///< attributes
 };
 

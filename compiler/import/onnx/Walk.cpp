@@ -104,19 +104,20 @@ static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> 
   return live;
 }
 
-llvm::StringSet<> Walk::readFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
-  llvm::StringSet<> names;
-  names.insert(outputs.begin(), outputs.end());
+Readers Walk::readersFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
+  Readers readers;
+  for (const std::string &output : outputs)
+    readers[output].push_back("");
   std::vector<bool> live = liveFor(nodes, outputs);
   for (auto [i, node] : llvm::enumerate(nodes))
     if (live[i])
-      forEachRead(node, [&](const std::string &name) { names.insert(name); });
-  return names;
+      forEachRead(node, [&](const std::string &name) { readers[name].push_back(node.op_type()); });
+  return readers;
 }
 
 llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
   std::vector<bool> live = liveFor(body, outputs);
-  scope.read = readFor(body, outputs);
+  scope.readers = readersFor(body, outputs);
   for (auto [i, each] : llvm::enumerate(body)) {
     if (!live[i])
       continue;
@@ -269,7 +270,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
   SmallVector<Operand> given = operands;
   for (Operand &operand : given)
     operand = narrow ? emit.widened(operand) : operand;
-  Node node(emit, file, proto, scope.opsets.lookup(domain), given, &scope.read);
+  Node node(emit, file, proto, scope.opsets.lookup(domain), given, &scope.readers);
   op->import(node);
   if (emit.restart)
     return llvm::Error::success();
@@ -279,7 +280,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     if (narrow && result && result.element().isF32())
       result = emit.cast(result, narrow);
   for (auto [output, value] : llvm::zip_equal(proto.output(), results))
-    if (!emit.failed() && !value && scope.read.contains(output))
+    if (!emit.failed() && !value && scope.readers.contains(output))
       return fail(ExitCode::internal,
                   quote(path) + ": node " + quote(name) + " (" + proto.op_type() + ") gives no " + quote(output));
   return settle(emit, scope, proto, operands, results);

@@ -28,7 +28,7 @@ struct Scope {
   llvm::StringMap<Operand> values; ///< nothing: the result of a node that failed
   llvm::StringMap<const onnx::TensorProto *> initializers;
   llvm::StringSet<> absent; ///< inputs that a function's caller leaves out
-  llvm::StringSet<> read;   ///< by nodes that are walked through, or from outside
+  Readers readers;          ///< nodes that are walked through, and what is outside
 
   /// Whether a name is an input that is left out here.
   bool leavesOut(llvm::StringRef name) const;
@@ -41,8 +41,8 @@ public:
   /// With `weights`, tensors of that file take the place of the graph's own initializers of their names.
   Walk(mlir::MLIRContext &context, llvm::StringRef path, OnnxFile &file, const SafetensorsFile *weights = nullptr);
 
-  /// The names that nodes read which `outputs` need, and the outputs.
-  static llvm::StringSet<> readFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
+  /// Who reads what, of the nodes that `outputs` need; those are read from outside.
+  static Readers readersFor(const Nodes &nodes, llvm::ArrayRef<std::string> outputs);
 
   /// What no run of the walk can mend: names that are computed twice, or are `given` and computed.
   llvm::Error check(const Nodes &nodes, const llvm::StringSet<> &given);

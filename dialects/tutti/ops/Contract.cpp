@@ -38,6 +38,18 @@ std::string ContractSpec::contracted() const {
   return labels;
 }
 
+bool ContractSpec::isRowsTimesWeight(bool lifted) const {
+  StringRef weight = StringRef(rhs).drop_front(lifted && !rhs.empty());
+  if (weight.size() != 2 || lhs.empty() || result.empty() || lhs.back() != weight[0] || result.back() != weight[1])
+    return false;
+  StringRef rows = StringRef(result).drop_back(), left = StringRef(lhs).drop_back();
+  if (lifted && !rows.starts_with(rhs.substr(0, 1)))
+    return false;
+  if (lifted && !left.starts_with(rhs.substr(0, 1)))
+    rows = rows.drop_front();
+  return left == rows;
+}
+
 char ContractSpec::freeLabel() const {
   StringRef letters = "mabcdefghijklnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   size_t place = letters.find_first_not_of(lhs + rhs);

@@ -112,8 +112,7 @@ LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   for (ArrayRef<int64_t> others : {op.getLength(), op.getStep(), op.getCount(), op.getGap(), op.getBefore()})
     if (others.size() != axes)
       return misfit(location, name, "expected a number for each of the image's ", axes, " axes, got ", others.size());
-  // What is bounded so does not overflow below.
-  constexpr int64_t most = 1 << 20;
+  constexpr int64_t most = mostAlongWindowAxis;
   int64_t image = 1, windows = 1, elements = 1;
   for (const WindowAxis &along :
        windowAxes(op.getImage(), op.getLength(), op.getStep(), op.getCount(), op.getGap(), op.getBefore())) {
@@ -139,8 +138,9 @@ LogicalResult WindowsOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 }
 
 LogicalResult WindowsOp::lift(LiftContext &context) {
-  context.setLifted(getResult(), WindowsOp::create(context.builder, getLoc(), context.get(getX()), getLength(),
-                                                   getImage(), getCount(), getStep(), getGap(), getBefore()));
+  context.setLifted(getResult(),
+                    WindowsOp::create(context.builder, getLoc(), context.get(getX()), getLength(), getImage(),
+                                      getCount(), getStep(), getGap(), getBefore(), getOutside()));
   return success();
 }
 
@@ -151,7 +151,7 @@ Sizes WindowsOp::mixedSizes() {
 
 FailureOr<HostTensor> WindowsOp::evaluate(EvaluateContext &context, ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0];
-  SmallVector<int64_t> places = windowPlaces(axes()), dims(x.dims);
+  SmallVector<int64_t> places = windowPlaces(axes(), getOutside()), dims(x.dims);
   int64_t channels = dims.back(), image = dims[dims.size() - 2], windows = llvm::product_of(getCount());
   dims[dims.size() - 2] = windows;
   dims.back() = channels * (int64_t(places.size()) / windows);
@@ -179,7 +179,7 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
                   indices.getElementType());
   if (updates.getElementType() != element)
     return misfit(location, name, "expected updates of x's element type ", element, ", got ", updates.getElementType());
-  if (op.getKind() != ScatterKind::set && !isa<FloatType>(element) && !isIndex(element))
+  if (op.getKind() != ScatterKind::set && !isa<FloatType>(element) && !isIndex(element) && !element.isUnsignedInteger())
     return misfit(location, name, "expected numbers to combine, got elements of type ", element);
   Sizes given = getSizes(updates), each = given;
   int64_t width = op.getWidth().value_or(1);
@@ -223,22 +223,19 @@ Value ScatterOp::buildCombine(OpBuilder &builder, Value element, Value update) {
     Value all = buildCombine(builder, widened(builder, loc, element), widened(builder, loc, update));
     return narrowed(builder, loc, all, type);
   }
-  auto either = [&](auto ofFloats, auto ofInts) -> Value {
-    if (isFloat)
-      return decltype(ofFloats)::create(builder, getLoc(), element, update);
-    return decltype(ofInts)::create(builder, getLoc(), element, update);
-  };
+  auto make = [&](auto op) -> Value { return decltype(op)::create(builder, getLoc(), element, update); };
+  bool isUnsigned = typeOf(getX()).getElementType().isUnsignedInteger();
   switch (getKind()) {
   case ScatterKind::set:
     return update;
   case ScatterKind::add:
-    return either(arith::AddFOp(), arith::AddIOp());
+    return isFloat ? make(arith::AddFOp()) : make(arith::AddIOp());
   case ScatterKind::mul:
-    return either(arith::MulFOp(), arith::MulIOp());
+    return isFloat ? make(arith::MulFOp()) : make(arith::MulIOp());
   case ScatterKind::min:
-    return either(arith::MinimumFOp(), arith::MinSIOp());
+    return isFloat ? make(arith::MinimumFOp()) : isUnsigned ? make(arith::MinUIOp()) : make(arith::MinSIOp());
   case ScatterKind::max:
-    return either(arith::MaximumFOp(), arith::MaxSIOp());
+    return isFloat ? make(arith::MaximumFOp()) : isUnsigned ? make(arith::MaxUIOp()) : make(arith::MaxSIOp());
   }
   llvm_unreachable("every kind is listed");
 }
@@ -270,9 +267,9 @@ static int64_t combined(ScatterKind kind, int64_t element, int64_t update, Type 
   case ScatterKind::mul:
     return wrapped(a * b, type);
   case ScatterKind::min:
-    return std::min(element, update);
+    return type.isUnsignedInteger() ? std::min(a, b) : std::min(element, update);
   case ScatterKind::max:
-    return std::max(element, update);
+    return type.isUnsignedInteger() ? std::max(a, b) : std::max(element, update);
   }
   llvm_unreachable("every kind is listed");
 }

@@ -24,23 +24,36 @@ def Tutti_GatherOp : Tutti_Op<"gather", [
   let assemblyFormat = "$x `at` $indices `axis` $axis (`batch` $batch^)? attr-dict `:` type($x) `,` type($indices)";
 }
 
+def Tutti_Outside : I32EnumAttr<"Outside", "what lies before and behind an image", [
+    I32EnumAttrCase<"zero", 0>, I32EnumAttrCase<"edge", 1>, I32EnumAttrCase<"mirror", 2>, I32EnumAttrCase<"wrap", 3>]> {
+  let cppNamespace = "::tutti";
+  let genSpecializedAttr = 0;
+}
+def Tutti_OutsideAttr : EnumAttr<Tutti_Dialect, Tutti_Outside, "outside">;
+
 def Tutti_WindowsOp : Tutti_Op<"windows", [InferTypeOpAdaptor]> {
   let lifts = "The same op, of one more row axis.";
-  let examples = ["%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, [\"batch\"]>"];
+  let examples = [
+    "%y = tutti.windows %x of [3, 3] in [8, 8] count [4, 4] step [2, 2] gap [1, 1] before [1, 1] : tensor<?x64x2xf32, [\"batch\"]>",
+    "%y = tutti.windows %x of [1] in [8] count [12] step [1] gap [1] before [2] outside mirror : tensor<?x8x2xf32, [\"batch\"]>"];
   let summary = "the windows of an image, each a row of its elements with all channels";
   let description = [{
     What a convolution multiplies. x is (rows.., image, channels), with one axis for an image of the sizes `in`; y is
     (rows.., windows, elements channels). Windows are numbered in row-major order of `count`, elements in that of `of`. Along an
-    axis of the image, element j of window i lies at i `step` + j `gap` - `before`; outside of the image y is 0:
+    axis of the image, element j of window i lies at i `step` + j `gap` - `before`:
     y[r.., i, j channels + c] = x[r.., place(i, j), c].
+
+    `outside` of the image y is 0 (`zero`, when absent); the element at the nearest end (`edge`); the image as it goes on from
+    its other end (`wrap`), or back from its end, which does not come twice (`mirror`), as often as it takes: ONNX Pad's modes.
 
     Kernels have none: tutti-decompose makes it a gather, or, where the rows of a product can be read through it, a move of an
     image with its margin.
   }];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$length, DenseI64ArrayAttr:$image, DenseI64ArrayAttr:$count,
-                       DenseI64ArrayAttr:$step, DenseI64ArrayAttr:$gap, DenseI64ArrayAttr:$before);
+                       DenseI64ArrayAttr:$step, DenseI64ArrayAttr:$gap, DenseI64ArrayAttr:$before,
+                       DefaultValuedAttr<Tutti_OutsideAttr, "Outside::zero">:$outside);
   let results = (outs Tutti_Tensor:$result);
-  let assemblyFormat = "$x `of` $length `in` $image `count` $count `step` $step `gap` $gap `before` $before attr-dict `:` type($x)";
+  let assemblyFormat = "$x `of` $length `in` $image `count` $count `step` $step `gap` $gap `before` $before (`outside` `` $outside^)? attr-dict `:` type($x)";
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::tutti::WindowAxis> axes();
   }];

@@ -169,6 +169,13 @@ func.func @windows(%x: tensor<?x64x2xf32, ["batch"]>) -> tensor<?x16x18xf32, ["b
   return %0 : tensor<?x16x18xf32, ["batch"]>
 }
 
+// CHECK-LABEL: @margin
+func.func @margin(%x: tensor<8x2xf32>) -> tensor<12x2xf32> {
+  // CHECK: tutti.windows %{{.*}} of [1] in [8] count [12] step [1] gap [1] before [2] outside wrap : tensor<8x2xf32>
+  %0 = tutti.windows %x of [1] in [8] count [12] step [1] gap [1] before [2] outside wrap : tensor<8x2xf32>
+  return %0 : tensor<12x2xf32>
+}
+
 // CHECK-LABEL: @gather
 func.func @gather(%x: tensor<3x5x7xf32>, %i: tensor<2x2xi64>, %own: tensor<3x4xi64>) -> tensor<3x4x7xf32> {
   // CHECK: tutti.gather %{{.*}} at %{{.*}} axis 1 : tensor<3x5x7xf32>, tensor<2x2xi64>

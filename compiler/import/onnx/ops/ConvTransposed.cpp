@@ -287,11 +287,10 @@ void importConvTranspose(Node &n) {
     return;
   Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
   auto finish = [&](const Operand &image) { // (rows, image, made)
-    Operand y = e.moveAxis(e.cast(image, given), 2, 1);
-    Sizes sizes = {x.sizes()[0], *made};
+    Sizes sizes;
     for (const Spread &along : *spreads)
       sizes.push_back(Size(along.count));
-    n.set(0, y ? e.reshape(y, sizes) : y);
+    n.set(0, channelsFirst(e, e.cast(image, given), sizes));
   };
   SmallVector<StepsAlong> steps;
   for (const Spread &along : *spreads)

@@ -136,7 +136,8 @@ void importConv(Node &n) {
     e.malformed("x is " + x.str() + ", the weights are for " + Twine(kernel[1]) + " channels" + parts);
     return;
   }
-  std::optional<SmallVector<Windows>> windows = windowsOf(n, x, ArrayRef(kernel).drop_front(2));
+  x = wrapsAround(n, x);
+  std::optional<SmallVector<Windows>> windows = x ? windowsOf(n, x, ArrayRef(kernel).drop_front(2)) : std::nullopt;
   if (!windows)
     return;
   Sizes counts;
@@ -156,11 +157,7 @@ void importConv(Node &n) {
   Operand y = (lieApart ? productOfSplit : productOfGathered)(n, x, w, *windows, places->getFixed(), groups);
   if (y && bias)
     y = e.add(y, bias);
-  if (y && y.rank() == 3)
-    y = e.moveAxis(y, 2, 1);
-  Sizes sizes = {x.sizes()[0], Size(kernel[0])};
-  llvm::append_range(sizes, counts);
-  n.set(0, y ? e.reshape(y, sizes) : y);
+  n.set(0, channelsFirst(e, y, counts));
 }
 
 } // namespace tutti

@@ -131,11 +131,10 @@ static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef
   } else {
     y = e.reduce(kind, taken, {2}, false);
   }
-  Sizes sizes = {x.sizes()[0], x.sizes()[1]};
+  Sizes sizes;
   for (const Windows &along : windows)
     sizes.push_back(Size(along.count));
-  y = e.moveAxis(y, 2, 1);
-  return y ? e.reshape(y, sizes) : y;
+  return channelsFirst(e, y, sizes);
 }
 
 /// Whether each window has an element of the image.

@@ -140,7 +140,97 @@ Operand channelsLast(Emit &e, const Operand &x) {
   std::optional<Size> image = product(ArrayRef<Size>(sizes).drop_front(2));
   if (!image)
     return e.malformed("more elements than there are numbers");
-  return e.reshape(sizes[1] == Size(1) ? x : e.moveAxis(x, 1, x.rank() - 1), {sizes[0], *image, sizes[1]});
+  Sizes last = {sizes[0], *image, sizes[1]};
+  // What `channelsFirst` brought there goes back.
+  if (auto apart = x.isValue() ? x.value().getDefiningOp<ReshapeOp>() : ReshapeOp())
+    if (auto turn = apart.getX().getDefiningOp<TransposeOp>();
+        turn && turn.getPermutation() == ArrayRef<int64_t>{0, 2, 1} && getSizes(typeOf(turn.getX())) == last)
+      return Operand(turn.getX());
+  return e.reshape(sizes[1] == Size(1) ? x : e.moveAxis(x, 1, x.rank() - 1), last);
+}
+
+Operand channelsFirst(Emit &e, const Operand &y, ArrayRef<Size> image) {
+  if (!y)
+    return y;
+  Sizes sizes = {y.sizes().front(), y.sizes().back()};
+  llvm::append_range(sizes, image);
+  return e.reshape(y.rank() == 3 ? e.moveAxis(y, 2, 1) : y, sizes);
+}
+
+std::optional<Operand> imageWithMargin(Node &n, const Operand &x, ArrayRef<Padding> pads, Outside outside) {
+  if (x.rank() < 3 || x.rank() > 2 + mostAxes || pads.empty())
+    return std::nullopt;
+  auto isFar = [](int64_t count) { return count < 0 || count >= mostLength; };
+  SmallVector<Windows> margin;
+  for (const Size &size : ArrayRef<Size>(x.sizes()).drop_front(2)) {
+    if (!size.isFixed() || size.getFixed() < 1 || isFar(size.getFixed()))
+      return std::nullopt;
+    margin.push_back({{size.getFixed(), /*length=*/1, /*stride=*/1, /*count=*/size.getFixed()}});
+  }
+  for (const Padding &pad : pads) {
+    if (pad.axis < 2 || isFar(pad.before) || isFar(pad.behind))
+      return std::nullopt;
+    Windows &along = margin[pad.axis - 2];
+    along.before = pad.before;
+    along.count += pad.before + pad.behind;
+    if (isFar(along.count))
+      return std::nullopt;
+  }
+  if (!countsOf(n, margin))
+    return Operand();
+  Sizes image;
+  for (const Windows &along : margin)
+    image.push_back(Size(along.count));
+  SmallVector<WindowAxis> windows(margin.begin(), margin.end());
+  return channelsFirst(n.emit, n.emit.windows(channelsLast(n.emit, x), windows, outside), image);
+}
+
+/// How many of the last elements of x along the axis `part` is, or of the first; nothing where it is something else.
+static std::optional<int64_t> endOf(Value part, Value x, int64_t axis, bool last) {
+  auto slice = part.getDefiningOp<SliceOp>();
+  if (!slice || slice.getX() != x)
+    return std::nullopt;
+  int64_t length = typeOf(x).getDimSize(axis), count = typeOf(part).getDimSize(axis);
+  for (int64_t each = 0; each < typeOf(x).getRank(); ++each) {
+    bool isWhole = slice.getStarts()[each] == 0 && typeOf(part).getDimSize(each) == typeOf(x).getDimSize(each);
+    if (slice.getSteps()[each] != 1 || (each != axis && !isWhole))
+      return std::nullopt;
+  }
+  return slice.getStarts()[axis] == (last ? length - count : 0) ? std::optional(count) : std::nullopt;
+}
+
+/// The image in the middle of such a join, and its ends around it; null where it is none.
+static Value endsAround(ConcatOp join, Padding &pad) {
+  OperandRange parts = join.getInputs();
+  pad.axis = join.getAxis();
+  for (size_t i = 0; i < 2 && i < parts.size(); ++i) {
+    Value image = parts[i];
+    if (parts.size() - i > 2)
+      continue;
+    std::optional<int64_t> before = i > 0 ? endOf(parts[i - 1], image, pad.axis, true) : 0,
+                           behind = i + 1 < parts.size() ? endOf(parts[i + 1], image, pad.axis, false) : 0;
+    if (before && behind) {
+      pad.before = *before, pad.behind = *behind;
+      return image;
+    }
+  }
+  return Value();
+}
+
+Operand wrapsAround(Node &n, const Operand &x) {
+  SmallVector<Padding> pads;
+  Value image = x.isValue() ? x.value() : Value();
+  while (auto join = image ? image.getDefiningOp<ConcatOp>() : ConcatOp()) {
+    Padding pad;
+    Value inner = endsAround(join, pad);
+    if (!inner || llvm::any_of(pads, [&](const Padding &other) { return other.axis == pad.axis; }))
+      break;
+    pads.push_back(pad);
+    image = inner;
+  }
+  std::optional<Operand> wrapped =
+      pads.empty() ? std::nullopt : imageWithMargin(n, Operand(image), pads, Outside::wrap);
+  return wrapped.value_or(x);
 }
 
 } // namespace tutti

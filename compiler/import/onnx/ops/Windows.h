@@ -41,8 +41,20 @@ struct Split {
 };
 /// Nothing behind a problem.
 std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Windows> windows);
-/// x (rows, channels, image) as (rows, image, channels), with one axis for the image.
+/// x (rows, channels, a, b ...) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
+/// And back: y (rows, image, channels), or of one place (rows, channels), as (rows, channels, a, b ...).
+Operand channelsFirst(Emit &emit, const Operand &y, llvm::ArrayRef<Size> image);
+
+/// What is put before and behind an axis, or cut off where negative.
+struct Padding {
+  int64_t axis, before, behind;
+};
+/// An image x (rows, channels, a, b ...) that is padded along a, b ..., as convolutions take it: windows of one
+/// element. Nothing where it has no such margin.
+std::optional<Operand> imageWithMargin(Node &node, const Operand &x, llvm::ArrayRef<Padding> pads, Outside outside);
+/// An image that joins its own ends before and behind itself, as circular padding is exported, in this form; else x.
+Operand wrapsAround(Node &node, const Operand &x);
 /// The elements at `places`, which have this shape, of each row of x (rows, image) or (rows, image, channels), in the
 /// image's place; 0 where a place is -1.
 Operand takenAt(Emit &emit, const Operand &x, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> places);
