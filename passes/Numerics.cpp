@@ -20,10 +20,12 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
       return signalPassFailure();
     bool broken = false;
     getOperation().walk([&](ContractOp op) {
-      if (!llvm::all_of(op.mixedSizes(), [](const Size &size) { return size.isFixed(); })) {
+      bool isFixed = llvm::all_of(op.mixedSizes(), [](const Size &size) { return size.isFixed(); });
+      if (!isFixed)
         op.emitOpError("is not parallel along a size that a call decides: --tutti-parallel comes before this pass");
-        broken = true;
-      }
+      else if (!op.terms())
+        op.emitOpError("sums more terms than there are numbers");
+      broken |= !isFixed || !op.terms();
     });
     if (broken)
       return signalPassFailure();

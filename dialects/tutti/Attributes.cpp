@@ -93,6 +93,11 @@ LogicalResult verifyNumerics(Operation *op) {
   if (numerics.getRule() == (isSum ? NumericsRule::lanes : NumericsRule::panels))
     return op->emitOpError("expected the rule ")
            << (isSum ? "panels or chain" : "lanes or chain") << ", got " << stringifyNumericsRule(numerics.getRule());
+  if (auto contract = dyn_cast<ContractOp>(op); contract && numerics.getRule() == NumericsRule::panels) {
+    ContractSpec spec = contract.labels();
+    if (!spec.isRowsTimesWeight(/*lifted=*/spec.rhs.size() == 3))
+      return op->emitOpError("expected the rule chain, as \"") << spec.str() << "\" is not rows times a weight";
+  }
   if (numerics.getChunk().has_value() != isSum)
     return op->emitOpError(isSum ? "expected numerics with a chunk" : "expected numerics without a chunk");
   return success();

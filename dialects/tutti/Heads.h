@@ -19,6 +19,7 @@ struct HeadText {
   std::optional<double> q;      ///< of a quantile, and of no other
   /// Nothing if the text is no head.
   static std::optional<HeadText> parse(llvm::StringRef text);
+  bool operator==(const HeadText &other) const = default;
 };
 
 } // namespace tutti

@@ -19,19 +19,7 @@ bool isRowsTimesWeight(const ContractSpec &spec, Value right, bool bytes) {
   auto type = typeOf(right);
   if (!get || !(bytes || type.getElementType().isF32()))
     return false;
-  bool lifted = isLifted(type);
-  std::string weight = lifted ? spec.rhs.substr(1) : spec.rhs;
-  std::string rows = spec.result.substr(0, spec.result.size() - 1);
-  std::string left = spec.lhs.substr(0, spec.lhs.size() - 1);
-  if (weight.size() != 2 || spec.lhs.empty() || spec.result.empty() || spec.lhs.back() != weight[0] ||
-      spec.result.back() != weight[1])
-    return false;
-  // [m]rows,k x [m]k,n -> [m]rows,n: the member label leads wherever it is.
-  if (lifted && (rows.empty() || rows[0] != spec.rhs[0]))
-    return false;
-  if (lifted && (left.empty() || left[0] != spec.rhs[0]))
-    rows = rows.substr(1);
-  return left == rows;
+  return spec.isRowsTimesWeight(isLifted(type));
 }
 
 NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Precision precision) {

@@ -90,4 +90,11 @@ std::optional<Size> flopsOf(ContractOp op) {
   return products ? products->times(Size(2)) : std::nullopt;
 }
 
+bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType result) {
+  RowForm form = RowForm::of(result), read = RowForm::of(operand);
+  return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);
+}
+
+bool staysInKernel(MapOp map) { return staysInKernel(map.getAccess(0), typeOf(map.getInputs()[0]), map.getType()); }
+
 } // namespace tutti

@@ -48,6 +48,10 @@ constexpr int64_t shortestRun = 64;
 /// What a contraction multiplies and adds, two a product; nothing past 2^63.
 std::optional<Size> flopsOf(ContractOp op);
 
+/// Whether a map could be computed in the kernel of its first operand, which it reads so.
+bool staysInKernel(MapOp map);
+bool staysInKernel(mlir::AffineMap access, mlir::RankedTensorType operand, mlir::RankedTensorType result);
+
 } // namespace tutti
 
 #endif

@@ -7,6 +7,7 @@
 #include "Target.h"
 #include "Through.h"
 #include "TopPlan.h"
+#include "Upstream.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -15,16 +16,11 @@ using namespace mlir;
 namespace tutti {
 
 bool isMadeOf(Value value, Value sums) {
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open = {value};
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (next == sums)
-      return true;
-    if (auto map = next.getDefiningOp<MapOp>(); map && seen.insert(next).second)
-      open.append(map.getInputs().begin(), map.getInputs().end());
-  }
-  return false;
+  return isFoundUpstream(value, [&](Value x) -> std::optional<bool> {
+    if (x == sums || !x.getDefiningOp<MapOp>())
+      return x == sums;
+    return std::nullopt;
+  });
 }
 
 namespace {
@@ -271,8 +267,8 @@ void addSteps(Steps &steps, Registers &registers, const Stores &stores) {
     ContractOp contraction = contractions[i];
     bool longMaps = registers.hasLongMaps(i);
     steps.steps.push_back({contraction, fromRegisters[i], 0, longMaps});
-    int64_t k = contraction.getLhs().getType().getShape().back();
-    steps.needsPartials |= longMaps || (isPanels(contraction) && k > numericsChunk(contraction));
+    auto isChunked = [](ContractOp op) { return op.getLhs().getType().getShape().back() > numericsChunk(op); };
+    steps.needsPartials |= longMaps || (isPanels(contraction) && isChunked(contraction));
   }
 }
 

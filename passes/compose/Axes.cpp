@@ -5,6 +5,7 @@
 // to [b, 16, 16], the same move, has rows of sixteen. Values keep their shapes by views before and behind it.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Rows.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -5,6 +5,8 @@
 // computed in between belongs into the layer's registers; the two moves then meet, and are one or none.
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
+#include "passes/analysis/Rows.h"
+#include "passes/analysis/Upstream.h"
 
 using namespace mlir;
 
@@ -32,7 +34,7 @@ struct MapBeforeColumnsMove : OpRewritePattern<MapOp> {
     auto from = typeOf(x), to = move.getType();
     std::optional<AffineMap> access = withoutSymbols(move.getAccess(0));
     std::optional<Size> before = product(getSizes(from)), behind = product(getSizes(to));
-    if (!access || !before || before != behind || !x.hasOneUse() || !isComputed(x) || !turnsColumns(*access, to))
+    if (!access || !before || before != behind || !x.hasOneUse() || !turnsColumns(*access, to) || !isComputed(x))
       return failure();
     SmallVector<Value> inputs(op.getInputs());
     SmallVector<AffineMap> maps;
@@ -57,22 +59,18 @@ private:
     auto own = x.getDefiningOp<MapOp>();
     if (!own || own.isMove() || isOfContraction(x))
       return isOfContraction(x);
-    llvm::DenseSet<Value> seen;
-    SmallVector<Value> open = {x};
-    while (!open.empty()) {
-      Value next = open.pop_back_val();
-      if (!isa_and_nonnull<MapOp, ReshapeOp>(next.getDefiningOp()))
-        continue;
-      std::optional<Size> made = product(getSizes(typeOf(next)));
-      for (Value operand : next.getDefiningOp()->getOperands()) {
+    auto look = [](Value value) -> std::optional<bool> {
+      Operation *op = value.getDefiningOp();
+      if (!isa_and_nonnull<MapOp, ReshapeOp>(op))
+        return false;
+      std::optional<Size> made = product(getSizes(typeOf(value)));
+      bool readsMore = llvm::any_of(op->getOperands(), [&](Value operand) {
         std::optional<Size> read = product(getSizes(typeOf(operand)));
-        if (made && read && read->getSymbols() == made->getSymbols() && read->getFactor() > made->getFactor())
-          return true;
-        if (seen.insert(operand).second)
-          open.push_back(operand);
-      }
-    }
-    return false;
+        return made && read && read->getSymbols() == made->getSymbols() && read->getFactor() > made->getFactor();
+      });
+      return readsMore ? std::optional(true) : std::nullopt;
+    };
+    return isFoundUpstream(x, look, mostUpstream);
   }
   /// The one move whose elements a map reads at their own places.
   static MapOp movedOperand(MapOp op) {

@@ -5,33 +5,12 @@
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Scratch.h"
 #include "passes/analysis/Target.h"
+#include "passes/analysis/Upstream.h"
 #include "passes/analysis/Views.h"
 
 using namespace mlir;
 
 namespace tutti {
-
-bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType result) {
-  RowForm form = RowForm::of(result), read = RowForm::of(operand);
-  return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);
-}
-
-bool staysInKernel(MapOp map) { return staysInKernel(map.getAccess(0), typeOf(map.getInputs()[0]), map.getType()); }
-
-bool isOfContraction(Value x) {
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> open = {x};
-  while (!open.empty()) {
-    Operation *op = open.pop_back_val().getDefiningOp();
-    if (isa_and_nonnull<ContractOp>(op))
-      return true;
-    if (isa_and_nonnull<MapOp>(op))
-      for (Value operand : op->getOperands())
-        if (seen.insert(operand).second)
-          open.push_back(operand);
-  }
-  return false;
-}
 
 namespace {
 

@@ -24,16 +24,9 @@ void addProductPatterns(mlir::RewritePatternSet &patterns);
 /// Axes that stay neighbours while others change places are moved as one.
 void addAxisPatterns(mlir::RewritePatternSet &patterns);
 
-/// Whether a map could be computed in the kernel of its first operand, which it reads so.
-bool staysInKernel(MapOp map);
-bool staysInKernel(mlir::AffineMap access, mlir::RankedTensorType operand, mlir::RankedTensorType result);
-
 /// A map with the body of another, before the rewriter's place: of a type, with inputs and accesses of its own.
 MapOp remapped(mlir::PatternRewriter &rewriter, MapOp map, mlir::RankedTensorType type, mlir::ValueRange inputs,
                llvm::ArrayRef<mlir::AffineMap> accesses);
-
-/// Whether maps make x of a contraction.
-bool isOfContraction(mlir::Value x);
 
 } // namespace tutti
 

@@ -4,6 +4,7 @@
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 
 using namespace mlir;

@@ -7,6 +7,7 @@
 #include "Patterns.h"
 #include "passes/analysis/Access.h"
 #include "passes/analysis/Numerics.h"
+#include "passes/analysis/Rows.h"
 
 using namespace mlir;
 

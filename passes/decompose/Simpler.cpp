@@ -80,8 +80,38 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
     auto reshape = op.getX().getDefiningOp<ReshapeOp>();
     if (!reshape || !onlyUnitAxes(reshape) || op.getKind() == HeadKind::vote)
       return failure();
+    Sizes before = getSizes(typeOf(reshape.getX())); // the members stay in front
+    if (before.empty() || before.front() != getSizes(reshape.getType()).front())
+      return failure();
     auto head = HeadOp::create(rewriter, op.getLoc(), op.getKind(), reshape.getX(), op.getQAttr());
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), head.getResult());
+    return success();
+  }
+};
+
+/// A reduction of the last axes is one of a row's elements, as many axes as these are; axes of one element behind them
+/// change nothing of that (docs/numerics.md, 3).
+struct ReduceInRow : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    Sizes sizes = getSizes(typeOf(op.getX()));
+    ArrayRef<int64_t> axes = op.getAxes();
+    int64_t rank = sizes.size(), first = rank;
+    while (first > 0 && (sizes[first - 1] == Size(1) || llvm::is_contained(axes, first - 1)))
+      --first;
+    // From the first axis that is reduced on; all that are have to be among them.
+    while (first < rank && !llvm::is_contained(axes, first))
+      ++first;
+    bool trails = llvm::all_of(axes, [&](int64_t axis) { return axis >= first; });
+    std::optional<Size> row = product(ArrayRef<Size>(sizes).drop_front(first));
+    if (!trails || first + 1 >= rank || !row)
+      return failure();
+    sizes.truncate(first);
+    sizes.push_back(*row);
+    auto type = getTensorType(sizes, typeOf(op.getX()).getElementType());
+    Value x = ReshapeOp::create(rewriter, op.getLoc(), type, op.getX());
+    auto sums = ReduceOp::create(rewriter, op.getLoc(), op.getKind(), x, first, op.getNumericsAttr());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), sums);
     return success();
   }
 };
@@ -257,8 +287,9 @@ struct ConcatInParts : OpRewritePattern<ConcatOp> {
 } // namespace
 
 void addSimplerPatterns(RewritePatternSet &patterns) {
-  patterns.add<SinkReshape, SinkReshapeBelowHead, FoldTranspose, OnFewerTypes, ReduceChosen, ConcatInParts>(
-      patterns.getContext());
+  patterns
+      .add<SinkReshape, SinkReshapeBelowHead, ReduceInRow, FoldTranspose, OnFewerTypes, ReduceChosen, ConcatInParts>(
+          patterns.getContext());
 }
 
 } // namespace tutti

@@ -18,7 +18,11 @@ Timeline Timeline::of(func::FuncOp function) {
       if (Operation *producer = wholeOf(operand).getDefiningOp())
         step = std::max(step, all.stepOf.lookup(producer) + isa<plan::DispatchOp>(producer));
     all.stepOf[&op] = step;
-    if (auto dispatch = dyn_cast<plan::DispatchOp>(op)) {
+    auto dispatch = dyn_cast<plan::DispatchOp>(op);
+    if ((dispatch && dispatch.lookupKernel().hasHeads()) ||
+        llvm::any_of(op.getOperands(), [&](Value x) { return all.fromHeadsOn.contains(x.getDefiningOp()); }))
+      all.fromHeadsOn.insert(&op);
+    if (dispatch) {
       all.steps.resize(std::max<size_t>(all.steps.size(), step + 1));
       all.steps[step].push_back(dispatch);
     }
@@ -27,12 +31,12 @@ Timeline Timeline::of(func::FuncOp function) {
   return all;
 }
 
-bool isReadAfterPieces(Value value, const LargestSizes &largest) {
-  return largest.chunk && llvm::any_of(value.getUsers(), [&](Operation *user) {
-           if (viewed(user))
-             return isReadAfterPieces(user->getResult(0), largest);
-           auto dispatch = dyn_cast<plan::DispatchOp>(user);
-           return dispatch && dispatch.lookupKernel().hasHeads();
+bool outlivesPieces(Value value, const Timeline &timeline, const LargestSizes &largest) {
+  if (!largest.chunk)
+    return false;
+  return timeline.fromHeadsOn.contains(value.getDefiningOp()) || llvm::any_of(value.getUsers(), [&](Operation *user) {
+           return viewed(user) ? outlivesPieces(user->getResult(0), timeline, largest)
+                               : isa<plan::DispatchOp>(user) && timeline.fromHeadsOn.contains(user);
          });
 }
 
@@ -73,7 +77,7 @@ static unsigned lastUse(Value value, const Timeline &timeline) {
 /// Gives a value that is made in step `first` its place.
 LogicalResult Arena::keep(Value value, unsigned first, const Timeline &timeline, const LargestSizes &largest) {
   std::optional<Size> size = bytesOf(typeOf(value));
-  bool perPiece = largest.chunk && isLifted(typeOf(value)) && !isReadAfterPieces(value, largest);
+  bool perPiece = largest.chunk && isLifted(typeOf(value)) && !outlivesPieces(value, timeline, largest);
   std::optional<int64_t> most = !size ? std::nullopt : perPiece ? largest.ofPiece(*size) : largest.of(*size);
   if (!most)
     return emitError(value.getLoc(), "an intermediate tensor of more than 2^63 bytes: ") << value.getType();

@@ -14,6 +14,8 @@ namespace tutti {
 struct Timeline {
   std::vector<llvm::SmallVector<plan::DispatchOp>> steps;
   llvm::DenseMap<mlir::Operation *, unsigned> stepOf; ///< the return's is the number of steps
+  /// Those with heads, and what needs what these make: where members run in pieces, they run behind all pieces.
+  llvm::DenseSet<mlir::Operation *> fromHeadsOn;
 
   static Timeline of(mlir::func::FuncOp function);
 };
@@ -42,8 +44,8 @@ private:
   bool place(Interval interval);
 };
 
-/// Whether a value of the members, which run in pieces, is read when all pieces have run.
-bool isReadAfterPieces(mlir::Value value, const LargestSizes &largest);
+/// Whether a value of the members, where these run in pieces, is made or read when all pieces have run.
+bool outlivesPieces(mlir::Value value, const Timeline &timeline, const LargestSizes &largest);
 
 } // namespace tutti
 

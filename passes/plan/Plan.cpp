@@ -95,8 +95,8 @@ private:
     }
     for (const Arena::Interval &interval : arena.intervals) {
       buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
-      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(isLifted(typeOf(interval.value)) &&
-                                                                       isReadAfterPieces(interval.value, largest));
+      buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(
+          isLifted(typeOf(interval.value)) && outlivesPieces(interval.value, timeline, largest));
     }
     for (auto [part, whole] : arena.wholes)
       buffers[part] = buffers.lookup(whole);
@@ -183,9 +183,9 @@ private:
       int64_t tickets = *largest.of(*rows);
       operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type())));
     }
-    launches.push_back(plan::LaunchOp::create(builder, dispatch.getLoc(), dispatch.getKernel(), operands,
-                                              kernel.getLifted(), kernel.getOverAttr(), kernel.getPlacedAttr(),
-                                              rows->str(), schedule, largest.chunk && heads));
+    launches.push_back(plan::LaunchOp::create(
+        builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),
+        kernel.getPlacedAttr(), rows->str(), schedule, largest.chunk && timeline.fromHeadsOn.contains(dispatch)));
     return success();
   }
 };

@@ -230,6 +230,82 @@ module attributes {tutti.members = 1 : i64} {
 
 // -----
 
+// The last axes that are reduced are one, and axes of one element behind them are none.
+// CHECK-LABEL: func.func @reduce_in_row
+func.func @reduce_in_row(%x: tensor<?x3x7x1xf32, ["batch"]>) -> (tensor<?x1x1x1xf32, ["batch"]>, tensor<?x3x1x1xf32, ["batch"]>, tensor<?x1x7x1xf32, ["batch"]>) {
+  // CHECK: %[[ALL:.*]] = tutti.reshape %arg0 {{.*}} -> tensor<?x21xf32, ["batch"]>
+  // CHECK: tutti.reduce sum %[[ALL]] [1]
+  // CHECK: %[[ROWS:.*]] = tutti.reshape %arg0 {{.*}} -> tensor<?x3x7xf32, ["batch"]>
+  // CHECK: tutti.reduce max %[[ROWS]] [2]
+  // CHECK: tutti.reduce sum %arg0 [1]
+  %0 = tutti.reduce sum %x [1, 2] : tensor<?x3x7x1xf32, ["batch"]>
+  %1 = tutti.reduce max %x [2] : tensor<?x3x7x1xf32, ["batch"]>
+  %2 = tutti.reduce sum %x [1] : tensor<?x3x7x1xf32, ["batch"]>
+  return %0, %1, %2 : tensor<?x1x1x1xf32, ["batch"]>, tensor<?x3x1x1xf32, ["batch"]>, tensor<?x1x7x1xf32, ["batch"]>
+}
+
+// -----
+
+// A head of values whose axis in front of the members goes is one of the members: the reshape stays before it.
+// CHECK-LABEL: func.func @head_behind_a_reshape
+func.func @head_behind_a_reshape(%x: tensor<1x?x3xf32, ["active"]>) -> tensor<3xf32> {
+  // CHECK: %[[MEMBERS:.*]] = tutti.reshape %arg0 : tensor<1x?x3xf32, ["active"]> -> tensor<?x3xf32, ["active"]>
+  // CHECK: tutti.head mean %[[MEMBERS]]
+  %0 = tutti.reshape %x : tensor<1x?x3xf32, ["active"]> -> tensor<?x3xf32, ["active"]>
+  %1 = tutti.head mean %0 : tensor<?x3xf32, ["active"]>
+  return %1 : tensor<3xf32>
+}
+
+// -----
+
+// Windows of an image with its margin are windows of the image, which begin further before it.
+// CHECK-LABEL: func.func @windows_of_margin
+func.func @windows_of_margin(%x: tensor<?x4x2xf32, ["batch"]>) -> tensor<?x5x4xf32, ["batch"]> {
+  // CHECK: tutti.constant dense<[2, 3, 0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 4, 5]>
+  // CHECK: tutti.gather
+  // CHECK-NOT: tutti.gather
+  %0 = tutti.windows %x of [1] in [4] count [6] step [1] gap [1] before [1] outside mirror : tensor<?x4x2xf32, ["batch"]>
+  %1 = tutti.windows %0 of [2] in [6] count [5] step [1] gap [1] before [0] : tensor<?x6x2xf32, ["batch"]>
+  return %1 : tensor<?x5x4xf32, ["batch"]>
+}
+
+// -----
+
+// Zeros around zeros are one margin, whose elements are chosen at once.
+// CHECK-LABEL: func.func @zeros_around_zeros
+func.func @zeros_around_zeros(%x: tensor<?x2x1xf32, ["batch"]>) -> tensor<?x5x2xf32, ["batch"]> {
+  // CHECK: tutti.constant dense<[0, 0, 0, 0, 0, 1, 1, 0, 0, 0]>
+  // CHECK: tutti.gather
+  // CHECK-NOT: tutti.gather
+  %0 = tutti.windows %x of [1] in [2] count [4] step [1] gap [1] before [1] : tensor<?x2x1xf32, ["batch"]>
+  %1 = tutti.windows %0 of [2] in [4] count [5] step [1] gap [1] before [1] : tensor<?x4x1xf32, ["batch"]>
+  return %1 : tensor<?x5x2xf32, ["batch"]>
+}
+
+// -----
+
+// Zeros around another margin are no part of it.
+// CHECK-LABEL: func.func @zeros_around_ends
+func.func @zeros_around_ends(%x: tensor<?x2x1xf32, ["batch"]>) -> tensor<?x5x2xf32, ["batch"]> {
+  // CHECK-COUNT-2: tutti.gather
+  %0 = tutti.windows %x of [1] in [2] count [4] step [1] gap [1] before [1] outside edge : tensor<?x2x1xf32, ["batch"]>
+  %1 = tutti.windows %0 of [2] in [4] count [5] step [1] gap [1] before [1] : tensor<?x4x1xf32, ["batch"]>
+  return %1 : tensor<?x5x2xf32, ["batch"]>
+}
+
+// -----
+
+// Nor is what is cut off an image outside of it for those who leave the rest.
+// CHECK-LABEL: func.func @zeros_behind_a_part
+func.func @zeros_behind_a_part(%x: tensor<?x4x1xf32, ["batch"]>) -> tensor<?x2x3xf32, ["batch"]> {
+  // CHECK-COUNT-2: tutti.gather
+  %0 = tutti.windows %x of [1] in [4] count [3] step [1] gap [1] before [0] : tensor<?x4x1xf32, ["batch"]>
+  %1 = tutti.windows %0 of [3] in [3] count [2] step [1] gap [1] before [0] : tensor<?x3x1xf32, ["batch"]>
+  return %1 : tensor<?x2x3xf32, ["batch"]>
+}
+
+// -----
+
 // Sums and products of a few elements that are chosen along the axis read them where they are; not of many, nor where the
 // row is wanted by itself, or its places are not known. A sum begins with +0.
 // CHECK-LABEL: func.func @reduce_chosen

@@ -4,6 +4,8 @@
 // RUN: not tutti-opt %t/numerics.mlir --tutti-fuse 2>&1 | FileCheck %s --check-prefix=NUMERICS
 // RUN: not tutti-opt %t/kernel.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=NUMERICS
 // RUN: not tutti-opt %t/columns.mlir --tutti-schedule 2>&1 | FileCheck %s --check-prefix=COLUMNS
+// RUN: not tutti-opt %t/terms.mlir --tutti-numerics 2>&1 | FileCheck %s --check-prefix=TERMS
+// RUN: not tutti-opt %t/long.mlir --tutti-decompose --tutti-compose --tutti-numerics --tutti-fuse --tutti-schedule 2>&1 | FileCheck %s --check-prefix=LONG
 // RUN: not tutti-opt %t/schedule.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // RUN: not tutti-opt %t/members.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=MEMBERS
 // RUN: not tutti-opt %t/none.mlir --tutti-plan 2>&1 | FileCheck %s --check-prefix=NONE
@@ -18,6 +20,8 @@
 // PARALLEL: error: 'tutti.contract' op is not parallel along a size that a call decides: --tutti-parallel comes before this pass
 // NUMERICS: error: 'tutti.reduce' op expected 'numerics': --tutti-numerics comes before this pass
 // COLUMNS: error: expected results for values whose rows have no fixed length (tutti-fuse makes them)
+// TERMS: error: 'tutti.contract' op sums more terms than there are numbers
+// LONG: error: rows so long that a thread would keep {{[0-9]+}} bytes of values
 // SCHEDULE: error: 'plan.kernel' op expected a schedule: --tutti-schedule comes before this pass
 // MEMBERS: error: 'plan.kernel' op runs over 'active', but the module does not say how many members that are: expected tutti.members
 // NONE: error: 'plan.dispatch' op there is no kernel @k0
@@ -114,4 +118,20 @@ module attributes {tutti.members = 1 : i64} {
 }
 //--- main.mlir
 module attributes {tutti.members = 1 : i64} {
+}
+
+//--- terms.mlir
+func.func @main(%x: tensor<4294967296x4294967296xf32>, %y: tensor<4294967296x4294967296xf32>) -> tensor<f32> {
+  %r = tutti.contract %x, %y "ab,ab->" : tensor<4294967296x4294967296xf32>, tensor<4294967296x4294967296xf32>
+  return %r : tensor<f32>
+}
+
+//--- long.mlir
+module attributes {tutti.members = 2 : i64, tutti.sizes = {batch = array<i64: 1, 4>}} {
+  func.func @main(%x: tensor<?x1xf32, ["batch"]> {tutti.name = "x"}) -> (tensor<?x1xf32, ["batch"]> {tutti.name = "o"}) {
+    %b = tutti.broadcast %x : tensor<?x1xf32, ["batch"]> -> tensor<?x2305843009213693952xf32, ["batch"]>
+    %s = tutti.scan sum %b : tensor<?x2305843009213693952xf32, ["batch"]>
+    %r = tutti.reduce max %s [1] : tensor<?x2305843009213693952xf32, ["batch"]>
+    return %r : tensor<?x1xf32, ["batch"]>
+  }
 }

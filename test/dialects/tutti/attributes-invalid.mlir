@@ -162,6 +162,14 @@ func.func @contract_without_chunk(%x: tensor<4x4xf32>) {
 
 // -----
 
+func.func @contract_of_no_rows(%a: tensor<f32>, %w: tensor<4xf32>) {
+  // expected-error@+1 {{'tutti.contract' op expected the rule chain, as ",k->k" is not rows times a weight}}
+  %0 = tutti.contract %a, %w ",k->k" numerics<rule = panels, chunk = 1> : tensor<f32>, tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @reduce_panels(%x: tensor<4x4xf32>) {
   // expected-error@+1 {{'tutti.reduce' op expected the rule lanes or chain, got panels}}
   %0 = tutti.reduce sum %x [1] numerics<rule = panels> : tensor<4x4xf32>
