@@ -22,7 +22,7 @@ struct Arguments {
   std::optional<std::string> active;
   std::vector<std::string> dims;
   double seconds = 1;
-  uint64_t bytes = uint64_t(1) << 26;
+  std::optional<uint64_t> bytes;
   bool peaks = false;
 };
 
@@ -199,6 +199,30 @@ Failure writeJson(const Arguments &arguments, const Json &json) {
   return out.commit();
 }
 
+/// The machine's peaks, without an artifact.
+Failure benchMachine(const Arguments &arguments, uint32_t threads, Json &json) {
+  if (!arguments.peaks)
+    return {ExitCode::usage, "there is no artifact to time; without one, --peaks measures the machine"};
+  const DeviceArguments &device = arguments.device;
+  std::pair<const char *, bool> ofArtifacts[] = {{"--dim", !arguments.dims.empty()},
+                                                 {"--active", arguments.active.has_value()},
+                                                 {"--target", !device.target.empty()},
+                                                 {"--device", !device.device.empty() && device.device != "cpu"}};
+  for (auto [flag, given] : ofArtifacts)
+    if (given)
+      return {ExitCode::usage, std::string(flag) + " is about an artifact, and none is given"};
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    return {ExitCode::device, "this CPU has no AVX2, which the peaks are measured by"};
+  uint64_t bytes = arguments.bytes.value_or(uint64_t(1) << 26);
+  double flops = peakFlops(threads), rate = readRate(std::max<uint64_t>(bytes, 64), threads);
+  if (rate == 0)
+    return {ExitCode::resource, "there is no memory for " + std::to_string(bytes) + " bytes"};
+  json = {{"threads", threads}, {"flops", flops}, {"bytes", bytes}, {"bytes_per_s", rate}};
+  std::printf("%u thread%s: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, threads == 1 ? "" : "s", flops / 1e9,
+              rate / 1e9, static_cast<unsigned long long>(bytes));
+  return {};
+}
+
 Failure bench(const Arguments &arguments) {
   if (std::isnan(arguments.seconds)) // in no range, and out of none
     return {ExitCode::usage, "--seconds nan: expected 0.01 to 3600"};
@@ -210,19 +234,13 @@ Failure bench(const Arguments &arguments) {
   if (auto failure = parseDevice(arguments.device, setup.options))
     return failure;
   Json json;
-  uint32_t threads = setup.options.threads;
   if (arguments.artifact.empty()) {
-    if (!arguments.peaks)
-      return {ExitCode::usage, "there is no artifact to time; without one, --peaks measures the machine"};
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-      return {ExitCode::device, "this CPU has no AVX2, which the peaks are measured by"};
-    double flops = peakFlops(threads), rate = readRate(std::max<uint64_t>(arguments.bytes, 64), threads);
-    if (rate == 0)
-      return {ExitCode::resource, "there is no memory for " + std::to_string(arguments.bytes) + " bytes"};
-    json = {{"threads", threads}, {"flops", flops}, {"bytes", arguments.bytes}, {"bytes_per_s", rate}};
-    std::printf("%u thread%s: %.1f GFLOP/s, %.1f GB/s for %llu bytes\n", threads, threads == 1 ? "" : "s", flops / 1e9,
-                rate / 1e9, static_cast<unsigned long long>(arguments.bytes));
+    if (auto failure = benchMachine(arguments, setup.options.threads, json))
+      return failure;
   } else {
+    if (arguments.bytes)
+      return {ExitCode::usage,
+              "--bytes is about --peaks without an artifact, and " + quote(arguments.artifact) + " is given"};
     if (arguments.active)
       if (auto failure = parseActive(*arguments.active, setup.active))
         return failure;
@@ -268,7 +286,7 @@ int main(int argc, char **argv) {
   addDeviceArguments(app, a.device);
   app.add_option("--seconds", a.seconds, "time to spend on each size")->type_name("S")->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--peaks", a.peaks, "print the multiply-adds and reads that the machine reaches");
-  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read")
+  app.add_option("--bytes", a.bytes, "with --peaks and no artifact: the buffer that is read (default: 67108864)")
       ->type_name("N")
       ->check(CLI::Range(uint64_t(1), uint64_t(1) << 46));
   app.add_option("--json", a.json, "also write the results to this file: an array, one object for each size")

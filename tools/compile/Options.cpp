@@ -71,7 +71,10 @@ llvm::Error addTargets(const std::vector<std::string> &targets, CompileRequest &
   if (targets.empty())
     return llvm::Error::success();
   request.levels.clear();
-  for (const std::string &target : targets) {
+  std::string all = llvm::join(targets, ",");
+  for (llvm::StringRef target : llvm::split(all, ',')) {
+    if (target.empty())
+      return usage("--target " + quote(all) + ": expected a target before and behind each comma");
     bool isCpu = false;
     for (const rt::CpuTarget &cpu : rt::kCpuTargets)
       if (target == "cpu" || target == cpu.flag || target == cpu.level) {
@@ -206,9 +209,10 @@ llvm::Error addOutput(const std::string &text, CompileRequest &request) {
     return pair.takeError();
   std::vector<std::string> &heads = request.heads[pair->first];
   for (llvm::StringRef head : llvm::split(pair->second, ',')) {
-    if (!HeadText::parse(head))
+    std::optional<HeadText> parsed = HeadText::parse(head);
+    if (!parsed)
       return usage("--output " + quote(text) + ": heads are " + headTexts);
-    if (llvm::is_contained(heads, head))
+    if (llvm::any_of(heads, [&](const std::string &other) { return HeadText::parse(other) == parsed; }))
       return usage("--output " + quote(text) + ": the head " + head + " is listed twice");
     heads.push_back(head.str());
   }
@@ -272,7 +276,6 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "cpu (every level; the default), cpu-v3, cpu-avx512, cuda (every architecture but Jetsons'), sm_90a "
                  "..., emulated, "
                  "emulated-sm_75 ...")
-      ->delimiter(',')
       ->type_name("T,...");
   app.add_option("--input", flags.inputs,
                  "NAME=shared (default) or NAME=member: one array a member, the member axis first")

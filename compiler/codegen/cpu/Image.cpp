@@ -48,6 +48,7 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   if (isAvx512)
     scaleExponentials(module);
   expandMath(module);
+  holdShortFloatsAsBits(module);
   if (isAvx512) {
     rangeExtremes(module);
     divideByOne(module); // half as long a division costs a third

@@ -29,6 +29,9 @@ void scaleExponentials(mlir::ModuleOp module);
 /// Makes maximumf and minimumf of vectors with AVX-512's range. Changes no bit but a NaN's payload.
 void rangeExtremes(mlir::ModuleOp module);
 
+/// Makes values of bfloat16 integers of 16 bits. Changes no bit.
+void holdShortFloatsAsBits(mlir::ModuleOp module);
+
 /// Divides vectors of floats by one number as multiplications and fma. Changes no bit.
 void divideByOne(mlir::ModuleOp module);
 

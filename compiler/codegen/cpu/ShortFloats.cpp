@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values of bfloat16 as the 16 bits that they are. Nothing computes in that type: it is widened and rounded by integers.
+// But a value that is chosen, or lives from block to block, LLVM holds as a float, which it makes and rounds by functions
+// of a library that no artifact has.
+#include "Image.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+static Type asBits(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (!element.isBF16())
+    return type;
+  Type bits = IntegerType::get(type.getContext(), 16);
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(vector.clone(bits)) : bits;
+}
+
+static TypedAttr asBits(TypedAttr value) {
+  Type bits = asBits(value.getType());
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return cast<TypedAttr>(Attribute(dense.bitcast(getElementTypeOrSelf(bits))));
+  return IntegerAttr::get(bits, cast<FloatAttr>(value).getValue().bitcastToAPInt());
+}
+
+void holdShortFloatsAsBits(ModuleOp module) {
+  module.walk([](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(asBits(result.getType()));
+    for (Region &region : op->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        argument.setType(asBits(argument.getType()));
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && constant.getType() != constant.getValue().getType())
+      constant.setValueAttr(asBits(constant.getValue()));
+  });
+  module.walk([](arith::BitcastOp op) {
+    if (op.getIn().getType() != op.getType())
+      return;
+    op.replaceAllUsesWith(op.getIn());
+    op.erase();
+  });
+}
+
+} // namespace tutti
