@@ -41,7 +41,7 @@ struct SchedulePass : impl::SchedulePassBase<SchedulePass> {
         return signalPassFailure();
       }
       bool chain = kernel.getFamily() == plan::Family::chain;
-      int64_t perRow = steps.scratchPerRow + (steps.needsPartials ? partialBytes : 0);
+      int64_t perRow = steps.rowBytes();
       int64_t tile = 64;
       if (!chain) {
         int64_t widest = 1;

@@ -40,6 +40,9 @@ struct Step {
 /// what lies among other groups' members.
 bool isTable(plan::KernelOp kernel, mlir::Value value, const Place &place);
 
+/// Of a row's sums of a contraction, the columns that are under way at a time: a panel's of floats.
+constexpr int64_t partialBytes = 128;
+
 /// A kernel's steps. A map that no step stores is computed wherever it is read.
 struct Steps {
   RowForm form;
@@ -55,6 +58,9 @@ struct Steps {
   bool needsPartials = false;
   /// What rows read transposed, where a worker has memory for copies of it.
   TransposedReads transposed;
+  /// Bytes that a row of a CPU's tile takes. Of the tile, all rows' values come first, then their sums that wait, then
+  /// the working memory.
+  int64_t rowBytes() const { return scratchPerRow + (needsPartials ? partialBytes : 0); }
   /// Bytes of working memory, whatever the tile: of a phase of a row, and behind it the copies of what is transposed.
   int64_t phaseBytes = 0;
   int64_t workBytes() const { return phaseBytes + transposed.bytes; }
@@ -65,9 +71,6 @@ struct Steps {
 /// Operands among which an element of a concat is chosen where it is read. A concat of more is stored, one operand
 /// after the other.
 constexpr unsigned mostSelected = 8;
-
-/// Of a row's sums of a contraction, the columns that are under way at a time: a panel's of floats.
-constexpr int64_t partialBytes = 128;
 
 /// Whether maps make `value` of `sums`.
 bool isMadeOf(mlir::Value value, mlir::Value sums);

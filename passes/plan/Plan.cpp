@@ -94,7 +94,7 @@ private:
           port(plan::Space::output, operand.get(), outputName(function, i), headOf(function, i));
     }
     for (const Arena::Interval &interval : arena.intervals) {
-      buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), interval.offset);
+      buffers[interval.value] = buffer(plan::Space::arena, typeOf(interval.value), {.offset = interval.offset});
       buffers[interval.value].getDefiningOp<plan::BufferOp>().setWhole(
           isLifted(typeOf(interval.value)) && outlivesPieces(interval.value, timeline, largest));
     }
@@ -107,17 +107,24 @@ private:
     return success();
   }
 
-  Value buffer(plan::Space space, RankedTensorType type, int64_t offset = 0, plan::PortAttr port = {},
-               FlatSymbolRefAttr param = {}, plan::LayoutAttr layout = {}, ElementsAttr value = {}) {
+  /// What some buffers have: in the arena a place, of a port its name, of a constant what it is and how it lies.
+  struct Traits {
+    int64_t offset = 0;
+    plan::PortAttr port = {};
+    FlatSymbolRefAttr param = {};
+    plan::LayoutAttr layout = {};
+    ElementsAttr value = {};
+  };
+  Value buffer(plan::Space space, RankedTensorType type, const Traits &its) {
     return plan::BufferOp::create(builder, function.getLoc(), plan::BufferType::get(builder.getContext()),
                                   plan::SpaceAttr::get(builder.getContext(), space), TypeAttr::get(type),
-                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(offset), port,
-                                  param, layout, value);
+                                  builder.getStringAttr(bytesOf(type)->str()), builder.getI64IntegerAttr(its.offset),
+                                  its.port, its.param, its.layout, its.value);
   }
 
   Value port(plan::Space space, Value value, StringAttr name, StringAttr head = {}) {
     auto text = [](StringAttr attr) { return attr ? attr.getValue() : StringRef(); };
-    return buffer(space, typeOf(value), 0, plan::PortAttr::get(module.getContext(), text(name), text(head)));
+    return buffer(space, typeOf(value), {.port = plan::PortAttr::get(module.getContext(), text(name), text(head))});
   }
 
   /// A weight is laid out for the kernel that reads it.
@@ -129,11 +136,12 @@ private:
   Value operand(plan::KernelOp kernel, unsigned input, Value value) {
     value = wholeOf(value);
     if (auto get = value.getDefiningOp<GetOp>())
-      return buffer(plan::Space::constant, get.getResult().getType(), 0, {}, get.getParamAttr(),
-                    layoutOf(kernel, input));
+      return buffer(plan::Space::constant, get.getResult().getType(),
+                    {.param = get.getParamAttr(), .layout = layoutOf(kernel, input)});
     if (auto constant = value.getDefiningOp<ConstantOp>())
-      return buffer(plan::Space::constant, typeOf(value), 0, {}, {},
-                    plan::LayoutAttr::get(builder.getContext(), plan::Layout::raw), constant.getValue());
+      return buffer(
+          plan::Space::constant, typeOf(value),
+          {.layout = plan::LayoutAttr::get(builder.getContext(), plan::Layout::raw), .value = constant.getValue()});
     return buffers.lookup(value);
   }
 
@@ -181,7 +189,7 @@ private:
     if (heads) {
       // One ticket a row tile, counted by the tasks that have finished it; a tile has at least a row.
       int64_t tickets = *largest.of(*rows);
-      operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type())));
+      operands.push_back(buffer(plan::Space::state, RankedTensorType::get({tickets}, builder.getI32Type()), {}));
     }
     launches.push_back(plan::LaunchOp::create(
         builder, dispatch.getLoc(), dispatch.getKernel(), operands, kernel.getLifted(), kernel.getOverAttr(),

@@ -117,7 +117,7 @@ Value Code::loadStrided(Type element, Value pointer, int64_t step, Value mask) {
     vectors.push_back(loadVector(element, at(pointer, from * bytes), firstLanes(read - from)));
   return picked(vectors, [&](int64_t lane) { return lane * step; });
 }
-Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
+Value Code::gather(Type element, Value pointer, Value offsets, Value mask, unsigned align) {
   int64_t count = cast<VectorType>(offsets.getType()).getNumElements();
   VectorType type = vec(storageType(element), count);
   Type pointers = VectorType::get({count}, ptr());
@@ -125,7 +125,7 @@ Value Code::gather(Type element, Value pointer, Value offsets, Value mask) {
   if (!mask)
     mask = constant(vec(b.getI1Type(), count), b.getBoolAttr(true));
   return fromStorage(LLVM::masked_gather::create(b, loc, type, places, mask, ValueRange{zero(type)},
-                                                 storageBytes(type.getElementType())),
+                                                 align ? align : storageBytes(type.getElementType())),
                      element);
 }
 

@@ -38,7 +38,7 @@ public:
     if (full > 0)
       code.when(code.less(e.rows(), code.num(wideRows + 1)), [&] { emitWide(full); }, [&] { emitFull(full); });
     for (unsigned i = full; i < blocks.size(); ++i) {
-      Value pointer = code.at(weights, blocks[i].offset * 4), column = code.num(blocks[i].col);
+      Value pointer = code.at(weights, blocks[i].offset * bytes), column = code.num(blocks[i].col);
       if (blocks[i].lanes)
         emitLanes(blocks[i], pointer, column);
       else
@@ -55,7 +55,7 @@ private:
   // Of so few terms and one vector of columns, as many sums as a long map takes at a time are made when it takes them.
   static constexpr int64_t fewTerms = 8;
   static constexpr int64_t panelVectors = rt::panelColumns / lanes;
-  static_assert(rt::panelColumns * 4 == partialBytes, "sums that wait are a panel's");
+  static_assert(rt::panelColumns * sizeof(float) == partialBytes, "sums that wait are a panel's");
 
   int64_t N;
   Value weights;
@@ -108,7 +108,7 @@ private:
   }
 
   /// Of whole panels, by their number.
-  Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * rt::panelColumns * 4)); }
+  Value panelAt(Value panel) { return code.at(weights, code.mul(panel, K * rt::panelColumns * bytes)); }
   Value columnOf(Value panel) { return code.mul(panel, rt::panelColumns); }
 
   /// 16 columns of a panel whose terms lie `width` apart, of which so many count.
@@ -123,7 +123,7 @@ private:
     Value next = code.select(code.compare(arith::CmpIPredicate::eq, column, code.num(0)), code.num(rows), e.rows());
     Value line = code.div(k, code.num(lanes)), at = code.mul(line, lanes);
     Value place = code.add(code.mul(code.add(code.add(row, next), code.sub(k, at)), left.rowStride), at);
-    code.prefetch(code.at(left.pointer, code.mul(place, 4)));
+    code.prefetch(code.at(left.pointer, code.mul(place, bytes)));
   }
 
   /// A panel's columns, `tileVectors` vectors at a time.
@@ -132,8 +132,8 @@ private:
     for (int64_t v = 0; v * lanes < width; ++v) {
       if (v % tileVectors == 0)
         turns.emplace_back();
-      turns.back().push_back(
-          columnAt(code.at(pointer, v * lanes * 4), code.add(column, v * lanes), width, valid - v * lanes, v * lanes));
+      turns.back().push_back(columnAt(code.at(pointer, v * lanes * bytes), code.add(column, v * lanes), width,
+                                      valid - v * lanes, v * lanes));
     }
     return turns;
   }
@@ -161,7 +161,7 @@ private:
   SmallVector<Value> panelSums(Value row, int64_t rows, const Panel &panel, unsigned turn, Value from, Value to) {
     ArrayRef<Column> columns = panel.turns[turn];
     Value part = code.add(code.mul(code.div(row, code.num(tileRows)), panel.turns.size()), turn);
-    Value next = code.at(panel.turns[0][0].right, code.mul(code.mul(to, columns[0].stride), 4));
+    Value next = code.at(panel.turns[0][0].right, code.mul(code.mul(to, columns[0].stride), bytes));
     Value before = code.sub(code.mul(part, code.sub(to, from)), from);
     auto askForNext = [&](Value k, Value step) {
       code.prefetch(code.at(next, code.mul(code.add(before, k), step)), Code::Cache::second);
@@ -185,7 +185,7 @@ private:
           first,
           [&] {
             for (const Column &column : columns)
-              askAhead(code.at(column.right, code.mul(code.mul(k, column.stride), 4)));
+              askAhead(code.at(column.right, code.mul(code.mul(k, column.stride), bytes)));
           },
           [&] { code.when(asksForHalf, [&] { askForNext(k, code.num(64)); }); });
     });
@@ -194,7 +194,7 @@ private:
   /// Asks for what lies behind a line of weights. The first cache waits for few lines at a time, so memory is asked by
   /// the second. Where weights end before that, as those of small networks do, one request is cheaper than two.
   void askAhead(Value line) {
-    bool ends = K * rt::panelColumns * 4 < bytesAhead;
+    bool ends = K * rt::panelColumns * bytes < bytesAhead;
     code.prefetch(code.at(line, bytesAhead), ends ? Code::Cache::first : Code::Cache::second);
     if (!ends)
       code.prefetch(code.at(line, bytesNear));
@@ -218,7 +218,7 @@ private:
   /// line of weights brings with it is wanted next.
   void emitPanel(Value pointer, Value column, int64_t width, int64_t valid) {
     SmallVector<SmallVector<Column>> turns = turnsOf(pointer, column, width, valid);
-    Panel panel{turns, stepOf(width * 4 / turns.size())};
+    Panel panel{turns, stepOf(width * bytes / turns.size())};
     if (step.longMaps && K <= fewTerms && width <= lanes)
       return overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
         store(row, rows, panel.turns[0], sumsOfFew(row, rows, panel.turns[0]));
@@ -284,7 +284,7 @@ private:
       for (int64_t v = 0; v < count * panelVectors; ++v) {
         Value panel = code.add(first, v / panelVectors);
         int64_t within = v % panelVectors * lanes;
-        columns.push_back(columnAt(code.at(panelAt(panel), within * 4), code.add(columnOf(panel), within),
+        columns.push_back(columnAt(code.at(panelAt(panel), within * bytes), code.add(columnOf(panel), within),
                                    rt::panelColumns, rt::panelColumns, 0));
       }
       overRows(wideRows, [&](Value row, int64_t rows) {
@@ -322,7 +322,7 @@ private:
     if (together)
       return code.loadVector(element, code.at(together, code.add(code.mul(k, bytes), placeTogether(row))), mask, width);
     Value place = code.add(code.mul(code.add(firstRow, row), left.rowStride), k);
-    return code.loadVector(element, code.at(left.pointer, code.mul(place, 4)), mask, width);
+    return code.loadVector(element, code.at(left.pointer, code.mul(place, bytes)), mask, width);
   }
 
   /// Sums of so many rows and columns of a lanes block, by lanes. Registers of a level may hold a part of the lanes,
@@ -345,10 +345,12 @@ private:
           auto accumulate = [&](Value k, ValueRange sums, Value tail) {
             SmallVector<Value> next, panel;
             for (int64_t n = column; n < column + columnsNow; ++n)
-              panel.push_back(code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), 4)), tail, width));
+              panel.push_back(
+                  code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), bytes)), tail, width));
             Value told;
             if (left.termPlaces && !together)
-              told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, 4)), tail, width);
+              told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, sizeof(int32_t))), tail,
+                                     width);
             for (int64_t i = 0; i < rowsNow; ++i) {
               Value x = vectorAt(starts, firstRow, row + i, k, told, tail, width);
               for (int64_t n = 0; n < columnsNow; ++n)
@@ -385,21 +387,21 @@ private:
       SmallVector<Value> byLane(lanes);
       for (int64_t i = 0; i < rows; ++i)
         std::copy_n(sums.begin() + i * block.cols, block.cols, byLane.begin() + i * part);
-      Value together = code.trees(byLane, [&](Value a, Value c) { return plus(a, c); });
+      Value sumsOfRows = code.trees(byLane, [&](Value a, Value c) { return plus(a, c); });
       if (step.longMaps) // They wait as they are: row behind row.
-        return code.storeVector(together, code.at(partials, code.mul(row, part * 4)), {});
+        return code.storeVector(sumsOfRows, code.at(partials, code.mul(row, part * bytes)), {});
       SmallVector<Value> results;
       // One column is repeated: of a comparison that only lane 0 counts of, of lanes rotated by two, LLVM 22.1 makes
       // one of the lane that was there before (AVX-512: vcmpss of the unrotated vector).
       for (int64_t i = 0; i < rows; ++i)
-        results.push_back(block.cols == 1 ? code.repeated(together, i * part) : code.rotated(together, i * part));
+        results.push_back(block.cols == 1 ? code.repeated(sumsOfRows, i * part) : code.rotated(sumsOfRows, i * part));
       store(row, rows, only, results);
     });
     if (step.longMaps)
       overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
         SmallVector<Value> waiting;
         for (int64_t i = 0; i < rows; ++i)
-          waiting.push_back(code.loadVector(element, code.at(partials, code.mul(code.add(row, i), part * 4)), {}));
+          waiting.push_back(code.loadVector(element, code.at(partials, code.mul(code.add(row, i), part * bytes)), {}));
         store(row, rows, only, waiting);
       });
   }

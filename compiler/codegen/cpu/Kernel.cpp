@@ -180,7 +180,7 @@ private:
     case Need::partials:
       return code.at(scratch, code.mul(tileRows, steps.scratchPerRow));
     case Need::work:
-      return code.at(scratch, code.mul(tileRows, steps.scratchPerRow + (steps.needsPartials ? partialBytes : 0)));
+      return code.at(scratch, code.mul(tileRows, steps.rowBytes()));
     }
     llvm_unreachable("every need is listed");
   }

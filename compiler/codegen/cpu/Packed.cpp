@@ -228,7 +228,7 @@ Value StepEmitter::loadScattered(Value value, AffineMap access, Point &point) {
       llvm::to_vector(llvm::map_range(llvm::seq<int64_t>(0, lanes / 2), [](int64_t i) { return 2 * i; }));
   Value pairs = vector::ShuffleOp::create(code.b, code.loc, offsets, offsets, even);
   return vector::BitCastOp::create(code.b, code.loc, code.vec(scalarType(element)),
-                                   code.gather(code.i64(), start, pairs, {}));
+                                   code.gather(code.i64(), start, pairs, {}, storageBytes(element)));
 }
 
 } // namespace tutti

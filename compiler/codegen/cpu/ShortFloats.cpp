@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Values of bfloat16 as the 16 bits that they are. Nothing computes in that type: it is widened and rounded by integers.
-// But a value that is chosen, or lives from block to block, LLVM holds as a float, which it makes and rounds by functions
-// of a library that no artifact has.
+// Values of bfloat16 as the 16 bits that they are. Nothing computes in that type: it is widened and rounded by
+// integers. But a value that is chosen, or lives from block to block, LLVM holds as a float, which it makes and rounds
+// by functions of a library that no artifact has.
 #include "Image.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,7 +33,8 @@ void holdShortFloatsAsBits(ModuleOp module) {
     for (Region &region : op->getRegions())
       for (BlockArgument argument : region.getArguments())
         argument.setType(asBits(argument.getType()));
-    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && constant.getType() != constant.getValue().getType())
+    if (auto constant = dyn_cast<arith::ConstantOp>(op);
+        constant && constant.getType() != constant.getValue().getType())
       constant.setValueAttr(asBits(constant.getValue()));
   });
   module.walk([](arith::BitcastOp op) {
