@@ -13,7 +13,7 @@
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Through.h"
 
-#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SparseBitVector.h"
 
 using namespace mlir;
 
@@ -24,9 +24,12 @@ namespace {
 /// A kernel that has so many ops is full: emitting one goes as deep as its chains are long, and takes long.
 constexpr size_t mostOps = 1000;
 
+/// Groups, by their numbers.
+using Groups = llvm::SparseBitVector<>;
+
 /// A group while ops join it.
 struct Growing : Group {
-  llvm::BitVector needs;                    ///< groups that must have run before, transitively
+  Groups needs;                             ///< that must have run before, transitively
   int64_t scratch = 0;                      ///< bytes for a row, when they were last counted
   int64_t since = 0;                        ///< what the results of later ops would take
   size_t phases = 0;                        ///< of rows, among its ops
@@ -202,22 +205,21 @@ private:
   /// An op can join a group of which it reads only its own rows, and nothing that runs after it.
   void place(Operation *op) {
     RowForm form = rowsFormOf(op);
-    llvm::BitVector needs(groups.size());
-    for (Value operand : op->getOperands())
-      needs |= needsOf(operand);
+    SmallVector<Groups> needsOfOperands = llvm::map_to_vector(op->getOperands(), [&](Value x) { return needsOf(x); });
+    Groups needs;
+    for (const Groups &each : needsOfOperands)
+      needs |= each;
     for (unsigned id : byPreference(op)) {
       Growing &group = groups[id];
-      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, id, form) || !room.takes(group, op))
+      if (isFull(group, op) || !group.form.sameRows(form) || !canJoin(op, id, form, needsOfOperands) ||
+          !room.takes(group, op))
         continue;
       needs.reset(id);
-      group.needs.resize(groups.size());
       group.needs |= needs;
       // Whoever needs this group now needs what it needs.
-      for (Growing &other : groups) {
-        other.needs.resize(groups.size());
+      for (Growing &other : groups)
         if (other.needs.test(id))
           other.needs |= group.needs;
-      }
       addTo(group, op);
       groupOf[op] = id;
       return;
@@ -225,8 +227,6 @@ private:
     groupOf[op] = groups.size();
     groups.push_back({{form, {}, {}}, needs});
     addTo(groups.back(), op);
-    for (Growing &group : groups)
-      group.needs.resize(groups.size());
   }
 
   /// A move that a product reads its rows through is part of it, whatever rows it has itself.
@@ -241,29 +241,25 @@ private:
   }
 
   /// Groups that the value depends on, views included.
-  llvm::BitVector needsOf(Value value) {
-    llvm::BitVector needs(groups.size());
+  Groups needsOf(Value value) {
+    Groups needs;
     Operation *producer = value.getDefiningOp();
     if (!producer)
       return needs;
     if (auto it = groupOf.find(producer); it != groupOf.end()) {
       needs = groups[it->second].needs;
-      needs.resize(groups.size());
       needs.set(it->second);
-    } else {
-      for (Value operand : producer->getOperands()) {
-        llvm::BitVector more = needsOf(operand);
-        more.resize(groups.size());
-        needs |= more;
-      }
+      return needs;
     }
+    for (Value operand : producer->getOperands())
+      needs |= needsOf(operand);
     return needs;
   }
 
   /// All groups: the youngest first of those with an op whose result this one reads, then the oldest first, since what
   /// the op is for may have begun in a younger one.
   SmallVector<unsigned> byPreference(Operation *op) {
-    llvm::BitVector feeding(groups.size());
+    Groups feeding;
     for (Value operand : op->getOperands())
       if (auto it = groupOf.find(operand.getDefiningOp()); it != groupOf.end())
         feeding.set(it->second);
@@ -290,7 +286,7 @@ private:
     });
   }
 
-  bool canJoin(Operation *op, unsigned id, const RowForm &form) {
+  bool canJoin(Operation *op, unsigned id, const RowForm &form, ArrayRef<Groups> needsOfOperands) {
     bool fed = inPieces;
     if (inPieces && isHead(op) != isHead(groups[id].ops.front()))
       return false;
@@ -306,8 +302,7 @@ private:
         fed = true;
         continue;
       }
-      llvm::BitVector needs = needsOf(operand);
-      if (id < needs.size() && needs.test(id))
+      if (needsOfOperands[index].test(id))
         return false;
     }
     // Ops that have nothing to do with each other still share a launch, if they are of one kind of rows; heads only
@@ -318,12 +313,10 @@ private:
   /// The order in which the groups run.
   std::vector<unsigned> sorted() {
     std::vector<unsigned> order;
-    llvm::BitVector done(groups.size());
+    Groups done;
     while (order.size() < groups.size())
       for (unsigned id = 0; id < groups.size(); ++id) {
-        llvm::BitVector open = groups[id].needs;
-        open.reset(done);
-        if (done.test(id) || open.any())
+        if (done.test(id) || !done.contains(groups[id].needs))
           continue;
         done.set(id);
         order.push_back(id);
