@@ -72,7 +72,7 @@ private:
       for (int64_t place : places) {
         table.push_back(static_cast<int32_t>(place * bytes));
         if (table.back() != place * bytes)
-          e.broken = "rows that are read through a move lie too far apart";
+          e.cannot("rows that are read through a move lie too far apart");
       }
       return e.tableOf(table);
     };

@@ -66,7 +66,7 @@ public:
 private:
   ModuleOp module;
   StepFunctions &known;
-  std::string broken; ///< the last step's reason, if one has any
+  std::string broken; ///< the first step's reason that has any
   plan::KernelOp kernel;
   ArrayRef<std::string> symbols;
   const CpuLevel &level;
@@ -93,7 +93,7 @@ private:
     else
       emitRows(emitter, group);
     emitter.finish();
-    if (!emitter.broken.empty())
+    if (broken.empty())
       broken = emitter.broken;
     std::string text;
     llvm::raw_string_ostream stream(text);

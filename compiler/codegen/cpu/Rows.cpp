@@ -138,7 +138,7 @@ static void emitRow(StepEmitter &e, Value value, Value row) {
       .Case([&](ScanOp scan) { emitScan(e, scan, row); })
       .Case([&](ScatterOp scatter) { emitScatter(e, scatter, row); })
       .Case([&](TopOp top) { emitTop(e, top, row); })
-      .Default([&](Operation *) { e.broken = "no code for the phase " + op->getName().getStringRef().str(); });
+      .Default([&](Operation *) { e.cannot("no code for the phase " + op->getName().getStringRef()); });
 }
 
 /// How many rows go through the steps together: where sums are long enough to wait for and the rows stay in the first

@@ -326,7 +326,7 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
   Operation *op = value.getDefiningOp();
   // By the panels rule, and in phases, sums have another order than here: their steps must have made them.
   if (isRowPhase(op) || (isa<ContractOp>(op) && numericsRule(op) == NumericsRule::panels))
-    broken = op->getName().getStringRef().str() + " is read where no step has made it";
+    cannot(op->getName().getStringRef() + " is read where no step has made it");
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](MapOp map) { return computeMap(map, access, point); })
       .Case([&](ConcatOp concat) { return computeConcat(concat, access, point); })
@@ -335,7 +335,7 @@ Value StepEmitter::compute(Value value, AffineMap access, Point &point) {
       .Case([&](ArgOp arg) { return computeArg(arg, access, point); })
       .Case([&](ReduceOp reduce) { return computeReduce(reduce, access, point)[0]; })
       .Default([&](Operation *) {
-        broken = "no code for " + op->getName().getStringRef().str();
+        cannot("no code for " + op->getName().getStringRef());
         return code.zero(elementOf(value));
       });
 }

@@ -84,7 +84,9 @@ public:
   plan::KernelOp kernel;
   mlir::func::FuncOp function;
   llvm::SmallVector<Need> needs;
-  std::string broken; ///< why the kernel cannot be emitted: our own mistake
+  /// Why the kernel cannot be emitted, a mistake of ours: the first reason counts, as others follow from it.
+  std::string broken;
+  void cannot(const llvm::Twine &why) { broken = broken.empty() ? why.str() : broken; }
   /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
   llvm::SmallVector<mlir::Value> streams;
 
