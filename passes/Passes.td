@@ -27,9 +27,11 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
   let description = [{
     Sums and choices of 16-bit floats become float32's, those of unsigned integers signed ones', and a concat of many operands a concat
     of concats. A sum or product of up to four elements that are chosen along its axis reads them where they are. Reshapes stay: they are views of memory. Those that only add or drop axes of length 1 sink below pointwise ops and heads, so
-    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. Windows of an image are
-    gathered, zeros outside of it; on a CPU, where they are rows that a weight multiplies, they are a move of the image, which is copied
-    with its margin first if they leave it, and tutti-fuse puts that move into the product's kernel. Every result of the model is then
+    that they do not cut a kernel in two. A transposed value that is rows times a weight as it lies is read so. A reduction of the last axes, however many,
+    becomes one along a row. Windows of an image that windows have given a margin are windows of the image itself. Windows are gathered,
+    with what `outside` says around the image; on a CPU a margin of long runs is copied run by run, and windows that are rows a weight
+    multiplies are a move of the image, which is copied with its margin first if they leave it; tutti-fuse puts that move into the
+    product's kernel. Every result of the model is then
     computed by an op of its own.
   }];
   let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

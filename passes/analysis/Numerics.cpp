@@ -27,8 +27,8 @@ NumericsProduct productOf(int64_t k, int64_t n, const TargetTraits &target, Prec
     return NumericsProduct::fma;
   switch (precision) {
   case Precision::f32:
-    // Three products of halves are worth it where a chain of fma loses more than the split does, and where a tile of 8
-    // columns is not mostly padding.
+    // Three TF32 products for one are worth it where a chain of fma loses more than the split does, and where a tile of
+    // 8 columns is not mostly padding.
     return k >= 48 && n > 8 ? NumericsProduct::tf32x3 : NumericsProduct::fma;
   case Precision::f32_ffma:
     return NumericsProduct::fma;

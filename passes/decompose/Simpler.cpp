@@ -89,8 +89,8 @@ struct SinkReshapeBelowHead : OpRewritePattern<HeadOp> {
   }
 };
 
-/// A reduction of the last axes is one of a row's elements, as many axes as these are; axes of one element behind them
-/// change nothing of that (docs/numerics.md, 3).
+/// A reduction over the last axes, however many, is one along a row of all their elements. Axes of one element behind
+/// or between them change nothing (docs/numerics.md, 3).
 struct ReduceInRow : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {

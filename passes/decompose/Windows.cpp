@@ -137,7 +137,7 @@ struct WindowsOfMargin : OpRewritePattern<WindowsOp> {
     if (!margin || margin.getCount() != op.getImage() ||
         !llvm::all_of(margin.axes(), [](const WindowAxis &along) { return along.isMargin(); }))
       return failure();
-    // What lies around the margin, too, has to be of its kind.
+    // Where they leave the margin, too, both have to be surrounded by zeros.
     bool leaves = llvm::any_of(op.axes(), [](const WindowAxis &along) { return along.leavesImage(); });
     if (leaves && (op.getOutside() != Outside::zero || margin.getOutside() != Outside::zero))
       return failure();

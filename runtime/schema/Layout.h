@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How weights lie in an artifact: panels for sums by fma, fragments for tensor cores; shared by the writer and by
+// How weights lie in an artifact: panels for sums by fma, core matrices for tensor cores; shared by the writer and by
 // weight swapping.
 #pragma once
 

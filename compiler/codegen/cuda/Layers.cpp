@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contract family on tensor cores, over the skeletons tensor.cuh and warpgroup.cuh, with weights in fragments that
-// come through a ring (ring.cuh, bulk_ring.cuh), or to slices without one (slices.cuh).
+// The contract family on tensor cores, over the skeletons tensor.cuh and warpgroup.cuh, with weights in core matrices
+// that come through a ring (ring.cuh, bulk_ring.cuh), or to slices without one (slices.cuh).
 #include "Layers.h"
 
 #include "Layout.h"

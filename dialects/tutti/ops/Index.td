@@ -46,8 +46,8 @@ def Tutti_WindowsOp : Tutti_Op<"windows", [InferTypeOpAdaptor]> {
     `outside` of the image y is 0 (`zero`, when absent); the element at the nearest end (`edge`); the image as it goes on from
     its other end (`wrap`), or back from its end, which does not come twice (`mirror`), as often as it takes: ONNX Pad's modes.
 
-    Kernels have none: tutti-decompose makes it a gather, or, where the rows of a product can be read through it, a move of an
-    image with its margin.
+    Kernels have none: tutti-decompose makes it a gather; on a CPU a concat of runs where it is only the image with its margin;
+    or, where the rows of a product can be read through it, a move of an image with its margin.
   }];
   let arguments = (ins Tutti_Tensor:$x, DenseI64ArrayAttr:$length, DenseI64ArrayAttr:$image, DenseI64ArrayAttr:$count,
                        DenseI64ArrayAttr:$step, DenseI64ArrayAttr:$gap, DenseI64ArrayAttr:$before,

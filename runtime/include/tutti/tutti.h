@@ -46,7 +46,8 @@ typedef enum tutti_status {
   TUTTI_NOT_BOUND = 0x0204,     /**< an input without data, or a dimension without a value */
   TUTTI_SHARED_WEIGHT = 0x0205, /**< one member's copy of a weight that is stored once for all */
   TUTTI_BUSY = 0x0206,          /**< two threads used one session at once */
-  TUTTI_FORKED = 0x0207,        /**< a session made before fork() was used in the child */
+  TUTTI_FORKED = 0x0207,        /**< used in a child of fork(): a session from before, an artifact that
+                                     was being changed, or a CUDA driver that had begun */
   /* 3, the file is damaged */
   TUTTI_TRUNCATED = 0x0300,
   TUTTI_DIGEST_MISMATCH = 0x0301,

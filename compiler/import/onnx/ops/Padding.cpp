@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Import of elements before and behind an axis: a value, what the axis holds itself, or the margin that convolutions
-// read.
+// Import of elements around an axis: a value, what the axis holds itself, or the margin that convolutions read.
 #include "compiler/import/onnx/ops/Windows.h"
 
 #include "llvm/ADT/StringSwitch.h"
