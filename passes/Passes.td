@@ -31,8 +31,7 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
     becomes one along a row. Windows of an image that windows have given a margin are windows of the image itself. Windows are gathered,
     with what `outside` says around the image; on a CPU a margin of long runs is copied run by run, and windows that are rows a weight
     multiplies are a move of the image, which is copied with its margin first if they leave it; tutti-fuse puts that move into the
-    product's kernel. Every result of the model is then
-    computed by an op of its own.
+    product's kernel. Every result of the model is then computed by an op of its own.
   }];
   let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

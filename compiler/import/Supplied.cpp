@@ -112,8 +112,7 @@ llvm::Error checkSupplied(const SafetensorsFile &weights, const MemberFiles &fil
     list += "\n  and " + std::to_string(findings - mostMisfits) + " more";
   if (unnamed)
     list += "\n  (an exporter that folds weights, or keeps one of several that are equal, leaves initializers of other "
-            "names: "
-            "torch does not with optimize=False, or do_constant_folding=False)";
+            "names: torch does not with optimize=False, or do_constant_folding=False)";
   return fail(ExitCode::usage,
               "the weights in " + quote(files.weights) + " are not those of " + quote(files.model) + ":" + list);
 }

@@ -151,7 +151,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInt
   let summary = "runs a kernel over the active set and the rows of the call";
   let description = [{
     `rows` is the number of the kernel's rows as a size. `lifted`, `over` and `placed` are the kernel's. Of a program in
-    pieces, a `whole` launch, which has heads or needs what these make, runs once, after all pieces, and one that is not lifted in the first piece alone.
+    pieces, a `whole` launch, which has heads or needs what these make, runs once, after all pieces, and one that is not
+    lifted in the first piece alone.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_Buffer>:$buffers, UnitAttr:$lifted, OptionalAttr<StrAttr>:$over,
                        OptionalAttr<DenseI64ArrayAttr>:$placed, StrAttr:$rows, Plan_ScheduleAttr:$schedule, UnitAttr:$whole);

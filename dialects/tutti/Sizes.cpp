@@ -133,6 +133,16 @@ std::optional<Size> product(llvm::ArrayRef<Size> sizes) {
   return result;
 }
 
+std::optional<int64_t> firstOfRow(llvm::ArrayRef<Size> sizes, llvm::ArrayRef<int64_t> reduced) {
+  int64_t rank = sizes.size(), first = rank;
+  for (int64_t axis : reduced)
+    first = std::min(first, axis);
+  for (int64_t axis = first; axis < rank; ++axis)
+    if (!llvm::is_contained(reduced, axis) && sizes[axis] != Size(1))
+      return std::nullopt;
+  return first + 1 < rank ? std::optional(first) : std::nullopt;
+}
+
 std::optional<llvm::SmallVector<AxisRuns>> matchAxes(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b) {
   llvm::SmallVector<AxisRuns> runs;
   for (unsigned i = 0, j = 0; i < a.size() || j < b.size();) {

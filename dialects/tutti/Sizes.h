@@ -53,6 +53,9 @@ mlir::RankedTensorType getTensorType(llvm::ArrayRef<Size> sizes, mlir::Type elem
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 /// The product of the sizes; nothing on overflow.
 std::optional<Size> product(llvm::ArrayRef<Size> sizes);
+/// Of axes that are reduced the first, if what follows it is reduced, too, or of one element, and there is more than
+/// it: from there on all are one row, which a reduction runs along (docs/numerics.md, 3).
+std::optional<int64_t> firstOfRow(llvm::ArrayRef<Size> sizes, llvm::ArrayRef<int64_t> reduced);
 /// A run of axes of one shape that holds the same elements, in row-major order, as a run of axes of another.
 struct AxisRuns {
   unsigned first[2], count[2];

@@ -95,22 +95,15 @@ struct ReduceInRow : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     Sizes sizes = getSizes(typeOf(op.getX()));
-    ArrayRef<int64_t> axes = op.getAxes();
-    int64_t rank = sizes.size(), first = rank;
-    while (first > 0 && (sizes[first - 1] == Size(1) || llvm::is_contained(axes, first - 1)))
-      --first;
-    // From the first axis that is reduced on; all that are have to be among them.
-    while (first < rank && !llvm::is_contained(axes, first))
-      ++first;
-    bool trails = llvm::all_of(axes, [&](int64_t axis) { return axis >= first; });
-    std::optional<Size> row = product(ArrayRef<Size>(sizes).drop_front(first));
-    if (!trails || first + 1 >= rank || !row)
+    std::optional<int64_t> first = firstOfRow(sizes, op.getAxes());
+    std::optional<Size> row = first ? product(ArrayRef<Size>(sizes).drop_front(*first)) : std::nullopt;
+    if (!row)
       return failure();
-    sizes.truncate(first);
+    sizes.truncate(*first);
     sizes.push_back(*row);
     auto type = getTensorType(sizes, typeOf(op.getX()).getElementType());
     Value x = ReshapeOp::create(rewriter, op.getLoc(), type, op.getX());
-    auto sums = ReduceOp::create(rewriter, op.getLoc(), op.getKind(), x, first, op.getNumericsAttr());
+    auto sums = ReduceOp::create(rewriter, op.getLoc(), op.getKind(), x, *first, op.getNumericsAttr());
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), sums);
     return success();
   }

@@ -51,19 +51,16 @@ Operand Emit::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, 
     sizes[axis] = Size(1);
   }
   // Where only the last axes are reduced they are one: a reduction along rows. Axes of length 1 change nothing of that.
-  int64_t first = sorted.front(), rank = x.rank();
-  bool trails = first + 1 < rank;
-  for (int64_t axis = first; axis < rank; ++axis)
-    trails &= llvm::is_contained(sorted, axis) || sizes[axis] == Size(1);
-  Operand rows = trails ? flattenFrom(x, first) : x;
+  std::optional<int64_t> row = firstOfRow(x.sizes(), sorted);
+  Operand rows = row ? flattenFrom(x, *row) : x;
   if (!rows)
     return Operand();
   Sizes reduced(sizes);
-  if (trails)
-    reduced.truncate(first + 1);
+  if (row)
+    reduced.truncate(*row + 1);
   Operand result = op(ReduceOp::getOperationName(), getTensorType(reduced, x.element()), {rows},
                       {{StringAttr::get(&context, "kind"), ReduceKindAttr::get(&context, kind)},
-                       numbers("axes", trails ? ArrayRef<int64_t>(first) : ArrayRef<int64_t>(sorted))});
+                       numbers("axes", row ? ArrayRef<int64_t>(*row) : ArrayRef<int64_t>(sorted))});
   result = reshape(result, sizes);
   return keep ? result : dropAxes(result, sorted);
 }
