@@ -51,12 +51,10 @@ bool isPacked(StepEmitter &e, Value value, int64_t work) {
 }
 
 void emitPacked(StepEmitter &e, Value value) {
-  e.packed = RowForm::of(typeOf(value)).columns.getFixed();
-  e.chunk = Columns{e.code.num(0), e.code.mul(e.rows(), e.packed), {}};
-  emitElements(e, value, e.code.num(0),
-               [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
-  e.chunk.reset();
-  e.packed = 0;
+  e.overPacked(RowForm::of(typeOf(value)).columns.getFixed(), [&] {
+    emitElements(e, value, e.code.num(0),
+                 [&](MutableArrayRef<Point> points) { return e.compute(value, e.own(value), points); });
+  });
 }
 
 bool StepEmitter::liesPacked(Value value, AffineMap access, int64_t columns) {

@@ -45,16 +45,14 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   };
   using At = llvm::function_ref<Point(Value column, Value mask)>;
   Columns columns = e.columnsOf(value);
-  bool wholeRow = !e.chunk;
+  bool wholeRow = e.isOverWholeRow();
   auto anywhere = [&](Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
   auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
       SmallVector<Point> points;
       for (int64_t v = 0; v < vectors; ++v)
         points.push_back(at(code.add(column, v * lanes), {}));
-      e.streams.clear();
-      emit(points);
-      for (Value read : e.streams)
+      for (Value read : e.streamsOf([&] { emit(points); }))
         if (read.getParentBlock() == code.b.getInsertionBlock())         // and not in a loop over what is summed
           code.prefetch(code.at(read, aheadBytes), Code::Cache::second); // the first has fewer places for what comes
     });
@@ -100,7 +98,7 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
 static bool isInRuns(StepEmitter &e, ConcatOp op) {
   constexpr int64_t longRun = 2 * lanes;
   auto columnsOf = [](Value value) { return RowForm::of(typeOf(value)).columns; };
-  if (e.chunk || int64_t(op.getAxis()) != op.getType().getRank() - 1 ||
+  if (!e.isOverWholeRow() || int64_t(op.getAxis()) != op.getType().getRank() - 1 ||
       !llvm::all_of(op.getInputs(), [&](Value input) { return RowForm::of(typeOf(input)).sameRows(e.steps.form); }))
     return false;
   int64_t count = op.getInputs().size();
@@ -111,16 +109,15 @@ static void emitRuns(StepEmitter &e, ConcatOp op, Value row) {
   int64_t start = 0;
   for (Value input : op.getInputs()) {
     int64_t length = RowForm::of(typeOf(input)).columns.getFixed();
-    e.chunk = Columns{e.code.num(start), {}, length};
-    emitElements(e, op.getResult(), row, [&](MutableArrayRef<Point> points) {
+    auto copied = [&](MutableArrayRef<Point> points) {
       SmallVector<Value> results;
       for (Point &point : points) {
         Point from(row, e.code.sub(point.column, e.code.num(start)), point.mask);
         results.push_back(e.read(input, e.own(input), from));
       }
       return results;
-    });
-    e.chunk.reset();
+    };
+    e.overColumns({e.code.num(start), {}, length}, [&] { emitElements(e, op.getResult(), row, copied); });
     start += length;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -24,6 +25,27 @@ void StepEmitter::begin(ModuleOp module) {
 void StepEmitter::finish() {
   func::ReturnOp::create(code.b, code.loc);
   function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), {}));
+}
+
+void StepEmitter::overColumns(const Columns &columns, Body body) {
+  llvm::SaveAndRestore now(chunk, std::optional(columns));
+  body();
+}
+
+void StepEmitter::overPacked(int64_t columns, Body body) {
+  llvm::SaveAndRestore now(packed, columns);
+  overColumns({code.num(0), code.mul(rows(), columns), {}}, body);
+}
+
+void StepEmitter::readingCopies(const Copies &given, Body body) {
+  llvm::SaveAndRestore now(copies, given);
+  body();
+}
+
+SmallVector<Value> StepEmitter::streamsOf(Body body) {
+  llvm::SaveAndRestore now(streams, SmallVector<Value>());
+  body();
+  return streams;
 }
 
 static std::string text(const Distance &distance) {

@@ -87,27 +87,33 @@ public:
   /// Why the kernel cannot be emitted, a mistake of ours: the first reason counts, as others follow from it.
   std::string broken;
   void cannot(const llvm::Twine &why) { broken = broken.empty() ? why.str() : broken; }
-  /// Where vectors of the launch's buffers were read from, for who asks for those behind them.
-  llvm::SmallVector<mlir::Value> streams;
 
+  // What is said here holds for the code that `body` emits.
+  using Body = llvm::function_ref<void()>;
+  /// Some of a row's columns are under way, not all.
+  void overColumns(const Columns &columns, Body body);
+  /// Or those of all the tile's rows, of `columns` each, end to end: lanes are of several rows.
+  void overPacked(int64_t columns, Body body);
   /// What has been copied for every `step`-th row from `first` on (Transposed.cpp): where the first one's column 0
   /// would be, and elements from each to the next.
   struct Copy {
     mlir::Value pointer, first;
     int64_t step, pitch;
   };
-  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, Copy> copies;
-  /// The columns under way, if not all of a row.
-  std::optional<Columns> chunk;
-  /// If not 0, the columns are those of all the tile's rows, of so many each, end to end: lanes are of several rows.
-  int64_t packed = 0;
-  /// What may then be read of memory: the same element of a value whose rows, of so many columns, lie end to end, or
-  /// their only one; and elements that no row decides.
+  using Copies = llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, Copy>;
+  void readingCopies(const Copies &copies, Body body);
+  /// Where it reads vectors of the launch's buffers from, for who asks for those behind them.
+  llvm::SmallVector<mlir::Value> streamsOf(Body body);
+
+  bool isOverWholeRow() const { return !chunk; }
+  /// The columns of `value` that are under way.
+  Columns columnsOf(mlir::Value value);
+  /// What may be read of memory over packed rows: the same element of a value whose rows, of so many columns, lie end
+  /// to end, or their only one; and elements that no row decides.
   bool liesPacked(mlir::Value value, mlir::AffineMap access, int64_t columns);
   bool isOfNoRow(mlir::Value value, mlir::AffineMap access);
   /// Or elements at places that are the same in every block.
   const Scattered *scatteredOf(mlir::Value value, mlir::AffineMap access, int64_t columns);
-  Columns columnsOf(mlir::Value value);
 
   /// Opens the step's function, without arguments yet, in `module`; `finish` gives it one for each of `needs`.
   void begin(mlir::ModuleOp module);
@@ -144,6 +150,11 @@ public:
   static mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
 
 private:
+  std::optional<Columns> chunk; ///< the columns under way, if not all
+  int64_t packed = 0;           ///< columns of each of the rows that lie end to end; 0: of one row
+  Copies copies;
+  llvm::SmallVector<mlir::Value> streams;
+
   /// The place of an element in memory: a sum of index times stride, in elements. What is known when compiling stays a
   /// number.
   struct Address {

@@ -42,7 +42,6 @@ public:
           });
           return SmallVector<Value>{code.add(code.add(at[0], blocks), code.mul(code.sub(count, one), step))};
         });
-    e.copies.clear();
   }
 
 private:
@@ -51,6 +50,7 @@ private:
   const TransposedReads &reads;
   ArrayRef<TransposedReads::Operand> operands;
   Value memory;
+  StepEmitter::Copies copies;
   Value from, inAxis, count; ///< a block's rows: the first, in the tile and along its axis, and how many
 
   /// Copies the columns, or some at a time, and calls `rows`.
@@ -58,20 +58,19 @@ private:
     Value to = code.add(from, code.mul(count, reads.step));
     if (reads.endToEnd) {
       copyAll();
-      e.chunk = Columns{code.num(0), code.mul(count, operands.front().pitch), {}};
-      rows(from, code.add(from, 1), 1);
-      return e.chunk.reset();
+      return e.readingCopies(copies, [&] {
+        e.overColumns({code.num(0), code.mul(count, operands.front().pitch), {}},
+                      [&] { rows(from, code.add(from, 1), 1); });
+      });
     }
     if (!reads.columns) {
       copyAll();
-      return rows(from, to, reads.step);
+      return e.readingCopies(copies, [&] { rows(from, to, reads.step); });
     }
     auto take = [&](const Columns &columns) {
       for (const TransposedReads::Operand &operand : operands)
         copy(operand, columns);
-      e.chunk = columns;
-      rows(from, to, reads.step);
-      e.chunk.reset();
+      e.readingCopies(copies, [&] { e.overColumns(columns, [&] { rows(from, to, reads.step); }); });
     };
     int64_t most = *reads.columns;
     auto takeWhole = [&](Value whole) {
@@ -123,8 +122,8 @@ private:
                code.add(before, count),
                code.sub(code.num(last), first)};
     Value origin = code.add(code.mul(before, -operand.pitch), columns.from);
-    e.copies[{operand.value, operand.access}] = {code.at(t.target, code.mul(origin, -bytes)), from, reads.step,
-                                                 operand.pitch};
+    copies[{operand.value, operand.access}] = {code.at(t.target, code.mul(origin, -bytes)), from, reads.step,
+                                               operand.pitch};
     if (reads.endToEnd && columns.fixed <= mostPicked)
       return interleave(t, *columns.fixed);
     bool few = operand.stride == reads.length && reads.length <= std::min(side, mostPicked) && columns.fixed;
