@@ -142,6 +142,8 @@ def add_cases(case, node, rng, i64, f32):
     case("loop-while", 18, [node("Less", "zero most", "start"), node("Loop", "- start x zero", "y last", body=until)], x,
          {**weights, "zero": np.array(0, np.int64), "step": np.array(2, np.int64), "most": np.array(7, np.int64)}, outputs="y last")
     never = graph("never", [node("Identity", "go", "on"), node("Exp", "h", "z")], ["i", "go", "h"], ["on", "z"])
+    ends = graph("ends", [*layer, node("Identity", "no", "on")], ["i", "go", "h"], ["on", "z"])
+    case("loop-one-step", 13, [node("Loop", "- - x", "y", body=ends)], x, {**weights, "no": np.array(False)})
     case("loop-no-step", 13, [node("Loop", "n - x", "a", body=never), node("Relu", "a")], x, {"n": np.array(0, np.int64)})
     scanned = graph("scanned", [node("Mul", "a b", "ab"), node("Add", "h ab", "z"), node("Neg", "z", "minus")], ["h", "a", "b"], ["z", "minus", "ab"])
     case("scan", 16, [node("Scan", "h0 u v", "y m p", body=scanned, num_scan_inputs=2, scan_input_axes=[1, -1], scan_input_directions=[0, 1],

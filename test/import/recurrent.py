@@ -36,6 +36,8 @@ def add_cases(case, node, rng, i64, f32):
     # ONNX Runtime has no such layout: the same by transpositions.
     case("recurrent-layout", 14, [node("LSTM", "x w r b - h c", "y h_n c_n", layout=1, hidden_size=state)],
          {"x": rng(rows, steps, width), "h": rng(rows, 1, state, seed=5), "c": rng(rows, 1, state, seed=6)}, weights("LSTM"), "y h_n c_n")
+    # As Keras' layers are exported, which give their last state alone.
+    case("recurrent-left-out", 14, [node("LSTM", "x w r b - h c", "- h_n c_n", hidden_size=state)], {**x, **initial("LSTM")}, weights("LSTM"), "h_n c_n", batch=False)
     case("recurrent-gru-reset", 14, [node("GRU", "x w r b - h", "y h_n", linear_before_reset=1, hidden_size=state)], {**x, **initial("GRU")}, weights("GRU"), "y h_n", batch=False)
     case("recurrent-gru-reset-first", 14, [node("GRU", "x w r b", "y h_n", linear_before_reset=1, hidden_size=state)], x, weights("GRU"), "y h_n", batch=False)
     case("recurrent-lstm-peepholes", 14, [node("LSTM", "x w r b - h c p", "y h_n c_n", hidden_size=state)], {**x, **initial("LSTM")},

@@ -50,6 +50,10 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
       if (equal)
         break;
     }
+    if (group == mostGroups)
+      return fail(ExitCode::unsupported, "the members are more than " + llvm::Twine(mostGroups) +
+                                             " groups of different structure: member " + llvm::Twine(i) + " (" +
+                                             quote(paths[i]) + ") is of another one");
     if (group == groups.size()) {
       groups.emplace_back();
       firsts.push_back(std::move(*model));
@@ -92,10 +96,6 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
     return groups.takeError();
   if (groups->size() == 1)
     return align(context, paths, options, alignOptions);
-  if (groups->size() > mostGroups)
-    return fail(ExitCode::unsupported, "the members are " + llvm::Twine(groups->size()) +
-                                           " groups of different structure, expected at most " +
-                                           llvm::Twine(mostGroups));
   Ensemble all;
   all.members.resize(paths.size());
   SmallVector<SmallVector<int64_t>> lists;

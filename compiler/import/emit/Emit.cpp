@@ -22,6 +22,8 @@ Operand Emit::unsupported(const Twine &reason, const Twine &advice) {
 }
 
 Operand Emit::unknownLength(const Twine &does, const Size &length) {
+  if (length.isFixed())
+    return unsupported(does + " a length of " + Twine(length.getFixed()));
   return unsupported(does + " dimension " + quote(length.str()) + ", which is known at a call only",
                      "bind it to one value with --dim " + shown(length.getSymbols()[0]) + "=VALUE");
 }
@@ -38,6 +40,13 @@ bool Emit::same(const Size &a, const Size &b) {
   if (dims && dims->equate(a, b))
     restart = true;
   return false;
+}
+
+std::optional<Emit::SizePair> Emit::meet(ArrayRef<Size> a, ArrayRef<Size> b) {
+  for (auto [mine, theirs] : llvm::zip(llvm::reverse(a), llvm::reverse(b)))
+    if (mine != theirs && mine != Size(1) && theirs != Size(1) && !same(mine, theirs))
+      return restart ? std::nullopt : std::optional(SizePair(mine, theirs));
+  return std::nullopt;
 }
 
 /// The range of a symbol; null where none is known.
@@ -219,20 +228,13 @@ std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
     Sizes mine = x.sizes();
     std::optional<Sizes> both = tutti::broadcast(all, mine);
     if (!both) {
-      // Where the model says nothing else, two symbolic sizes that meet are one.
-      for (size_t i = 1; i <= std::min(all.size(), mine.size()); ++i) {
-        const Size &a = all[all.size() - i], &b = mine[mine.size() - i];
-        if (a != b && a != Size(1) && b != Size(1) && !same(a, b)) {
-          if (restart)
-            return std::nullopt;
-          std::string shapes = tutti::str(all) + " and " + tutti::str(mine);
-          if (a.isFixed() && b.isFixed())
-            malformed("shapes " + shapes + " do not broadcast");
-          else
-            unsupported("shapes " + shapes + " broadcast only for some sizes of a call",
-                        "bind the dimension to one value with --dim");
-          return std::nullopt;
-        }
+      if (std::optional<SizePair> apart = meet(all, mine)) {
+        std::string shapes = tutti::str(all) + " and " + tutti::str(mine);
+        if (apart->first.isFixed() && apart->second.isFixed())
+          malformed("shapes " + shapes + " do not broadcast");
+        else
+          unsupported("shapes " + shapes + " broadcast only for some sizes of a call",
+                      "bind the dimension to one value with --dim");
       }
       return std::nullopt;
     }

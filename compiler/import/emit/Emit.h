@@ -127,6 +127,10 @@ public:
 
   /// Two sizes that the op at hand demands, or is taken, to be one; true when they are. May ask for a restart.
   bool same(const Size &a, const Size &b);
+  /// The same of two shapes that do not broadcast as they are, for all axes that have to be one: those of two sizes
+  /// that cannot be; nothing where there are none, or it has asked for a restart.
+  using SizePair = std::pair<Size, Size>;
+  std::optional<SizePair> meet(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
 
   /// Whether a size is more than 1 at every call.
   bool isAboveOne(const Size &size) const;
@@ -163,6 +167,8 @@ public:
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
   Operand placed(const Operand &x, const Operand &updates, const Operand &indices, int64_t width, bool ofBlocks);
+  /// Whether a float type holds each of the integers as it is.
+  bool isHeld(const Operand &integers, mlir::Type element);
   /// The value of a mask that is the same everywhere, and so chooses now.
   std::optional<bool> uniformMask(const Operand &condition);
   Operand pointwise(llvm::StringRef name, llvm::ArrayRef<Operand> xs, mlir::Type element);

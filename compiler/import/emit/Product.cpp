@@ -154,7 +154,22 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
     Type wide = Float64Type::get(&context);
     return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
   }
+  // A whole exponent that the base's type does not hold is another one, odd where it was even.
+  if (a.isFloat() && !isa<FloatType>(b.element()) && !isHeld(b, a.element())) {
+    Type wide = Float64Type::get(&context);
+    return cast(binary<PowOp>(cast(a, wide), cast(b, wide)), a.element());
+  }
   return binary<PowOp>(a, cast(b, a.element()));
+}
+
+bool Emit::isHeld(const Operand &integers, Type element) {
+  unsigned digits = cast<FloatType>(element).getFPMantissaWidth();
+  if (integers.element().getIntOrFloatBitWidth() <= digits)
+    return true;
+  bool mayLook = integers.isConstant() && integers.constant().count() <= budget;
+  std::optional<HostTensor> known = mayLook ? elementsOf(integers) : std::nullopt;
+  auto isSmall = [&](int64_t number) { return number >= -(int64_t(1) << digits) && number <= int64_t(1) << digits; };
+  return known && llvm::all_of(known->ints, isSmall);
 }
 
 std::optional<std::string> Emit::rowLabels(size_t axes) {

@@ -3,6 +3,8 @@
 // numbers are followed through what such models do with them, so that what they choose is found to be the row's own.
 #include "compiler/import/emit/Emit.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 #include <map>
 
 using namespace mlir;
@@ -39,9 +41,11 @@ static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRe
 }
 
 namespace {
-/// Looks for what is the same along an axis. A value may be part of another more than once, and is looked at once.
+/// Looks for what is the same along an axis, through at most `depth` ops. A value may be part of another more than
+/// once, and is looked at once.
 struct Repeats {
   Emit &emit;
+  int64_t depth = 64;
   std::map<std::pair<const void *, int64_t>, std::optional<Operand>> found = {};
 
   std::optional<Operand> drop(const Operand &x, int64_t axis) {
@@ -49,8 +53,9 @@ struct Repeats {
       return emit.dropAxes(x, axis);
     if (x.isConstant() && x.constant().strides[axis] == 0)
       return emit.dropAxes(emit.part(x, axis, 0, 1), axis);
-    if (!x.isValue() || !x.value().getDefiningOp())
+    if (!x.isValue() || !x.value().getDefiningOp() || depth == 0)
       return std::nullopt;
+    llvm::SaveAndRestore deeper(depth, depth - 1);
     std::pair<const void *, int64_t> key(x.value().getAsOpaquePointer(), axis);
     auto [known, fresh] = found.try_emplace(key);
     return fresh ? found[key] = behind(x, x.value().getDefiningOp(), axis) : known->second;

@@ -322,16 +322,26 @@ Operand Emit::slice(const Operand &x, ArrayRef<int64_t> starts, ArrayRef<int64_t
     return Operand(sliceView(x.constant(), starts, lengths, steps));
   if (llvm::is_contained(sizes, Size(0))) // a list that happens to be empty; who joins it to others leaves it out
     return RowNumbers{sizes, x.element()};
-  if (auto joined = x.isValue() ? x.value().getDefiningOp<ConcatOp>() : ConcatOp())
-    if (std::optional<JoinedPart> part = partOf(joined, starts, lengths, steps)) {
-      SmallVector<int64_t> inside(starts);
-      inside[joined.getAxis()] -= part->begin;
-      return slice(Operand(part->value), inside, lengths, steps);
-    }
-  if (std::optional<Operand> below = sliceBelowReshape(x, starts, lengths, steps))
+  // Of a join, and of joins in it, the part that has all of it: so many, as a model may have a slice of each of a long
+  // chain.
+  constexpr int mostJoins = 64;
+  Value from = x.value();
+  SmallVector<int64_t> inside(starts);
+  int joins = 0;
+  for (; joins < mostJoins; ++joins) {
+    auto joined = from.getDefiningOp<ConcatOp>();
+    std::optional<JoinedPart> part = joined ? partOf(joined, inside, lengths, steps) : std::nullopt;
+    if (!part)
+      break;
+    inside[joined.getAxis()] -= part->begin;
+    from = part->value;
+  }
+  if (joins > 0 && joins < mostJoins)
+    return slice(Operand(from), inside, lengths, steps);
+  if (std::optional<Operand> below = sliceBelowReshape(Operand(from), inside, lengths, steps))
     return *below;
-  return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {x},
-            {numbers("starts", starts), numbers("sizes", lengths), numbers("steps", steps)});
+  return op(SliceOp::getOperationName(), getTensorType(sizes, x.element()), {Operand(from)},
+            {numbers("starts", inside), numbers("sizes", lengths), numbers("steps", steps)});
 }
 
 Operand Emit::part(const Operand &x, int64_t axis, int64_t start, int64_t length, int64_t step) {

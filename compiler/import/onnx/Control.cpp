@@ -91,8 +91,6 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
                      n.in(0).isShape() ? "bind the dimension to one value with --dim" : unroll);
     return Results();
   }
-  if (!n.has(0) && !n.has(1))
-    emit.unsupported("it runs without end", unroll);
   size_t carried = n.inputs() < 2 ? 0 : n.inputs() - 2, outputs = n.proto.output_size();
   if (carried > outputs || n.inputs() < 2)
     emit.malformed(Twine(n.inputs()) + " inputs and " + Twine(outputs) + " outputs");
@@ -127,18 +125,29 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   return results;
 }
 
-llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
+namespace {
+/// What a Scan runs along, and what it joins.
+struct ScanForm {
+  int64_t carried = 0, steps = 0;
+  SmallVector<int64_t> axes, backwards;    ///< one an input that it scans
+  SmallVector<int64_t> joinAxes, prepends; ///< one an output that it joins
+  static std::optional<ScanForm> of(Node &n);
+};
+} // namespace
+
+/// Nothing, and a problem, where it cannot be run.
+std::optional<ScanForm> ScanForm::of(Node &n) {
+  Emit &emit = n.emit;
   if (n.opset < 9) {
     emit.unsupported("its form before opset 9", "export the model for a newer opset");
-    return Results();
+    return std::nullopt;
   }
   int64_t scanned = n.intAttr("num_scan_inputs", 0), inputs = n.inputs(), outputs = n.proto.output_size();
   if (scanned < 1 || scanned > inputs || outputs < inputs - scanned) {
     emit.malformed("attribute 'num_scan_inputs' is " + Twine(scanned) + " of " + Twine(n.inputs()) + " inputs, with " +
                    Twine(outputs) + " outputs");
-    return Results();
+    return std::nullopt;
   }
-  int64_t carried = inputs - scanned, joins = outputs - carried, steps = -1;
   auto listed = [&](StringRef name, int64_t count) {
     SmallVector<int64_t> values = n.intsAttr(name).value_or(SmallVector<int64_t>(count, 0));
     if (int64_t(values.size()) != count) {
@@ -148,35 +157,46 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
     }
     return values;
   };
-  SmallVector<int64_t> axes = listed("scan_input_axes", scanned), backwards = listed("scan_input_directions", scanned);
-  SmallVector<int64_t> joinAxes = listed("scan_output_axes", joins), prepends = listed("scan_output_directions", joins);
-  Unrolled unrolled;
-  unrolled.shown.resize(joins);
-  for (int64_t i = 0; i < carried + scanned; ++i) {
-    Operand x = n.in(i);
-    if (!x)
-      return Results();
-    if (i < carried) {
-      unrolled.state.push_back(x);
-      continue;
-    }
-    std::optional<int64_t> axis = n.axis(axes[i - carried], x.rank());
-    if (!axis || !emit.isKnown(x, *axis, "runs along"))
-      return Results();
-    axes[i - carried] = *axis;
-    int64_t length = x.sizes()[*axis].getFixed();
-    if (steps >= 0 && length != steps)
-      emit.malformed("it runs along axes of lengths " + Twine(steps) + " and " + Twine(length));
-    steps = length;
+  ScanForm form;
+  form.carried = inputs - scanned;
+  form.axes = listed("scan_input_axes", scanned);
+  form.backwards = listed("scan_input_directions", scanned);
+  form.joinAxes = listed("scan_output_axes", outputs - form.carried);
+  form.prepends = listed("scan_output_directions", outputs - form.carried);
+  for (auto [i, axis] : llvm::enumerate(form.axes)) {
+    Operand x = n.in(form.carried + i);
+    std::optional<int64_t> along = x ? n.axis(axis, x.rank()) : std::nullopt;
+    if (!along || !emit.isKnown(x, *along, "runs along"))
+      return std::nullopt;
+    axis = *along;
+    int64_t length = x.sizes()[axis].getFixed();
+    if (i > 0 && length != form.steps)
+      emit.malformed("it runs along axes of lengths " + Twine(form.steps) + " and " + Twine(length));
+    form.steps = length;
   }
-  if (steps > mostSteps || steps == 0)
-    emit.unsupported(steps ? "it runs more than " + Twine(mostSteps) + " times" : "it has no step");
-  for (int64_t step = 0; step < steps && !emit.failed(); ++step) {
+  if (form.steps > mostSteps || form.steps == 0)
+    emit.unsupported(form.steps ? "it runs more than " + Twine(mostSteps) + " times" : "it has no step");
+  return emit.failed() ? std::nullopt : std::optional(form);
+}
+
+llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
+  std::optional<ScanForm> form = ScanForm::of(n);
+  Unrolled unrolled;
+  for (int64_t i = 0; form && i < form->carried; ++i) {
+    unrolled.state.push_back(n.in(i));
+    if (!unrolled.state.back())
+      form.reset();
+  }
+  if (!form)
+    return Results();
+  unrolled.shown.resize(form->joinAxes.size());
+  for (int64_t step = 0; step < form->steps; ++step) {
     locate(emit, scope, n.proto);
     Results given = unrolled.state;
-    for (int64_t i = 0; i < scanned; ++i)
-      given.push_back(
-          emit.dropAxes(emit.part(n.in(carried + i), axes[i], backwards[i] ? steps - 1 - step : step, 1), {axes[i]}));
+    for (auto [i, axis] : llvm::enumerate(form->axes)) {
+      int64_t place = form->backwards[i] ? form->steps - 1 - step : step;
+      given.push_back(emit.dropAxes(emit.part(n.in(form->carried + i), axis, place, 1), {axis}));
+    }
     if (emit.failed())
       break;
     llvm::Expected<bool> goesOn = runStep(emit, scope, n, step, given, unrolled);
@@ -187,11 +207,10 @@ llvm::Expected<Walk::Results> Walk::scan(Emit &emit, Scope &scope, Node &n) {
   }
   locate(emit, scope, n.proto);
   Results results = unrolled.state;
-  for (int64_t i = 0; i < joins && !emit.failed(); ++i) {
-    Results &shown = unrolled.shown[i];
-    if (prepends[i])
+  for (auto [shown, axis, prepends] : llvm::zip_equal(unrolled.shown, form->joinAxes, form->prepends)) {
+    if (prepends)
       std::reverse(shown.begin(), shown.end());
-    results.push_back(joined(n, shown, joinAxes[i]));
+    results.push_back(emit.failed() ? Operand() : joined(n, shown, axis));
   }
   return results;
 }

@@ -4,12 +4,12 @@
 #include "compiler/import/Limits.h"
 #include "compiler/import/NormalForm.h"
 #include "compiler/import/Supplied.h"
+#include "compiler/import/onnx/GraphPorts.h"
 #include "compiler/import/onnx/Walk.h"
 #include "compiler/import/onnx/ops/Ops.h"
 #include "dialects/tutti/Module.h"
 #include "dialects/tutti/Ports.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ public:
            const ImportOptions &given, const Ports *ports, size_t member, DiagnosticCapture &diagnostics)
       : context(context), files(files), path(files.model), file(file), weights(weights), graph(file.graph()),
         ports(ports), member(member), options(given), dims(options), diagnostics(diagnostics),
-        walk(context, path, file, weights) {}
+        walk(context, path, file, weights), own(context, path, file.graph()) {}
 
   llvm::Expected<MemberModel> run() {
     if (llvm::Error error = prepare())
@@ -44,10 +44,13 @@ public:
 
 private:
   llvm::Error prepare();
-  llvm::Error bindInputs();
-  llvm::Error bindInput(const onnx::ValueInfoProto &input, const std::string &name, const BoundInput &bound);
+  llvm::Error findOpsets();
   llvm::Error checkWeights();
   llvm::Expected<std::optional<MemberModel>> attempt();
+  func::FuncOp declareMain(ModuleOp module, ArrayRef<RankedTensorType> types, Scope &scope);
+  SmallVector<SizeRange> sizeRanges();
+  llvm::Error refused();
+  MemberModel finish(OwningOpRef<ModuleOp> module, func::FuncOp main, ArrayRef<Value> results, Emit &emit);
   llvm::Error findResults(Emit &emit, Scope &scope, SmallVectorImpl<Value> &results);
   llvm::Expected<SmallVector<RankedTensorType>> inputTypes();
   llvm::Expected<Sizes> sizesOf(const onnx::ValueInfoProto &input, const RankedTensorType *reference);
@@ -59,7 +62,7 @@ private:
   OnnxFile &file;
   const SafetensorsFile *weights; ///< or null
   const onnx::GraphProto &graph;
-  const Ports *ports;
+  const Ports *ports; ///< the first member's, of another one
   size_t member;
   ImportOptions options; ///< with what bound inputs say of dimensions
   Dims dims;
@@ -68,181 +71,46 @@ private:
   Walk walk;
   int64_t spent = 0; ///< of the budgets of all attempts
   Opsets opsets;
-  llvm::StringMap<const onnx::TensorProto *> initializers;
-  std::vector<const onnx::ValueInfoProto *> inputs; ///< without initializers and bound ones, in member 0's order
-  std::vector<std::string> allInputs;               ///< with bound ones
-  std::vector<std::pair<const onnx::ValueInfoProto *, WeightSource>> bound;
-  std::vector<const onnx::ValueInfoProto *> outputs; ///< in member 0's order
+  GraphPorts own;
 };
 
-/// What kind of value a port is, that is no tensor.
-StringRef kindOf(const onnx::TypeProto &type) {
-  return type.has_sequence_type()        ? "a sequence"
-         : type.has_map_type()           ? "a map"
-         : type.has_sparse_tensor_type() ? "a sparse tensor"
-         : type.has_optional_type()      ? "an optional"
-                                         : "of no type";
-}
-
-/// Puts `own` into the order of `names`: by name where all of them are there, else as they are.
-bool orderLike(std::vector<const onnx::ValueInfoProto *> &own, const std::vector<std::string> &names) {
-  if (own.size() != names.size())
-    return false;
-  std::vector<const onnx::ValueInfoProto *> sorted;
-  for (const std::string &name : names)
-    for (const onnx::ValueInfoProto *each : own)
-      if (each->name() == name)
-        sorted.push_back(each);
-  if (sorted.size() == own.size())
-    own = sorted;
-  return true;
-}
-
 llvm::Error Importer::prepare() {
+  if (llvm::Error error = findOpsets())
+    return error;
+  if (llvm::Error error = own.find())
+    return error;
+  if (ports)
+    if (llvm::Error error = own.orderLike(*ports, member))
+      return error;
+  if (llvm::Error error = own.bind(options, ports))
+    return error;
+  if (llvm::Error error = walk.check(graph.node(), own.given()))
+    return error;
+  return weights ? checkWeights() : llvm::Error::success();
+}
+
+llvm::Error Importer::findOpsets() {
   opsets = opsetsOf(file.model().opset_import());
   // A file without opsets is of the first IR versions, which had but one.
   if (file.model().opset_import_size() == 0)
     return fail(ExitCode::unsupported, quote(path) + " names no opset; opsets " + llvm::Twine(oldestOpset) + " to " +
                                            llvm::Twine(newestOpset) + " are supported");
   // One whose ops are all of other domains need not name that of the default one.
-  if (auto own = opsets.find(""); own != opsets.end() && (own->second < oldestOpset || own->second > newestOpset))
-    return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(own->second) + "; opsets " +
+  if (auto standard = opsets.find("");
+      standard != opsets.end() && (standard->second < oldestOpset || standard->second > newestOpset))
+    return fail(ExitCode::unsupported, quote(path) + " is of opset " + llvm::Twine(standard->second) + "; opsets " +
                                            llvm::Twine(oldestOpset) + " to " + llvm::Twine(newestOpset) +
                                            " are supported: export the model for one of those");
-  if (graph.sparse_initializer_size())
-    return fail(ExitCode::unsupported, quote(path) + ": initializer " +
-                                           quote(graph.sparse_initializer(0).values().name()) +
-                                           " is sparse, which is not supported: store it dense");
-  for (const onnx::TensorProto &tensor : graph.initializer())
-    if (!initializers.try_emplace(tensor.name(), &tensor).second)
-      return wrong("there are two initializers " + quote(tensor.name()));
-  for (const auto *list : {&graph.input(), &graph.output()})
-    for (const onnx::ValueInfoProto &port : *list)
-      if (port.name().find('\0') != std::string::npos)
-        return wrong("an input or output has a 0 byte in its name: " + quote(std::string(port.name().c_str())));
   for (const onnx::OperatorSetIdProto &set : file.model().opset_import())
     if (int64_t last = opsets.lookup(set.domain() == "ai.onnx" ? "" : set.domain()); last != set.version())
       return wrong("it imports opset " + llvm::Twine(set.version()) + " and opset " + llvm::Twine(last) +
                    " of domain " + quote(set.domain()));
-  llvm::StringSet<> names;
-  for (const onnx::ValueInfoProto &input : graph.input()) {
-    if (!names.insert(input.name()).second)
-      return wrong("there are two inputs " + quote(input.name()));
-    // An initializer that is also listed as an input is a constant.
-    if (!initializers.contains(input.name()))
-      inputs.push_back(&input);
-  }
-  llvm::StringSet<> results;
-  for (const onnx::ValueInfoProto &output : graph.output()) {
-    if (!results.insert(output.name()).second)
-      return wrong("there are two outputs " + quote(output.name()));
-    outputs.push_back(&output);
-  }
-  if (outputs.empty())
-    return wrong("the graph has no outputs");
-  if (inputs.size() > mostPorts || outputs.size() > mostPorts)
-    return fail(ExitCode::unsupported, quote(path) + " has more than " + llvm::Twine(mostPorts) + " inputs or outputs");
-  if (ports) {
-    auto count = [&](StringRef what, size_t mine, size_t theirs) {
-      return fail(ExitCode::unsupported, "member " + llvm::Twine(member) + " (" + quote(path) +
-                                             ") differs from member 0: " + llvm::Twine(mine) + " " + what +
-                                             ", member 0 has " + llvm::Twine(theirs));
-    };
-    if (!orderLike(inputs, ports->all))
-      return count("inputs", inputs.size(), ports->all.size());
-    if (!orderLike(outputs, ports->outputs))
-      return count("outputs", outputs.size(), ports->outputs.size());
-  }
-  if (llvm::Error error = bindInputs())
-    return error;
-  for (const auto &initializer : initializers)
-    names.insert(initializer.getKey());
-  names.erase(""); // no name, of a node's output: not computed
-  if (llvm::Error error = walk.check(graph.node(), names))
-    return error;
-  return weights ? checkWeights() : llvm::Error::success();
-}
-
-/// Why there is no input of the name that a flag --bind has.
-llvm::Error bindError(const std::string &name, bool isWeight, llvm::Error error) {
-  return llvm::handleErrors(std::move(error), [&](const CompileError &why) {
-    return fail(why.code,
-                "--bind " + shown(name) + ": " + (isWeight ? "it is a weight of the model; " : "") + why.message);
-  });
-}
-
-/// The inputs that are constants, by the name that member 0 has for each.
-llvm::Error Importer::bindInputs() {
-  for (const onnx::ValueInfoProto *input : inputs)
-    allInputs.push_back(input->name());
-  const std::vector<std::string> &names = ports ? ports->all : allInputs;
-  std::vector<const onnx::ValueInfoProto *> left = inputs;
-  for (const auto &[name, constant] : options.binds) {
-    llvm::Expected<unsigned> at = placeOf(names, "input", name);
-    if (!at)
-      return bindError(name, initializers.contains(name), at.takeError());
-    if (!llvm::is_contained(left, inputs[*at]))
-      return fail(ExitCode::usage, "--bind " + shown(names[*at]) + " is given twice, in two spellings");
-    if (llvm::Error error = bindInput(*inputs[*at], name, constant))
-      return error;
-    llvm::erase(left, inputs[*at]);
-  }
-  inputs = left;
-  return llvm::Error::success();
-}
-
-llvm::Error Importer::bindInput(const onnx::ValueInfoProto &input, const std::string &name,
-                                const BoundInput &constant) {
-  auto no = [&](const llvm::Twine &what) {
-    return fail(ExitCode::usage, "--bind " + shown(name) + "=" + shown(constant.file) + ": " + what);
-  };
-  const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
-  Type element = elementOf(context, tensor.elem_type());
-  if (!input.type().has_tensor_type() || !element)
-    return fail(ExitCode::unsupported,
-                quote(path) + ": input " + quote(input.name()) + " is " +
-                    (input.type().has_tensor_type()
-                         ? "of type " + dataTypeName(tensor.elem_type()) + ", which is not supported yet"
-                         : (kindOf(input.type()) + " where a tensor is due").str()));
-  llvm::Expected<WeightSource> source = constant.read(element);
-  if (!source)
-    return source.takeError();
-  auto mismatch = [&](const llvm::Twine &expected) {
-    return no("the file has " + Operand(*source).str() + ", input " + quote(input.name()) + " is " + expected);
-  };
-  if (source->element != element)
-    return mismatch(elementName(element));
-  if (tensor.has_shape()) {
-    std::string expected;
-    bool fits = size_t(tensor.shape().dim_size()) == source->dims.size();
-    for (auto [axis, dim] : llvm::enumerate(tensor.shape().dim())) {
-      bool fixed = isFixed(dim);
-      std::string symbol = fixed ? "" : dimName(dim.dim_param(), input.name(), axis);
-      expected += (axis ? ", " : "") + (fixed ? std::to_string(dim.dim_value()) : symbol);
-      fits = fits && (!fixed || dim.dim_value() == source->dims[axis]);
-      if (fixed || !fits || ports)
-        continue;
-      // A size that the file decides is bound by it.
-      int64_t size = source->dims[axis];
-      auto [place, fresh] = options.dims.try_emplace(symbol, DimBinding{size, size});
-      if (!fresh && (place->second.lo != size || place->second.hi != size))
-        return no("the file makes dimension " + quote(symbol) + " " + llvm::Twine(size) +
-                  ", elsewhere it is bound to " + llvm::Twine(place->second.lo) +
-                  (place->second.lo == place->second.hi ? "" : ".." + std::to_string(place->second.hi)));
-    }
-    if (!fits)
-      return mismatch(elementName(element) + " (" + expected + ")");
-  }
-  bound.emplace_back(&input, std::move(*source));
   return llvm::Error::success();
 }
 
 /// The weights file has what the graph uses, in its types and shapes, and nothing else.
 llvm::Error Importer::checkWeights() {
-  SmallVector<std::string> names;
-  for (const onnx::ValueInfoProto *output : outputs)
-    names.push_back(output->name());
-  Readers used = Walk::readersFor(graph.node(), names);
+  Readers used = Walk::readersFor(graph.node(), own.outputNames());
   std::vector<Wanted> wanted;
   for (const onnx::TensorProto &tensor : graph.initializer())
     wanted.push_back({tensor.name(),
@@ -274,11 +142,11 @@ llvm::Expected<Sizes> Importer::sizesOf(const onnx::ValueInfoProto &input, const
 
 llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
   SmallVector<RankedTensorType> types;
-  for (const auto &[input, constant] : bound)
+  for (const auto &[input, constant] : own.bound)
     for (auto [axis, dim] : llvm::enumerate(input->type().tensor_type().shape().dim()))
       if (!ports && !isFixed(dim))
         dims.declare(dim.dim_param(), input->name(), axis);
-  for (auto [i, input] : llvm::enumerate(inputs)) {
+  for (auto [i, input] : llvm::enumerate(own.inputs)) {
     auto no = [&](const llvm::Twine &what) {
       return fail(ExitCode::unsupported, quote(path) + ": input " + quote(input->name()) + " " + what);
     };
@@ -309,7 +177,7 @@ llvm::Expected<SmallVector<RankedTensorType>> Importer::inputTypes() {
 
 /// The values of the outputs, but for those whose ops are not supported, which the walk has noted.
 llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Value> &results) {
-  for (const onnx::ValueInfoProto *output : outputs) {
+  for (const onnx::ValueInfoProto *output : own.outputs) {
     llvm::Expected<Operand> operand = walk.lookup(scope, output->name(), "output " + quote(output->name()));
     if (!operand)
       return operand.takeError();
@@ -335,41 +203,23 @@ llvm::Error Importer::findResults(Emit &emit, Scope &scope, SmallVectorImpl<Valu
   return llvm::Error::success();
 }
 
+/// Nothing where it has to start anew, as two symbols turned out to be one, or one to have a value.
 llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   walk.begin();
-  Scope scope{opsets, nullptr, "", {}, initializers, {}, {}};
   llvm::Expected<SmallVector<RankedTensorType>> types = inputTypes();
   if (!types)
     return types.takeError();
+  Scope scope{opsets, nullptr, "", {}, own.initializers, {}, {}};
+  OwningOpRef<ModuleOp> module(ModuleOp::create(UnknownLoc::get(&context)));
+  func::FuncOp main = declareMain(*module, *types, scope);
 
-  Location location = UnknownLoc::get(&context);
-  OwningOpRef<ModuleOp> module(ModuleOp::create(location));
-  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  SmallVector<Type> argumentTypes(types->begin(), types->end());
-  auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType(argumentTypes, {}));
-  Block *block = main.addEntryBlock();
-  for (auto [i, input] : llvm::enumerate(inputs)) {
-    scope.values[input->name()] = Operand(main.getArgument(i));
-    setInputName(main, i, input->name());
-  }
-
-  for (const auto &[input, constant] : bound)
-    scope.values[input->name()] = Operand(constant);
-
-  Emit emit(context, block, ports ? nullptr : &dims, diagnostics);
+  Emit emit(context, &main.getBody().front(), ports ? nullptr : &dims, diagnostics);
   emit.keepsNumbers = options.keepsNumbers;
-  SmallVector<SizeRange> ranges;
-  if (!ports)
-    for (auto &[name, bound] : dims.ranges())
-      ranges.push_back({name, bound.lo, bound.hi});
-  emit.ranges = ports ? ports->ranges : ranges;
+  emit.ranges = sizeRanges();
   emit.budget += file.size() + (weights ? weights->mapped->size() : 0);
   emit.budget = std::min(emit.budget, mostBudgets * emit.budget - spent);
   const int64_t budget = emit.budget;
-  SmallVector<std::string> wanted;
-  for (const onnx::ValueInfoProto *output : outputs)
-    wanted.push_back(output->name());
-  if (llvm::Error error = walk.run(emit, scope, graph.node(), wanted))
+  if (llvm::Error error = walk.run(emit, scope, graph.node(), own.outputNames()))
     return std::move(error);
   spent += budget - emit.budget;
   if (emit.restart)
@@ -378,34 +228,67 @@ llvm::Expected<std::optional<MemberModel>> Importer::attempt() {
   SmallVector<Value> results;
   if (llvm::Error error = findResults(emit, scope, results))
     return std::move(error);
-  llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
-  if (const std::vector<UnsupportedOp> &unsupported = walk.unsupported; !unsupported.empty()) {
-    // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
-    bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
-    if (unbound && !missing)
-      return std::move(unbound);
-    llvm::consumeError(std::move(unbound));
-    return fail(ExitCode::unsupported, describe(path, unsupported), toJson(unsupported));
-  }
-  if (unbound)
-    return std::move(unbound);
+  if (llvm::Error error = refused())
+    return std::move(error);
+  return std::optional(finish(std::move(module), main, results, emit));
+}
 
-  OpBuilder end = OpBuilder::atBlockEnd(block);
-  func::ReturnOp::create(end, location, results);
-  main.setFunctionType(builder.getFunctionType(argumentTypes, ValueRange(results).getTypes()));
-  for (auto [i, output] : llvm::enumerate(outputs))
+/// @main without a body yet; the scope gets its arguments, and what is bound, by name.
+func::FuncOp Importer::declareMain(ModuleOp module, ArrayRef<RankedTensorType> types, Scope &scope) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<Type> arguments(types.begin(), types.end());
+  auto main = func::FuncOp::create(builder, module.getLoc(), "main", builder.getFunctionType(arguments, {}));
+  main.addEntryBlock();
+  for (auto [i, input] : llvm::enumerate(own.inputs)) {
+    scope.values[input->name()] = Operand(main.getArgument(i));
+    setInputName(main, i, input->name());
+  }
+  for (const auto &[input, constant] : own.bound)
+    scope.values[input->name()] = Operand(constant);
+  return main;
+}
+
+/// Of the symbols, as member 0 has them.
+SmallVector<SizeRange> Importer::sizeRanges() {
+  if (ports)
+    return SmallVector<SizeRange>(ports->ranges);
+  SmallVector<SizeRange> ranges;
+  for (auto &[name, range] : dims.ranges())
+    ranges.push_back({name, range.lo, range.hi});
+  return ranges;
+}
+
+/// What of the graph is not supported, and what dimensions lack a range.
+llvm::Error Importer::refused() {
+  llvm::Error unbound = ports ? llvm::Error::success() : dims.check();
+  const std::vector<UnsupportedOp> &unsupported = walk.unsupported;
+  if (unsupported.empty())
+    return unbound;
+  // Without its size a dimension may be why an op is refused; to say so is the better help, unless ops are missing.
+  bool missing = llvm::any_of(unsupported, [](const UnsupportedOp &op) { return !findOp(op.op); });
+  if (unbound && !missing)
+    return unbound;
+  llvm::consumeError(std::move(unbound));
+  return fail(ExitCode::unsupported, describe(path, unsupported), toJson(unsupported));
+}
+
+MemberModel Importer::finish(OwningOpRef<ModuleOp> module, func::FuncOp main, ArrayRef<Value> results, Emit &emit) {
+  OpBuilder end = OpBuilder::atBlockEnd(&main.getBody().front());
+  func::ReturnOp::create(end, main.getLoc(), results);
+  main.setFunctionType(end.getFunctionType(main.getArgumentTypes(), ValueRange(results).getTypes()));
+  for (auto [i, output] : llvm::enumerate(own.outputs))
     setOutputName(main, i, output->name());
   normalize(main, emit);
 
   MemberModel model;
   model.weights = declareParams(*module, main, emit);
-  setSizeRanges(*module, ranges);
+  setSizeRanges(*module, ports ? SmallVector<SizeRange>() : emit.ranges);
   setMembers(*module, 1);
   model.module = std::move(module);
   model.file = weights ? files.weights : files.model;
   model.name = llvm::sys::path::stem(model.file).str();
-  model.allInputs = allInputs;
-  return std::optional<MemberModel>(std::move(model));
+  model.allInputs = own.allInputs;
+  return model;
 }
 
 } // namespace

@@ -42,10 +42,11 @@ static void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(c
   }
 }
 
-/// The names that a node reads, those that its branches may take from outside among them.
+/// The names that a node reads, those that its branches may take from outside among them. An input left out has none.
 static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(const std::string &)> visit) {
   for (const std::string &input : proto.input())
-    visit(input);
+    if (!input.empty())
+      visit(input);
   forEachGraph(proto, [&](const onnx::GraphProto &graph) {
     for (const onnx::ValueInfoProto &output : graph.output())
       visit(output.name());
@@ -88,12 +89,13 @@ static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> 
   llvm::StringMap<int> producers;
   for (auto [i, node] : llvm::enumerate(body))
     for (const std::string &output : node.output())
-      producers[output] = i;
+      if (!output.empty())
+        producers[output] = i;
   std::vector<bool> live(body.size(), false);
   SmallVector<int> todo;
   auto need = [&](const std::string &name) {
     auto at = producers.find(name);
-    if (name.empty() || at == producers.end() || live[at->second])
+    if (at == producers.end() || live[at->second])
       return;
     live[at->second] = true;
     todo.push_back(at->second);
@@ -260,18 +262,22 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
     return llvm::Error::success();
   }
   llvm::Expected<bool> taken = isTaken(scope, proto, *op, operands);
-  if (!taken || !*taken || broken)
-    return taken.takeError();
+  return !taken || !*taken || broken ? taken.takeError() : importOp(emit, scope, proto, *op, operands);
+}
+
+llvm::Error Walk::importOp(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
+                           ArrayRef<Operand> operands) {
+  std::string what = "node " + quote(nameOf(scope, proto)) + " (" + proto.op_type() + ")";
   for (auto [i, operand] : llvm::enumerate(operands))
-    if (operand.isSequence() && !op->takesSequences)
-      return wrong("node " + quote(name) + " (" + proto.op_type() + "): " + notATensor(i, operand));
+    if (operand.isSequence() && !op.takesSequences)
+      return wrong(what + ": " + notATensor(i, operand));
   locate(emit, scope, proto);
-  Type narrow = op->isWide ? shortFloatOf(operands) : Type();
-  SmallVector<Operand> given = operands;
+  Type narrow = op.isWide ? shortFloatOf(operands) : Type();
+  SmallVector<Operand> given(operands);
   for (Operand &operand : given)
     operand = narrow ? emit.widened(operand) : operand;
-  Node node(emit, file, proto, scope.opsets.lookup(domain), given, &scope.readers);
-  op->import(node);
+  Node node(emit, file, proto, scope.opsets.lookup(domainOf(proto)), given, &scope.readers);
+  op.import(node);
   if (emit.restart)
     return llvm::Error::success();
   node.refuseUnread();
@@ -281,8 +287,7 @@ llvm::Error Walk::node(Emit &emit, Scope &scope, const onnx::NodeProto &proto) {
       result = emit.cast(result, narrow);
   for (auto [output, value] : llvm::zip_equal(proto.output(), results))
     if (!emit.failed() && !value && scope.readers.contains(output))
-      return fail(ExitCode::internal,
-                  quote(path) + ": node " + quote(name) + " (" + proto.op_type() + ") gives no " + quote(output));
+      return fail(ExitCode::internal, quote(path) + ": " + what + " gives no " + quote(output));
   return settle(emit, scope, proto, operands, results);
 }
 

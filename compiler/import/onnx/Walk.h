@@ -65,6 +65,8 @@ private:
   /// Whether the op takes a node of this opset, with so many inputs and outputs; that it does not is reported.
   llvm::Expected<bool> isTaken(const Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
                                llvm::ArrayRef<Operand> operands);
+  llvm::Error importOp(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const OnnxOp &op,
+                       llvm::ArrayRef<Operand> operands);
   llvm::Error call(Emit &emit, Scope &scope, const onnx::NodeProto &proto, const onnx::FunctionProto &function,
                    llvm::ArrayRef<Operand> operands);
   /// Nodes with graphs in them (Control.cpp).

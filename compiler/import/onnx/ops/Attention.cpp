@@ -89,15 +89,16 @@ static Operand biasOf(Node &n, const Operand &q, int64_t keys, int64_t past) {
 }
 
 /// Whether it is known that no row of a bias is -inf alone.
-static bool everyRowSees(const Emit &e, const Operand &bias) {
+static bool everyRowSees(Emit &e, const Operand &bias) {
   if (!bias)
     return true;
-  if (!bias.isConstant() || bias.constant().count() > e.budget)
+  bool mayLook = bias.isConstant() && bias.constant().count() <= e.budget;
+  std::optional<HostTensor> known = mayLook ? e.elementsOf(bias) : std::nullopt;
+  if (!known)
     return false;
-  HostTensor known = readForProgram(bias.constant());
-  size_t width = known.dims.empty() ? 1 : known.dims.back();
-  for (size_t row = 0; row < known.floats.size(); row += width)
-    if (llvm::all_of(ArrayRef(known.floats).slice(row, width), [](double x) { return x == -infinity; }))
+  size_t width = known->dims.empty() ? 1 : known->dims.back();
+  for (size_t row = 0; row < known->floats.size(); row += width)
+    if (llvm::all_of(ArrayRef(known->floats).slice(row, width), [](double x) { return x == -infinity; }))
       return false;
   return true;
 }

@@ -92,12 +92,18 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
   return sum;
 }
 
-/// In float32, of parts whose sums it holds exactly.
+/// In float32, of parts whose sums it holds exactly; of many parts in float64, which holds those of all.
 Operand multiplyFloats(Emit &e, const Operand &a, const Operand &zeroA, const Operand &b, const Operand &zeroB) {
   Operand left = shifted(e, a, zeroA), right = shifted(e, b, zeroB), sum;
   if (!left || !right)
     return Operand();
   int64_t last = a.rank() - 1, first = std::max<int64_t>(b.rank() - 2, 0), length = a.sizes()[last].getFixed();
+  constexpr int64_t mostParts = 16;
+  if (length > mostParts * exactProducts) {
+    Type wide = Float64Type::get(&e.context), whole = IntegerType::get(&e.context, 64);
+    sum = e.cast(multiplyMatrices(e, e.cast(left, wide), e.cast(right, wide)), whole);
+    return e.cast(sum, IntegerType::get(&e.context, 32));
+  }
   int64_t from = 0;
   do { // of no terms, too
     int64_t count = std::min(exactProducts, length - from);

@@ -218,14 +218,14 @@ static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, Arra
 static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const Operand &bias,
                               ArrayRef<Spread> spreads, ArrayRef<StepsAlong> steps) {
   SmallVector<WindowAxis> windows;
-  int64_t work = 1;
+  int64_t places = 1;
   bool overflows = false;
   for (const StepsAlong &along : steps) {
     windows.push_back(along.windows);
-    overflows |= llvm::MulOverflow(work, along.windows.count * along.windows.length, work);
+    overflows |= llvm::MulOverflow(places, along.windows.count * along.windows.length, places);
   }
-  if (!e.affords(overflows ? INT64_MAX : work))
-    return Operand();
+  if (overflows || places > mostWindowPlaces)
+    return e.unsupported("windows of more than " + Twine(mostWindowPlaces) + " elements in all");
   Operand y = e.contract(e.windows(channelsLast(e, x), windows), weightsOfSteps(e, w, spreads, steps), "bsk,kn->bsn");
   if (y && bias) {
     Size made = w.sizes()[1], columns = y.sizes().back();
@@ -237,12 +237,12 @@ static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const
   size_t axes = spreads.size();
   Sizes apart{y.sizes()[0]}, together{y.sizes()[0]};
   SmallVector<int64_t> order{0};
-  Size places(1);
+  Size image(1);
   for (size_t i = 0; i < axes; ++i) {
     apart.push_back(Size(windows[i].count));
     together.push_back(Size(windows[i].count * spreads[i].stride));
     order.append({int64_t(1 + i), int64_t(1 + axes + i)});
-    places = *places.times(Size(spreads[i].count));
+    image = *image.times(Size(spreads[i].count));
   }
   for (const Spread &along : spreads)
     apart.push_back(Size(along.stride));
@@ -251,7 +251,7 @@ static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const
   y = e.reshape(e.transpose(e.reshape(y, apart), order), together);
   for (size_t i = 0; y && i < axes; ++i)
     y = e.part(y, i + 1, 0, spreads[i].count);
-  return y ? e.reshape(y, {y.sizes()[0], places, y.sizes().back()}) : y;
+  return y ? e.reshape(y, {y.sizes()[0], image, y.sizes().back()}) : y;
 }
 
 void importConvTranspose(Node &n) {

@@ -19,8 +19,12 @@ void importRange(Node &n) {
     return n.set(0, RowNumbers{{given[1].shape().elements[0]}, given[1].element(), 0});
   SmallVector<HostTensor, 3> numbers;
   for (auto [i, x] : llvm::enumerate(given)) {
-    if (x.isShape()) {
+    if (x.isShape() && x.shape().elements.size() == 1) {
       n.emit.unknownLength("runs along", x.shape().elements[0]);
+      return;
+    }
+    if (x.isShape()) {
+      n.emit.malformed("input " + Twine(i) + " is " + x.str() + " where a number is due");
       return;
     }
     if (!x.isConstant()) {

@@ -2,6 +2,9 @@
 // Import of Einstein sums: sums of one operand, transposes, and contractions of two operands after the other.
 #include "compiler/import/onnx/ops/Ops.h"
 
+#include <map>
+#include <set>
+
 using namespace mlir;
 
 namespace tutti {
@@ -30,6 +33,9 @@ public:
       if (!diagonals(term))
         return;
     leaveOutUnits();
+    for (auto [i, term] : llvm::enumerate(terms))
+      for (int label : term.labels)
+        lastWith[label] = i;
     Term all = terms[0];
     for (size_t i = 1; i <= terms.size(); ++i) {
       sumAlone(all, i);
@@ -48,6 +54,7 @@ private:
   Emit &e;
   std::vector<Term> terms;
   SmallVector<int> result;
+  std::map<int, size_t> lastWith; ///< of each label the last term that has it
 
   bool malformed(const Twine &why) { return e.malformed(why), false; }
 
@@ -134,25 +141,26 @@ private:
 
   /// Axes of length 1 that meet longer ones broadcast: they are left out of their operand.
   void leaveOutUnits() {
-    for (Term &term : terms)
-      for (size_t i = term.labels.size(); i-- > 0;) {
-        bool longer = llvm::any_of(terms, [&](const Term &other) {
-          for (auto [label, size] : llvm::zip_equal(other.labels, other.x.sizes()))
-            if (label == term.labels[i] && size != Size(1))
-              return true;
-          return false;
-        });
-        if (term.x.sizes()[i] != Size(1) || !longer)
+    std::set<int> longer;
+    for (const Term &term : terms)
+      for (auto [label, size] : llvm::zip_equal(term.labels, term.x.sizes()))
+        if (size != Size(1))
+          longer.insert(label);
+    for (Term &term : terms) {
+      Sizes sizes = term.x.sizes();
+      for (size_t i = sizes.size(); i-- > 0;) {
+        if (sizes[i] != Size(1) || !longer.count(term.labels[i]))
           continue;
         term.x = e.dropAxes(term.x, int64_t(i));
         term.labels.erase(term.labels.begin() + i);
       }
+    }
   }
 
+  /// Whether the result has the label, or a term from `later` on.
   bool isWanted(int label, size_t later) {
-    return llvm::is_contained(result, label) || llvm::any_of(ArrayRef(terms).drop_front(later), [&](const Term &term) {
-             return llvm::is_contained(term.labels, label);
-           });
+    auto last = lastWith.find(label);
+    return llvm::is_contained(result, label) || (last != lastWith.end() && last->second >= later);
   }
 
   /// Sums over what neither the result, nor a term from `later` on, nor `other` has.

@@ -66,7 +66,9 @@ void importGatherElements(Node &n) {
   Sizes chosen = indices.sizes();
   for (int64_t i = 0; i < rank; ++i) {
     Size size = x.sizes()[i];
-    if (i == *axis || e.same(size, chosen[i]))
+    // Of a table the front may be meant: that binds no dimension to its length.
+    bool isFront = size.isFixed() && size != chosen[i];
+    if (i == *axis || (!isFront && e.same(size, chosen[i])))
       continue;
     if (!size.isFixed() || !chosen[i].isFixed() || chosen[i].getFixed() > size.getFixed())
       return misfits(n, i, size, chosen[i]);
@@ -220,7 +222,8 @@ static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
         e.malformed("indices " + str(places) + " and updates " + str(given) + " of two shapes");
       return;
     }
-    if (i == *axis || e.same(sizes[i], places[i]))
+    bool isFront = sizes[i].isFixed() && sizes[i] != places[i];
+    if (i == *axis || (!isFront && e.same(sizes[i], places[i])))
       continue;
     if (!sizes[i].isFixed() || !places[i].isFixed() || places[i].getFixed() > sizes[i].getFixed())
       return misfits(n, i, sizes[i], places[i]);

@@ -192,6 +192,44 @@ static Operand runtimeBias(Node &n, const Operand &q, int64_t keys, int64_t past
   return bias;
 }
 
+/// How many columns of Attention's product are queries, keys and values; nothing, and a problem, if they do not add up.
+static std::optional<SmallVector<int64_t>> attentionWidths(Node &n, const Operand &w) {
+  int64_t columns = w.sizes()[1].getFixed();
+  SmallVector<int64_t> widths = n.intsAttr("qkv_hidden_sizes").value_or(SmallVector<int64_t>());
+  if (widths.empty())
+    widths.assign(3, columns / 3);
+  bool fit = llvm::all_of(widths, [&](int64_t width) { return width >= 1 && width <= columns; });
+  if (fit && widths.size() == 3 && widths[0] == widths[1] &&
+      std::accumulate(widths.begin(), widths.end(), int64_t(0)) == columns)
+    return widths;
+  n.emit.malformed("weights " + w.str() + " for queries, keys and values of [" +
+                   llvm::join(llvm::map_range(widths, [](int64_t i) { return std::to_string(i); }), ", ") +
+                   "] columns, attribute 'qkv_hidden_sizes'");
+  return std::nullopt;
+}
+
+/// Puts the keys and values of Attention's input 4, if it is there, before k and v. How many they are; nothing, and a
+/// problem, if they cannot be.
+static std::optional<int64_t> joinPast(Node &n, Operand &k, Operand &v) {
+  Emit &e = n.emit;
+  if (!n.has(4))
+    return 0;
+  Operand before = n.in(4);
+  if (!before)
+    return std::nullopt;
+  if (before.rank() != 5 || before.sizes()[0] != Size(2)) {
+    e.malformed("past keys and values " + before.str() + ", expected (2, batch, heads, length, size)");
+    return std::nullopt;
+  }
+  if (!e.isKnown(before, 3, "joins along"))
+    return std::nullopt;
+  int64_t length = before.sizes()[3].getFixed();
+  before = e.cast(before, k.element());
+  for (auto [i, part] : {std::pair(0, &k), std::pair(1, &v)})
+    *part = e.concat({e.dropAxes(e.part(before, 0, i, 1), {0}), *part}, 2);
+  return length;
+}
+
 /// softmax(q k^T scale + mask + bias) v for each head, of queries, keys and values that are one product side by side.
 /// It is all in float32 at least, and rounded once.
 void importRuntimeAttention(Node &n) {
@@ -211,51 +249,31 @@ void importRuntimeAttention(Node &n) {
     return (void)e.malformed("rows " + x.str() + " and weights " + w.str());
   if (!e.isKnown(w, 1, "cuts queries, keys and values out of"))
     return;
-  int64_t columns = w.sizes()[1].getFixed();
-  SmallVector<int64_t> widths = n.intsAttr("qkv_hidden_sizes").value_or(SmallVector<int64_t>());
-  if (widths.empty())
-    widths.assign(3, columns / 3);
-  bool fit = llvm::all_of(widths, [&](int64_t width) { return width >= 1 && width <= columns; });
-  if (!fit || widths.size() != 3 || widths[0] != widths[1] ||
-      std::accumulate(widths.begin(), widths.end(), int64_t(0)) != columns)
-    return (void)e.malformed("weights " + w.str() + " for queries, keys and values of [" +
-                             llvm::join(llvm::map_range(widths, [](int64_t i) { return std::to_string(i); }), ", ") +
-                             "] columns, attribute 'qkv_hidden_sizes'");
+  std::optional<SmallVector<int64_t>> widths = attentionWidths(n, w);
+  if (!widths)
+    return;
   Operand y = multiplyMatrices(e, x, w);
   if (n.has(2)) {
     Operand bias = n.in(2);
-    if (bias && bias.sizes() != Sizes{Size(columns)})
-      return (void)e.malformed("a bias " + bias.str() + " for " + Twine(columns) + " columns");
+    if (bias && bias.sizes() != Sizes{w.sizes()[1]})
+      return (void)e.malformed("a bias " + bias.str() + " for " + Twine(w.sizes()[1].getFixed()) + " columns");
     y = e.add(y, bias);
   }
   Type given = x.element(), wide = given.getIntOrFloatBitWidth() < 32 ? Type(Float32Type::get(&e.context)) : given;
   y = e.cast(y, wide);
   Operand parts[3];
-  for (int64_t i = 0, start = 0; i < 3; start += widths[i++])
-    if (Operand part = e.part(y, 2, start, widths[i]))
+  for (int64_t i = 0, start = 0; i < 3; start += (*widths)[i++])
+    if (Operand part = e.part(y, 2, start, (*widths)[i]))
       parts[i] = splitHeads(n, part, heads, "num_heads");
   auto &[q, k, v] = parts;
   if (!q || !k || !v || !e.isKnown(q, 2, "attends from"))
     return;
-  int64_t past = 0;
-  if (n.has(4)) {
-    Operand before = n.in(4);
-    if (!before)
-      return;
-    if (before.rank() != 5 || before.sizes()[0] != Size(2))
-      return (void)e.malformed("past keys and values " + before.str() + ", expected (2, batch, heads, length, size)");
-    if (!e.isKnown(before, 3, "joins along"))
-      return;
-    past = before.sizes()[3].getFixed();
-    before = e.cast(before, wide);
-    for (auto [i, part] : {std::pair(0, &k), std::pair(1, &v)})
-      *part = e.concat({e.dropAxes(e.part(before, 0, i, 1), {0}), *part}, 2);
-  }
-  if (n.wants(1))
+  std::optional<int64_t> past = joinPast(n, k, v);
+  if (past && n.wants(1))
     n.set(1, e.cast(e.stack({k, v}, 0), given));
-  if (e.failed() || e.restart)
+  if (!past || e.failed() || e.restart)
     return;
-  Operand bias = runtimeBias(n, q, k.sizes()[2].getFixed(), past);
+  Operand bias = runtimeBias(n, q, k.sizes()[2].getFixed(), *past);
   Operand scores = attentionScores(e, q, k, scale != 0 ? scale : 1 / std::sqrt(double(q.sizes()[3].getFixed())));
   Operand biased = bias ? e.add(scores, bias) : scores;
   if (n.has(5))

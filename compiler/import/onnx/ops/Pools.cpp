@@ -98,7 +98,7 @@ static HostTensor dividersOf(const Counts &counts, ArrayRef<Windows> windows, Ar
 /// The same beside the windows' sums y (rows, channels, a, b ...).
 static Operand dividersBeside(Node &n, const Operand &y, ArrayRef<Windows> windows, bool countsPadding) {
   std::optional<Counts> counts = countsOf(n, windows);
-  if (!counts)
+  if (!counts || !n.emit.affords(counts->all()))
     return Operand();
   HostTensor all = dividersOf(*counts, windows, windowPlaces(windows), y.element(), countsPadding);
   return n.emit.reshape(Operand(computedSource(all)), Sizes(ArrayRef<Size>(y.sizes()).drop_front(2)));
@@ -108,7 +108,7 @@ static Operand dividersBeside(Node &n, const Operand &y, ArrayRef<Windows> windo
 static Operand poolGathered(Node &n, ReduceKind kind, const Operand &x, ArrayRef<Windows> windows, bool countsPadding) {
   Emit &e = n.emit;
   std::optional<Counts> counts = countsOf(n, windows);
-  if (!counts)
+  if (!counts || !e.affords(counts->all()))
     return Operand();
   if (!product(ArrayRef<Size>(x.sizes()).drop_front(1)))
     return e.malformed("more elements than there are numbers");

@@ -14,11 +14,10 @@ void importExpand(Node &n) {
   std::optional<Sizes> sizes = broadcast(x.sizes(), *wanted);
   if (!sizes) {
     Sizes mine = x.sizes();
-    for (size_t i = 1; i <= std::min(mine.size(), wanted->size()); ++i)
-      if (!n.emit.same(mine[mine.size() - i], (*wanted)[wanted->size() - i]) && n.emit.restart)
-        return;
-    auto isOpen = [](const Size &size) { return !size.isFixed(); };
-    if (llvm::any_of(mine, isOpen) || llvm::any_of(*wanted, isOpen))
+    std::optional<Emit::SizePair> apart = n.emit.meet(mine, *wanted);
+    if (!apart)
+      return;
+    if (!apart->first.isFixed() || !apart->second.isFixed())
       n.emit.unsupported("shape " + str(mine) + " broadcasts to " + str(*wanted) + " only for some sizes of a call",
                          "bind the dimension to one value with --dim");
     else

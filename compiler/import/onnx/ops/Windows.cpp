@@ -118,7 +118,7 @@ std::optional<Counts> countsOf(Node &n, ArrayRef<Windows> windows) {
     n.emit.unsupported("windows of more than " + Twine(mostWindowPlaces) + " elements in all");
     return std::nullopt;
   }
-  return n.emit.affords(all) ? std::optional(counts) : std::nullopt;
+  return counts;
 }
 
 Operand takenAt(Emit &e, const Operand &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> places) {

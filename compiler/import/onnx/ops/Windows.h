@@ -22,6 +22,7 @@ constexpr int64_t mostTaken = 32;
 /// How many windows there are, and elements in each.
 struct Counts {
   int64_t windows = 1, elements = 1;
+  int64_t all() const { return windows * elements; }
 };
 
 /// An attribute with a number for each axis of the image; nothing, and a problem, where it has another count of them.
@@ -31,7 +32,7 @@ std::optional<std::string> paddingOf(Node &node);
 /// The windows of x (rows, channels, a, b ...) along each axis of the image. Attributes say their lengths, or `kernel`
 /// does. Nothing after a problem.
 std::optional<llvm::SmallVector<Windows>> windowsOf(Node &node, const Operand &x, llvm::ArrayRef<int64_t> kernel);
-/// Nothing, and a problem, where they are more than an import may take.
+/// Nothing, and a problem, where they are more than places are counted for. Who lists all of them pays for it.
 std::optional<Counts> countsOf(Node &node, llvm::ArrayRef<Windows> windows);
 
 /// An image whose axes are of windows each and, where these are longer than 1, one that goes through them.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What goes in and out of a graph, and what it has of its own: inputs, outputs, initializers.
+#ifndef TUTTI_COMPILER_IMPORT_ONNX_GRAPHPORTS_H
+#define TUTTI_COMPILER_IMPORT_ONNX_GRAPHPORTS_H
+
+#include "compiler/import/Ports.h"
+#include "compiler/import/emit/Operand.h"
+#include "compiler/import/files/OnnxFile.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace tutti {
+
+/// Of one member, in the order of the first one's.
+class GraphPorts {
+public:
+  GraphPorts(mlir::MLIRContext &context, llvm::StringRef path, const onnx::GraphProto &graph)
+      : context(context), path(path), graph(graph) {}
+
+  /// Fails on names that are there twice or cannot be, on sparse initializers, and without an output.
+  llvm::Error find();
+  /// Puts them into the order of the first member's, if they are as many; `member` is this one's number.
+  llvm::Error orderLike(const Ports &first, size_t member);
+  /// Takes the inputs that are constants from the others, by the name that the first member has for each (`first` is
+  /// null for itself). What their files say of the first one's dimensions is bound in `options`.
+  llvm::Error bind(ImportOptions &options, const Ports *first);
+
+  /// Names that no node may compute.
+  llvm::StringSet<> given() const;
+
+  llvm::StringMap<const onnx::TensorProto *> initializers;
+  std::vector<const onnx::ValueInfoProto *> inputs; ///< without initializers and bound ones
+  std::vector<std::string> allInputs;               ///< with bound ones
+  std::vector<std::pair<const onnx::ValueInfoProto *, WeightSource>> bound;
+  std::vector<const onnx::ValueInfoProto *> outputs;
+  std::vector<std::string> outputNames() const;
+
+private:
+  llvm::Error bindInput(const onnx::ValueInfoProto &input, const std::string &name, const BoundInput &constant,
+                        ImportOptions *dims);
+  llvm::Error wrong(const llvm::Twine &what);
+
+  mlir::MLIRContext &context;
+  llvm::StringRef path;
+  const onnx::GraphProto &graph;
+};
+
+/// What kind of value a port is, that is no tensor.
+llvm::StringRef kindOf(const onnx::TypeProto &type);
+
+} // namespace tutti
+
+#endif

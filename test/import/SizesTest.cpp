@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sizes that meet: which become one, and what is cut out of long joins.
+#include "FileFixture.h"
+
+namespace tutti::test {
+namespace {
+
+class SizesTest : public FileTest {
+protected:
+  static void along(onnx::NodeProto &node, int64_t axis) {
+    onnx::AttributeProto &attribute = *node.add_attribute();
+    attribute.set_name("axis");
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(axis);
+  }
+  /// Of 1 to 8 each.
+  static ImportOptions calls(std::initializer_list<const char *> symbols) {
+    ImportOptions options;
+    for (const char *symbol : symbols)
+      options.dims[symbol] = {1, 8};
+    return options;
+  }
+};
+
+/// Where a shape only has to broadcast, nothing else is bound by it.
+TEST_F(SizesTest, ShapesThatBroadcastBindOnlyWhatMeets) {
+  input("x", {std::string("N"), 1});
+  input("like", {std::string("K"), std::string("M")});
+  node("Shape", {"like"}, {"s"});
+  node("Expand", {"x", "s"}, {"y"});
+  output("y");
+  std::string given = types(calls({"N", "M"}));
+  EXPECT_NE(given.find("-> tensor<?x?xf32, [\"N\", \"M\"]>"), std::string::npos) << given;
+}
+
+TEST_F(SizesTest, TheFrontOfATableBindsNoDimension) {
+  for (bool scatters : {false, true}) {
+    model.clear_graph();
+    input("i", {std::string("B"), 3}, /*type=*/7);
+    tensor("table", {64, 10}).mutable_float_data()->Resize(640, 1.0f);
+    if (scatters) {
+      input("u", {std::string("B"), 3});
+      node("ScatterElements", {"table", "i", "u"}, {"y"});
+    } else {
+      node("GatherElements", {"table", "i"}, {"y"});
+    }
+    along(*graph().mutable_node(0), 1);
+    output("y");
+    expectFailure(4, {scatters ? "ScatterElements" : "GatherElements", "64", "B", "--dim"}, calls({"B"}));
+  }
+}
+
+TEST_F(SizesTest, RangesToAShape) {
+  input("x", {4, std::string("N")});
+  ints("zero", {0}).clear_dims();
+  ints("one", {1}).clear_dims();
+  node("Shape", {"x"}, {"s"});
+  node("Range", {"zero", "s", "one"}, {"y"});
+  output("y");
+  expectFailure(3, {"Range", "input 1", "a number is due"}, calls({"N"}));
+}
+
+/// Joins of joins, and what is cut out of them or looked up in them: by a way that ends, and without a call for each.
+TEST_F(SizesTest, LongChainsOfJoins) {
+  input("x", {std::string("N"), 1});
+  std::string last = "x";
+  constexpr int joins = 6000;
+  ints("zero", {0});
+  ints("one", {1});
+  for (int i = 0; i < joins; ++i) {
+    along(node("Concat", {last, "x"}, {"j" + std::to_string(i)}), 1);
+    last = "j" + std::to_string(i);
+  }
+  for (int i = 0; i < 200; ++i) {
+    node("Slice", {last, "zero", "one", "one"}, {"s" + std::to_string(i)});
+    output("s" + std::to_string(i));
+  }
+  EXPECT_EQ(failure(calls({"N"})).message, "");
+}
+
+} // namespace
+} // namespace tutti::test
