@@ -26,7 +26,7 @@ void Extents::add(fb::ExtentT &extent, const Size &size) const {
   extent.terms.push_back(std::move(term));
 }
 
-// factor * a * b ...: a ceil_div of one symbol.
+// factor * a * b ...: a ceil_div of the symbol that can be largest, of which rounding up adds least.
 std::unique_ptr<fb::ExtentT> Extents::tiles(const Size &rows, int64_t tile) const {
   int64_t factor = rows.getFactor();
   if (rows.isFixed())
@@ -35,7 +35,12 @@ std::unique_ptr<fb::ExtentT> Extents::tiles(const Size &rows, int64_t tile) cons
   fb::TermT &term = *result->terms.front();
   term.coef = llvm::divideCeil(factor, tile);
   term.divs.assign(term.sizes.size(), 1);
-  term.divs.front() = std::max<int64_t>(1, tile / factor);
+  plan::ProgramOp known = program;
+  size_t largest = 0;
+  for (auto [i, symbol] : llvm::enumerate(rows.getSymbols()))
+    if (*known.mostOf(symbol) > *known.mostOf(rows.getSymbols()[largest]))
+      largest = i;
+  term.divs[largest] = std::max<int64_t>(1, tile / factor);
   return result;
 }
 
