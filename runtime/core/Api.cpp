@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C interface: argument checks, then the classes.
+#include "Choose.h"
 #include "Exit.h"
 #include "Session.h"
 

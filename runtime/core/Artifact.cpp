@@ -60,6 +60,12 @@ const char *reasonOf(int error) {
 }
 } // namespace
 
+/// Puts the file's name before what is wrong with it.
+static void nameFile(const char *path, tutti_error_t *error) {
+  tutti_error_t said = *error;
+  (void)fail(error, said.status, "%.300s: %s", path, said.message);
+}
+
 Artifact *Artifact::open(const char *path, const void *data, size_t size, tutti_status_t &status,
                          tutti_error_t *error) {
   Artifact *artifact = make<Artifact>();
@@ -78,8 +84,8 @@ Artifact *Artifact::open(const char *path, const void *data, size_t size, tutti_
                         data, ull(kAlign))
                  : TUTTI_OK;
   }
-  if (!status)
-    status = artifact->check(error);
+  if (!status && (status = artifact->check(error)) && path && error)
+    nameFile(path, error);
   if (!status)
     status = artifact->mapCode(file, error);
   if (file >= 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binding tensors to ports: the caller's, and those of frameworks by DLPack. Nothing here allocates.
+#include "Choose.h"
 #include "DLPack.h"
 #include "Session.h"
 
@@ -52,9 +53,17 @@ tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, 
     else
       expected.append("%s%lld", glue, (long long)dim.lo);
   }
+  Line<100> other;
+  const tutti_info_t &info = call.artifact.info();
+  tutti_tensor_t tensor = {port.info->name, port.info->dtype, int32_t(rank),    given,
+                           nullptr,         nullptr,          TUTTI_MEMORY_HOST};
+  for (uint32_t p = 0; p < info.num_programs && !other.used && port.input && rank == uint32_t(port.info->rank); ++p)
+    if (std::strcmp(info.programs[p].entry, text(call.program->entry())) == 0 && takes(info.programs[p], &tensor, 1))
+      other.append("; program %u takes these (tutti_artifact_choose_program)", p);
   const char *axis = port.info->per_member ? " (the member axis, as long as the active set, comes first)" : "";
-  return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims [%s]%s, given %s",
-              port.input ? "input" : "output", port.info->name, expected.text, axis, DimsText(given, rank).text);
+  return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims [%s]%s, given %s%s",
+              port.input ? "input" : "output", port.info->name, expected.text, axis, DimsText(given, rank).text,
+              other.used ? other.text : "");
 }
 
 /// What can be said of a tensor before the sizes of the call are known.

@@ -34,7 +34,7 @@ namespace tutti::rt {
 
 /// Text of bounded length: what is too long is cut.
 template <size_t N> struct Line {
-  char text[N] = "";
+  char text[N] = {};
   size_t used = 0;
   [[gnu::format(printf, 2, 3)]] void append(const char *format, ...) {
     va_list args;

@@ -45,7 +45,9 @@ struct Grid {
 /// are a product of sizes it has more tiles than there are; where a tile's rows are known, these are counted.
 inline Grid gridOf(const fb::Launch &launch, const Geometry &geometry, const int64_t *sizes) {
   auto extent = [&](uint32_t d) { return uint64_t(valueOf(geometry.grid->Get(d), sizes)); };
-  Grid grid = {extent(0), extent(1), extent(2)}; // each is below 2^31, 2^16, 2^16
+  Grid grid = {extent(0), extent(1), extent(2)};                                 // each is below 2^31, 2^16, 2^16
+  if (grid.z == 1 && launch.lifted() && !launch.set() && !count(launch.parts())) // of many members y may be a plane's
+    grid.y = std::min(grid.y, uint64_t(sizes[0]));
   if (geometry.cost && geometry.cost->rows >= 1 && !count(launch.parts())) {
     uint64_t tiles = divideCeil(uint64_t(valueOf(launch.rows(), sizes)), uint64_t(geometry.cost->rows));
     grid.x = std::min(grid.x, tiles * (count(geometry.cluster) ? geometry.cluster->Get(0) : 1));

@@ -82,7 +82,7 @@ void Info::addPort(const fb::Program &program, const fb::Port &port, const int64
   }
 }
 
-/// A weight that lies in several layouts, or for several groups alike, has a slot for each, and is one weight here.
+/// A weight that lies in several layouts has a slot for each, and is one weight here.
 bool Info::addWeights(const fb::Root &root) {
   // By the digest of its name and dims: 1 + the weight's index.
   Array<uint32_t> byName;
@@ -98,7 +98,8 @@ bool Info::addWeights(const fb::Root &root) {
     uint32_t rank = rawDims(slot, raw);
     bool ofAll = isShared(slot) && slot.group() < 0;
     auto isIt = [&](const tutti_weight_t &w) {
-      return name == w.name && rank == uint32_t(w.rank) && std::equal(raw, raw + rank, w.dims);
+      return name == w.name && slot.group() == w.group && rank == uint32_t(w.rank) &&
+             std::equal(raw, raw + rank, w.dims);
     };
     size_t at = xxh64(name.data(), name.size()) ^ xxh64(raw, rank * sizeof(int64_t));
     for (at &= byName.size() - 1; byName[at] && !isIt(weights[byName[at] - 1]);)
@@ -111,9 +112,14 @@ bool Info::addWeights(const fb::Root &root) {
     }
     byName[at] = uint32_t(usedWeights + 1);
     usedRaw += rank;
-    weights[usedWeights++] = {
-        text(slot.name()), tutti_dtype_t(slot.type()->dtype()), int32_t(rank), raw, slot.raw_bytes(), ofAll,
-        slot.swappable()};
+    weights[usedWeights++] = {text(slot.name()),
+                              tutti_dtype_t(slot.type()->dtype()),
+                              int32_t(rank),
+                              raw,
+                              slot.raw_bytes(),
+                              slot.group(),
+                              ofAll,
+                              slot.swappable()};
   }
   info.num_weights = uint32_t(usedWeights);
   info.weights = weights.data();
@@ -170,8 +176,12 @@ bool Info::build(const fb::Root &root) {
   info.members = members.data();
   for (uint32_t i = 0; i < members.size(); ++i) {
     const fb::Member &member = *root.members()->Get(i);
-    members[i] = {text(member.name()), text(member.source()), digestOf(member.digest())};
+    members[i] = {text(member.name()), 0, text(member.source()), digestOf(member.digest())};
   }
+  for (uint32_t group = 0; group < count(root.groups()); ++group)
+    for (uint32_t i = 0; i < count(root.groups()->Get(group)->members()); ++i)
+      if (uint32_t member = root.groups()->Get(group)->members()->Get(i); member < members.size())
+        members[member].group = group;
   if (!addWeights(root))
     return false;
   for (uint32_t p = 0; p < programs.size(); ++p)

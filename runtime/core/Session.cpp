@@ -114,13 +114,51 @@ tutti_status_t Session::prepare() {
     if (!port.shaped)
       continue;
     uint32_t rank = uint32_t(port.info->rank);
-    if (!std::equal(port.dims, port.dims + rank, port.given))
-      return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims %s with %u active members, given %s",
-                  port.input ? "input" : "output", port.info->name, DimsText(port.dims, rank).text, call.numActive,
-                  DimsText(port.given, rank).text);
+    if (std::equal(port.dims, port.dims + rank, port.given))
+      continue;
+    Line<300> set;
+    for (uint32_t i = 1; i < call.sizes.size(); ++i)
+      if (chosen[i])
+        set.append(", and '%.60s' set to %lld", text(call.program->sizes()->Get(i)->name()), (long long)chosen[i]);
+    return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims %s with %u active members%s, given %s",
+                port.input ? "input" : "output", port.info->name, DimsText(port.dims, rank).text, call.numActive,
+                set.used ? set.text : "", DimsText(port.given, rank).text);
   }
   call.updateOffsets();
   engine->resize();
+  return TUTTI_OK;
+}
+
+/// No output lies where another port does, at the current sizes: of what is written some would be read again, or by
+/// which thread it was written last would decide.
+tutti_status_t Session::checkOverlaps() {
+  auto startOf = [&](uint32_t i) { return reinterpret_cast<uintptr_t>(call.ports[i].data()); };
+  for (uint32_t i = 0; i < byAddress.size(); ++i)
+    byAddress[i] = i;
+  std::sort(byAddress.begin(), byAddress.end(), [&](uint32_t a, uint32_t b) { return startOf(a) < startOf(b); });
+  // Of the ports that begin before, and of the outputs among them, the one that ends last.
+  struct Last {
+    uint32_t port = 0;
+    uintptr_t end = 0;
+  } any, output;
+  for (uint32_t i : byAddress) {
+    const PortState &port = call.ports[i];
+    uint64_t bytes = port.bytes();
+    if (!bytes)
+      continue;
+    const Last &before = port.input ? output : any;
+    if (startOf(i) < before.end) {
+      const PortState &other = call.ports[before.port];
+      const tutti_port_t &written = port.input ? *other.info : *port.info, &met = port.input ? *port.info : *other.info;
+      const char *what = port.input || other.input ? "input" : "output";
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT,
+                  "output '%.200s' (%.40s) overlaps %s '%.200s': each has to have memory of its own", written.name,
+                  written.head, what, met.name);
+    }
+    Last now{i, startOf(i) + bytes};
+    any = now.end > any.end ? now : any;
+    output = !port.input && now.end > output.end ? now : output;
+  }
   return TUTTI_OK;
 }
 
@@ -131,8 +169,11 @@ tutti_status_t Session::run(bool wait) {
   if (dirty == Dirty::everything)
     if (auto status = prepare())
       return status;
-  if (dirty != Dirty::nothing)
+  if (dirty != Dirty::nothing) {
+    if (auto status = checkOverlaps())
+      return status;
     engine->rebind();
+  }
   dirty = Dirty::nothing;
   return engine->run(wait);
 }

@@ -6,10 +6,6 @@
 
 namespace tutti::rt {
 
-/// tutti_artifact_choose_program.
-tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
-                             tutti_session_options_t &options, tutti_error_t *error);
-
 /// What tutti_session_t is a handle of. One caller at a time: a second one is told so by a status, and so is a forked
 /// child. Every call validates before it changes anything; what is wrong is in `message`. It keeps the artifact open.
 class Session {
@@ -64,11 +60,13 @@ private:
   void giveBack(PortState &port);
   tutti_status_t resolveSizes(bool needInputs);
   tutti_status_t prepare();
+  tutti_status_t checkOverlaps();
 
   Call call;
   Engine *engine = nullptr;
-  Array<int64_t> chosen; ///< what setDimension said, 0 for nothing
-  Array<uint8_t> marks;  ///< setActive's: members seen
+  Array<int64_t> chosen;     ///< what setDimension said, 0 for nothing
+  Array<uint8_t> marks;      ///< setActive's: members seen
+  Array<uint32_t> byAddress; ///< checkOverlaps': the ports
   Dirty dirty = Dirty::everything;
   ForkGuard guard;
   bool registered = false;

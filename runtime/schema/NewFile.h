@@ -46,7 +46,8 @@ inline NewFile createFile(const std::string &given) {
     return file;
   }
   struct stat info;
-  if (stat(given.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  bool replaces = stat(given.c_str(), &info) == 0;
+  if (replaces && !S_ISREG(info.st_mode)) {
     file.descriptor = open(given.c_str(), O_WRONLY | O_CLOEXEC);
     return file;
   }
@@ -64,6 +65,8 @@ inline NewFile createFile(const std::string &given) {
     if (file.descriptor < 0 && errno != EEXIST)
       break;
   }
+  if (replaces && file.descriptor >= 0)
+    fchmod(file.descriptor, info.st_mode & 07777); // who may read the old one may read the new one, and nobody else
   return file;
 }
 

@@ -180,6 +180,9 @@ TEST_F(Cuda, aStreamThatIsCaptured) {
   for (bool wait : {true, false})
     EXPECT_SAYS(wait ? f.session.run() : f.session.runAsync(), TUTTI_UNSUPPORTED, "is being captured into a graph");
   EXPECT_EQ(fake.calls("cuStreamSynchronize") + fake.calls("cuEventSynchronize"), 0) << "that would end the capture";
+  auto another = tutti::Session::create(f.artifact, asked);
+  EXPECT_SAYS(another.error(), TUTTI_UNSUPPORTED, "is being captured into a graph");
+  EXPECT_EQ(fake.captureMode, 0) << "is the thread's own again";
   fake.capturing = 0;
   ASSERT_FALSE(f.session.wait());
   EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members);

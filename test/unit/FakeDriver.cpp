@@ -354,6 +354,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 }
 CUresult cuOccupancyMaxActiveClusters(int *n, CUfunction, const CUlaunchConfig *) { return *n = fake.clusters, 0; }
 CUresult cuStreamIsCapturing(CUstream, int *status) { return *status = fake.capturing, 0; }
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) { return std::swap(fake.captureMode, *mode), 0; }
 CUresult cuGraphCreate(CUgraph *graph, unsigned) {
   ENTER(cuGraphCreate)
   return *graph = new CUgraph_st{}, ++fake.graphs, 0;
@@ -423,7 +424,7 @@ FakeDriver *tuttiFakeDriver() {
     FakeDriver fresh = fake;
     fresh.version = 12040, fresh.devices = 2, fresh.major = 9, fresh.minor = 0, fresh.memory = uint64_t(1) << 30;
     fresh.maxThreads = 1024, fresh.fixedShared = 0, fresh.maxShared = 227 << 10, fresh.multiprocessors = 100;
-    fresh.clusters = 16, fresh.resident = 2, fresh.capturing = 0;
+    fresh.clusters = 16, fresh.resident = 2, fresh.capturing = fresh.captureMode = 0;
     fresh.failing = fresh.missing = nullptr, fresh.lost = CUDA_SUCCESS, fresh.probe = nullptr;
     fake = fresh;
   };

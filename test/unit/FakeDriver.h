@@ -17,6 +17,7 @@ struct FakeDriver {
   int clusters = 16;                   ///< that can run at a time
   int resident = 2;                    ///< blocks on a multiprocessor
   int capturing = 0;                   ///< what cuStreamIsCapturing() says of every stream
+  int captureMode = 0;                 ///< of all threads: what a capture forbids
   int maxThreads = 1024, fixedShared = 0, maxShared = 227 << 10, multiprocessors = 100;
 
   /// At its n-th call from now (1: the next), the named function returns `failure`; "kernel" is a kernel that runs, and

@@ -45,6 +45,8 @@ TEST(Info, ofAProgramThatIsNotThereNothing) {
   EXPECT_TRUE(f.artifact.inputs(1).empty());
   EXPECT_TRUE(f.artifact.outputs(1).empty());
   EXPECT_TRUE(tutti::Artifact().inputs().empty());
+  EXPECT_STREQ(tutti::Artifact().info().compiler, "");
+  EXPECT_STREQ(tutti::Session().device().name, "");
 }
 
 TEST(Session, whatIsAssignedToIsGone) {
@@ -85,7 +87,7 @@ TEST(Session, noHandleIsAnError) {
   Error error = session.run();
   EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
   EXPECT_FALSE(error.message().empty());
-  EXPECT_EQ(session.device().name, nullptr);
+  EXPECT_STREQ(session.device().name, "");
   EXPECT_TRUE(tutti::Artifact().programs().empty());
 }
 
@@ -217,6 +219,34 @@ TEST(Session, writesIntoTheCallersMemory) {
   EXPECT_NE(error.message().find("'y' has dims [4, 45]"), std::string::npos) << error.message();
 }
 
+TEST(Session, outputsHaveMemoryOfTheirOwn) {
+  constexpr int64_t batch = 4, all = 3 * batch * kN;
+  Fixture f;
+  auto x = inputOf(batch);
+  std::vector<float> memory(x.size() + all, -1);
+  std::span<float> room(memory);
+  std::copy(x.begin(), x.end(), memory.begin());
+  ASSERT_FALSE(f.session.bindInput<float>("x", room.first(x.size()), {batch, kK}));
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "members", room.subspan(x.size() - 1, all), {3, batch, kN}));
+  Error error = f.session.run();
+  EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(error.message(), "output 'y' (members) overlaps input 'x': each has to have memory of its own");
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "members", room.last(all), {3, batch, kN}));
+  ASSERT_FALSE(f.session.run());
+  ASSERT_FALSE(f.session.bindOutput<float>("y", "mean", room.last(batch * kN), {batch, kN}));
+  error = f.session.run();
+  EXPECT_EQ(error.status(), TUTTI_INVALID_ARGUMENT);
+  EXPECT_NE(error.message().find("overlaps output 'y'"), std::string::npos) << error.message();
+  // What a session has of its own, handed in again.
+  Fixture own;
+  ASSERT_FALSE(own.bind(x));
+  ASSERT_FALSE(own.session.run());
+  auto output = own.session.output("y", "mean");
+  ASSERT_TRUE(output.ok());
+  ASSERT_FALSE(own.session.bindInput<float>("x", output->as<float>().first(x.size()), {batch, kK}));
+  EXPECT_EQ(own.session.run().status(), TUTTI_INVALID_ARGUMENT);
+}
+
 TEST(Session, namesWhatDoesNotFit) {
   Fixture f;
   std::vector<float> x(65 * kK);
@@ -264,7 +294,9 @@ TEST(Session, tellsOutputDimsBeforeARun) {
   EXPECT_EQ(f.session.output("y", "mean")->dims()[0], 7);
   auto x = inputOf(8);
   ASSERT_FALSE(f.bind(x));
-  EXPECT_EQ(f.session.run().status(), TUTTI_SHAPE_MISMATCH) << "the dimension was set to 7";
+  Error error = f.session.run();
+  EXPECT_EQ(error.status(), TUTTI_SHAPE_MISMATCH);
+  EXPECT_EQ(error.message(), "input 'x' has dims [7, 6] with 3 active members, and 'batch' set to 7, given [8, 6]");
   ASSERT_FALSE(f.session.setDimension("batch", 0));
   EXPECT_FALSE(f.session.run());
 }
@@ -287,7 +319,8 @@ TEST(Session, refusesOddOptions) {
     return session.ok() ? TUTTI_OK : session.error().status();
   };
   using Options = tutti_session_options_t;
-  EXPECT_EQ(status([](Options &o) { o.threads = 0; }), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(status([](Options &o) { o.threads = 0; }), TUTTI_OK) << "the process's CPUs";
+  EXPECT_EQ(status([](Options &o) { o.threads = 1025; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o.program = 1; }), TUTTI_NOT_FOUND);
   EXPECT_EQ(status([](Options &o) { o.target = "sparc"; }), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(status([](Options &o) { o = {}; }), TUTTI_INVALID_ARGUMENT) << "of no size: not even its threads are read";

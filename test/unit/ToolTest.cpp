@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tools as a shell meets them: outputs, exit codes, and nothing left behind by what fails.
-#include "common/Tool.h"
 #include "ArtifactBuilder.h"
 #include "common/Npy.h"
+#include "common/OutputFiles.h"
+#include "common/Programs.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace tutti::rt::test;
 using namespace tutti::tool;
@@ -127,6 +129,32 @@ TEST_F(Tools, runSaysWhatIsWrongAndLeavesNothing) {
     EXPECT_EQ(out, "") << c.arguments;
     EXPECT_FALSE(fs::exists(folder / "o")) << c.arguments;
   }
+}
+
+TEST_F(Tools, foldersMayHaveEqualsSigns) {
+  fs::create_directories(folder / "lr=0.1" / "x=2");
+  writeInput("lr=0.1/x=2/x=3.npy", 5);
+  EXPECT_EQ(tool("tutti-run", "a.tutti --input x=lr=0.1/x=2/x=3.npy --output-dir o"), 0) << err;
+  EXPECT_EQ(tool("tutti-run", "a.tutti --input z=lr=0.1/x.npy --output-dir o"), 2);
+  EXPECT_NE(err.find("there is no input 'z=lr'"), std::string::npos) << err;
+}
+
+TEST_F(Tools, runLeavesNothingWhereNobodyReads) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]); // nobody will read what it prints
+  std::string command = "cd '" + folder.string() + "' && '" TUTTI_TOOLS "/tutti-run' a.tutti --input x=x.npy " +
+                        "--output-dir o --repeat 3 >&" + std::to_string(ends[1]);
+  EXPECT_NE(std::system(command.c_str()), 0);
+  close(ends[1]);
+  EXPECT_FALSE(fs::exists(folder / "o"));
+}
+
+TEST_F(Tools, aFileThatIsReplacedKeepsItsMode) {
+  ASSERT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o"), 0) << err;
+  fs::permissions(folder / "o/y.npy", fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_EQ(tool("tutti-run", "a.tutti --input x=x.npy --output-dir o"), 0) << err;
+  EXPECT_EQ(fs::status(folder / "o/y.npy").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(Tools, runLeavesNothingOnAFullDisk) {

@@ -3,7 +3,7 @@
 #ifndef TUTTI_TOOLS_BENCH_MEASURE_H
 #define TUTTI_TOOLS_BENCH_MEASURE_H
 
-#include "../common/Tool.h"
+#include "../common/Programs.h"
 
 #include <chrono>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Times an artifact on random inputs and compares with what the machine can do at most.
-#include "../common/Tool.h"
+#include "../common/OutputFiles.h"
+#include "../common/Programs.h"
 #include "Measure.h"
 #include "Peaks.h"
 

@@ -2,10 +2,11 @@
 // The command line of tutti-compile, as docs/DESIGN.md, section 12, spells it.
 #include "Options.h"
 #include "dialects/tutti/Heads.h"
-#include "tools/common/Tool.h"
+#include "tools/common/OutputFiles.h"
 #include "tools/models/Models.h"
 
 #include "Levels.h"
+#include "device/cpu/Threads.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -256,7 +257,7 @@ struct Flags {
   std::vector<std::string> models, weights, targets, inputs, dims, binds, outputs, explainAt;
   std::string share = "content", precision = "f32", stop, randomness = "error", explainFor, memory;
   bool fast = false;
-  uint32_t jobs = tool::defaultThreads();
+  uint32_t jobs = rt::defaultThreads();
 };
 
 /// The command line, in the order in which --help has it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Says what is in an artifact.
-#include "../common/Tool.h"
+#include "../common/Programs.h"
 
 #include "core/Check.h"
 #include "core/Geometry.h"
@@ -401,7 +401,7 @@ Failure inspect(const Arguments &arguments) {
     return failure;
   if (arguments.verify)
     if (auto error = artifact.verifyWeights())
-      return error;
+      return {error.status(), shown(arguments.artifact) + ": " + error.message()};
   Json all = describe(artifact);
   if (arguments.verify)
     all["verified"] = true;

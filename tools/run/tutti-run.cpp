@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs an artifact on .npy files.
 #include "../common/Npy.h"
+#include "../common/OutputFiles.h"
+#include "../common/Programs.h"
 
 #include <chrono>
 #include <map>

@@ -22,7 +22,9 @@ constexpr int kUsage = int(tutti::rt::ExitCode::usage);
 std::string ownFolder() {
   char path[4096];
   ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-  std::string self(path, n > 0 ? size_t(n) : 0);
+  if (n < 0)
+    return "";
+  std::string self(path, size_t(n));
   return self.substr(0, self.rfind('/') + 1);
 }
 

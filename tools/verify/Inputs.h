@@ -6,6 +6,7 @@
 #include "Report.h"
 
 #include "tools/common/Npy.h"
+#include "tools/common/Programs.h"
 
 namespace tutti {
 

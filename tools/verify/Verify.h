@@ -4,6 +4,7 @@
 #define TUTTI_TOOLS_VERIFY_VERIFY_H
 
 #include "Inputs.h"
+#include "tools/common/OutputFiles.h"
 
 namespace tutti {
 

@@ -8,7 +8,6 @@
 namespace tutti::rt {
 
 namespace {
-constexpr uint32_t kMaxThreads = 1024;
 /// Past this, huge pages save more in address translation than they cost to clear.
 constexpr size_t kHugeFrom = size_t(16) << 20;
 
@@ -89,8 +88,8 @@ static int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t member
 }
 
 tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
-  if (options.threads < 1 || options.threads > kMaxThreads)
-    return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected 1 to %u", options.threads,
+  if (options.threads > kMaxThreads)
+    return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected at most %u", options.threads,
                 kMaxThreads);
   Level level;
   if (auto status = chooseLevel(options.target, level, error))
@@ -113,7 +112,7 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
     launches[i].kernel = reinterpret_cast<KernelFn>(const_cast<void *>(call.artifact.entry(*image)));
   }
   about = {nameOf(used == Level::none ? level : used), TUTTI_DEVICE_CPU, 0, 0, 0};
-  threads = options.threads;
+  threads = options.threads ? options.threads : defaultThreads();
   if (!strips.build(call, threads))
     return outOfMemory(error, "strips", threads * call.words.size() * sizeof(uint64_t));
   if (auto status = allocate(error))

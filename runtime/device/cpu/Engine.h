@@ -6,6 +6,7 @@
 #include "Level.h"
 #include "Pool.h"
 #include "Strips.h"
+#include "Threads.h"
 
 namespace tutti::rt {
 

@@ -75,9 +75,13 @@ bool Pool::start(uint32_t count) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  sigset_t all, before; // Signals are the host program's business.
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // Signals are the host program's business, but for those that a thread brings upon itself, which would end the
+  // process unheard, and a profiler's.
+  sigset_t held, before;
+  sigfillset(&held);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF})
+    sigdelset(&held, signal);
+  pthread_sigmask(SIG_SETMASK, &held, &before);
   int rc = 0;
   for (uint32_t i = 0; i < count - 1 && rc == 0; ++i) {
     workers[i].pool = this;
@@ -104,6 +108,7 @@ Pool::~Pool() {
 
 void *Pool::enter(void *argument) {
   auto *worker = static_cast<Worker *>(argument);
+  pthread_setname_np(pthread_self(), "tutti");
   _mm_setcsr(0x1f80);
   worker->pool->serve(worker->index);
   return nullptr;

@@ -21,6 +21,7 @@ tutti_status_t CudaDevice::build(const CudaTarget &what, tutti_error_t *error) {
       !blocks.allocate(artifact.info().num_programs))
     return rt::outOfMemory(error, "a device's tables", kernels * sizeof(Module) + count(root.slots()) * sizeof(Slot));
   Scope scope(*this);
+  Relaxed relaxed(driver);
   CUresult result = scope.result ? scope.result : driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
   return result ? driver.fail(error, result, "%s gives no stream", target.name) : TUTTI_OK;
 }
@@ -28,6 +29,7 @@ tutti_status_t CudaDevice::build(const CudaTarget &what, tutti_error_t *error) {
 void CudaDevice::destroy() {
   {
     Scope scope(*this);
+    Relaxed relaxed(driver);
     artifact.weights.remove(*this);
     // With a context went all that it had; its addresses may be somebody else's by now.
     if (!scope.result) {
@@ -46,6 +48,7 @@ void CudaDevice::destroy() {
 
 tutti_status_t CudaDevice::prepare(const fb::Program &program, tutti_error_t *error) {
   Scope scope(*this);
+  Relaxed relaxed(driver);
   if (scope.result)
     return driver.fail(error, scope.result, "the context of %s cannot be used", target.name);
   const Sizes most = largestSizes(program);
@@ -259,6 +262,7 @@ CUdeviceptr CudaDevice::locate(const Weights::Version &version, uint32_t slot, u
 
 tutti_status_t CudaDevice::upload(uint32_t slot, const void *data, uint64_t &address, tutti_error_t *error) {
   Scope scope(*this);
+  Relaxed relaxed(driver);
   uint64_t bytes = artifact.root().slots()->Get(slot)->bytes_each();
   CUresult result = scope.result ? scope.result : driver.cuMemAlloc(&address, std::max<uint64_t>(bytes, 1));
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
@@ -276,6 +280,7 @@ tutti_status_t CudaDevice::upload(uint32_t slot, const void *data, uint64_t &add
 
 void CudaDevice::free(uint64_t address) {
   Scope scope(*this);
+  Relaxed relaxed(driver);
   if (!scope.result)
     driver.cuMemFree(address);
 }

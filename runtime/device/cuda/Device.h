@@ -30,6 +30,20 @@ public:
     CUresult result;
   };
 
+  /// While it lives, this thread may allocate, free and wait though some stream of the process is being captured into a
+  /// graph: that would end the capture, and what is freed would stay.
+  class Relaxed {
+  public:
+    explicit Relaxed(const CudaDriver &driver) : driver(driver) { driver.cuThreadExchangeStreamCaptureMode(&mode); }
+    Relaxed(const Relaxed &) = delete;
+    Relaxed &operator=(const Relaxed &) = delete;
+    ~Relaxed() { driver.cuThreadExchangeStreamCaptureMode(&mode); }
+
+  private:
+    const CudaDriver &driver;
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED; ///< then the one before
+  };
+
   CudaDevice(Artifact &artifact, const CudaDriver &driver, CUcontext context, CUdevice device)
       : driver(driver), context(context), device(device), artifact(artifact) {}
 

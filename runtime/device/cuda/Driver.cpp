@@ -134,6 +134,7 @@ bool isSticky(CUresult result) {
   switch (result) {
   case CUDA_ERROR_DEINITIALIZED:
   case CUDA_ERROR_DEVICE_UNAVAILABLE:
+  case CUDA_ERROR_INVALID_CONTEXT: // as behind cudaDeviceReset of the host's
   case CUDA_ERROR_ECC_UNCORRECTABLE:
   case CUDA_ERROR_NVLINK_UNCORRECTABLE:
   case CUDA_ERROR_CONTAINED:
@@ -142,6 +143,7 @@ bool isSticky(CUresult result) {
   case CUDA_ERROR_CONTEXT_IS_DESTROYED:
   case CUDA_ERROR_ASSERT:
   case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
   case CUDA_ERROR_EXTERNAL_DEVICE:
   case CUDA_ERROR_UNKNOWN:
     return true;

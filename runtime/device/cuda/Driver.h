@@ -33,6 +33,7 @@ enum : CUresult {
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_INVALID_DEVICE = 101,
   CUDA_ERROR_INVALID_IMAGE = 200,
+  CUDA_ERROR_INVALID_CONTEXT = 201,
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
   CUDA_ERROR_ECC_UNCORRECTABLE = 214,
   CUDA_ERROR_INVALID_PTX = 218,
@@ -49,6 +50,7 @@ enum : CUresult {
   CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
   CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
   CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
+  CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
   CUDA_ERROR_EXTERNAL_DEVICE = 911,
   CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
   CUDA_ERROR_UNKNOWN = 999
@@ -73,7 +75,7 @@ enum : int { // CUpointer_attribute
   CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 };
-enum : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
+enum : int { CU_STREAM_CAPTURE_STATUS_NONE = 0, CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum : unsigned { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_DISABLE_TIMING = 2, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
 
@@ -136,6 +138,7 @@ struct CUlaunchConfig {
   X(cuStreamSynchronize, 2000, (CUstream stream))                                                                      \
   X(cuStreamGetCtx, 9020, (CUstream stream, CUcontext * context))                                                      \
   X(cuStreamIsCapturing, 10000, (CUstream stream, int *status))                                                        \
+  X(cuThreadExchangeStreamCaptureMode, 10010, (int *mode))                                                             \
   X(cuEventCreate, 2000, (CUevent * event, unsigned flags))                                                            \
   X(cuEventDestroy, 4000, (CUevent event))                                                                             \
   X(cuEventRecord, 2000, (CUevent event, CUstream stream))                                                             \

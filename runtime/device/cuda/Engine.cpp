@@ -63,6 +63,7 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
   CudaDevice::Scope scope(*on);
   if (scope.result)
     return driver->fail(error, scope.result, "the context of %s cannot be used", name());
+  CudaDevice::Relaxed relaxed(*driver);
   stream = static_cast<CUstream>(options.stream);
   CUresult result = CUDA_SUCCESS;
   if (CUcontext own = nullptr; options.context && reinterpret_cast<uintptr_t>(stream) > 2) { // no default stream
@@ -80,6 +81,8 @@ tutti_status_t CudaEngine::build(const tutti_session_options_t &options, tutti_e
     result = driver->cuEventCreate(&ended, CU_EVENT_DISABLE_TIMING);
   if (result)
     return driver->fail(error, result, "%s gives no stream", name());
+  if (auto refused = checkStream(error)) // of a stream that is captured nothing can be waited for
+    return refused;
 
   uint32_t numLaunches = uint32_t(call.launches.size());
   if (!launches.allocate(numLaunches) || !places.allocate(call.ports.size()) || !deliveries.allocate(call.ports.size()))
@@ -368,6 +371,7 @@ void CudaEngine::freeAll() {
   CudaDevice::Scope scope(*on);
   if (scope.result)
     return;
+  CudaDevice::Relaxed relaxed(*driver);
   for (const Graph &each : graphs) {
     if (each.exec)
       driver->cuGraphExecDestroy(each.exec);

@@ -70,7 +70,7 @@ private:
   void describeFit(uint64_t free, char *hint, size_t length) const;
   tutti_status_t buildGraph(bool last, tutti_error_t *error);
   tutti_status_t enqueue();
-  tutti_status_t checkStream();
+  tutti_status_t checkStream(tutti_error_t *error);
   tutti_status_t pinWeights();
   CUresult copyInputs();
   CUresult launchAll();

@@ -179,15 +179,19 @@ tutti_status_t CudaEngine::pinWeights() {
 
 /// What a capture records is replayed later: with the tables and the weights' version that are there by then, of which
 /// nobody would know that it still reads them.
-tutti_status_t CudaEngine::checkStream() {
+tutti_status_t CudaEngine::checkStream(tutti_error_t *error) {
   int status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (ownsStream)
     return TUTTI_OK;
-  if (CUresult result = driver->cuStreamIsCapturing(stream, &status))
-    return failed(result, "asking the stream");
+  if (CUresult result = driver->cuStreamIsCapturing(stream, &status)) {
+    tutti_status_t said = failed(result, "asking the stream");
+    if (error)
+      *error = call.error;
+    return said;
+  }
   return status == CU_STREAM_CAPTURE_STATUS_NONE
              ? TUTTI_OK
-             : fail(&call.error, TUTTI_UNSUPPORTED,
+             : fail(error, TUTTI_UNSUPPORTED,
                     "the session's stream is being captured into a graph: a session runs by itself");
 }
 
@@ -207,7 +211,8 @@ tutti_status_t CudaEngine::run(bool wait) {
   CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
-  if (auto refused = checkStream()) // before anything that a capture would record, or a wait that would end it
+  if (auto refused =
+          checkStream(&call.error)) // before anything that a capture would record, or a wait that would end it
     return refused;
   tutti_status_t status = enqueue();
   if (!status && !wait)

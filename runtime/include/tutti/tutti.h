@@ -169,6 +169,7 @@ typedef struct tutti_program {
 /** One model of the ensemble. */
 typedef struct tutti_member {
   const char *name;
+  uint32_t group;     /**< members of one structure are a group: 0, but of unequal members */
   const char *source; /**< name of the model file */
   uint64_t digest;    /**< XXH64 of what it was compiled from: the model file; with files of weights or bound inputs, of
                          all their digests together */
@@ -182,6 +183,7 @@ typedef struct tutti_weight {
   int32_t rank;
   const int64_t *dims; /**< as in the model file */
   uint64_t bytes;      /**< of one copy, without padding */
+  int32_t group;       /**< the members that have it; -1: all */
   bool shared;         /**< one copy for all members */
   bool swappable;      /**< tutti_artifact_swap_weights takes it */
 } tutti_weight_t;
@@ -272,7 +274,8 @@ TUTTI_API tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact,
 /** Start with TUTTI_SESSION_OPTIONS_INIT and change what is needed. */
 typedef struct tutti_session_options {
   size_t struct_size;  /**< sizeof(tutti_session_options_t) of the caller */
-  uint32_t threads;    /**< that a run uses, the caller among them: 1, which starts none, to 1024 */
+  uint32_t threads;    /**< that a run uses, the caller among them: 1, which starts none, to 1024; 0: one for each CPU
+                            that this process may use, by its affinity and the quota of its cgroup */
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
   const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni" */
@@ -282,20 +285,20 @@ typedef struct tutti_session_options {
                          device's primary context */
   void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
                          stream of a context has a handle, too: CU_STREAM_LEGACY. CU_STREAM_PER_THREAD, which is another
-                         one in each thread, is refused. A run fails with TUTTI_UNSUPPORTED while the stream is captured
-                         into a graph. The session's own stream waits for no other: what writes an input in device
-                         memory has to have ended before the run is started, or to be on this stream; so has what reads
-                         an output that the run writes */
+                         one in each thread, is refused. While it is captured into a graph no session is made on it, and
+                         a run fails: TUTTI_UNSUPPORTED. The session's own stream waits for no other: what writes an input
+                       in device     memory has to have ended before the run is started, or to be on this stream; so has
+                       what     reads     an output that the run writes */
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
 
-/** Chooses where to run: sets options->program to the first program, from that index on, which options->device can run
- * (of those that differ in their architectures alone, the one whose code fits the device best), and options->device to
- * that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code for and this machine
- * can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD, TUTTI_DRIVER_ERROR and
- * TUTTI_FORKED, with the reason; TUTTI_NOT_FOUND (the index of a program), TUTTI_INVALID_ARGUMENT; options are then
- * unchanged. */
+/** Chooses where to run: sets options->program to the first program of its entry, from that index on, which
+ * options->device can run (of those that differ in their architectures alone, the one whose code fits the device best),
+ * and options->device to that device. TUTTI_DEVICE_DEFAULT stands for the first of CUDA, CPU that the artifact has code
+ * for and this machine can run; the emulated device is never chosen. Errors: TUTTI_NO_DEVICE, TUTTI_DRIVER_TOO_OLD,
+ * TUTTI_DRIVER_ERROR and TUTTI_FORKED, with the reason; TUTTI_NOT_FOUND (the index of a program),
+ * TUTTI_INVALID_ARGUMENT; options are then unchanged. */
 TUTTI_API tutti_status_t tutti_artifact_choose_device(tutti_artifact_t *artifact, tutti_session_options_t *options,
                                                       tutti_error_t *error);
 
@@ -354,9 +357,9 @@ TUTTI_API tutti_status_t tutti_session_set_dimension(tutti_session_t *session, c
  * below a byte), TUTTI_DRIVER_ERROR (asking the driver about the memory, or waiting for a run under way). */
 TUTTI_API tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor);
 
-/** Binds an output to the caller's memory, which a run writes and which overlaps no other bound memory. `head` may be
- * NULL when the output has one head. data == NULL gives the output back to the session, in memory of the kind
- * tensor->memory. Errors: as tutti_session_bind_input. */
+/** Binds an output to the caller's memory, which a run writes: the next run is TUTTI_INVALID_ARGUMENT if an input or
+ * another output has some of it. `head` may be NULL when the output has one head. data == NULL gives the output back to
+ * the session, in memory of the kind tensor->memory. Errors: as tutti_session_bind_input. */
 TUTTI_API tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head,
                                                    const tutti_tensor_t *tensor);
 
@@ -380,7 +383,8 @@ TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, cons
 
 /** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits,
  * for any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
- * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_UNSUPPORTED
+ * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_INVALID_ARGUMENT (an output in the memory of an input or of
+ * another output), TUTTI_BUSY, TUTTI_FORKED, and from a CUDA device TUTTI_UNSUPPORTED
  * (the stream is being captured), TUTTI_OUT_OF_MEMORY (the driver's own), TUTTI_DRIVER_ERROR and TUTTI_DEVICE_LOST:
  * after the last, every call on the session returns it. */
 TUTTI_API tutti_status_t tutti_session_run(tutti_session_t *session);

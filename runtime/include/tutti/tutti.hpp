@@ -119,7 +119,11 @@ public:
 
   /// Of an artifact that was never opened: nothing at all.
   const tutti_info_t &info() const {
-    static constexpr tutti_info_t none{};
+    static constexpr tutti_info_t none = [] {
+      tutti_info_t info{};
+      info.compiler = info.share = "";
+      return info;
+    }();
     return handle ? *tutti_artifact_info(handle) : none;
   }
   std::span<const tutti_member_t> members() const { return {info().members, info().num_members}; }
@@ -253,7 +257,11 @@ public:
   Error wait() { return check(tutti_session_wait(handle)); }
   /// Of a session that was never made: no device.
   const tutti_device_info_t &device() const {
-    static constexpr tutti_device_info_t none{};
+    static constexpr tutti_device_info_t none = [] {
+      tutti_device_info_t device{};
+      device.name = "";
+      return device;
+    }();
     return handle ? *tutti_session_device(handle) : none;
   }
 

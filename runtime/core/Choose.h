@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which program of an artifact runs, and on what device.
+#pragma once
+
+#include "../device/Engine.h"
+
+namespace tutti::rt {
+
+/// tutti_artifact_choose_program.
+tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, size_t numInputs,
+                             tutti_session_options_t &options, tutti_error_t *error);
+
+/// Whether no dim of the inputs is outside of the program's. A name that it has not, or another rank, is for binding to
+/// refuse.
+bool takes(const tutti_program_t &program, const tutti_tensor_t *inputs, size_t numInputs);
+
+const char *nameOf(tutti_device_t device);
+/// Whether the program was compiled for the device that options name, which may be TUTTI_DEVICE_DEFAULT.
+bool isFor(const tutti_program_t &program, tutti_device_t device);
+tutti_status_t checkDevice(const tutti_session_options_t &options, tutti_error_t *error);
+/// The error that none of the programs from the one asked for on is for the device.
+tutti_status_t noProgram(const tutti_info_t &info, const tutti_session_options_t &options, tutti_error_t *error);
+
+} // namespace tutti::rt
