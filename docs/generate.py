@@ -341,7 +341,7 @@ def onnx_page() -> str:
     left = set(known)
     for file in sorted(ONNX.glob("*.cpp")):
         text = file.read_text()
-        own = sorted(n for n in left if re.search(rf"\bimport{n.replace('com.microsoft::', 'Runtime')}\b|\b[A-Z_]+\({n}[,)]", text))
+        own = sorted(n for n in left if re.search(rf"^void import{n.replace('com.microsoft::', 'Runtime')}\(|\b[A-Z_]+\({n}[,)]", text, re.M))
         left -= set(own)
         if own and file.stem != "Ops":
             purpose = re.sub(r"(,| and) of ", r"\1 ", text.splitlines()[1].removeprefix("// Import of "))

@@ -48,8 +48,7 @@ bool takes(const tutti_program_t &program, const tutti_tensor_t *inputs, size_t 
 namespace {
 /// Whether two programs of an entry compute the same for the same sizes: for other architectures, then.
 bool isSameBinding(const fb::Program &a, const fb::Program &b) {
-  if (view(a.precision()) != view(b.precision()) ||
-      count(a.sizes()) != count(b.sizes()))
+  if (view(a.precision()) != view(b.precision()) || count(a.sizes()) != count(b.sizes()))
     return false;
   for (uint32_t i = 0; i < count(a.sizes()); ++i) {
     const fb::Size &x = *a.sizes()->Get(i), &y = *b.sizes()->Get(i);
@@ -91,9 +90,8 @@ struct Candidates {
 tutti_status_t checkTaken(const Candidates &candidates, const tutti_tensor_t *inputs, size_t numInputs,
                           tutti_error_t *error) {
   bool taken = !numInputs;
-  candidates.forEach([&](uint32_t, const tutti_program_t &program) {
-    taken = taken || takes(program, inputs, numInputs);
-  });
+  candidates.forEach(
+      [&](uint32_t, const tutti_program_t &program) { taken = taken || takes(program, inputs, numInputs); });
   if (taken)
     return TUTTI_OK;
   Line<400> given, known;

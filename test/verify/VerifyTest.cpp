@@ -61,6 +61,20 @@ TEST(Judge, BoundsBesidePlainFloat32) {
   many.contracts = false;
   EXPECT_TRUE(judge(wrongBy(many, 2.01 * one), many).ok);
   EXPECT_FALSE(judge(wrongBy(many, 2.03 * one), many).ok);
+  // What a softplus behind layers makes, and a constant that is added: up to two units by the functions' rule.
+  auto little = [](double error) {
+    Answer answer = measured(90000, 0); // whose plain float32 are floats, and stay so
+    for (HostTensor *each : {&answer.exact, &answer.other})
+      for (double &value : each->floats)
+        value -= error;
+    return answer;
+  };
+  constexpr double half = 0x1p-25;
+  EXPECT_TRUE(judge(wrongBy(little(half), 2.01 * half), little(half)).ok);
+  EXPECT_FALSE(judge(wrongBy(little(half), 2.05 * half), little(half)).ok);
+  EXPECT_TRUE(judge(wrongBy(little(1.9 * half), 3.8 * half), little(1.9 * half)).ok);
+  EXPECT_TRUE(judge(wrongBy(little(3 * half), 4 * half), little(3 * half)).ok);
+  EXPECT_FALSE(judge(wrongBy(little(3 * half), 4.1 * half), little(3 * half)).ok);
   Verdict verdict = judge(wrongBy(many, 3 * one), many);
   EXPECT_NEAR(verdict.error, 3 * one, 0.03 * one);
   EXPECT_NEAR(verdict.plain, one, 0.01 * one);

@@ -74,13 +74,15 @@ private:
   DeviceLaunch parts;
   int64_t words, blocks = 0;
 
-  /// Never fewer than there are: a tile has at least a row, that of a cluster, which is up to eight blocks, 32.
+  /// Never fewer than there are: a tile has at least a row, that of a cluster, which is up to eight blocks, 16. Where
+  /// rows are a product of sizes, that is so for each place of all but one of them (Extents::tiles).
   int64_t blocksOf(plan::LaunchOp launch) {
     auto mostOf = [&](StringRef symbol) { return program.mostOf(symbol); };
     auto most = [](std::optional<int64_t> count) { return std::min<int64_t>(count.value_or(INT32_MAX), INT32_MAX); };
-    int64_t rows = most(Size::parse(launch.getRows())->at(mostOf));
+    Size size = *Size::parse(launch.getRows());
+    int64_t rows = most(size.at(mostOf));
     int64_t members = launch.getLifted() ? most(mostOf(launch.membersSize())) : 1;
-    return most((rows + mostCluster - 1) * members);
+    return most(most(size.getSymbols().size() > 1 ? rows * mostCluster : rows + mostCluster - 1) * members);
   }
 };
 

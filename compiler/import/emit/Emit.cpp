@@ -190,8 +190,7 @@ std::optional<Operand> Emit::fold(StringRef name, RankedTensorType type, ArrayRe
   Operation *op = make(state);
   if (!op)
     return Operand();
-  EvaluateContext evaluation;
-  evaluation.plain = true; // in the dtype's own arithmetic
+  EvaluateContext evaluation; // in float64; the result is rounded once, to its type
   FailureOr<HostTensor> result = cast<EvaluateOpInterface>(op).evaluate(evaluation, hosts);
   op->destroy();
   if (llvm::failed(result))

@@ -62,41 +62,25 @@ static std::optional<int64_t> evenStep(ArrayRef<int64_t> numbers) {
   return numbers[1] == numbers[0] ? std::nullopt : std::optional(numbers[1] - numbers[0]);
 }
 
-namespace {
-/// Of axes, a run that a reshape makes another run of, of as many elements.
-struct Regrouped {
-  int64_t old, oldCount, now, nowCount;
-};
-} // namespace
-
-/// The shortest runs that a reshape makes runs of; nothing where sizes of the call are multiplied or divided.
-static std::optional<SmallVector<Regrouped>> regrouped(ArrayRef<Size> old, ArrayRef<Size> now) {
-  SmallVector<Regrouped> runs;
-  size_t i = 0, j = 0;
-  while (i < old.size() && j < now.size()) {
-    Regrouped run = {int64_t(i), 1, int64_t(j), 1};
-    std::optional<Size> had = old[i++], made = now[j++];
-    while (*had != *made) {
-      if (!had->isFixed() || !made->isFixed())
-        return std::nullopt;
-      bool grows = had->getFixed() < made->getFixed();
-      if (grows ? i == old.size() : j == now.size())
-        return std::nullopt;
-      if (grows)
-        had = had->times(old[i++]), ++run.oldCount;
-      else
-        made = made->times(now[j++]), ++run.nowCount;
-      if (!had || !made)
-        return std::nullopt;
-    }
-    runs.push_back(run);
+/// The runs of axes that a reshape makes runs of, each of an axis or more before; nothing where it multiplies or
+/// divides sizes of the call.
+static std::optional<SmallVector<AxisRuns>> regrouped(ArrayRef<Size> old, ArrayRef<Size> now) {
+  std::optional<SmallVector<AxisRuns>> runs = matchAxes(old, now);
+  SmallVector<AxisRuns> result;
+  for (const AxisRuns &run : runs.value_or(SmallVector<AxisRuns>())) {
+    bool isOne = run.count[0] == 1 && run.count[1] == 1;
+    auto isFixed = [](const Size &size) { return size.isFixed(); };
+    if (!isOne && !(llvm::all_of(old.slice(run.first[0], run.count[0]), isFixed) &&
+                    llvm::all_of(now.slice(run.first[1], run.count[1]), isFixed)))
+      return std::nullopt;
+    if (run.count[0] > 0)
+      result.push_back(run);
+    else if (!result.empty()) // an axis of length 1 that is new goes with the one before
+      result.back().count[1] += run.count[1];
+    else
+      return std::nullopt;
   }
-  auto isOne = [](const Size &size) { return size == Size(1); };
-  if (runs.empty() || !llvm::all_of(old.drop_front(i), isOne) || !llvm::all_of(now.drop_front(j), isOne))
-    return std::nullopt;
-  runs.back().oldCount += old.size() - i;
-  runs.back().nowCount += now.size() - j;
-  return runs;
+  return result.empty() ? std::nullopt : std::optional(result);
 }
 
 std::optional<std::pair<Operand, SmallVector<int64_t>>> Emit::belowTranspose(const Operand &x) {
@@ -112,16 +96,15 @@ std::optional<std::pair<Operand, SmallVector<int64_t>>> Emit::belowTranspose(con
   auto runs = regrouped(getSizes(transpose.getType()), x.sizes());
   if (!runs)
     return std::nullopt;
-  for (const Regrouped &run : *runs)
-    for (int64_t i = run.old + 1; i < run.old + run.oldCount; ++i)
+  for (const AxisRuns &run : *runs)
+    for (unsigned i = run.first[0] + 1; i < run.first[0] + run.count[0]; ++i)
       if (from[i] != from[i - 1] + 1)
         return std::nullopt;
-  SmallVector<Regrouped> inSource(*runs);
-  llvm::sort(inSource, [&](const Regrouped &a, const Regrouped &b) { return from[a.old] < from[b.old]; });
+  llvm::sort(*runs, [&](const AxisRuns &a, const AxisRuns &b) { return from[a.first[0]] < from[b.first[0]]; });
   Sizes sizes;
   SmallVector<int64_t> permutation(x.rank());
-  for (const Regrouped &run : inSource)
-    for (int64_t i = run.now; i < run.now + run.nowCount; ++i) {
+  for (const AxisRuns &run : *runs)
+    for (unsigned i = run.first[1]; i < run.first[1] + run.count[1]; ++i) {
       permutation[i] = sizes.size();
       sizes.push_back(x.sizes()[i]);
     }

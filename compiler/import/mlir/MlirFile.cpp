@@ -12,6 +12,7 @@
 #include "dialects/tutti/Tutti.h"
 #include "runtime/schema/Digest.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Path.h"
@@ -310,6 +311,18 @@ private:
     return source;
   }
 
+  /// Which axis of its weight each of a parameter's is.
+  llvm::Expected<SmallVector<int64_t>> permOf(ParamOp param) {
+    int64_t rank = cast<RankedTensorType>(param.getType()).getRank();
+    SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    Attribute given = param->getAttr("perm");
+    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(given);
+    if (given && (!numbers || numbers.size() != rank || !isPermutationVector(numbers.asArrayRef())))
+      return wrongAt(param,
+                     "tutti.param @" + param.getSymName() + ": its perm is no permutation of " + Twine(rank) + " axes");
+    return numbers ? SmallVector<int64_t>(numbers.asArrayRef()) : perm;
+  }
+
   llvm::Error readParams() {
     std::vector<Wanted> wanted;
     for (ParamOp param : module->getOps<ParamOp>()) {
@@ -323,8 +336,14 @@ private:
       if (given && !source)
         return wrongAt(param, "tutti.param @" + param.getSymName() + ": its source is no text");
       std::string name = source ? source.str() : param.getSymName().str();
+      llvm::Expected<SmallVector<int64_t>> perm = permOf(param);
+      if (!perm)
+        return perm.takeError();
+      std::vector<int64_t> dims(type.getRank());
+      for (auto [axis, of] : llvm::enumerate(*perm))
+        dims[of] = type.getDimSize(axis);
       if (supplied && !name.empty())
-        wanted.push_back({name, dataTypeOf(type.getElementType()), type.getShape().vec(), true});
+        wanted.push_back({name, dataTypeOf(type.getElementType()), dims, true});
     }
     if (supplied && members > 1)
       return fail(ExitCode::usage,
@@ -336,10 +355,11 @@ private:
       RankedTensorType type = cast<RankedTensorType>(param.getType());
       auto source = param->getAttrOfType<StringAttr>("source");
       std::string name = source ? source.str() : param.getSymName().str();
-      std::vector<WeightSource> &sources = values[param.getSymName()];
+      SmallVector<int64_t> perm = llvm::cantFail(permOf(param));
+      std::vector<WeightSource> &sources = values[param.getSymName()]; // as the file of weights has it
       auto own = supplied ? supplied->tensors.find(name) : decltype(supplied->tensors.find(name))();
       if (supplied && own != supplied->tensors.end()) {
-        sources.push_back(denseView(supplied->mapped, own->second.data, type.getElementType(), type.getShape()));
+        sources.push_back(denseView(supplied->mapped, own->second.data, type.getElementType(), own->second.dims));
       } else if (Attribute value = param->getAttr("values")) {
         auto list = dyn_cast<ArrayAttr>(value);
         size_t count = list ? list.size() : 1;
@@ -350,7 +370,7 @@ private:
           auto read = sourceOf(param, list ? list[i] : value);
           if (!read)
             return read.takeError();
-          sources.push_back(std::move(*read));
+          sources.push_back(transposeView(*read, invertPermutationVector(perm)));
         }
       } else {
         return fail(ExitCode::usage,
@@ -358,9 +378,9 @@ private:
                         " has no values: write them beside it, as --stop-after model does, or give --weights");
       }
       for (WeightSource &each : sources)
-        each = asInitializer(std::move(each), name);
-      param->removeAttr("values");
-      param->removeAttr("source");
+        each = transposeView(asInitializer(std::move(each), name), perm);
+      for (StringRef attribute : {"values", "source", "perm"})
+        param->removeAttr(attribute);
       param.setPerMember(true); // what is shared, is found
     }
     return llvm::Error::success();

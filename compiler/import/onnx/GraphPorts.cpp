@@ -136,7 +136,8 @@ llvm::Error GraphPorts::bindInput(const onnx::ValueInfoProto &input, const std::
   if (!source)
     return source.takeError();
   auto mismatch = [&](const llvm::Twine &expected) {
-    return no("the file has " + Operand(*source).str() + ", input " + quote(input.name()) + " is " + expected);
+    return no("the file has " + Operand(*source).str() + ", input " + quote(input.name()) + " of " + quote(path) +
+              " is " + expected);
   };
   if (source->element != element)
     return mismatch(elementName(element));

@@ -26,12 +26,6 @@ static std::string keyOf(StringRef domain, StringRef name, StringRef overload) {
   return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
 }
 
-Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file, const SafetensorsFile *weights)
-    : context(context), path(path), file(file), weights(weights) {
-  for (const onnx::FunctionProto &function : file.model().functions())
-    functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function);
-}
-
 /// The graphs in a node's attributes.
 static void forEachGraph(const onnx::NodeProto &proto, llvm::function_ref<void(const onnx::GraphProto &)> visit) {
   for (const onnx::AttributeProto &attribute : proto.attribute()) {
@@ -53,6 +47,21 @@ static void forEachRead(const onnx::NodeProto &proto, llvm::function_ref<void(co
     for (const onnx::NodeProto &inner : graph.node())
       forEachRead(inner, visit);
   });
+}
+
+/// How many initializers of each name a graph has, with those in its nodes.
+static void countInitializers(const onnx::GraphProto &graph, llvm::StringMap<unsigned> &counts) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    ++counts[tensor.name()];
+  for (const onnx::NodeProto &node : graph.node())
+    forEachGraph(node, [&](const onnx::GraphProto &inner) { countInitializers(inner, counts); });
+}
+
+Walk::Walk(MLIRContext &context, StringRef path, OnnxFile &file, const SafetensorsFile *weights)
+    : context(context), path(path), file(file), weights(weights) {
+  for (const onnx::FunctionProto &function : file.model().functions())
+    functions.try_emplace(keyOf(function.domain(), function.name(), function.overload()), &function);
+  countInitializers(file.graph(), initializers);
 }
 
 llvm::Error Walk::check(const Nodes &nodes, const llvm::StringSet<> &given) {
@@ -145,6 +154,14 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
     auto weight = at->initializers.find(name);
     if (weight == at->initializers.end())
       continue;
+    const onnx::TensorProto &tensor = *weight->second;
+    auto [place, step] = StringRef(at->prefix).rtrim('/').rsplit('/');
+    if (weights && at->outer && tensor.dims_size() &&
+        isa_and_nonnull<FloatType>(elementOf(context, tensor.data_type())))
+      return fail(ExitCode::unsupported,
+                  quote(path) + ": initializer " + quote(name) + " is in the body of node " +
+                      quote(llvm::all_of(step, llvm::isDigit) ? place : StringRef(at->prefix).rtrim('/')) +
+                      ", where --weights replaces none: move it to the model's own graph");
     std::optional<WeightSource> given;
     if (weights && !at->outer)
       given = suppliedTensor(context, *weights, name, weight->second->data_type());
@@ -153,6 +170,8 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
       return llvm::handleErrors(source.takeError(), [&](const CompileError &error) {
         return fail(error.code, quote(path) + ": " + error.message);
       });
+    if (initializers.lookup(name) > 1) // of several graphs: the name says of none which it is
+      source->name.clear();
     return at->values[name] = Operand(std::move(*source));
   }
   return wrong(reader + " reads " + quote(name) + ", which nothing before it gives");

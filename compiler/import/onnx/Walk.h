@@ -107,6 +107,7 @@ private:
   OnnxFile &file;
   const SafetensorsFile *weights; ///< or null
   llvm::StringMap<const onnx::FunctionProto *> functions;
+  llvm::StringMap<unsigned> initializers;               ///< how many of each name the model has, in all of its graphs
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
   uint64_t nodes = 0, bytes = 0;                        ///< of functions and branches, each time they are entered
 };

@@ -56,8 +56,9 @@ __device__ __forceinline__ unsigned peerAddress(unsigned place, int rank) {
 }
 /// storeAsync(&s[i], value, &b[k], rank): of one float, two or four, to that place in the shared memory of block
 /// `rank`, whose mbarrier at the place of b[k] counts the bytes: who has waited there for the phase that expects them
-/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and all that the storing block did before the barrier of all its
-/// threads that lies before the store. Until then nobody touches the place, and that block does not end; this one may.
+/// (mbarrierExpect, mbarrierWaitForPeers) sees them, and what the storing block did to shared memory before the barrier
+/// of all its threads that lies before the store. Until then nobody touches the place, and that block does not end;
+/// this one may.
 __device__ __forceinline__ void storeAsync(float *to, float value, MbarrierAddress barrier, int rank) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(
                    peerAddress(sharedAddress(to), rank)),

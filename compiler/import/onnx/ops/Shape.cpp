@@ -245,7 +245,8 @@ static Places endsOf(Node &n, const Operand &x, const Places &axes) {
   return ends;
 }
 
-/// x[start:end:step] along an axis, by Python's rules.
+/// x[start:end:step] along an axis, by ONNX' rules: those of Python, but that a start before the axis is its first
+/// place where steps go backwards, too.
 static Operand slice(Node &n, const Operand &x, int64_t axis, int64_t start, int64_t end, int64_t step) {
   Size size = x.sizes()[axis];
   if (step == 0 || step == INT64_MIN)
