@@ -101,6 +101,8 @@ Failure parseActive(const std::string &text, std::vector<uint32_t> &members) {
   return {};
 }
 
+uint32_t defaultThreads() { return rt::defaultThreads(); }
+
 void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
   app.add_option("--device", arguments.device,
                  "cpu, cuda, cuda:N or emulated (default: cuda, then cpu, whichever has code that runs here)")
@@ -115,7 +117,7 @@ void addDeviceArguments(CLI::App &app, DeviceArguments &arguments) {
 
 Failure parseDevice(const DeviceArguments &arguments, tutti_session_options_t &options) {
   options = TUTTI_SESSION_OPTIONS_INIT;
-  options.threads = arguments.threads ? arguments.threads : rt::defaultThreads();
+  options.threads = arguments.threads ? arguments.threads : defaultThreads();
   std::string_view device = arguments.device, target = arguments.target;
   if (device.starts_with("cuda:")) {
     auto ordinal = parseList(device.substr(5));

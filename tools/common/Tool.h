@@ -60,6 +60,9 @@ std::optional<std::vector<int64_t>> parseList(std::string_view text);
 /// The same for --active: member indices; the runtime says which are wrong.
 Failure parseActive(const std::string &text, std::vector<uint32_t> &members);
 
+/// As many as a session's 0 threads are.
+uint32_t defaultThreads();
+
 /// --device, --target and --threads.
 struct DeviceArguments {
   std::string device, target;

@@ -6,7 +6,6 @@
 #include "tools/models/Models.h"
 
 #include "Levels.h"
-#include "device/cpu/Threads.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -257,7 +256,7 @@ struct Flags {
   std::vector<std::string> models, weights, targets, inputs, dims, binds, outputs, explainAt;
   std::string share = "content", precision = "f32", stop, randomness = "error", explainFor, memory;
   bool fast = false;
-  uint32_t jobs = rt::defaultThreads();
+  uint32_t jobs = tool::defaultThreads();
 };
 
 /// The command line, in the order in which --help has it.
