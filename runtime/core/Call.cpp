@@ -157,7 +157,7 @@ void Call::selectPiece(uint32_t piece) {
   int64_t at[kMaxSizes];
   sizesOf(piece, at);
   for (const Launch &launch : launches) {
-    if (!isOfPiece(*launch.launch, piece))
+    if (!runsIn(*launch.launch, piece))
       continue;
     uint64_t *mine = wordsOf(launch);
     for (uint32_t a = 0; a < launch.numArgs; ++a) {

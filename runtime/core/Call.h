@@ -93,7 +93,7 @@ struct Call {
   /// Gives lifted launches that are not `whole` the arguments and the sizes of a piece.
   void selectPiece(uint32_t piece);
   /// Whether a launch has a part in the piece.
-  static bool isOfPiece(const fb::Launch &launch, uint32_t piece) {
+  static bool runsIn(const fb::Launch &launch, uint32_t piece) {
     return !launch.whole() && (launch.lifted() || piece == 0);
   }
   /// Where the members' weights lie, `locate(slot, member)` says; of their parts of buffers, the call does.
@@ -116,6 +116,7 @@ struct Call {
   int64_t bytesOf(uint32_t buffer, uint32_t members) const;
   /// At such sizes; of a port by its dims, as what is bound has those. False when that cannot be counted.
   bool bytesAt(uint32_t buffer, const int64_t *at, int64_t &bytes) const;
+  /// Whether the buffer has room for a piece's members, not for all.
   bool isOfPiece(const fb::Buffer &buffer) const {
     return program->chunk() && buffer.space() == fb::Space::arena && !buffer.whole();
   }

@@ -76,6 +76,41 @@ const void *Weights::locate(const Version &version, uint32_t slot, uint32_t m) c
   return artifact.segment(s.segment()) + s.base() + (s.per_member() ? copyOf(s, m) * s.stride() : 0);
 }
 
+/// Finds which tensor replaces each slot that the member has: 1 + its number; 0: none.
+tutti_status_t Weights::match(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors,
+                              Array<size_t> &replaced, tutti_error_t *error) const {
+  const auto *slots = artifact.root().slots();
+  for (size_t t = 0; t < numTensors; ++t) {
+    const tutti_tensor_t &tensor = tensors[t];
+    bool found = false;
+    for (uint32_t i = 0; i < count(slots); ++i) {
+      const fb::Slot &slot = *slots->Get(i);
+      if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name || !artifact.has(member, slot))
+        continue;
+      found = true;
+      if (isShared(slot) && !slot.swappable())
+        return fail(error, TUTTI_SHARED_WEIGHT,
+                    "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
+                    "compile with --share=none",
+                    tensor.name, member);
+      if (!slot.swappable())
+        return fail(error, TUTTI_UNSUPPORTED,
+                    "weight '%.200s' went into values computed when compiling, so it cannot be replaced", tensor.name);
+      if (replaced[i])
+        return fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' was given twice", tensor.name);
+      if (auto status = checkRaw(slot, tensor, error))
+        return status;
+      replaced[i] = t + 1;
+    }
+    if (!found)
+      return fail(error, TUTTI_NOT_FOUND,
+                  "member %u has no weight '%.200s' that could be replaced; names are those of the initializers of "
+                  "member 0, or of the first member of its structure",
+                  member, tensor.name ? tensor.name : "");
+  }
+  return TUTTI_OK;
+}
+
 tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors, tutti_error_t *error) {
   if (member >= artifact.info().num_members)
     return fail(error, TUTTI_NOT_FOUND, "there is no member %u: the artifact has members 0 to %u", member,
@@ -83,61 +118,30 @@ tutti_status_t Weights::swap(uint32_t member, const tutti_tensor_t *tensors, siz
   if (numTensors && !tensors)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no tensors were given, expected %zu", numTensors);
   const auto *slots = artifact.root().slots();
+  Array<size_t> replaced;
   Array<Copy *> packed; // by slot; null: keeps its copy
-  if (!packed.allocate(count(slots)))
+  if (!replaced.allocate(count(slots)) || !packed.allocate(count(slots)))
     return outOfMemory(error, "a list of weights", count(slots) * sizeof(void *));
-  auto discardAll = [&] { // on no device yet
-    for (Copy *copy : packed)
-      if (copy) {
-        std::free(copy->data);
-        dispose(copy);
-      }
-  };
-  for (size_t t = 0; t < numTensors; ++t) {
-    const tutti_tensor_t &tensor = tensors[t];
-    bool found = false;
-    tutti_status_t status = TUTTI_OK;
-    for (uint32_t i = 0; i < count(slots) && !status; ++i) {
-      const fb::Slot &slot = *slots->Get(i);
-      if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name || !artifact.has(member, slot))
-        continue;
-      found = true;
-      if (isShared(slot) && !slot.swappable())
-        status = fail(error, TUTTI_SHARED_WEIGHT,
-                      "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
-                      "compile with --share=none",
-                      tensor.name, member);
-      else if (!slot.swappable())
-        status =
-            fail(error, TUTTI_UNSUPPORTED,
-                 "weight '%.200s' went into values computed when compiling, so it cannot be replaced", tensor.name);
-      else if (packed[i])
-        status = fail(error, TUTTI_INVALID_ARGUMENT, "weight '%.200s' was given twice", tensor.name);
-      else
-        status = checkRaw(slot, tensor, error);
-      if (status)
-        break;
-      // A copy is at least a line long, so that an empty weight is told from one that keeps its copy.
-      size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kAlign);
-      packed[i] = make<Copy>();
-      void *data = packed[i] ? packed[i]->data = std::aligned_alloc(kAlign, bytes) : nullptr;
-      if (!data || (std::memset(data, 0, bytes), !packSlot(slot, tensor, data)))
-        status = outOfMemory(error, "a weight", bytes);
-    }
-    if (!status && !found)
-      status =
-          fail(error, TUTTI_NOT_FOUND,
-               "member %u has no weight '%.200s' that could be replaced; names are those of the initializers of member "
-               "0, or of the first member of its structure",
-               member, tensor.name ? tensor.name : "");
-    if (status) {
-      discardAll();
-      return status;
-    }
+  if (auto status = match(member, tensors, numTensors, replaced, error))
+    return status;
+  tutti_status_t status = TUTTI_OK;
+  for (uint32_t i = 0; i < count(slots) && !status; ++i) {
+    if (!replaced[i])
+      continue;
+    const fb::Slot &slot = *slots->Get(i);
+    // A copy is at least a line long, so that an empty weight is told from one that keeps its copy.
+    size_t bytes = alignUp(std::max<uint64_t>(slot.bytes_each(), 1), kAlign);
+    packed[i] = make<Copy>();
+    void *data = packed[i] ? packed[i]->data = std::aligned_alloc(kAlign, bytes) : nullptr;
+    if (!data || (std::memset(data, 0, bytes), !packSlot(slot, tensors[replaced[i] - 1], data)))
+      status = outOfMemory(error, "a weight", bytes);
   }
-  tutti_status_t status = publish(member, packed, error);
-  if (status)
-    discardAll();
+  status = status ? status : publish(member, packed, error);
+  for (uint32_t i = 0; i < packed.size() && status; ++i) // on no device yet
+    if (packed[i]) {
+      std::free(packed[i]->data);
+      dispose(packed[i]);
+    }
   return status;
 }
 

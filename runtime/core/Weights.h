@@ -93,6 +93,8 @@ private:
   Mirror *mirrorAt(uint32_t i) const;
   void freeOnDevices(Copy &copy);
   tutti_status_t mirrorCopy(Copy &copy, uint32_t slot, tutti_error_t *error);
+  tutti_status_t match(uint32_t member, const tutti_tensor_t *tensors, size_t numTensors, Array<size_t> &replaced,
+                       tutti_error_t *error) const;
   tutti_status_t publish(uint32_t member, const Array<Copy *> &packed, tutti_error_t *error);
   void discard(Copy *copy);
   void reclaim();

@@ -13,6 +13,9 @@ def add_cases(case, node, rng, i64, f32):
     same = dict(batch=False)
 
     # Repeats and padding.
+    joined = {"x": rng(3, 5), "z": rng(3, 4, seed=9)}
+    case("joins~flat", 13, [node("Relu", "x", "p"), node("Concat", "p x z", "j", axis=1), node("Tanh", "j")], joined)
+    case("joins~nested", 13, [node("Relu", "x", "p"), node("Concat", "p x", "i", axis=1), node("Concat", "i z", "j", axis=-1), node("Tanh", "j")], joined)
     case("tile", 13, [node("Tile", "x r")], z, {"r": i64(1, 2, 3)})
     case("tile-new-rows", 15, [node("Shape", "x", "s", start=0, end=1), node("Concat", "s one", "r", axis=0), node("Tile", "v r", "t"),
                                node("Concat", "t x", "y", axis=1)], x, {"v": rng(1, 2), "one": i64(1)})

@@ -269,7 +269,7 @@ KINDS = {
     "formulas_other": (200, lambda n: formulas(n, 1)),
     "outputs": (1000, outputs),
     "pairs": (2000, pairs),
-    "readers": (1000, readers),
+    "readers": (600, readers),
     "tree": (10, tree),
     "branches": (200, branches),
     # Large tensors.

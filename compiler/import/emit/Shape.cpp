@@ -372,6 +372,20 @@ Operand Emit::stack(ArrayRef<Operand> xs, int64_t axis) {
   return concat(parts, axis);
 }
 
+/// A join of joins along one axis is one: exporters write either. Of so many parts, as a model may have a long chain.
+static SmallVector<Operand> partsOfJoins(ArrayRef<Operand> xs, int64_t axis) {
+  constexpr size_t mostParts = 64;
+  SmallVector<Operand> parts;
+  for (const Operand &x : xs) {
+    auto join = x.isValue() ? x.value().getDefiningOp<ConcatOp>() : ConcatOp();
+    if (join && int64_t(join.getAxis()) == axis && parts.size() + join.getInputs().size() + xs.size() <= mostParts)
+      llvm::append_range(parts, join.getInputs());
+    else
+      parts.push_back(x);
+  }
+  return parts;
+}
+
 Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
   SmallVector<Operand> xs;
   for (const Operand &x : given) {
@@ -398,6 +412,7 @@ Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
     }
     return shape(std::move(all));
   }
+  xs = partsOfJoins(xs, axis);
   Sizes sizes = xs[0].sizes();
   // Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
   if (std::optional<Size> all = sizes[axis].times(Size(int64_t(xs.size()))); all && !sizes[axis].isFixed()) {

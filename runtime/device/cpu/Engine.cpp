@@ -207,7 +207,7 @@ void CpuEngine::selectPiece(uint32_t piece) {
   call.selectPiece(piece);
   call.sizesOf(piece, sizes);
   for (uint32_t i = 0; i < launches.size(); ++i)
-    if (const fb::Launch &launch = *call.launches[i].launch; Call::isOfPiece(launch, piece))
+    if (const fb::Launch &launch = *call.launches[i].launch; Call::runsIn(launch, piece))
       choose(i, call.partOf(launch.set(), piece).count, sizes);
 }
 
@@ -298,7 +298,7 @@ tutti_status_t CpuEngine::run(bool) {
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       if (pieces > 1)
         selectPiece(piece);
-      runLaunches([&](uint32_t i) { return Call::isOfPiece(*call.launches[i].launch, piece); });
+      runLaunches([&](uint32_t i) { return Call::runsIn(*call.launches[i].launch, piece); });
     }
     runLaunches([&](uint32_t i) { return call.launches[i].launch->whole(); });
   }

@@ -106,7 +106,7 @@ CUresult CudaEngine::launchAll() {
     if (pieces > 1)
       call.selectPiece(piece);
     for (uint32_t i = 0; i < launches.size(); ++i)
-      if (Call::isOfPiece(*call.launches[i].launch, piece))
+      if (Call::runsIn(*call.launches[i].launch, piece))
         if (CUresult result = launchShaped(i, sizes))
           return result;
   }

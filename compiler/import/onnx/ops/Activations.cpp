@@ -11,26 +11,25 @@ static Operand abovePositive(Emit &e, const Operand &x, const Operand &f) {
   return e.select(e.compare<GreaterOp>(x, e.scalar(0, x)), x, f);
 }
 
-/// y = x, below 0 slope x
-static void leaky(Node &n, const Operand &x, const Operand &slope) {
-  Emit &e = n.emit;
-  n.set(0, e.select(e.compare<GreaterEqualOp>(x, e.scalar(0, x)), x, e.mul(x, slope)));
+Operand leakyRelu(Emit &e, const Operand &x, const Operand &slope) {
+  return e.select(e.compare<GreaterEqualOp>(x, e.scalar(0, x)), x, e.mul(x, slope));
 }
-void importLeakyRelu(Node &n) { leaky(n, n.in(0), n.emit.scalar(n.floatAttr("alpha", 0.01f), n.in(0))); }
+void importLeakyRelu(Node &n) {
+  Operand x = n.in(0);
+  n.set(0, leakyRelu(n.emit, x, n.emit.scalar(n.floatAttr("alpha", 0.01f), x)));
+}
 void importPRelu(Node &n) {
   Operand x = n.in(0), slope = n.in(1);
   std::optional<Sizes> both = x && slope ? broadcast(x.sizes(), slope.sizes()) : std::nullopt;
   if (both && *both != x.sizes())
     n.emit.malformed("a slope of shape " + str(slope.sizes()) + " for an input of shape " + str(x.sizes()));
-  leaky(n, x, slope);
+  n.set(0, leakyRelu(n.emit, x, slope));
 }
 
-/// y = x, below 0 alpha (e^x - 1)
-void importElu(Node &n) {
-  Emit &e = n.emit;
-  Operand x = n.in(0);
-  n.set(0, abovePositive(e, x, e.mul(e.unary<Expm1Op>(x), e.scalar(n.floatAttr("alpha", 1), x))));
+Operand elu(Emit &e, const Operand &x, double alpha) {
+  return abovePositive(e, x, e.mul(e.unary<Expm1Op>(x), e.scalar(alpha, x)));
 }
+void importElu(Node &n) { n.set(0, elu(n.emit, n.in(0), n.floatAttr("alpha", 1))); }
 
 /// y = x, below 0 alpha (e^(x / alpha) - 1)
 void importCelu(Node &n) {
@@ -43,12 +42,11 @@ void importCelu(Node &n) {
 void importSelu(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0);
-  Operand below = e.mul(e.unary<Expm1Op>(x), e.scalar(n.floatAttr("alpha", 1.67326319217681884765625f), x));
-  n.set(0, e.mul(abovePositive(e, x, below), e.scalar(n.floatAttr("gamma", 1.05070102214813232421875f), x)));
+  Operand y = elu(e, x, n.floatAttr("alpha", 1.67326319217681884765625f));
+  n.set(0, e.mul(y, e.scalar(n.floatAttr("gamma", 1.05070102214813232421875f), x)));
 }
 
-/// y = max(0, min(1, alpha x + beta))
-static Operand hardSigmoid(Emit &e, const Operand &x, double alpha, double beta) {
+Operand hardSigmoid(Emit &e, const Operand &x, double alpha, double beta) {
   Operand line = e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x));
   return e.binary<MaxOp>(e.binary<MinOp>(line, e.scalar(1, x)), e.scalar(0, x));
 }
@@ -61,19 +59,13 @@ void importHardSwish(Node &n) {
   n.set(0, n.emit.mul(x, hardSigmoid(n.emit, x, 1.0f / 6, 0.5)));
 }
 
-/// y = x / (1 + |x|)
-void importSoftsign(Node &n) {
-  Emit &e = n.emit;
-  Operand x = n.in(0);
-  n.set(0, e.div(x, e.add(e.unary<AbsOp>(x), e.scalar(1, x))));
-}
+Operand softsign(Emit &e, const Operand &x) { return e.div(x, e.add(e.unary<AbsOp>(x), e.scalar(1, x))); }
+void importSoftsign(Node &n) { n.set(0, softsign(n.emit, n.in(0))); }
 
-/// y = x above alpha, else 0
-void importThresholdedRelu(Node &n) {
-  Emit &e = n.emit;
-  Operand x = n.in(0);
-  n.set(0, e.select(e.compare<GreaterOp>(x, e.scalar(n.floatAttr("alpha", 1), x)), x, e.scalar(0, x)));
+Operand thresholdedRelu(Emit &e, const Operand &x, double alpha) {
+  return e.select(e.compare<GreaterOp>(x, e.scalar(alpha, x)), x, e.scalar(0, x));
 }
+void importThresholdedRelu(Node &n) { n.set(0, thresholdedRelu(n.emit, n.in(0), n.floatAttr("alpha", 1))); }
 
 /// y = x + bias below -lambd, x - bias above lambd, else 0. The numbers are floats, so integers go through float64.
 void importShrink(Node &n) {

@@ -66,6 +66,16 @@ bool affordSequence(Emit &emit, size_t count);
 Operand multiplyMatrices(Emit &emit, const Operand &a, const Operand &b);
 /// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) 0.5
 Operand geluByTanh(Emit &emit, const Operand &x);
+/// x, below 0 slope x
+Operand leakyRelu(Emit &emit, const Operand &x, const Operand &slope);
+/// x, below 0 alpha (e^x - 1)
+Operand elu(Emit &emit, const Operand &x, double alpha);
+/// max(0, min(1, alpha x + beta))
+Operand hardSigmoid(Emit &emit, const Operand &x, double alpha, double beta);
+/// x / (1 + |x|)
+Operand softsign(Emit &emit, const Operand &x);
+/// x above alpha, else 0
+Operand thresholdedRelu(Emit &emit, const Operand &x, double alpha);
 /// x sigmoid(alpha x)
 Operand swish(Emit &emit, const Operand &x, double alpha);
 /// The numbers from 0 on as an operand of these sizes.

@@ -89,17 +89,18 @@ Operand Cell::apply(size_t function, Operand x) const {
   if (name == "softplus")
     return e.unary<SoftplusOp>(x);
   if (name == "softsign")
-    return e.div(x, e.add(e.unary<AbsOp>(x), e.scalar(1, x)));
+    return softsign(e, x);
   if (name == "thresholdedrelu")
-    return e.select(e.compare<GreaterOp>(x, e.scalar(alpha, x)), x, e.scalar(0, x));
-  if (name == "elu" || name == "leakyrelu") {
-    Operand below = name == "elu" ? e.unary<Expm1Op>(x) : x, zero = e.scalar(0, x);
-    return e.select(e.compare<GreaterOp>(x, zero), x, e.mul(below, e.scalar(alpha, x)));
-  }
+    return thresholdedRelu(e, x, alpha);
+  if (name == "elu")
+    return elu(e, x, alpha);
+  if (name == "leakyrelu")
+    return leakyRelu(e, x, e.scalar(alpha, x));
+  if (name == "hardsigmoid")
+    return hardSigmoid(e, x, alpha, beta);
   if (name == "scaledtanh")
     return e.mul(e.unary<TanhOp>(e.mul(x, e.scalar(beta, x))), e.scalar(alpha, x));
-  Operand line = e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x));
-  return name == "affine" ? line : clamp(e, line, 0, 1);
+  return e.add(e.mul(x, e.scalar(alpha, x)), e.scalar(beta, x)); // affine
 }
 
 /// h' = f(x + h R)
