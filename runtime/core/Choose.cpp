@@ -76,12 +76,12 @@ struct Candidates {
       if (std::strcmp(info.programs[p].entry, info.programs[first].entry) == 0)
         visit(p, info.programs[p]);
   }
-  /// Whether inputs decide between them.
+  /// Whether inputs decide between the programs of the entry.
   bool differInDimensions() const {
     bool differ = false;
-    forEach([&](uint32_t, const tutti_program_t &program) {
-      differ = differ || !hasSameDimensions(info.programs[first], program);
-    });
+    for (uint32_t p = 0; p < info.num_programs; ++p)
+      differ = differ || (std::strcmp(info.programs[p].entry, info.programs[first].entry) == 0 &&
+                          !hasSameDimensions(info.programs[first], info.programs[p]));
     return differ;
   }
 };
