@@ -8,8 +8,12 @@ namespace tutti::tool {
 
 Failure openArtifact(const std::string &path, Artifact &artifact) {
   auto opened = Artifact::open(path);
-  if (!opened)
-    return opened.error();
+  if (!opened) {
+    Failure failure(opened.error());
+    if (failure.message.find(path) == std::string::npos) // a name with characters that the library's message has not
+      failure.message = shown(path) + ": " + failure.message;
+    return failure;
+  }
   artifact = std::move(*opened);
   return {};
 }

@@ -109,8 +109,9 @@ bool isContained(const char *data, uint64_t bytes, bool ptx) {
     return false;
   auto inside = [&](uint64_t offset, uint64_t size) { return offset <= bytes && size <= bytes - offset; };
   if (!inside(header.e_shoff, uint64_t(header.e_shnum) * header.e_shentsize) ||
-      !inside(header.e_phoff, uint64_t(header.e_phnum) * header.e_phentsize) || !header.e_shnum ||
-      header.e_shentsize < sizeof(Elf64_Shdr) || (header.e_phnum && header.e_phentsize < sizeof(Elf64_Phdr)))
+      !inside(header.e_phoff, uint64_t(header.e_phnum) * header.e_phentsize) || (!header.e_shnum && header.e_shoff) ||
+      (header.e_shnum && header.e_shentsize < sizeof(Elf64_Shdr)) ||
+      (header.e_phnum && header.e_phentsize < sizeof(Elf64_Phdr)))
     return false;
   for (uint32_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr part;
