@@ -58,7 +58,7 @@ tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, 
   tutti_tensor_t tensor = {port.info->name, port.info->dtype, int32_t(rank),    given,
                            nullptr,         nullptr,          TUTTI_MEMORY_HOST};
   for (uint32_t p = 0; p < info.num_programs && !other.used && port.input && rank == uint32_t(port.info->rank); ++p)
-    if (std::strcmp(info.programs[p].entry, text(call.program->entry())) == 0 && takes(info.programs[p], &tensor, 1))
+    if (view(call.program->entry()) == info.programs[p].entry && takes(info.programs[p], &tensor, 1))
       other.append("; program %u takes these (tutti_artifact_choose_program)", p);
   const char *axis = port.info->per_member ? " (the member axis, as long as the active set, comes first)" : "";
   return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims [%s]%s, given %s%s",

@@ -73,15 +73,15 @@ struct Candidates {
   uint32_t first;
   template <typename Visit> void forEach(Visit visit) const {
     for (uint32_t p = first; p < info.num_programs; ++p)
-      if (std::strcmp(info.programs[p].entry, info.programs[first].entry) == 0)
+      if (haveOneEntry(info.programs[p], info.programs[first]))
         visit(p, info.programs[p]);
   }
   /// Whether inputs decide between the programs of the entry.
   bool differInDimensions() const {
     bool differ = false;
     for (uint32_t p = 0; p < info.num_programs; ++p)
-      differ = differ || (std::strcmp(info.programs[p].entry, info.programs[first].entry) == 0 &&
-                          !hasSameDimensions(info.programs[first], info.programs[p]));
+      differ = differ || (haveOneEntry(info.programs[p], info.programs[first]) &&
+                          !hasSameDimensions(info.programs[p], info.programs[first]));
     return differ;
   }
 };

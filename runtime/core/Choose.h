@@ -14,6 +14,11 @@ tutti_status_t chooseProgram(Artifact &artifact, const tutti_tensor_t *inputs, s
 /// refuse.
 bool takes(const tutti_program_t &program, const tutti_tensor_t *inputs, size_t numInputs);
 
+/// Whether two programs have one entry, and so the same inputs and outputs but for their dims.
+inline bool haveOneEntry(const tutti_program_t &a, const tutti_program_t &b) {
+  return std::strcmp(a.entry, b.entry) == 0;
+}
+
 const char *nameOf(tutti_device_t device);
 /// Whether the program was compiled for the device that options name, which may be TUTTI_DEVICE_DEFAULT.
 bool isFor(const tutti_program_t &program, tutti_device_t device);

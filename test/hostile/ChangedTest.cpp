@@ -284,6 +284,22 @@ TEST_F(Choice, saysWhatThereIs) {
   EXPECT_EQ(options.device, TUTTI_DEVICE_DEFAULT);
 }
 
+TEST_F(Choice, staysInItsEntry) {
+  tutti_artifact_close(artifact);
+  const fb::Root &root = *fb::GetRoot(file.data() + file.header().metadataOffset);
+  const_cast<char *>(root.programs()->Get(1)->entry()->c_str())[0] = 'o';
+  file.redigest();
+  ASSERT_EQ(tutti_artifact_open_memory(file.data(), file.size(), &artifact, nullptr), TUTTI_OK);
+  const tutti_info_t &info = *tutti_artifact_info(artifact);
+  ASSERT_STRNE(info.programs[0].entry, info.programs[1].entry);
+  EXPECT_EQ(choose({5, 4}), TUTTI_OK) << "one program's dims are for binding to refuse";
+  EXPECT_EQ(options.program, 0u);
+  options = fresh();
+  options.program = 1;
+  EXPECT_EQ(choose({3, 4}), TUTTI_OK);
+  EXPECT_EQ(options.program, 1u);
+}
+
 TEST_F(Choice, leavesOtherFaultsToBinding) {
   EXPECT_EQ(choose({5}), TUTTI_OK) << "a rank that fits none";
   EXPECT_EQ(options.program, 0u);

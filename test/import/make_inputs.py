@@ -171,6 +171,7 @@ case("gelu-tanh~pow", 13, [node("Pow", "x n", "v")] + cubic, x, numbers | {"n": 
 case("gelu-tanh~mul", 13, [node("Mul", "x x", "z"), node("Mul", "z x", "v")] + cubic, x, numbers)
 for name, exponent in (("two", 2), ("half", 0.5), ("one", 1), ("minus-one", -1), ("other", 1.7), ("three", 3)):
     case(f"pow-{name}", 13, [node("Abs", "x", "a"), node("Pow", "a n")], x, {"n": f32(exponent)})
+case("pow-odd-exponent", 15, [node("Pow", "x n")], {"x": f32([[-1, 1]])}, {"n": i64(2 ** 24 + 1)})
 case("pow-integer-exponent", 15, [node("Pow", "x n")], x, {"n": i64(2)})
 for opset in (9, 16):
     case(f"compare-{opset}", opset,

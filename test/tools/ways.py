@@ -109,6 +109,11 @@ def weights(folder: Path):
     turned = values(0)
     turned["d"] = ("F32", (3, 40), turned["d"][2])
     safetensors(folder / "turned.safetensors", turned)
+    body = b"".join([node("Add", ["h", "a"], "g"), node("Mul", ["g", "w"], "z")]) + field(2, "body") + field(5, tensor("w", (6,), F32, floats(7, 6)))
+    body += b"".join(field(11, value_info(name, [6])) for name in ("h", "a")) + b"".join(field(12, value_info(name, [6])) for name in ("g", "z"))
+    scan = [node("Scan", ["s", "x"], ["last", "y"], body=body, num_scan_inputs=1)]
+    (folder / "scan.onnx").write_bytes(model(scan, [tensor("s", (6,), F32, floats(8, 6))], [value_info("x", [5, 6])], [value_info("y", [5, 6])]))
+    safetensors(folder / "scan.safetensors", {"s": ("F32", (6,), floats(9, 6))})
     good = (folder / "0.safetensors").read_bytes()
     hostile = folder / "hostile"
     hostile.mkdir(exist_ok=True)

@@ -4,7 +4,10 @@
 #include "device/cpu/Pool.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
@@ -199,4 +202,26 @@ TEST(Threads, aForkedChildGetsAStatus) {
     EXPECT_FALSE(f.session.run()) << "the parent's still works";
     EXPECT_EQ(f.get("members"), answerOf(x, {0, 1, 2}).members) << "with its own weights";
   }
+}
+
+// A fault in a worker is the host's to handle, and a profiler's signals reach it; all others are held back.
+TEST(Threads, hearOfTheirOwnFaults) {
+  Fixture f({}, 3);
+  int workers = 0;
+  for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name, line;
+    std::ifstream(task.path() / "comm") >> name;
+    std::ifstream status(task.path() / "status");
+    while (name == "tutti" && std::getline(status, line)) {
+      if (line.rfind("SigBlk:", 0) != 0)
+        continue;
+      uint64_t blocked = std::stoull(line.substr(7), nullptr, 16);
+      auto blocks = [&](int signal) { return blocked >> (signal - 1) & 1; };
+      for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF})
+        EXPECT_FALSE(blocks(signal)) << signal;
+      EXPECT_TRUE(blocks(SIGTERM) && blocks(SIGUSR1));
+      ++workers;
+    }
+  }
+  EXPECT_EQ(workers, 2);
 }

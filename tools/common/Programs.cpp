@@ -56,6 +56,7 @@ Failure choosePrograms(const Artifact &artifact, const Binding &binding, const t
   for (uint32_t p = options.program; p < programs.size(); ++p) {
     std::string dimensions = dimensionsText(programs[p]);
     if (programs[p].device != programs[first.program].device ||
+        std::string_view(programs[p].entry) != programs[first.program].entry ||
         std::find(known.begin(), known.end(), dimensions) != known.end())
       continue;
     known.push_back(dimensions);

@@ -163,14 +163,11 @@ Json programsOf(const fb::Root &root, uint32_t kernel) {
   return out;
 }
 
-Json membersOf(const Artifact &artifact, const fb::Root &root) {
+Json membersOf(const Artifact &artifact) {
   Json out = Json::array();
   for (const tutti_member_t &member : artifact.members())
-    out.push_back({{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", 0}});
-  for (uint32_t g = 0; g < rt::count(root.groups()); ++g)
-    for (uint32_t i = 0; i < rt::count(root.groups()->Get(g)->members()); ++i)
-      if (uint32_t member = root.groups()->Get(g)->members()->Get(i); member < out.size())
-        out[member]["group"] = g;
+    out.push_back(
+        {{"name", member.name}, {"source", member.source}, {"digest", hex(member.digest)}, {"group", member.group}});
   return out;
 }
 
@@ -245,7 +242,7 @@ Json describe(const Artifact &artifact) {
   const fb::Root &root = *fb::GetRoot(info.metadata);
   Json out = {
       {"format", info.format}, {"compiler", info.compiler}, {"share", info.share}, {"file_bytes", info.file_bytes}};
-  out["members"] = membersOf(artifact, root);
+  out["members"] = membersOf(artifact);
   out["inputs"] = commonPorts(artifact, true);
   out["outputs"] = commonPorts(artifact, false);
   for (const char *list : {"targets", "programs", "kernels", "slots"})

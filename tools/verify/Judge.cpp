@@ -93,7 +93,7 @@ Verdict judge(const HostTensor &got, const Answer &answer, double usual) {
   // does. Below float32, math functions are no better than the numbers that are multiplied; what is made of products
   // has their error in `plain`.
   double least = type.isF64() ? 1024 * unit : answer.contracts ? unit : std::fmax(unit, answer.unit);
-  // An error of two units is that of a function behind the contractions and of what follows it, whichever took longer.
+  // So little as two units may be a function's behind the contractions, which is allowed twice what plain float32 has.
   double expected = std::fmax(verdict.plain, usual), last = std::fmin(2 * chance * expected, 2 * unit);
   verdict.bound = std::max({factor * expected, least, last});
   verdict.ok = verdict.different == 0 && verdict.error <= verdict.bound;

@@ -71,7 +71,7 @@ private:
   Walk walk;
   int64_t spent = 0; ///< of the budgets of all attempts
   Opsets opsets;
-  GraphPorts own;
+  GraphPorts own; ///< this member's ports
 };
 
 llvm::Error Importer::prepare() {

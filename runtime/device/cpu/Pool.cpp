@@ -87,7 +87,10 @@ bool Pool::start(uint32_t count) {
     workers[i].pool = this;
     workers[i].index = i + 1;
     rc = pthread_create(&workers[i].handle, &attributes, enter, &workers[i]);
-    started += rc == 0;
+    if (rc == 0) {
+      pthread_setname_np(workers[i].handle, "tutti");
+      ++started;
+    }
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
@@ -108,7 +111,6 @@ Pool::~Pool() {
 
 void *Pool::enter(void *argument) {
   auto *worker = static_cast<Worker *>(argument);
-  pthread_setname_np(pthread_self(), "tutti");
   _mm_setcsr(0x1f80);
   worker->pool->serve(worker->index);
   return nullptr;

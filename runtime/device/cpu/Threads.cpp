@@ -41,19 +41,17 @@ uint32_t cgroupQuota() {
   Quota least;
   double quota = 0, period = 0;
   if (FILE *self = std::fopen("/proc/self/cgroup", "re")) {
-    while (std::fgets(line, sizeof(line), self))
-      if (std::strncmp(line, "0::", 3) == 0) {
-        line[std::strcspn(line, "\n")] = '\0';
-        for (size_t length = std::strlen(line + 3);; --length) {
-          if (length == 0 || line[3 + length] == '\0' || line[3 + length] == '/') {
-            std::snprintf(path, sizeof(path), "%s%.*s%s", root, int(length), line + 3, file);
-            if (readNumbers(path, quota, period))
-              least.consider(quota, period);
-          }
-          if (length == 0)
-            break;
-        }
+    while (std::fgets(line, sizeof(line), self)) {
+      char *group = line + 3; // "0::/a/b": /a/b, /a, and the root
+      if (std::strncmp(line, "0::", 3) != 0)
+        continue;
+      for (char *end = std::strchr(group, '\n'); end; end = std::strrchr(group, '/')) {
+        *end = '\0';
+        std::snprintf(path, sizeof(path), "%s%s%s", root, group, file);
+        if (readNumbers(path, quota, period))
+          least.consider(quota, period);
       }
+    }
     std::fclose(self);
   }
   double ignored;

@@ -215,17 +215,15 @@ static Operand weightsOfSteps(Emit &e, Operand w, ArrayRef<Spread> spreads, Arra
 }
 
 /// (rows, image, made) by steps, with the bias.
-static Operand productOfSteps(Emit &e, const Operand &x, const Operand &w, const Operand &bias,
+static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const Operand &bias,
                               ArrayRef<Spread> spreads, ArrayRef<StepsAlong> steps) {
-  SmallVector<WindowAxis> windows;
-  int64_t places = 1;
-  bool overflows = false;
-  for (const StepsAlong &along : steps) {
-    windows.push_back(along.windows);
-    overflows |= llvm::MulOverflow(places, along.windows.count * along.windows.length, places);
-  }
-  if (overflows || places > mostWindowPlaces)
-    return e.unsupported("windows of more than " + Twine(mostWindowPlaces) + " elements in all");
+  Emit &e = n.emit;
+  SmallVector<Windows> along;
+  for (const StepsAlong &each : steps)
+    along.push_back({each.windows});
+  if (!countsOf(n, along))
+    return Operand();
+  SmallVector<WindowAxis> windows(along.begin(), along.end());
   Operand y = e.contract(e.windows(channelsLast(e, x), windows), weightsOfSteps(e, w, spreads, steps), "bsk,kn->bsn");
   if (y && bias) {
     Size made = w.sizes()[1], columns = y.sizes().back();
@@ -300,7 +298,7 @@ void importConvTranspose(Node &n) {
   bool overlap = llvm::any_of(*spreads, [](const Spread &along) { return along.length > along.stride; });
   if (groups == 1 && steps.size() == spreads->size() && overlap)
     return finish(
-        productOfSteps(e, e.cast(x, wide), e.cast(w, wide), bias ? e.cast(bias, wide) : bias, *spreads, steps));
+        productOfSteps(n, e.cast(x, wide), e.cast(w, wide), bias ? e.cast(bias, wide) : bias, *spreads, steps));
   Counts counts;
   std::optional<SmallVector<int64_t>> places = landingsOf(n, *spreads, counts);
   if (!places)

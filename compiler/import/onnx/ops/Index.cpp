@@ -48,6 +48,12 @@ void importGather(Node &n) {
     n.set(0, n.emit.gather(x, indices, *axis));
 }
 
+/// Whether indices are as long as x along another axis than theirs. Of a table the front may be meant: that binds no
+/// dimension to its length.
+static bool meetAlong(Emit &e, const Size &x, const Size &indices) {
+  return x == indices || (!x.isFixed() && e.same(x, indices));
+}
+
 /// y[i, j, ...] = x[i, indices[i, j, ...], ...], the index in place of the axis. Of its other axes, x may be the longer
 /// one.
 void importGatherElements(Node &n) {
@@ -66,9 +72,7 @@ void importGatherElements(Node &n) {
   Sizes chosen = indices.sizes();
   for (int64_t i = 0; i < rank; ++i) {
     Size size = x.sizes()[i];
-    // Of a table the front may be meant: that binds no dimension to its length.
-    bool isFront = size.isFixed() && size != chosen[i];
-    if (i == *axis || (!isFront && e.same(size, chosen[i])))
+    if (i == *axis || meetAlong(e, size, chosen[i]))
       continue;
     if (!size.isFixed() || !chosen[i].isFixed() || chosen[i].getFixed() > size.getFixed())
       return misfits(n, i, size, chosen[i]);
@@ -222,8 +226,7 @@ static void scatterElements(Node &n, std::optional<ScatterKind> kind) {
         e.malformed("indices " + str(places) + " and updates " + str(given) + " of two shapes");
       return;
     }
-    bool isFront = sizes[i].isFixed() && sizes[i] != places[i];
-    if (i == *axis || (!isFront && e.same(sizes[i], places[i])))
+    if (i == *axis || meetAlong(e, sizes[i], places[i]))
       continue;
     if (!sizes[i].isFixed() || !places[i].isFixed() || places[i].getFixed() > sizes[i].getFixed())
       return misfits(n, i, sizes[i], places[i]);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tensors that become one along an axis, which they have or which is new.
+#include "compiler/import/emit/Emit.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+Operand Emit::stack(ArrayRef<Operand> xs, int64_t axis) {
+  SmallVector<Operand> parts;
+  for (const Operand &x : xs) {
+    if (!x)
+      return Operand();
+    Sizes sizes = x.sizes();
+    if (x.rank() != xs[0].rank())
+      return malformed("tensors " + xs[0].str() + " and " + x.str() + " do not join along a new axis");
+    sizes.insert(sizes.begin() + axis, Size(1));
+    parts.push_back(reshape(x, sizes));
+  }
+  return concat(parts, axis);
+}
+
+/// A join of joins along one axis is one: exporters write either. Of so many parts, as a model may have a long chain.
+static SmallVector<Operand> partsOfJoins(ArrayRef<Operand> xs, int64_t axis) {
+  constexpr size_t mostParts = 64;
+  SmallVector<Operand> parts;
+  for (const Operand &x : xs) {
+    auto join = x.isValue() ? x.value().getDefiningOp<ConcatOp>() : ConcatOp();
+    if (join && int64_t(join.getAxis()) == axis && parts.size() + join.getInputs().size() + xs.size() <= mostParts)
+      llvm::append_range(parts, join.getInputs());
+    else
+      parts.push_back(x);
+  }
+  return parts;
+}
+
+Operand Emit::concat(ArrayRef<Operand> given, int64_t axis) {
+  SmallVector<Operand> xs;
+  for (const Operand &x : given) {
+    if (!x)
+      return Operand();
+    if (x.rank() != given[0].rank() || x.element() != given[0].element())
+      return malformed("tensors " + given[0].str() + " and " + x.str() + " do not join");
+    // Exporters join lists that happen to be empty.
+    if (x.sizes()[axis] != Size(0))
+      xs.push_back(x);
+  }
+  if (xs.empty())
+    return given[0];
+  if (xs.size() == 1)
+    return xs[0];
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isShape(); })) {
+    ShapeValue all{{}, true, xs[0].element()};
+    for (const Operand &x : xs) {
+      std::optional<ShapeValue> part = x.asShape();
+      if (!part)
+        return unsupported("a size that is known at a call only is used as a number",
+                           "bind the dimension to one value with --dim");
+      all.elements.append(part->elements);
+    }
+    return shape(std::move(all));
+  }
+  xs = partsOfJoins(xs, axis);
+  Sizes sizes = xs[0].sizes();
+  // Batches that are joined, to go through one network, and to be split again: a further axis, and a view.
+  if (std::optional<Size> all = sizes[axis].times(Size(int64_t(xs.size()))); all && !sizes[axis].isFixed()) {
+    bool alike = llvm::all_of(xs, [&](const Operand &x) {
+      return x.sizes()[axis] == sizes[axis] || (!x.sizes()[axis].isFixed() && same(x.sizes()[axis], sizes[axis]));
+    });
+    if (restart)
+      return Operand();
+    if (alike) {
+      Operand joined = stack(xs, axis);
+      if (!joined)
+        return joined;
+      Sizes flat = joined.sizes();
+      flat.erase(flat.begin() + axis);
+      flat[axis] = *all;
+      return reshape(joined, flat);
+    }
+  }
+  int64_t length = 0;
+  for (const Operand &x : xs) {
+    Sizes mine = x.sizes();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (int64_t(i) != axis && !same(sizes[i], mine[i])) {
+        if (restart)
+          return Operand();
+        std::string shapes = "shapes " + tutti::str(sizes) + " and " + tutti::str(mine);
+        if (sizes[i].isFixed() && mine[i].isFixed())
+          return malformed(shapes + " do not join along axis " + Twine(axis));
+        return unsupported(shapes + " join along axis " + Twine(axis) + " only for some sizes of a call",
+                           "bind the dimension to one value with --dim");
+      }
+    if (!mine[axis].isFixed())
+      return unknownLength("joins along", mine[axis]);
+    if (llvm::AddOverflow(length, mine[axis].getFixed(), length))
+      return malformed("an axis longer than there are numbers");
+  }
+  sizes[axis] = Size(length);
+  if (llvm::any_of(xs, [](const Operand &x) { return x.isRowNumbers(); }))
+    return concatRows(xs, axis, sizes);
+  if (std::optional<Operand> below = concatBelowReshape(xs, axis))
+    return *below;
+  return op(ConcatOp::getOperationName(), getTensorType(sizes, xs[0].element()), xs, {number("axis", axis)});
+}
+
+} // namespace tutti
