@@ -16,13 +16,32 @@ target_compile_definitions(tutti_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tutti_mlir INTERFACE -O1 -g0 -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
 target_link_libraries(tutti_mlir INTERFACE MLIR LLVM)
 
-add_library(tutti_pch OBJECT ${CMAKE_CURRENT_LIST_DIR}/Precompiled.cpp)
-target_link_libraries(tutti_pch PRIVATE tutti_mlir)
-target_precompile_headers(tutti_pch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/Precompiled.h)
+# tutti_precompiled(NAME): an object library with the headers that nearly all of the compiler's files read.
+set(TUTTI_PRECOMPILED ${CMAKE_CURRENT_LIST_DIR}/Precompiled)
+function(tutti_precompiled name)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${TUTTI_PRECOMPILED}.cpp)
+  target_link_libraries(${name} PRIVATE tutti_mlir)
+  target_precompile_headers(${name} PRIVATE ${TUTTI_PRECOMPILED}.h)
+  add_dependencies(${name} tutti_tablegen_targets)
+endfunction()
+tutti_precompiled(tutti_pch)
+if(BUILD_TESTING) # with GoogleTest
+  find_package(GTest REQUIRED)
+  tutti_precompiled(tutti_test_pch)
+  target_link_libraries(tutti_test_pch PRIVATE GTest::gtest)
+  target_precompile_headers(tutti_test_pch PRIVATE <gtest/gtest.h>)
+endif()
 
 # tutti_compiler_library(NAME): NAME builds against MLIR and reads generated headers.
 function(tutti_compiler_library name)
   target_link_libraries(${name} PUBLIC tutti_mlir)
   target_precompile_headers(${name} REUSE_FROM tutti_pch)
+  target_compile_options(${name} PRIVATE -Winvalid-pch)
+endfunction()
+
+# tutti_compiler_test(NAME): the same, of tests.
+function(tutti_compiler_test name)
+  target_link_libraries(${name} PUBLIC tutti_mlir)
+  target_precompile_headers(${name} REUSE_FROM tutti_test_pch)
   target_compile_options(${name} PRIVATE -Winvalid-pch)
 endfunction()

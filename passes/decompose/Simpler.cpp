@@ -235,7 +235,7 @@ private:
     if (auto gather = dyn_cast<GatherOp>(producer)) {
       auto constant = gather.getIndices().getDefiningOp<ConstantOp>();
       auto indices = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
-      if (!indices || indices.getType().getRank() != 1 || gather.getAxis() != axis ||
+      if (!indices || indices.getType().getRank() != 1 || int64_t(gather.getAxis()) != axis ||
           gather.getBatch().value_or(0) != 0 || indices.getNumElements() > most)
         return std::nullopt;
       for (const APInt &place : indices)

@@ -225,7 +225,7 @@ private:
       return;
     }
     groupOf[op] = groups.size();
-    groups.push_back({{form, {}, {}}, needs});
+    groups.push_back({{form, {}, {}}, needs, 0, 0, 0, {}});
     addTo(groups.back(), op);
   }
 

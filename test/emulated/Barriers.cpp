@@ -3,6 +3,7 @@
 #include "Launcher.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tutti::emulated {
@@ -91,43 +92,42 @@ void Launcher::warp(uint32_t mask, void *operand, Combine combine, bool orders, 
   self.what = what;
   self.where = where;
   self.status = Thread::Status::waiting;
-  tryWarp(running / 32 * 32);
+  tryToMeet(running);
   // Awake already: let the others have their turn all the same.
   tuttiSwitchFiber(&self.fiber, scheduler);
 }
 
-/// Runs the warp-wide instructions that all their lanes have come to.
-void Launcher::tryWarp(uint32_t first) {
-  uint32_t last = std::min(first + 32, first / stride * stride + numThreads);
+/// Runs the warp-wide instruction that a thread waits at, if all its lanes have come to it.
+void Launcher::tryToMeet(uint32_t thread) {
+  const Thread &self = threads[thread];
+  uint32_t first = thread / 32 * 32, last = std::min(first + 32, first / stride * stride + numThreads);
+  uint32_t lanes = 0;
   for (uint32_t i = first; i < last; ++i) {
-    Thread &leader = threads[i];
-    if (leader.status != Thread::Status::waiting || !leader.combine)
+    const Thread &other = threads[i];
+    if (!(self.mask >> (i - first) & 1) || other.status == Thread::Status::returned)
       continue;
-    uint32_t lanes = 0;
-    bool complete = true;
-    void *operands[32] = {};
-    for (uint32_t j = first; j < last; ++j) {
-      const Thread &other = threads[j];
-      if (!(leader.mask >> (j - first) & 1) || other.status == Thread::Status::returned)
-        continue;
-      complete &= other.status == Thread::Status::waiting && other.combine == leader.combine &&
-                  other.mask == leader.mask && !strcmp(other.what, leader.what);
-      lanes |= 1u << (j - first);
-      operands[j - first] = other.operand;
-    }
-    if (!complete)
-      continue;
-    leader.combine(operands, lanes, leader.where);
-    std::vector<uint32_t> met;
-    for (uint32_t j = first; j < last; ++j)
-      if (lanes >> (j - first) & 1) {
-        threads[j].combine = nullptr;
-        met.push_back(j % stride);
-        wake(j);
-      }
-    if (leader.orders)
-      blockOf(first).clocks.meet(met);
+    if (other.status != Thread::Status::waiting || other.combine != self.combine || other.mask != self.mask ||
+        (other.what != self.what && strcmp(other.what, self.what)))
+      return;
+    lanes |= 1u << (i - first);
   }
+  void *operands[32] = {};
+  std::vector<uint32_t> met;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    uint32_t lane = uint32_t(std::countr_zero(rest));
+    operands[lane] = threads[first + lane].operand;
+    met.push_back((first + lane) % stride);
+  }
+  const Thread &leader = threads[first + uint32_t(std::countr_zero(lanes))];
+  leader.combine(operands, lanes, leader.where);
+  bool orders = leader.orders;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    uint32_t i = first + uint32_t(std::countr_zero(rest));
+    threads[i].combine = nullptr;
+    wake(i);
+  }
+  if (orders)
+    blockOf(first).clocks.meet(met);
 }
 
 void Launcher::clusterArrive(bool orders, Where where) {

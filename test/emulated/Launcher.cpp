@@ -154,7 +154,10 @@ void Launcher::wake(uint32_t thread) {
 
 void Launcher::returned(uint32_t thread) {
   threads[thread].status = Thread::Status::returned;
-  tryWarp(thread / 32 * 32);
+  // Those of its warp that have waited for it alone go on.
+  for (uint32_t first = thread / 32 * 32, i = first; i < std::min(first + 32, uint32_t(threads.size())); ++i)
+    if (threads[i].status == Thread::Status::waiting && threads[i].combine)
+      tryToMeet(i);
   leaveCluster(thread);
   tuttiSwitchFiber(&threads[thread].fiber, scheduler);
 }

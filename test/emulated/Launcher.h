@@ -98,7 +98,7 @@ private:
   // Barriers.cpp
   void barrier(int id, int threads, bool arriveOnly, Where where);
   void warp(uint32_t mask, void *operand, Combine combine, bool orders, const char *name, Where where);
-  void tryWarp(uint32_t first);
+  void tryToMeet(uint32_t thread);
   void clusterArrive(bool orders, Where where);
   void clusterWait(Where where);
   void endPhase();

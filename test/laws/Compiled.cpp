@@ -95,7 +95,9 @@ llvm::Expected<std::unique_ptr<Artifact>> Artifact::compile(const Model &model) 
   llvm::FileRemover remover(path);
   CompileRequest request;
   request.output = path.str().str();
-  request.levels = model.levels;
+  bool runs = !cudaTarget() || cudaTarget()->code == Architecture::Code::emulated || hasGpu();
+  if (runs && (!cudaTarget() || hasCpuBits()))
+    request.levels = model.levels;
   if (cudaTarget()) {
     request.cudaTargets.push_back(cudaTarget());
     request.precision = *symbolizePrecision(cudaPrecision());

@@ -22,7 +22,8 @@ struct Model {
   std::string text;
   std::map<std::string, std::vector<HostTensor>> params; ///< by symbol: one for all members, or one each
   int64_t members = 1;
-  std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them
+  std::vector<std::string> levels = {"x86-64-v3"}; ///< of the CPU; the CUDA target comes to them, or
+                                                   ///< takes their place where nothing is compared
   bool ownInputs = false;                          ///< every input has the member axis
   int64_t mostRows = 64;                           ///< of the batch, in a call
 };
@@ -38,6 +39,11 @@ inline bool hasCpuBits() { return cudaPrecision() == "f32-ffma"; }
 /// Numbers of threads that a law tries: a GPU has its own.
 inline std::vector<uint32_t> threadCounts() {
   return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2};
+}
+
+/// The CPU levels of an artifact whose results are compared with another's: a CUDA target's run there alone.
+inline std::vector<std::string> levelsBeside() {
+  return cudaTarget() ? std::vector<std::string>{} : std::vector<std::string>{"x86-64-v3"};
 }
 
 /// What differs from call to call.

@@ -21,7 +21,7 @@ struct RandomLaw : testing::TestWithParam<unsigned> {
   RandomGraph graph = randomGraph(GetParam());
 
   /// The ensemble of these members.
-  std::unique_ptr<Artifact> compiled(ArrayRef<uint32_t> members, std::vector<std::string> levels = {"x86-64-v3"});
+  std::unique_ptr<Artifact> compiled(ArrayRef<uint32_t> members, std::vector<std::string> levels = levelsBeside());
   std::vector<HostTensor> run(const Artifact &artifact, ArrayRef<HostTensor> inputs, const Call &call = {});
   /// These members' inputs, and rows of them.
   std::vector<HostTensor> inputsOf(ArrayRef<uint32_t> members, std::optional<std::pair<int64_t, int64_t>> rows = {});

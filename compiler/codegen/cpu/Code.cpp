@@ -37,7 +37,8 @@ llvm::ArrayRef<CpuLevel> cpuLevels() {
        .mathVectors = 2,
        .sharesRequests = true,
        .asksForStreams = false,
-       .storesMasked = false},
+       .storesMasked = false,
+       .multipliesBytes = false},
       wide(rt::kCpuTargets[1].level, /*multipliesBytes=*/false),
       wide(rt::kLevelWithBytes, /*multipliesBytes=*/true),
   };
