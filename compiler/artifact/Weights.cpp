@@ -148,7 +148,8 @@ void WeightLayout::addSlot(const Ensemble &ensemble, plan::BufferOp buffer) {
     slot->per_member = isLifted(type);
     source.group = ensemble.groupOf.lookup(*buffer.getParam());
     slot->group = slot->per_member && !ensemble.groups.empty() ? int(source.group) : -1;
-    bool isComputedWith = first.wasRead && *first.wasRead;
+    bool isComputedWith =
+        llvm::any_of(*source.members, [](const WeightSource &each) { return each.wasRead && *each.wasRead; });
     slot->swappable = slot->per_member && first.whole && !first.name.empty() && !isComputedWith;
   } else {
     source.value = *buffer.getValue();

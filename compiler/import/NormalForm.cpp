@@ -47,19 +47,24 @@ uint64_t hashOf(Attribute attribute) {
   return mix(2, text);
 }
 
-/// Which constants are the same: the same view of the same bytes, or equal scalars; but of initializers that may be
-/// each member's own, as equal ones of one member need not be equal in others.
+/// Which constants are the same: the same view of the same bytes, or equal scalars; but of what may be each member's
+/// own, as equal ones of one member need not be equal in others.
 class ConstantIds {
 public:
   explicit ConstantIds(bool keepsNumbers) : keepsNumbers(keepsNumbers) {}
 
   unsigned of(const WeightSource &source) {
-    bool isOwn = keepsNumbers && !source.name.empty();
-    if (std::optional<double> scalar = isOwn ? std::nullopt : scalarOf(source))
-      return scalars
-          .try_emplace({source.element.getAsOpaquePointer(), std::bit_cast<uint64_t>(*scalar), source.dims.size()},
-                       next++)
-          .first->second;
+    if (std::optional<double> scalar = keepsNumbers ? std::nullopt : scalarOf(source)) {
+      auto [place, fresh] = scalars.try_emplace(
+          {source.element.getAsOpaquePointer(), std::bit_cast<uint64_t>(*scalar), source.dims.size()}, &source, next);
+      next += fresh;
+      auto [first, id] = place->second;
+      if (!first->name.empty() && !source.name.empty() && first->name != source.name) { // neither is the other's
+        setRead(*first);
+        setRead(source);
+      }
+      return id;
+    }
     for (auto &[view, id] : views[source.data])
       if (view->sameView(source))
         return id;
@@ -70,7 +75,7 @@ public:
 private:
   bool keepsNumbers;
   unsigned next = 0;
-  std::map<std::tuple<const void *, uint64_t, size_t>, unsigned> scalars;
+  std::map<std::tuple<const void *, uint64_t, size_t>, std::pair<const WeightSource *, unsigned>> scalars;
   DenseMap<const char *, SmallVector<std::pair<const WeightSource *, unsigned>>> views;
 };
 
@@ -146,6 +151,9 @@ private:
               attributes.getAsOpaquePointer(),
               {},
               op->getResult(0).getType().getAsOpaquePointer()};
+    // Lists that are equal in one member need not be in others.
+    if (const void *own = list && emit.keepsNumbers ? emit.listOf(op) : nullptr)
+      std::get<0>(key) = own;
     for (Value operand : op->getOperands()) {
       hash = mix(hash, infos[operand].hash);
       std::get<2>(key).push_back(infos[operand].number);

@@ -24,7 +24,7 @@ llvm::Expected<std::shared_ptr<SafetensorsFile>> openWeights(const MemberFiles &
 namespace {
 
 /// Names that are looked through for the nearest one, and bytes of such a name.
-constexpr size_t mostNames = 4096, mostLetters = 200;
+constexpr size_t mostNames = 512, mostLetters = 120;
 
 bool isFloat(int32_t dataType) { return dataType == 1 || dataType == 10 || dataType == 11 || dataType == 16; }
 

@@ -295,9 +295,13 @@ HostTensor toHost(const WeightSource &x) {
   return HostTensor::fromBytes(x.element, x.dims, bytes.data());
 }
 
-HostTensor readForProgram(const WeightSource &x) {
+void setRead(const WeightSource &x) {
   if (x.wasRead)
     *x.wasRead = true;
+}
+
+HostTensor readForProgram(const WeightSource &x) {
+  setRead(x);
   return toHost(x);
 }
 
@@ -322,6 +326,13 @@ std::optional<double> scalarOf(const WeightSource &x) {
     return std::nullopt;
   HostTensor tensor = toHost(x);
   return tensor.isFloat() ? tensor.floats[0] : static_cast<double>(tensor.ints[0]);
+}
+
+std::optional<double> scalarForProgram(const WeightSource &x) {
+  std::optional<double> scalar = scalarOf(x);
+  if (scalar)
+    setRead(x);
+  return scalar;
 }
 
 } // namespace tutti

@@ -37,8 +37,11 @@ HostTensor toHost(const WeightSource &x);
 HostTensor readForProgram(const WeightSource &x);
 /// The elements as an attribute of the IR.
 mlir::DenseElementsAttr toAttr(const WeightSource &x);
-/// The value of a constant with one element.
+/// The value of a constant with one element: to ask, and to compute with or to decide what the program is.
 std::optional<double> scalarOf(const WeightSource &x);
+std::optional<double> scalarForProgram(const WeightSource &x);
+/// The program is that of x's numbers from now on, which then are not replaced.
+void setRead(const WeightSource &x);
 
 } // namespace tutti
 

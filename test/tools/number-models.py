@@ -49,6 +49,12 @@ for member, mask in enumerate(([1, 0, 1, 1, 0, 0], [1] * 6, [0] * 6)):
     weights = [tensor("mask", (6,), 9, bytes(mask)), floats("zero", (), 0), floats("w", (6, 3), *(draw.gauss(0, 1) for _ in range(18)))]
     (folder / f"mask{member}.onnx").write_bytes(model([node("Where", ["mask", "x", "zero"], "h"), node("MatMul", ["h", "w"], "y")], weights,
                                                       [value_info("x", ["batch", 6])], [value_info("y", ["batch", 3])]))
+# Lists and constants of which two are equal in one member, and a number over x that is 1 in one.
+for member, (places, factor, over) in enumerate((((0, 5, 1), .3, 1), ((6, 0, 2), .7, 3))):
+    nodes = [node("Gather", ["x", "i"], "g", axis=1), node("Gather", ["x", "j"], "h", axis=1), node("Constant", [], "c", value_float=.3), node("Constant", [], "d", value_float=factor),
+             node("Mul", ["g", "c"], "a"), node("Mul", ["h", "d"], "b"), node("Sub", ["a", "b"], "s"), node("Exp", ["s"], "e"), node("Div", ["over", "e"], "y")]
+    (folder / f"twice{member}.onnx").write_bytes(model(nodes, [integers("i", 0, 5, 1), integers("j", *places), floats("over", (), over)],
+                                                       [value_info("x", ["batch", 7])], [value_info("y", ["batch", 3])]))
 # A weight that multiplies from the left, and one from the right: 7 terms.
 draw = random.Random(7)
 mixer = [floats(name, dims, *(draw.gauss(0, 1) for _ in range(dims[0] * dims[1]))) for name, dims in (("v", (5, 3)), ("w", (7, 9)))]

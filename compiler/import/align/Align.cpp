@@ -34,39 +34,46 @@ uint64_t contentOf(const WeightSource &source) {
 /// Constants of the graph that some member has other elements of, by the number of their op in main.
 class OwnConstants {
 public:
-  /// Member number `index` differs from the first in `numbers`.
+  /// Member number `index` differs from the first in `numbers`, which ascend.
   void add(const MemberModel &first, const MemberModel &other, size_t index, ArrayRef<unsigned> numbers) {
+    std::vector<Operation *> ofFirst, ofOther;
+    if (!numbers.empty())
+      ofFirst = opsOf(*first.module), ofOther = opsOf(*other.module);
     for (unsigned number : numbers)
-      sources[number].resize(index, sourceOf(first, number));
-    for (auto &[number, own] : sources)
-      own.push_back(llvm::is_contained(numbers, number) ? sourceOf(other, number) : own.front());
+      if (auto [own, isNew] = sources.try_emplace(number); isNew)
+        own->second.assign(index, sourceOf(ofFirst[number]));
+    for (auto &[number, own] : sources) {
+      bool differs = !numbers.empty() && numbers.front() == number;
+      own.push_back(differs ? sourceOf(ofOther[number]) : own.front());
+      numbers = numbers.drop_front(differs);
+    }
   }
 
   /// Makes them parameters.
   void declare(Ensemble &ensemble) const {
     ModuleOp module = *ensemble.module;
-    SmallVector<std::pair<ConstantOp, const Sources *>> found;
-    for (const auto &[number, own] : sources)
-      found.emplace_back(constantOf(module, number), &own);
-    for (auto [constant, own] : found) {
+    std::vector<Operation *> ops = opsOf(module);
+    for (const auto &[number, own] : sources) {
+      auto constant = cast<ConstantOp>(ops[number]);
       std::string symbol = "p" + std::to_string(ensemble.weights.size());
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
       ParamOp::create(builder, constant.getLoc(), symbol, constant.getType(), /*per_member=*/true);
       builder.setInsertionPoint(constant);
       constant.replaceAllUsesWith(GetOp::create(builder, constant.getLoc(), constant.getType(), symbol).getResult());
       constant.erase();
-      ensemble.weights[symbol] = *own;
+      ensemble.weights[symbol] = own;
     }
   }
 
 private:
   std::map<unsigned, Sources> sources;
 
-  static ConstantOp constantOf(ModuleOp module, unsigned number) {
-    return cast<ConstantOp>(*std::next(mainOf(module).getBody().front().begin(), number));
+  static std::vector<Operation *> opsOf(ModuleOp module) {
+    auto ops = llvm::make_pointer_range(mainOf(module).getBody().front());
+    return {ops.begin(), ops.end()};
   }
-  static WeightSource sourceOf(const MemberModel &member, unsigned number) {
-    return computedSource(HostTensor::fromAttr(constantOf(*member.module, number).getValue()));
+  static WeightSource sourceOf(Operation *constant) {
+    return computedSource(HostTensor::fromAttr(cast<ConstantOp>(constant).getValue()));
   }
 };
 

@@ -135,9 +135,12 @@ Value Emit::value(const Operand &x) {
   if (once != source.dims)
     return value(op(BroadcastOp::getOperationName(), RankedTensorType::get(source.dims, source.element),
                     {Operand(value(Operand(sliceView(source, zeros, once, ones))))}));
-  if (!isa<FloatType>(source.element))
-    return ConstantOp::create(builder, location, toAttr(source));
-  return parameter(source);
+  if (isa<FloatType>(source.element))
+    return parameter(source);
+  auto constant = ConstantOp::create(builder, location, toAttr(source));
+  if (source.count() > 1)
+    lists[constant] = source.data;
+  return constant;
 }
 
 static const void *identityOf(const Operand &x) {
@@ -339,7 +342,10 @@ static bool isGuardedSoftplus(const Emit &e, const Operand &condition, const Ope
     return false;
   const WeightSource *source = e.sourceOf(greater->getOperand(1));
   std::optional<double> bound = source ? scalarOf(*source) : std::nullopt;
-  return bound && *bound >= 16;
+  if (!bound || *bound < 16)
+    return false;
+  setRead(*source);
+  return true;
 }
 
 Operand Emit::select(const Operand &condition, const Operand &a, const Operand &b) {

@@ -163,6 +163,8 @@ public:
   /// The constant behind a `tutti.get` that `value` made.
   const WeightSource *sourceOf(mlir::Value value) const;
   std::vector<WeightSource> params; ///< by number: @p0, @p1, ...
+  /// What list of the member a constant that `value` made has: where its numbers lie; null for any other op.
+  const void *listOf(mlir::Operation *constant) const { return lists.lookup(constant); }
 
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
@@ -216,15 +218,20 @@ private:
   std::optional<double> numberOf(const Operand &x) const;
   /// Whether it is this number, as near as float32 has it.
   bool isNumber(const Operand &x, double number) const;
-  /// Whether a value is 1 + erf(x / sqrt 2).
+  /// Whether a value is 1 + erf(x / sqrt 2), whose numbers then are the program's.
   bool isGateOf(mlir::Value x, mlir::Value gate) const;
   /// Whether a number is a parameter, and stays as it is for the members that have others.
   bool mayDiffer(const Operand &x) const;
-  /// x, if a product is x (1 + erf(x / sqrt 2)) / 2; null for any other.
+  /// As setRead() of what a constant, or the value of one, is of.
+  void setRead(const Operand &x) const;
+  /// Whether x times or over a unit is x alone: then the program is that of 1.
+  bool dropsUnit(const Operand &x, const Operand &unit) const;
+  /// x, if a product is x (1 + erf(x / sqrt 2)) / 2, whose numbers then are the program's; null for any other.
   mlir::Value geluOf(const Operand &a, const Operand &b) const;
   mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 
+  llvm::DenseMap<mlir::Operation *, const void *> lists;
   mlir::Block *block;
   Dims *dims; ///< null: no two sizes may be made one
   DiagnosticCapture &diagnostics;

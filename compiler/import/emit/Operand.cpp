@@ -65,5 +65,8 @@ std::optional<ShapeValue> Operand::asShape() const {
 }
 
 std::optional<double> Operand::scalar() const { return isConstant() ? scalarOf(constant()) : std::nullopt; }
+std::optional<double> Operand::scalarForProgram() const {
+  return isConstant() ? tutti::scalarForProgram(constant()) : std::nullopt;
+}
 
 } // namespace tutti

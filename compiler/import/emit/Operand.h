@@ -58,6 +58,8 @@ public:
   std::optional<ShapeValue> asShape() const;
   /// The number, if it is a constant with one element.
   std::optional<double> scalar() const;
+  /// The same, where the program depends on it.
+  std::optional<double> scalarForProgram() const;
 
 private:
   std::variant<std::monostate, mlir::Value, std::shared_ptr<const WeightSource>, std::shared_ptr<const ShapeValue>,

@@ -30,21 +30,35 @@ bool Emit::isNumber(const Operand &x, double number) const {
   return given && std::fabs(*given - number) <= 1e-7 * number; // a float32's unit
 }
 
+void Emit::setRead(const Operand &x) const {
+  if (const WeightSource *source = x.isConstant() ? &x.constant() : x.isValue() ? sourceOf(x.value()) : nullptr)
+    tutti::setRead(*source);
+}
+
 bool Emit::isGateOf(Value x, Value gate) const {
   auto inOrders = [](auto op) {
     return std::array{std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())};
   };
-  auto isScaled = [&](Value value) {
+  // What x is multiplied by or divided by, if that is 1 / sqrt 2.
+  auto scaleOf = [&](Value value) -> Operand {
     if (auto quotient = value.getDefiningOp<DivOp>())
-      return quotient.getLhs() == x && isNumber(quotient.getRhs(), M_SQRT2);
-    auto scaled = value.getDefiningOp<MulOp>();
-    return scaled && llvm::any_of(inOrders(scaled),
-                                  [&](auto parts) { return parts.first == x && isNumber(parts.second, M_SQRT1_2); });
+      if (quotient.getLhs() == x && isNumber(quotient.getRhs(), M_SQRT2))
+        return quotient.getRhs();
+    if (auto scaled = value.getDefiningOp<MulOp>())
+      for (auto [other, scale] : inOrders(scaled))
+        if (other == x && isNumber(scale, M_SQRT1_2))
+          return scale;
+    return Operand();
   };
   auto sum = gate.getDefiningOp<AddOp>();
   return sum && llvm::any_of(inOrders(sum), [&](auto parts) {
            auto erf = parts.first.template getDefiningOp<ErfOp>();
-           return erf && isNumber(parts.second, 1) && isScaled(erf.getX());
+           Operand scale = erf && isNumber(parts.second, 1) ? scaleOf(erf.getX()) : Operand();
+           if (!scale)
+             return false;
+           setRead(scale);
+           setRead(parts.second);
+           return true;
          });
 }
 
@@ -59,8 +73,10 @@ Value Emit::geluOf(const Operand &a, const Operand &b) const {
       if (numberOf(factors[half]) == std::optional<double>(0.5))
         for (auto [x, gate] : {std::pair(factors[(half + 1) % 3], factors[(half + 2) % 3]),
                                std::pair(factors[(half + 2) % 3], factors[(half + 1) % 3])})
-          if (x.isValue() && gate.isValue() && sizes && *sizes == x.sizes() && isGateOf(x.value(), gate.value()))
+          if (x.isValue() && gate.isValue() && sizes && *sizes == x.sizes() && isGateOf(x.value(), gate.value())) {
+            setRead(factors[half]);
             return x.value();
+          }
   }
   return nullptr;
 }
@@ -78,10 +94,17 @@ bool Emit::mayDiffer(const Operand &x) const {
   return keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
 }
 
+bool Emit::dropsUnit(const Operand &x, const Operand &unit) const {
+  if (!isUnchangedBy(x, unit) || mayDiffer(unit))
+    return false;
+  setRead(unit);
+  return true;
+}
+
 Operand Emit::mul(const Operand &a, const Operand &b) {
-  if (isUnchangedBy(a, b) && !mayDiffer(b))
+  if (dropsUnit(a, b))
     return a;
-  if (isUnchangedBy(b, a) && !mayDiffer(a))
+  if (dropsUnit(b, a))
     return b;
   if (!a || !b)
     return Operand();
@@ -114,18 +137,21 @@ static bool hasGate(const Operand &x) {
 }
 
 Operand Emit::div(const Operand &a, const Operand &b) {
-  if (isUnchangedBy(a, b) && !mayDiffer(b))
+  if (dropsUnit(a, b))
     return a;
   if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
     if (std::optional<double> number = b.scalar();
         number && hasExactInverse(*number) && (!mayDiffer(b) || (*number == 2 && hasGate(a)))) {
+      setRead(b);
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }
   // 1 / x has one spelling.
   if (a && b && b.isFloat() && !b.isConstant() && a.element() == b.element() && a.rank() <= b.rank() &&
-      a.scalar() == std::optional<double>(1))
+      a.scalar() == std::optional<double>(1) && !mayDiffer(a)) {
+    setRead(a);
     return unary<ReciprocalOp>(b);
+  }
   return binary<DivOp>(a, b);
 }
 
@@ -135,7 +161,9 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
   if (!isa<FloatType, IntegerType>(b.element()) || b.element().isInteger(1))
     return malformed("an exponent of type " + elementName(b.element()));
   std::optional<double> exponent = b.scalar();
-  if (exponent && a.isFloat() && !a.isConstant() && b.rank() <= a.rank()) {
+  constexpr double spelled[] = {1, 2, 3, 0.5, -1, -0.5};
+  if (exponent && a.isFloat() && !a.isConstant() && b.rank() <= a.rank() && llvm::is_contained(spelled, *exponent)) {
+    setRead(b);
     if (*exponent == 1)
       return a;
     if (*exponent == 2)
@@ -146,8 +174,7 @@ Operand Emit::pow(const Operand &a, const Operand &b) {
       return unary<SqrtOp>(a);
     if (*exponent == -1)
       return unary<ReciprocalOp>(a);
-    if (*exponent == -0.5)
-      return unary<ReciprocalOp>(unary<SqrtOp>(a));
+    return unary<ReciprocalOp>(unary<SqrtOp>(a));
   }
   if (!a.isFloat() && isa<FloatType>(b.element())) {
     // An integer to a float's power, in float64, becomes an integer at the end.

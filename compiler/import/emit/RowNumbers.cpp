@@ -107,7 +107,7 @@ std::optional<bool> Emit::compareRows(StringRef name, const Operand &a, const Op
   // A multiple of a number could wrap.
   if (!numbers.axis || numbers.factor != 1 || numbers.rest || numbers.behind || other.isRowNumbers())
     return std::nullopt;
-  std::optional<double> number = other.scalar();
+  std::optional<double> number = other.scalarForProgram();
   bool above = other.isShape() && other.shape().elements.size() == 1 &&
                other.shape().elements[0] == numbers.sizes[*numbers.axis];
   bool below = number && *number < 0;
@@ -137,7 +137,7 @@ Operand Emit::pointwiseOfRows(StringRef name, ArrayRef<Operand> xs, ArrayRef<Siz
   if (!numbers.axis || numbers.behind || other.isRowNumbers() || other.isShape())
     return result;
   RowNumbers next = numbers;
-  std::optional<double> times = other.scalar();
+  std::optional<double> times = other.scalarForProgram();
   if (name == AddOp::getOperationName()) {
     next.rest = next.rest ? add(next.rest, other) : other;
   } else if (name == MulOp::getOperationName() && times && *times >= 1 && *times < 0x1p53 &&

@@ -14,6 +14,19 @@ using namespace mlir;
 
 namespace tutti {
 
+/// What a file that is no ONNX model is, where its first bytes say so, and what to do with it.
+static llvm::StringRef otherKind(llvm::StringRef bytes) {
+  if (bytes.starts_with("TUTT"))
+    return "an artifact, which tutti-run runs";
+  if (bytes.starts_with("\x93NUMPY"))
+    return "a NumPy array, which --bind takes";
+  if (bytes.starts_with("PK\x03\x04"))
+    return "a zip archive, as torch.save and Keras write them; export the model to ONNX";
+  if (bytes.starts_with("\x89HDF"))
+    return "an HDF5 file; export the model to ONNX";
+  return "";
+}
+
 /// The same error with the file's name in front.
 static llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
   return llvm::handleErrors(std::move(error), [&](const CompileError &e) {
@@ -32,8 +45,13 @@ llvm::Expected<std::unique_ptr<OnnxFile>> OnnxFile::open(llvm::StringRef path) {
   if (file->folder.empty())
     file->folder = ".";
   llvm::Expected<std::string> stripped = stripWeights({file->mapped->data(), size_t(file->mapped->size())});
-  if (!stripped)
-    return inFile(path, stripped.takeError());
+  if (!stripped) {
+    llvm::StringRef other = otherKind({file->mapped->data(), size_t(file->mapped->size())});
+    if (other.empty())
+      return inFile(path, stripped.takeError());
+    llvm::consumeError(stripped.takeError());
+    return fail(ExitCode::malformed, quote(path) + " is no ONNX model: it is " + other);
+  }
   if (!file->message.ParseFromString(*stripped))
     return fail(ExitCode::malformed, quote(path) + " is no ONNX model: a message in it does not parse");
   if (!file->message.has_graph())

@@ -47,7 +47,7 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, St
 
 llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
   Operand given = n.in(0);
-  std::optional<double> condition = given ? given.scalar() : std::nullopt;
+  std::optional<double> condition = given ? given.scalarForProgram() : std::nullopt;
   if (condition)
     return inside(emit, scope, n, *condition != 0 ? "then_branch" : "else_branch", nameOf(scope, n.proto) + "/", {},
                   n.proto.output_size());
@@ -86,7 +86,7 @@ static Operand joined(Node &n, ArrayRef<Operand> shown, int64_t axis) {
 llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
   const std::string unroll = "give the loop a constant number of steps, or unroll it when exporting";
   std::optional<double> most;
-  if (n.has(0) && !(most = n.in(0).scalar())) {
+  if (n.has(0) && !(most = n.in(0).scalarForProgram())) {
     emit.unsupported("how often it runs is not known when compiling",
                      n.in(0).isShape() ? "bind the dimension to one value with --dim" : unroll);
     return Results();
@@ -101,7 +101,7 @@ llvm::Expected<Walk::Results> Walk::loop(Emit &emit, Scope &scope, Node &n) {
     unrolled.state.push_back(n.eitherIn(i + 2));
   unrolled.shown.resize(outputs - std::min(outputs, carried));
   for (int64_t step = 0; !emit.failed(); ++step) {
-    std::optional<double> go = unrolled.state.front().scalar();
+    std::optional<double> go = unrolled.state.front().scalarForProgram();
     if (!go)
       emit.unsupported("whether it goes on is not known when compiling", unroll);
     if (emit.failed() || *go == 0 || (most && double(step) >= *most))

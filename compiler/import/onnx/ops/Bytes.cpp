@@ -77,7 +77,7 @@ Operand multiplyWords(Emit &e, const Operand &a, const Operand &p, const Operand
     return Operand();
   Operand sum = e.contract(wordsOf(e, u), asParameter(weight->words), *rows + "k,kn->" + *rows + "n", /*bytes=*/true);
   if (p || more) {
-    std::optional<double> known = p ? p.scalar() : 0;
+    std::optional<double> known = p ? p.scalarForProgram() : 0;
     for (int64_t &each : weight->sums.ints)
       each *= known ? int64_t(*known) + more : 1;
     Operand sums = asParameter(weight->sums);

@@ -155,7 +155,7 @@ void importOneHot(Node &n) {
                   depth.isShape() ? "bind the dimension to one value with --dim" : n.toBeKnown(depth));
     return;
   }
-  std::optional<double> number = depth.scalar();
+  std::optional<double> number = depth.scalarForProgram();
   if (!number || !(*number >= 1) || *number > double(e.budget) || values.rank() != 1 || values.sizes()[0] != Size(2) ||
       indices.element().isInteger(1)) {
     e.malformed("a depth " + depth.str() + ", indices " + indices.str() + " and values " + values.str());

@@ -188,7 +188,7 @@ void importDropout(Node &n) {
   n.intAttr("seed", 0);
   Operand x = n.in(0);
   if (n.has(2)) {
-    std::optional<double> training = n.in(2).scalar();
+    std::optional<double> training = n.in(2).scalarForProgram();
     if (!training || *training != 0) {
       n.emit.unsupported("training mode", "export the model for inference");
       return;

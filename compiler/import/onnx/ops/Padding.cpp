@@ -151,7 +151,7 @@ void importPad(Node &n) {
     return;
   }
   value = e.reshape(value, {});
-  if (n.isForAlone(0, "Conv") && (*outside != Outside::zero || value.scalar() == 0.0))
+  if (n.isForAlone(0, "Conv") && (*outside != Outside::zero || value.scalarForProgram() == 0.0))
     if (std::optional<Operand> padded = imageWithMargin(n, x, *pads, *outside)) {
       n.set(0, *padded);
       return;
