@@ -42,6 +42,11 @@ for example in embed-c embed-cpp; do
   grep -q "no such file" output.txt
 done
 
+# A C program with the archive, as pkg-config says.
+cd "$work/embed-c"
+${CC:-cc} -std=c99 main.c -o static $(pkg-config --cflags tutti) $(pkg-config --static --libs tutti | sed "s|-ltutti|$libdir/libtutti.a|")
+env -u LD_LIBRARY_PATH ./static "$artifact" | grep -q "$members members"
+
 # As a part of somebody's own build: the runtime alone, and none of their settings is changed.
 mkdir "$work/host" && cd "$work/host"
 cat > CMakeLists.txt <<END

@@ -106,6 +106,7 @@ TEST_F(Cuda, worksInDeviceMemoryAndWritesIntoTheCallersMemory) {
   output = f.session.output("y", "members");
   ASSERT_EQ(output->tensor.memory, TUTTI_MEMORY_DEVICE);
   EXPECT_TRUE(output->as<float>().empty()) << "the host cannot read it";
+  EXPECT_TRUE(output->bytes().empty());
   got.assign(got.size(), 0);
   fake.read(got.data(), reinterpret_cast<CUdeviceptr>(output->tensor.data), got.size() * 4);
   EXPECT_EQ(got, answer.members);

@@ -35,6 +35,7 @@ struct Fixture {
     auto output = session.output("y", head);
     EXPECT_TRUE(output.ok()) << output.error().message();
     auto values = output->as<float>();
+    EXPECT_EQ(output->bytes().size(), values.size_bytes());
     return {values.begin(), values.end()};
   }
 

@@ -184,8 +184,9 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
 void CpuEngine::choose(uint32_t i, uint32_t members, const int64_t *sizes) {
   const fb::Launch &launch = *call.launches[i].launch;
   int64_t rows = valueOf(launch.rows(), sizes);
+  launches[i].members = launch.lifted() ? members : 1;
   launches[i].tile = chooseTile(launch, rows, members, threads);
-  launches[i].tasks = (launch.lifted() ? members : 1) * ((rows + launches[i].tile - 1) / launches[i].tile);
+  launches[i].tasks = launches[i].members * ((rows + launches[i].tile - 1) / launches[i].tile);
 }
 
 void CpuEngine::resize() {
@@ -217,38 +218,67 @@ void CpuEngine::rebind() {
   call.updateAddresses();
 }
 
-template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
-  struct Job {
-    const CpuEngine &engine;
-    const LaunchState *first, *last;
+/// The tasks of a step's launches as one list, round by round: a member of each launch, then the next. Launches of few
+/// rows wait for memory and those of many do not, so one thread computes while another waits; launch by launch all
+/// threads would wait at once.
+struct CpuEngine::Tasks {
+  const CpuEngine &engine;
+  const LaunchState *first, *last;
+  int64_t rounds = 1, count = 0;
 
-    /// Tasks `begin` to `end` of the launches' tasks one after the other.
-    void run(uint32_t thread, int64_t begin, int64_t end) const {
-      char *own = engine.scratch + thread * engine.scratchStride;
-      for (const LaunchState *l = first; l != last && end > 0; ++l)
-        if (l->runs) {
-          if (int64_t from = std::max<int64_t>(begin, 0), to = std::min(end, l->tasks); from < to)
-            l->kernel(l->args, l->sizes, l->tile, from, to, own);
-          begin -= l->tasks, end -= l->tasks;
-        }
+  Tasks(const CpuEngine &engine, const LaunchState *first, const LaunchState *last)
+      : engine(engine), first(first), last(last) {
+    for (const LaunchState *l = first; l != last; ++l) {
+      count += l->runs ? l->tasks : 0;
+      if (last - first > 1)
+        rounds = std::max<int64_t>(rounds, std::min(l->members, mostRounds));
     }
-  };
-  for (uint32_t i = 0; i < launches.size();) {
-    Job job{*this, launches.begin() + i, launches.begin() + i};
+  }
+
+  /// Tasks `begin` to `end` of the list.
+  void run(uint32_t thread, int64_t begin, int64_t end) const {
+    char *own = engine.scratch + thread * engine.scratchStride;
+    int64_t round = 0; // the last that begins before `begin`, or there
+    for (int64_t behind = rounds; behind - round > 1;) {
+      int64_t middle = (round + behind) / 2;
+      (before(middle) <= begin ? round : behind) = middle;
+    }
+    for (int64_t at = before(round); at < end; ++round)
+      for (const LaunchState *l = first; l != last; ++l) {
+        int64_t from = before(*l, round), some = before(*l, round + 1) - from;
+        if (int64_t skipped = std::max<int64_t>(begin - at, 0), taken = std::min(end - at, some); skipped < taken)
+          l->kernel(l->args, l->sizes, l->tile, from + skipped, from + taken, own);
+        at += some;
+      }
+  }
+
+private:
+  static constexpr uint32_t mostRounds = 1 << 16; // of 2^31 tasks at most
+
+  /// The tasks of a launch, or of all, that are of the rounds before this one.
+  int64_t before(const LaunchState &l, int64_t round) const { return l.runs ? l.tasks * round / rounds : 0; }
+  int64_t before(int64_t round) const {
     int64_t tasks = 0;
-    for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i, ++job.last) {
-      LaunchState &state = launches[i];
-      state.runs = takes(i);
-      tasks += state.runs ? state.tasks : 0;
-    }
-    if (!tasks)
+    for (const LaunchState *l = first; l != last; ++l)
+      tasks += before(*l, round);
+    return tasks;
+  }
+};
+
+template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
+  for (uint32_t i = 0; i < launches.size();) {
+    const LaunchState *first = launches.begin() + i;
+    for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i)
+      launches[i].runs = takes(i);
+    Tasks tasks(*this, first, launches.begin() + i);
+    if (!tasks.count)
       continue;
     pool.run(
-        tasks,
+        tasks.count,
         [](void *context, uint32_t thread, int64_t begin, int64_t end) {
-          static_cast<const Job *>(context)->run(thread, begin, end);
+          static_cast<const Tasks *>(context)->run(thread, begin, end);
         },
-        &job, job.last - job.first == 1);
+        &tasks, tasks.last - tasks.first == 1);
   }
 }
 

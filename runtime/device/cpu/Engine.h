@@ -34,11 +34,13 @@ private:
     void *const *args;
     const int64_t *sizes;
     KernelFn kernel;
-    uint32_t step; ///< whose launches are one list of tasks
+    uint32_t step;    ///< whose launches are one list of tasks
+    uint32_t members; ///< whose tasks follow each other
     int64_t tile, tasks;
     bool runs;                           ///< now, in this piece
     int64_t stripTile[2], stripTasks[2]; ///< in strips, of the last of a member behind others
   };
+  struct Tasks;
   /// The launch's tile and tasks over so many members of its set.
   void choose(uint32_t launch, uint32_t members, const int64_t *sizes);
   void selectPiece(uint32_t piece);

@@ -283,12 +283,12 @@ typedef struct tutti_session_options {
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
   void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the
                          device's primary context */
-  void *stream;     /**< a CUstream to work on, which outlives the session; NULL: one of the session's own. The default
-                         stream of a context has a handle, too: CU_STREAM_LEGACY. CU_STREAM_PER_THREAD, which is another
-                         one in each thread, is refused. While it is captured into a graph no session is made on it, and
-                         a run fails: TUTTI_UNSUPPORTED. The session's own stream waits for no other: what writes an input
-                       in device     memory has to have ended before the run is started, or to be on this stream; so has
-                       what     reads     an output that the run writes */
+  /** A CUstream to work on, which outlives the session; NULL, which is also how PyTorch names its default stream: one
+   * of the session's own, which waits for no other. Then what writes an input in device memory, and what reads an
+   * output that the run will write, has to have ended before the run is started. The default stream of a context has a
+   * handle as well: CU_STREAM_LEGACY, (void *)1. CU_STREAM_PER_THREAD, which is another one in each thread, is refused.
+   * While the stream is captured into a graph no session is made on it, and a run fails: TUTTI_UNSUPPORTED. */
+  void *stream;
 } tutti_session_options_t;
 #define TUTTI_SESSION_OPTIONS_INIT                                                                                     \
   {sizeof(tutti_session_options_t), 1, 0, false, NULL, TUTTI_DEVICE_DEFAULT, 0, NULL, NULL}
