@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import json
 import re
 import subprocess
@@ -253,6 +254,15 @@ A type behind `//` is the result's, where it is another than the operands'. Each
 """
 
 
+def purpose_of(text: str) -> str:
+    """What a file says of itself: the first sentence of the comment behind the licence."""
+    comment = itertools.takewhile(lambda line: line.startswith("//"), text.splitlines()[1:])
+    said = " ".join(line.removeprefix("//").strip() for line in comment)
+    if not (end := re.search(r"\.(?= |$)", said)):
+        raise SystemExit(f"a file's purpose has no end: {said}")
+    return said[:end.start()] + "."
+
+
 def ops_page(tools: Tools) -> str:
     lines = [HEAD.format(source="dialects/tutti/ops/*.td and dialects/plan/PlanOps.td"), INTRO]
     body = []
@@ -260,7 +270,7 @@ def ops_page(tools: Tools) -> str:
         found = tools.records(td)
         ops = listed(found, td, "Op")
         plain = [op for op in ops if not {"Tutti_Unary", "Tutti_Binary", "Tutti_Function"} & set(op["!superclasses"])]
-        body += [f"## {td.stem}", "", td.read_text().splitlines()[1].removeprefix("// "), ""]
+        body += [f"## {td.stem}", "", purpose_of(td.read_text()), ""]
         for title, kind in (("Of one operand", "Tutti_Unary"), ("Of two operands", "Tutti_Binary")):
             if some := [op for op in ops if kind in op["!superclasses"]]:
                 body += pointwise(tools, title, some)
@@ -344,7 +354,7 @@ def onnx_page() -> str:
         own = sorted(n for n in left if re.search(rf"^void import{n.replace('com.microsoft::', 'Runtime')}\(|\b[A-Z_]+\({n}[,)]", text, re.M))
         left -= set(own)
         if own and file.stem != "Ops":
-            purpose = re.sub(r"(,| and) of ", r"\1 ", text.splitlines()[1].removeprefix("// Import of "))
+            purpose = re.sub(r"(,| and) of ", r"\1 ", purpose_of(text).removeprefix("Import of "))
             names = [f"`{n}`" + (f" ({known[n]})" if known[n] > int(oldest) else "") for n in own]
             lines += [f"**{file.stem}**: {purpose}", "", ", ".join(names), ""]
     if left:

@@ -25,10 +25,11 @@ llvm::Error usage(const llvm::Twine &message) { return fail(ExitCode::usage, mes
 llvm::Error unsupported(const llvm::Twine &message) { return fail(ExitCode::unsupported, message); }
 
 /// NAME=VALUE, split at the last '='.
-llvm::Expected<std::pair<std::string, std::string>> split(const std::string &flag, const std::string &text) {
+llvm::Expected<std::pair<std::string, std::string>> split(const std::string &flag, const std::string &text,
+                                                          const llvm::Twine &expected = "NAME=VALUE") {
   if (auto pair = tool::splitAtLast(text))
     return *pair;
-  return usage(flag + " " + quote(text) + ": expected NAME=VALUE");
+  return usage(flag + " " + quote(text) + ": expected " + expected);
 }
 
 /// A file that can be opened, not a folder.
@@ -131,14 +132,12 @@ std::optional<uint64_t> parseBytes(llvm::StringRef text) {
 }
 
 llvm::Error addDim(const std::string &text, CompileRequest &request) {
-  auto pair = split("--dim", text);
+  constexpr llvm::StringLiteral forms = "NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI, or NAME=VALUE,VALUE,...";
+  auto pair = split("--dim", text, forms);
   if (!pair)
     return pair.takeError();
   auto [name, value] = *pair;
-  auto wrong = [&] {
-    return usage("--dim " + quote(text) +
-                 ": expected NAME=VALUE or NAME=LO..HI with 1 <= LO <= HI, or NAME=VALUE,VALUE,...");
-  };
+  auto wrong = [&] { return usage("--dim " + quote(text) + ": expected " + forms); };
   if (request.import.dims.contains(name) || request.dimLists.contains(name))
     return usage("--dim " + shown(name) + " is given twice");
   if (value.find(',') != std::string::npos) {
@@ -193,7 +192,7 @@ llvm::Error checkLists(const CompileRequest &request) {
 }
 
 llvm::Error addInput(const std::string &text, CompileRequest &request) {
-  auto pair = split("--input", text);
+  auto pair = split("--input", text, "NAME=shared or NAME=member");
   if (!pair)
     return pair.takeError();
   if (pair->second != "member" && pair->second != "shared")
@@ -204,7 +203,7 @@ llvm::Error addInput(const std::string &text, CompileRequest &request) {
 }
 
 llvm::Error addOutput(const std::string &text, CompileRequest &request) {
-  auto pair = split("--output", text);
+  auto pair = split("--output", text, llvm::Twine("NAME=HEAD,...; heads are ") + headTexts);
   if (!pair)
     return pair.takeError();
   std::vector<std::string> &heads = request.heads[pair->first];
@@ -291,12 +290,14 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
   app.add_option("--output", flags.outputs, "NAME=HEAD,...: members, mean, var, std, min, max, vote, quantile:Q")
       ->type_name("NAME=HEAD,...");
   app.add_option(
-      "--share", flags.share,
-      "content: equal weights are stored and computed once (default); none: every float weight stays per member");
+         "--share", flags.share,
+         "content: equal weights are stored and computed once (default); none: every float weight stays per member")
+      ->type_name("MODE");
   app.add_option(
-      "--randomness", flags.randomness,
-      "how members draw random numbers: error (default), same or different; no op that draws any is supported "
-      "yet");
+         "--randomness", flags.randomness,
+         "how members draw random numbers: error (default), same or different; no op that draws any is supported "
+         "yet")
+      ->type_name("MODE");
   app.add_option("--precision", flags.precision,
                  "how CUDA devices multiply rows by weights: f32 (float32 in pieces on tensor cores; the default), "
                  "f32-ffma (the CPU's bits), "
@@ -309,7 +310,9 @@ void declare(CLI::App &app, Flags &flags, CompileOptions &options) {
                  "what a session on one thread may take, weights, inputs and outputs with it: bytes, or 512MiB, 2GB "
                  "...; past it members run in pieces")
       ->type_name("BYTES");
-  app.add_option("--jobs", flags.jobs, "threads of the compiler")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--jobs", flags.jobs, "threads of the compiler (default: the CPUs of this process)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--stop-after", flags.stop,
                  "the last stage: model, batched, kernels or planned, whose IR goes to -o or is printed; binary (the "
                  "default) writes the artifact")
@@ -344,7 +347,7 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
     request.memoryLimit = parseBytes(flags.memory);
     if (!request.memoryLimit)
       return usage("--memory-limit " + quote(flags.memory) +
-                   ": expected bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
+                   ": expected a whole number of bytes, or one with KB, MB, GB, TB, KiB, MiB, GiB or TiB");
   }
   request.jobs = std::max<uint64_t>(1, flags.jobs);
   if (!flags.stop.empty()) {
@@ -357,8 +360,6 @@ llvm::Error setModes(const Flags &flags, CompileOptions &options) {
                    "tutti-compile: note: --explain says what the kernels became, and --stop-after %s ends before\n",
                    flags.stop.c_str());
   }
-  if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
-    return usage("no artifact is named: add -o FILE.tutti");
   return llvm::Error::success();
 }
 
@@ -412,6 +413,8 @@ llvm::Error fill(const Flags &flags, CompileOptions &options) {
     return error;
   if (llvm::Error error = addModels(flags.models, flags.weights, request))
     return error;
+  if (request.output.empty() && request.stopAfter == Stage::binary && options.explain.empty())
+    return usage("no artifact is named: add -o FILE.tutti");
   request.import.output = request.output;
   return checkOutput(flags, request);
 }
