@@ -88,7 +88,7 @@ tutti_status_t Weights::match(uint32_t member, const tutti_tensor_t *tensors, si
       if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name || !artifact.has(member, slot))
         continue;
       found = true;
-      if (!slot.per_member() && !slot.swappable())
+      if (isShared(slot) && !slot.swappable())
         return fail(error, TUTTI_SHARED_WEIGHT,
                     "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
                     "compile with --share=none",

@@ -220,7 +220,7 @@ void CpuEngine::rebind() {
 
 /// The tasks of a step's launches as one list, round by round: a member of each launch, then the next. Launches of few
 /// rows wait for memory and those of many do not, so one thread computes while another waits; launch by launch all
-/// threads would wait at once.
+/// threads would wait at once. One thread goes launch by launch.
 struct CpuEngine::Tasks {
   const CpuEngine &engine;
   const LaunchState *first, *last;
@@ -230,7 +230,7 @@ struct CpuEngine::Tasks {
       : engine(engine), first(first), last(last) {
     for (const LaunchState *l = first; l != last; ++l) {
       count += l->runs ? l->tasks : 0;
-      if (last - first > 1)
+      if (engine.threads > 1 && last - first > 1)
         rounds = std::max<int64_t>(rounds, std::min(l->members, mostRounds));
     }
   }
