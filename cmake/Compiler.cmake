@@ -32,16 +32,15 @@ if(BUILD_TESTING) # with GoogleTest
   target_precompile_headers(tutti_test_pch PRIVATE <gtest/gtest.h>)
 endif()
 
-# tutti_compiler_library(NAME): NAME builds against MLIR and reads generated headers.
-function(tutti_compiler_library name)
+# tutti_compiler_library(NAME), tutti_compiler_test(NAME): NAME builds against MLIR and reads generated headers.
+function(tutti_against_mlir name headers)
   target_link_libraries(${name} PUBLIC tutti_mlir)
-  target_precompile_headers(${name} REUSE_FROM tutti_pch)
+  target_precompile_headers(${name} REUSE_FROM ${headers})
   target_compile_options(${name} PRIVATE -Winvalid-pch)
 endfunction()
-
-# tutti_compiler_test(NAME): the same, of tests.
+function(tutti_compiler_library name)
+  tutti_against_mlir(${name} tutti_pch)
+endfunction()
 function(tutti_compiler_test name)
-  target_link_libraries(${name} PUBLIC tutti_mlir)
-  target_precompile_headers(${name} REUSE_FROM tutti_test_pch)
-  target_compile_options(${name} PRIVATE -Winvalid-pch)
+  tutti_against_mlir(${name} tutti_test_pch)
 endfunction()
