@@ -30,7 +30,7 @@ constexpr int64_t mostFields = 2'000'000, mostNodes = 250'000, mostMessageDepth 
 /// every call looks up. They are those of all attempts: a file of many symbols has many.
 constexpr int64_t mostNodesCalled = 500'000, mostBytesCalled = int64_t(512) << 20;
 /// Nodes that all attempts together may walk through, and whole budgets of an attempt that they may spend.
-constexpr int64_t mostWalked = 1'000'000, mostBudgets = 2;
+constexpr int64_t mostWalked = 500'000, mostBudgets = 2;
 /// Inputs, and outputs, of a node: what it is made of grows faster than they.
 constexpr int64_t mostOperands = 4096;
 /// Axes of an image, and places along one.

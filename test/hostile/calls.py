@@ -94,7 +94,7 @@ def listen(process: subprocess.Popen, end: float) -> bytes:
 
 
 def attempt(shared: Path, tools: Path, case):
-    """What is wrong with how the case ends; '' if nothing is."""
+    """What is wrong with how the case ends, '' if nothing is; and the seconds of a processor that it took."""
     name, code, words, command, data = case
     with tempfile.TemporaryDirectory(dir=shared.parent) as temporary:
         folder = Path(temporary)
@@ -140,7 +140,8 @@ def attempt(shared: Path, tools: Path, case):
         wrong.append(f"{usage.ru_maxrss >> 10} MiB of memory")
     if seconds > 6 * SECONDS:  # of a machine that may be busy; the limit itself is on the processor's time
         wrong.append(f"{seconds:.1f} s")
-    return f"{name}: {'; '.join(wrong)}\n  {command}\n  {output.strip()[:600]}" if wrong else ""
+    text = f"{name}: {'; '.join(wrong)}\n  {command}\n  {output.strip()[:600]}" if wrong else ""
+    return text, usage.ru_utime + usage.ru_stime
 
 
 def main(tools: Path, only: str) -> int:
@@ -150,8 +151,11 @@ def main(tools: Path, only: str) -> int:
         artifact = prepare(shared, tools)
         chosen = [case for case in cases(artifact) if only in case[0]]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            wrong = [text for text in pool.map(lambda case: attempt(shared, tools, case), chosen) if text]
-    print("\n".join(wrong + [f"{len(chosen) - len(wrong)} of {len(chosen)} end as they should"]))
+            ends = list(pool.map(lambda case: attempt(shared, tools, case), chosen))
+    wrong = [text for text, _ in ends if text]
+    longest = sorted(((seconds, case[0]) for (_, seconds), case in zip(ends, chosen)), reverse=True)[:5]
+    print("\n".join(wrong + [f"{len(chosen) - len(wrong)} of {len(chosen)} end as they should; of {SECONDS} s took most: " +
+                             ", ".join(f"{name} {seconds:.1f}" for seconds, name in longest)]))
     return 1 if wrong or (len(chosen) < 200 and not only) else 0
 
 
