@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tutti-numerics: writes on each contraction, reduction and gate what decides its bits.
+// tutti-numerics: writes on each contraction and reduction what decides its bits.
 #include "passes/analysis/Numerics.h"
 #include "dialects/tutti/Model.h"
 #include "dialects/tutti/Module.h"
@@ -35,34 +35,6 @@ struct NumericsPass : impl::NumericsPassBase<NumericsPass> {
                                   : get(isRowPhase(op) ? NumericsRule::lanes : NumericsRule::chain));
     });
     getOperation().walk([](GetOp op) { partReaders(op); });
-    if (getPrecision(getOperation()) == Precision::bf16)
-      getOperation().walk([](LogisticOp op) { op.setGates(isGate(op)); });
-  }
-
-  /// Whether x times this logistic of x is all that becomes of it: SiLU, in one map or in two.
-  static bool isGate(LogisticOp op) {
-    auto multiply = [](Operation *user, Value a, Value b) {
-      auto product = dyn_cast<arith::MulFOp>(user);
-      return product &&
-             ((product.getLhs() == a && product.getRhs() == b) || (product.getLhs() == b && product.getRhs() == a));
-    };
-    Value x = op.getOperand(), gate = op.getResult();
-    auto map = dyn_cast<MapOp>(op->getParentOp());
-    auto argument = dyn_cast<BlockArgument>(x);
-    bool alone = map && argument && op->getBlock()->without_terminator().begin() == op->getIterator() &&
-                 std::next(op->getIterator()) == std::prev(op->getBlock()->end());
-    if (!alone)
-      return llvm::all_of(op->getUsers(), [&](Operation *user) { return multiply(user, x, gate); });
-    x = map.getInputs()[argument.getArgNumber()], gate = map.getResult();
-    return map.getAccess(argument.getArgNumber()).isIdentity() && llvm::all_of(gate.getUsers(), [&](Operation *user) {
-             auto other = dyn_cast<MapOp>(user);
-             if (!other || other.getInputs().size() != 2 || other.getAccess(0) != other.getAccess(1) ||
-                 !llvm::is_contained(other.getInputs(), x))
-               return false;
-             Block &body = other.getBody().front();
-             return multiply(&body.front(), body.getArgument(0), body.getArgument(1)) &&
-                    body.front().getResult(0) == body.getTerminator()->getOperand(0);
-           });
   }
 
   /// A weight that products read in a layout of theirs, and something else as it is, is two values from here on.

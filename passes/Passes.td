@@ -31,7 +31,8 @@ def DecomposePass : Pass<"tutti-decompose", "::mlir::ModuleOp"> {
     becomes one along a row. Windows of an image that windows have given a margin are windows of the image itself. Windows are gathered,
     with what `outside` says around the image; on a CPU a margin of long runs is copied run by run, and windows that are rows a weight
     multiplies are a move of the image, which is copied with its margin first if they leave it; tutti-fuse puts that move into the
-    product's kernel. Every result of the model is then computed by an op of its own.
+    product's kernel. Every result of the model is then computed by an op of its own. At bf16 a sigmoid `gates` if x times it, SiLU, is all that becomes
+    of it: CUDA devices have one function for that, whatever kernels the two come to be in.
   }];
   let dependentDialects = ["::tutti::TuttiDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -59,12 +60,11 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
 }
 
 def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
-  let summary = "writes on each contraction, reduction and gate what decides its bits";
+  let summary = "writes on each contraction and reduction what decides its bits";
   let description = [{
     A function of the one-member op, the class of targets and the precision asked for: never of the number of members, the batch or
     the machine. docs/numerics.md has the rules. Every pass behind it asks for what it writes. A weight that rows are multiplied by lies in
-    panels from then on: what else reads it has a `tutti.get` of its own. At bf16 a logistic `gates` if x times it, SiLU, is all that becomes of it: CUDA
-    devices have one function for that, whatever kernels the two are in.
+    panels from then on: what else reads it has a `tutti.get` of its own.
   }];
 }
 

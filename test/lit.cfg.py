@@ -13,6 +13,10 @@ config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tutti_build, "test")
 config.substitutions.append(("%python", sys.executable))
+# The level of CPUs that this machine runs, for tests that are about no level; `cpu` compiles for all of them.
+with open("/proc/cpuinfo") as file:
+    flags = set(file.read().split())
+config.substitutions.append(("%cpu", "cpu-avx512" if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags else "cpu-v3"))
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.tutti_build, "bin"), config.llvm_tools, os.environ["PATH"]]
 )

@@ -180,6 +180,14 @@ std::optional<AffineMap> withoutSymbols(AffineMap access) {
   return AffineMap::get(access.getNumDims(), 0, access.getResults(), access.getContext());
 }
 
+bool isOwnPlace(AffineMap access, RankedTensorType from, RankedTensorType to) {
+  return getSizes(from) == getSizes(to) && llvm::all_of(llvm::enumerate(access.getResults()), [&](auto at) {
+           auto [axis, expr] = at;
+           bool only = to.getShape()[axis] == 1 && expr == getAffineConstantExpr(0, to.getContext());
+           return only || expr == getAffineDimExpr(axis, to.getContext());
+         });
+}
+
 std::optional<AffineMap> transpositionOf(MapOp map) {
   std::optional<AffineMap> access = map.isMove() ? withoutSymbols(map.getAccess(0)) : std::nullopt;
   if (!access || !access->isPermutation())

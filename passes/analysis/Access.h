@@ -17,6 +17,10 @@ unsigned divisionsOf(mlir::AffineMap access);
 /// The same map without symbols, the sizes of its own type; nothing where one takes part.
 std::optional<mlir::AffineMap> withoutSymbols(mlir::AffineMap access);
 
+/// Whether an access to a tensor of the type `from` reads, for each element of a result of the type `to`, the one at
+/// its own place. The only place along an axis of length 1 is 0.
+bool isOwnPlace(mlir::AffineMap access, mlir::RankedTensorType from, mlir::RankedTensorType to);
+
 /// The access of a move that only gives axes another order, and keeps all elements: a permutation that reads an axis
 /// in part is a slice from its begin.
 std::optional<mlir::AffineMap> transpositionOf(MapOp map);

@@ -79,8 +79,7 @@ private:
       auto other = input.getDefiningOp<MapOp>();
       if (!other || !other.isMove() || staysInKernel(other))
         continue;
-      if ((move && move != other) || !op.getAccess(i).isIdentity() ||
-          getSizes(other.getType()) != getSizes(op.getType()))
+      if ((move && move != other) || !isOwnPlace(op.getAccess(i), other.getType(), op.getType()))
         return nullptr;
       move = other;
     }

@@ -209,16 +209,6 @@ struct SinkBelowParameters : OpRewritePattern<MapOp> {
 
 private:
   static bool isParameter(Value value) { return throughViews(value).getDefiningOp<GetOp>() != nullptr; }
-  /// The only place along an axis of length 1 is 0.
-  static bool isOwnPlace(AffineMap access, RankedTensorType from, RankedTensorType type) {
-    if (getSizes(from) != getSizes(type))
-      return false;
-    return llvm::all_of(llvm::enumerate(access.getResults()), [&](auto at) {
-      auto [axis, expr] = at;
-      bool only = type.getShape()[axis] == 1 && expr == getAffineConstantExpr(0, type.getContext());
-      return only || expr == getAffineDimExpr(axis, type.getContext());
-    });
-  }
 };
 
 } // namespace

@@ -71,7 +71,7 @@ std::optional<SmallVector<unsigned>> rowwise(Operation *op) {
     std::optional<AffineMap> access = withoutSymbols(map.getAccess(i));
     if (!access)
       return std::nullopt;
-    if (access->isIdentity()) {
+    if (isOwnPlace(*access, typeOf(map.getInputs()[i]), map.getType())) {
       operands.push_back(i);
       continue;
     }
@@ -132,12 +132,13 @@ Value createMove(PatternRewriter &rewriter, Location loc, const RowMove &move, V
                        move.access(rewriter.getContext()));
 }
 
-/// A map of operands whose rows are in another order, with the same accesses, of which `rowwise` knows that no size
-/// takes part.
-MapOp createMap(PatternRewriter &rewriter, MapOp map, const Sizes &sizes, ValueRange inputs) {
+/// A map of operands whose `rows` are in another order; the others are read as they were, and `rowwise` knows that no
+/// size takes part in that.
+MapOp createMap(PatternRewriter &rewriter, MapOp map, const Sizes &sizes, ValueRange inputs, ArrayRef<unsigned> rows) {
   SmallVector<AffineMap> maps;
-  for (AffineMap access : map.getMaps().getAsValueRange<AffineMapAttr>())
-    maps.push_back(*withoutSymbols(access));
+  for (unsigned i = 0; i < inputs.size(); ++i)
+    maps.push_back(llvm::is_contained(rows, i) ? rewriter.getMultiDimIdentityMap(sizes.size())
+                                               : *withoutSymbols(map.getAccess(i)));
   return remapped(rewriter, map, getTensorType(sizes, map.getType().getElementType()), inputs, maps);
 }
 
@@ -155,7 +156,7 @@ struct MapBeforeMove : OpRewritePattern<MapOp> {
         return failure();
       inputs[i] = inputs[i].getDefiningOp<MapOp>().getInputs()[0];
     }
-    MapOp now = createMap(rewriter, op, move->before(getSizes(op.getType())), inputs);
+    MapOp now = createMap(rewriter, op, move->before(getSizes(op.getType())), inputs, *operands);
     rewriter.replaceOp(op, createMove(rewriter, op.getLoc(), *move, now));
     return success();
   }
@@ -210,7 +211,7 @@ private:
     SmallVector<Value> inputs(map.getInputs());
     for (unsigned i : *operands)
       inputs[i] = createMove(rewriter, map.getLoc(), move, inputs[i]);
-    return createMap(rewriter, map, getSizes(type), inputs);
+    return createMap(rewriter, map, getSizes(type), inputs, *operands);
   }
 
   static Value moved(const RowMove &move, ContractOp layer, RankedTensorType type, PatternRewriter &rewriter) {

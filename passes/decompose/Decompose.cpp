@@ -3,6 +3,7 @@
 // result is computed.
 #include "Patterns.h"
 #include "dialects/tutti/Model.h"
+#include "dialects/tutti/Module.h"
 #include "passes/Passes.h"
 #include "passes/Rewrite.h"
 #include "passes/analysis/Views.h"
@@ -31,7 +32,12 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
   }
 
   void runOnOperation() override {
-    if (failed(checkModel(getOperation())) || failed(rewriteToTheEnd(getOperation(), toSimpler)))
+    if (failed(checkModel(getOperation())))
+      return signalPassFailure();
+    if (getPrecision(getOperation()) ==
+        Precision::bf16) // of the model's own ops: rewrites go by sizes that --dim binds
+      getOperation().walk([](SigmoidOp op) { op.setGates(isGate(op)); });
+    if (failed(rewriteToTheEnd(getOperation(), toSimpler)))
       return signalPassFailure();
     // Not of maps: their hash is blind to bodies, so that many readers of one value would all be compared.
     IRRewriter rewriter(&getContext());
@@ -45,6 +51,15 @@ struct DecomposePass : impl::DecomposePassBase<DecomposePass> {
 
 private:
   FrozenRewritePatternSet toSimpler, toMaps;
+
+  /// Whether x times this sigmoid of x is all that becomes of it: SiLU.
+  static bool isGate(SigmoidOp op) {
+    Value x = op.getX(), gate = op.getResult();
+    return llvm::all_of(op->getUsers(), [&](Operation *user) {
+      return isa<MulOp>(user) && llvm::is_contained(user->getOperands(), x) &&
+             llvm::is_contained(user->getOperands(), gate);
+    });
+  }
 
   /// A result, of the model or of a group, that is an argument, a parameter, a view of one, or another result too, is
   /// copied.

@@ -332,3 +332,21 @@ func.func @reduce_chosen(%x: tensor<?x10xf32, ["batch"]>, %j: tensor<3xi64>) -> 
   %e = tutti.reduce prod %4 [1] : tensor<?x3xf32, ["batch"]>
   return %a, %b, %c, %d, %e : tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
 }
+
+// -----
+
+// x sigmoid(x) is one function of CUDA devices at bf16, if nothing else reads the sigmoid: also of one row, whose place is a constant.
+module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision bf16>} {
+  // CHECK-LABEL: func.func @gates
+  func.func @gates(%x: tensor<1x8xf32>) -> (tensor<1x8xf32>, tensor<1x8xf32>) {
+    // CHECK: tutti.logistic {{%[a-z0-9]+}} {gates} : f32
+    %0 = tutti.sigmoid %x : tensor<1x8xf32>
+    %1 = tutti.mul %0, %x : tensor<1x8xf32>, tensor<1x8xf32>
+    // CHECK: tutti.logistic {{%[a-z0-9]+}} : f32
+    %2 = tutti.neg %x : tensor<1x8xf32>
+    %3 = tutti.sigmoid %2 : tensor<1x8xf32>
+    %4 = tutti.mul %2, %3 : tensor<1x8xf32>, tensor<1x8xf32>
+    %5 = tutti.add %3, %4 : tensor<1x8xf32>, tensor<1x8xf32>
+    return %1, %5 : tensor<1x8xf32>, tensor<1x8xf32>
+  }
+}

@@ -118,36 +118,6 @@ module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<
 
 // -----
 
-// x logistic(x) is one function there, in one map or in two, if nothing else reads the logistic.
-#map = affine_map<(d0, d1) -> (d0, d1)>
-module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision bf16>} {
-  // CHECK-LABEL: func.func @gates
-  func.func @gates(%x: tensor<?x8xf32, ["batch"]>) -> (tensor<?x8xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>) {
-    // CHECK: tutti.logistic {{%[a-z0-9]+}} {gates} : f32
-    %0 = tutti.map %x [#map] : (tensor<?x8xf32, ["batch"]>) -> tensor<?x8xf32, ["batch"]> {
-    ^bb0(%a: f32):
-      %y = tutti.logistic %a : f32
-      tutti.yield %y : f32
-    }
-    %1 = tutti.map %x, %0 [#map, #map] : (tensor<?x8xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>) -> tensor<?x8xf32, ["batch"]> {
-    ^bb0(%a: f32, %b: f32):
-      %y = arith.mulf %a, %b : f32
-      tutti.yield %y : f32
-    }
-    // CHECK: tutti.logistic {{%[a-z0-9]+}} : f32
-    %2 = tutti.map %x [#map] : (tensor<?x8xf32, ["batch"]>) -> tensor<?x8xf32, ["batch"]> {
-    ^bb0(%a: f32):
-      %l = tutti.logistic %a : f32
-      %m = arith.mulf %a, %l : f32
-      %y = arith.addf %m, %l : f32
-      tutti.yield %y : f32
-    }
-    return %1, %2 : tensor<?x8xf32, ["batch"]>, tensor<?x8xf32, ["batch"]>
-  }
-}
-
-// -----
-
 // f32-ffma asks for the bits of the CPU, and a CPU has no other.
 module attributes {tutti.target = #tutti<target cuda>, tutti.precision = #tutti<precision "f32-ffma">} {
   tutti.param @w : tensor<300x32xf32>

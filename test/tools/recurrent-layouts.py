@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles a GRU of 40 steps whose input has the steps first, and one that has the batch first: steps share their code in either.
 
-    python recurrent-layouts.py FOLDER
+    python recurrent-layouts.py FOLDER TARGET
 """
 import array
 import json
@@ -30,7 +30,7 @@ for layout, dims in {"steps": [STEPS, "batch", INPUTS], "batch": ["batch", STEPS
     gru = node("GRU", ["t" if turn else "x", "w", "r"], ["", "h"], hidden_size=HIDDEN)
     file, artifact = folder / f"{layout}.onnx", folder / f"{layout}.tutti"
     file.write_bytes(model([*turn, gru], weights, [value_info("x", dims)], [value_info("h", [1, "batch", HIDDEN])]))
-    subprocess.run(["tutti-compile", file, "-o", artifact, "--target", "cpu", "--dim", "batch=1..64"], check=True)
+    subprocess.run(["tutti-compile", file, "-o", artifact, "--target", sys.argv[2], "--dim", "batch=1..64"], check=True)
     subprocess.run(["tutti-verify", artifact, file], check=True, stdout=subprocess.DEVNULL)
     said = json.loads(subprocess.run(["tutti-inspect", artifact, "--json"], check=True, capture_output=True).stdout)
     sizes[layout] = sum(target["code_bytes"] for target in said["targets"])

@@ -2,7 +2,7 @@
 """Swaps every initializer of a member for another file's, as that file has them, dense and with strides: the answers are
 those of an artifact that was compiled with that file in the member's place, bit for bit.
 
-    python swap-members.py FOLDER cpu|emulated
+    python swap-members.py FOLDER TARGET    of CPUs, or emulated
 """
 import ctypes as c
 import os
@@ -108,7 +108,7 @@ class Opened:
     def __init__(self, path: Path):
         self.artifact, self.session, error = c.c_void_p(), c.c_void_p(), Error()
         assert lib.tutti_artifact_open(str(path).encode(), c.byref(self.artifact), c.byref(error)) == 0, error.message
-        options = Options(c.sizeof(Options), 1, 0, False, None, {"cpu": 1, "emulated": 3}[target])
+        options = Options(c.sizeof(Options), 1, 0, False, None, 3 if target == "emulated" else 1)
         assert lib.tutti_session_create(self.artifact, c.byref(options), c.byref(self.session), c.byref(error)) == 0, error.message
 
     def run(self, x: Tensor, dims: list[int]) -> bytes:

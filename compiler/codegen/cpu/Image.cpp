@@ -7,6 +7,7 @@
 
 #include "lld/Common/Driver.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -37,11 +38,17 @@ static llvm::Error internalError(const llvm::Twine &what) {
   return fail(ExitCode::internal, "code generation failed: " + what);
 }
 
+/// Verifies once behind all passes: behind each it would be a tenth of the time.
+static LogicalResult run(PassManager &passes, ModuleOp module) {
+  passes.enableVerifier(false);
+  return success(succeeded(passes.run(module)) && succeeded(verify(module)));
+}
+
 static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   PassManager passes(module.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (failed(passes.run(module)))
+  if (failed(run(passes, module)))
     return internalError("canonicalization");
   batchMath(module, level.mathVectors);
   bool isAvx512 = level.vectorBits == 512;
@@ -62,7 +69,7 @@ static llvm::Error lower(ModuleOp module, const CpuLevel &level) {
   lowering.addPass(createConvertFuncToLLVMPass());
   lowering.addPass(createUBToLLVMConversionPass());
   lowering.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(lowering.run(module)))
+  if (failed(run(lowering, module)))
     return internalError("lowering to LLVM");
   return llvm::Error::success();
 }

@@ -71,7 +71,10 @@ def Tutti_AsinhOp      : Tutti_Unary<"asinh", "y = arsinh x", Tutti_Floats, "3.5
 def Tutti_AcoshOp      : Tutti_Unary<"acosh", "y = arcosh x; NaN below 1", Tutti_Floats, "3.5">;
 def Tutti_AtanhOp      : Tutti_Unary<"atanh", "y = artanh x; NaN outside of [-1, 1]", Tutti_Floats, "3.5">;
 def Tutti_TanhOp       : Tutti_Unary<"tanh", "y = tanh x", Tutti_Floats, "2">;
-def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)", Tutti_Floats, "2.5">;
+def Tutti_SigmoidOp    : Tutti_Unary<"sigmoid", "y = 1 / (1 + e^-x)", Tutti_Floats, "2.5"> {
+  // `gates` (tutti-decompose): x times it, SiLU, is all that becomes of it.
+  let arguments = (ins Tutti_Tensor:$x, UnitAttr:$gates);
+}
 def Tutti_ReluOp       : Tutti_Unary<"relu", "y = max(x, 0); NaN stays NaN", Tutti_Numbers>;
 def Tutti_SoftplusOp   : Tutti_Unary<"softplus", "y = ln(1 + e^x)", Tutti_Floats, "2.5">;
 def Tutti_MishOp       : Tutti_Unary<"mish", "y = x tanh(ln(1 + e^x))", Tutti_Floats, "7.5">;

@@ -126,9 +126,11 @@ TUTTI_INSTRUCTION(TanhOp, math::TanhOp)
 TUTTI_INSTRUCTION(AsinhOp, math::AsinhOp)
 TUTTI_INSTRUCTION(AcoshOp, math::AcoshOp)
 TUTTI_INSTRUCTION(AtanhOp, math::AtanhOp)
-TUTTI_INSTRUCTION(SigmoidOp, LogisticOp)
 TUTTI_INSTRUCTION(SoftplusOp, Log1pExpOp)
 #undef TUTTI_INSTRUCTION
+Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
+  return LogisticOp::create(builder, loc, x[0], getGates());
+}
 Value ReciprocalOp::buildScalar(OpBuilder &builder, Location loc, ValueRange x) {
   Scalars s = on(builder, loc, *this, x[0]);
   return s.divide(s.number(1), x[0]);
