@@ -354,6 +354,27 @@ func.func @pixels(%x: tensor<?x20x3xf32, ["batch"]>) -> tensor<?x9x1xf32, ["batc
 
 // -----
 
+// The same of a batch of one, whose only place is 0.
+tutti.param @w : tensor<3x7xf32>
+tutti.param @c : tensor<7x1xf32>
+// CHECK-LABEL: func.func @one_image
+// CHECK: %[[FIRST:.*]] = tutti.contract
+// CHECK: tutti.map %[[FIRST]], %{{.*}} -> tensor<1x20x7xf32>
+// CHECK: tutti.reduce max %{{.*}} [1] : tensor<1x20x7xf32>
+// CHECK-NEXT: tutti.reshape
+// CHECK-NEXT: return
+func.func @one_image(%x: tensor<1x20x3xf32>) -> tensor<1x7x1xf32> {
+  %w = tutti.get @w : tensor<3x7xf32>
+  %c = tutti.get @c : tensor<7x1xf32>
+  %0 = tutti.contract %x, %w "bsk,kn->bsn" : tensor<1x20x3xf32>, tensor<3x7xf32>
+  %1 = tutti.transpose %0 [0, 2, 1] : tensor<1x20x7xf32>
+  %2 = tutti.mul %1, %c : tensor<1x7x20xf32>, tensor<7x1xf32>
+  %3 = tutti.reduce max %2 [2] : tensor<1x7x20xf32>
+  return %3 : tensor<1x7x1xf32>
+}
+
+// -----
+
 // Of pixels that a slice leaves out, none is the largest: it is found behind the move, which is no mere transposition.
 tutti.param @w : tensor<3x7xf32>
 // CHECK-LABEL: func.func @some_pixels
