@@ -67,7 +67,7 @@ protected:
 };
 
 TEST_F(Changed, nothing) {
-  for (const auto &[name, head] : seeds(/*device=*/false))
+  for (const std::string &name : seedNames(/*device=*/false))
     runs(name, [](fb::RootT &) {});
 }
 

@@ -17,14 +17,14 @@ inline std::string seedNamed(const std::string &name) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// By name, of one class of target: those for CUDA devices are named so. Findings of the fuzzer, named by what they
-/// are, are not among them.
-inline std::vector<std::pair<std::string, std::string>> seeds(bool device) {
-  std::vector<std::pair<std::string, std::string>> all;
+/// Of one class of target: those for CUDA devices are named so. Findings of the fuzzer, named by what they are, are not
+/// among them.
+inline std::vector<std::string> seedNames(bool device) {
+  std::vector<std::string> all;
   for (const auto &entry : std::filesystem::directory_iterator(TUTTI_TEST_CORPUS "/artifact"))
     if (std::string name = entry.path().filename();
         name.find("found") == name.npos && name.starts_with("device") == device)
-      all.emplace_back(name, seedNamed(name));
+      all.push_back(name);
   std::sort(all.begin(), all.end());
   return all;
 }
