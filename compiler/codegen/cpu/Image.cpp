@@ -45,7 +45,7 @@ static llvm::Error internalError(const llvm::Twine &what) {
   return fail(ExitCode::internal, "code generation failed: " + what);
 }
 
-/// Verifies once behind all passes: behind each it would be a tenth of the time.
+/// Verifies once, behind all passes: behind each it takes as long as some of them.
 static LogicalResult run(PassManager &passes, ModuleOp module) {
   passes.enableVerifier(false);
   return success(succeeded(passes.run(module)) && succeeded(verify(module)));
