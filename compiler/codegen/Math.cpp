@@ -14,17 +14,21 @@
 using namespace mlir;
 
 namespace tutti {
+/// Whether a bit is true of any lane.
+static Value anyOf(Expr bit) {
+  auto vector = dyn_cast<VectorType>(bit.type());
+  if (!vector)
+    return bit;
+  ImplicitLocOpBuilder &b = bit.builder();
+  auto bits = b.getIntegerType(vector.getNumElements());
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, LLVM::BitcastOp::create(b, bits, bit),
+                               arith::ConstantOp::create(b, b.getIntegerAttr(bits, 0)));
+}
+
 llvm::SmallVector<Expr> whereAny(Expr rare, ArrayRef<Expr> usual, llvm::function_ref<SmallVector<Expr>()> make) {
   ImplicitLocOpBuilder &b = rare.builder();
-  Value any = rare;
-  if (auto vector = dyn_cast<VectorType>(any.getType())) {
-    auto bits = b.getIntegerType(vector.getNumElements());
-    any = LLVM::BitcastOp::create(b, bits, any);
-    any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, any,
-                                arith::ConstantOp::create(b, b.getIntegerAttr(bits, 0)));
-  }
   SmallVector<Value> kept(usual);
-  auto branch = scf::IfOp::create(b, TypeRange(ValueRange(kept)), any, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, TypeRange(ValueRange(kept)), anyOf(rare), /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -71,23 +75,38 @@ Expr remainder(Expr x, Expr y) {
   return copySign(select(equal(y, y), result, y), x);
 }
 
-/// x^n for integers, modulo 2^width as products are; 1 / x^-n, which is 0 but for x = 1 and -1, for negative n.
+/// x^n for integers, modulo 2^width as products are; 1 / x^-n, which is 0 but for x = 1 and -1, for negative n. A
+/// square for each bit up to the highest that any lane's n has, or the constant n.
 Expr integerPower(Expr x, Expr n) {
-  auto is = [&](arith::CmpIPredicate predicate, Expr a, Expr b) {
-    return Expr(a.builder(), arith::CmpIOp::create(a.builder(), predicate, a, b));
+  ImplicitLocOpBuilder &b = x.builder();
+  auto is = [&](arith::CmpIPredicate predicate, Expr a, Expr c) {
+    return Expr(b, arith::CmpIOp::create(b, predicate, a, c));
   };
   Expr zero = x.likeInt(0), one = x.likeInt(1), minusOne = x.likeInt(~uint64_t(0));
-  Expr result = one, power = x;
-  for (unsigned bit = 0; bit + 1 < x.width(); ++bit) {
-    Expr set = is(arith::CmpIPredicate::ne, (n >> bit) & one, zero);
-    result = select(set, result.with<arith::MulIOp>(power), result);
-    power = power.with<arith::MulIOp>(power);
+  if (APInt known; matchPattern(Value(n), m_ConstantInt(&known)) && !known.isNegative()) {
+    Expr result = one;
+    for (unsigned bit = known.getActiveBits(); bit > 0; --bit) {
+      result = result.with<arith::MulIOp>(result);
+      result = known[bit - 1] ? result.with<arith::MulIOp>(x) : result;
+    }
+    return result;
   }
-  // The low bits of a negative n end in the parity that -1 needs.
-  Expr odd = is(arith::CmpIPredicate::ne, n & one, zero);
+  Expr odd = is(arith::CmpIPredicate::ne, n & one, zero), negative = is(arith::CmpIPredicate::slt, n, zero);
   Expr unit = select(is(arith::CmpIPredicate::eq, x, one), one,
                      select(is(arith::CmpIPredicate::eq, x, minusOne), select(odd, minusOne, one), zero));
-  return select(is(arith::CmpIPredicate::slt, n, zero), unit, result);
+  Value values[] = {select(negative, unit, one), x, select(negative, zero, n)};
+  auto loop = scf::WhileOp::create(
+      b, TypeRange(ValueRange(values)), values,
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::ConditionOp::create(b, anyOf(is(arith::CmpIPredicate::ne, Expr(b, now[2]), zero)), now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        Expr result(b, now[0]), power(b, now[1]), rest(b, now[2]);
+        Expr set = is(arith::CmpIPredicate::ne, rest & one, zero);
+        scf::YieldOp::create(
+            b, {select(set, result.with<arith::MulIOp>(power), result), power.with<arith::MulIOp>(power), rest >> 1});
+      });
+  return {b, loop.getResult(0)};
 }
 
 /// The number that a constant, or a constant splat, holds.

@@ -39,6 +39,13 @@ static bool isOfMinimum(Operation *op) {
 static void count(Operation *op, ScalarWork &work, Precision precision) {
   if (isa<scf::IfOp>(op) || isOfMinimum(op)) // the first: a math function's long way, which most arguments do not take
     return;
+  if (isa<scf::WhileOp>(op)) { // a step for each bit of an exponent: as if it were four to seven
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.front().without_terminator())
+        for (int step = 0; step < 3; ++step)
+          count(&inner, work, precision);
+    return;
+  }
   if (StringRef name = approximation(op, precision); !name.empty()) {
     ScalarWork own = countSpecial(op, name);
     work.fp32 += own.fp32, work.integer += own.integer, work.special += own.special;

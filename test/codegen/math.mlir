@@ -1,9 +1,9 @@
 // RUN: tutti-opt %s --tutti-expand-math | FileCheck %s
 // RUN: tutti-opt %s --tutti-expand-math --mlir-print-op-generic | FileCheck %s --check-prefix=NONE
 
-// Nothing is left but what one instruction does, and nothing that loops or calls.
+// Nothing is left but what one instruction does, nothing that calls, and nothing that loops but powers of integers.
 // NONE-NOT: "math.{{(exp|log|tanh|erf|sin|cos|pow|ipowi|rsqrt|round"|exp2|expm1|log1p|log2|log10)}}
-// NONE-NOT: "{{(scf.for|scf.while|cf|func.call|memref)}}
+// NONE-NOT: "{{(scf.for|cf|func.call|memref)}}
 
 // CHECK-LABEL: func.func @exp(
 // CHECK-SAME: %[[X:.*]]: vector<16xf32>
@@ -55,6 +55,21 @@ func.func @pow(%x: vector<16xf32>, %n: vector<16xf32>, %i: i32) -> (vector<16xf3
   %y = math.powf %x, %n : vector<16xf32>
   %z = math.ipowi %i, %i : i32
   return %y, %z : vector<16xf32>, i32
+}
+
+// A square for each bit of an exponent, up to the highest of any lane; a constant's bits are known.
+// CHECK-LABEL: func.func @integer_powers(
+// CHECK: scf.while
+// CHECK: arith.cmpi ne, {{.*}} : vector<16xi32>
+// CHECK: llvm.bitcast {{.*}} : vector<16xi1> to i16
+// CHECK: scf.condition
+// CHECK: arith.shrui
+// CHECK-NOT: scf.while
+func.func @integer_powers(%x: vector<16xi32>, %n: vector<16xi32>) -> (vector<16xi32>, vector<16xi32>) {
+  %ten = arith.constant dense<10> : vector<16xi32>
+  %y = math.ipowi %x, %n : vector<16xi32>
+  %z = math.ipowi %x, %ten : vector<16xi32>
+  return %y, %z : vector<16xi32>, vector<16xi32>
 }
 
 // Instructions stay what they are.

@@ -111,8 +111,10 @@ private:
 
   llvm::Error statements(Block &block, const std::string &indent, std::string &text) {
     for (Operation &op : block.without_terminator()) {
-      if (auto branch = dyn_cast<scf::IfOp>(op)) {
-        if (llvm::Error error = print(branch, indent, text))
+      if (isa<scf::IfOp, scf::WhileOp>(op)) {
+        auto branch = dyn_cast<scf::IfOp>(op);
+        if (llvm::Error error =
+                branch ? print(branch, indent, text) : print(mlir::cast<scf::WhileOp>(op), indent, text))
           return error;
         continue;
       }
@@ -145,6 +147,29 @@ private:
       for (auto [result, value] : llvm::zip_equal(branch.getResults(), block->getTerminator()->getOperands()))
         text += indent + "  " + names[result] + " = " + names[value] + ";\n";
     }
+    text += indent + "}\n";
+    return llvm::Error::success();
+  }
+  llvm::Error print(scf::WhileOp loop, const std::string &indent, std::string &text) {
+    Block *before = loop.getBeforeBody(), *after = loop.getAfterBody();
+    auto assign = [&](ValueRange to, ValueRange from) {
+      for (auto [variable, value] : llvm::zip_equal(to, from))
+        text += indent + "  " + names[variable] + " = " + names[value] + ";\n";
+    };
+    for (auto [variable, value] : llvm::zip_equal(before->getArguments(), loop.getInits()))
+      text += indent + declared(variable) + " = " + names[value] + ";\n";
+    for (auto [result, argument] : llvm::zip_equal(loop.getResults(), after->getArguments())) {
+      text += indent + declared(result) + ";\n";
+      names[argument] = names[result];
+    }
+    text += indent + "while (true) {\n";
+    if (llvm::Error error = statements(*before, indent + "  ", text))
+      return error;
+    assign(loop.getResults(), loop.getConditionOp().getArgs());
+    text += indent + "  if (!" + names[loop.getConditionOp().getCondition()] + ")\n" + indent + "    break;\n";
+    if (llvm::Error error = statements(*after, indent + "  ", text))
+      return error;
+    assign(before->getArguments(), loop.getYieldOp().getOperands());
     text += indent + "}\n";
     return llvm::Error::success();
   }
