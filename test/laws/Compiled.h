@@ -36,6 +36,8 @@ const std::string &cudaPrecision();
 bool hasGpu();
 /// Whether its bits are the CPU's.
 inline bool hasCpuBits() { return cudaPrecision() == "f32-ffma"; }
+/// Whether this machine runs code for x86-64-v4.
+inline bool hasWide() { return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"); }
 /// Numbers of threads that a law tries: a GPU has its own.
 inline std::vector<uint32_t> threadCounts() {
   return cudaTarget() ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, 2};

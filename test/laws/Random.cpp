@@ -128,9 +128,8 @@ void RandomLaw::check() {
   ASSERT_TRUE(module);
   auto main = module->lookupSymbol<func::FuncOp>("main");
   SmallVector<uint32_t> all = llvm::to_vector(llvm::seq<uint32_t>(graph.model.members));
-  bool hasWide = !cudaTarget() && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   auto levels = std::vector<std::string>{"x86-64-v3"};
-  if (hasWide && GetParam() % 2)
+  if (!cudaTarget() && hasWide() && GetParam() % 2)
     levels.push_back("x86-64-v4");
   std::unique_ptr<Artifact> artifact = compiled(all, levels);
   if (!artifact || !artifact->runs())
