@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every wait, barrier and fence of kernel text is there for a reason: each line that has one is taken out of the
-// skeleton or the emitted text, and for some shape the emulated device must then fail, or answer something else for one
-// of a few orders of threads. The lines come from the text itself; what cannot be noticed there stands in
+// Every wait, barrier and fence of kernel text is there for a reason: each line that has one, of a skeleton or of
+// emitted text, is passed over by the emulated device, which must then fail for some shape, or answer something else
+// for one of a few orders of threads. The lines come from the text itself; what cannot be noticed there stands in
 // justified.txt, with the reason.
 //
 //   tutti-barriers                           tests all; exit 1 where a line is not missed
-//   tutti-barriers compile SHAPE ARTIFACT    compiles a shape
 //   tutti-barriers run SHAPE ARTIFACT FIRST END
 //                                            runs it in orders of threads FIRST to END - 1, and prints what all answer;
 //                                            exit 1 where one of them does not
@@ -117,12 +116,13 @@ std::vector<Site> sitesOf(const std::string &file, StringRef text) {
       R"(barrierArrive|mbarrierWait|mbarrierArrive|mbarrierArriveTimes|copyAsyncArrive|copyAsyncArriveToo|mbarrierInitFence|bulkFence|clusterSync|)"
       R"(clusterArrive|clusterArriveRelaxed|clusterWait|mbarrierWaitForPeers|handovers\.wait|chunks\.sync|group\.begin|group\.fence|group\.commit|group\.wait|)"
       R"(group\.waitButLast)\()");
-  std::vector<Site> sites;
+  std::vector<Site> sites;                // whoever hands on where it was called from stands for those places
   llvm::SmallVector<StringRef> lines{""}; // the first is number 1
   text.split(lines, '\n');
   lines.push_back("");
   for (unsigned number = 1; number + 1 < lines.size(); ++number)
-    if (StringRef line = lines[number]; std::regex_search(line.split("//").first.str(), calls))
+    if (StringRef line = lines[number];
+        !line.contains("TUTTI_AND_THERE") && std::regex_search(line.split("//").first.str(), calls))
       sites.push_back({file, line.trim().str(), number,
                        (lines[number - 1].trim() + "\n" + line.trim() + "\n" + lines[number + 1].trim()).str()});
   return sites;
@@ -156,8 +156,6 @@ public:
       if (!rest.empty() && !line.starts_with("#"))
         justified.insert({file.trim().str(), rest.split('|').first.trim().str()});
     }
-    setenv("TUTTI_CLANG", TUTTI_CLANG_WITHOUT, 1);
-    setenv("TUTTI_REAL_CLANG", TUTTI_CLANG, 1);
   }
   ~Test() { llvm::sys::fs::remove_directories(folder); }
 
@@ -196,10 +194,8 @@ private:
   };
   static constexpr Way ways[] = {{"0", "1"}, {"1", "5"}, {"2", "9"}, {"9", "100000"}};
   struct AsItIs {
-    std::string code;
     std::string answers[std::size(ways)];
-    double seconds;      ///< that all ways take
-    std::string without; ///< the place that is missing in its artifact
+    double seconds; ///< that all ways take
   };
   std::map<const Shape *, AsItIs> asTheyAre;
   /// By file, who missed a line of it last, and which way: likely to miss the next.
@@ -208,10 +204,8 @@ private:
 
   std::vector<Site> sitesOfShape(const Shape &shape) {
     std::string texts = (folder + "/" + shape.name).str();
-    setenv("TUTTI_WITHOUT", "", 1);
     take(compile(shape, artifact(shape), texts));
     AsItIs &asItIs = asTheyAre[&shape];
-    asItIs.code = readFile(artifact(shape));
     std::set<std::string> headers, prelude;
     std::vector<Site> sites;
     std::error_code error;
@@ -227,7 +221,7 @@ private:
         llvm::append_range(sites, sitesOf(header.name.str(), header.text));
     auto start = std::chrono::steady_clock::now();
     for (auto [way, said] : llvm::zip(ways, asItIs.answers))
-      if (answer(shape, way, 0, 1, said))
+      if (answer(shape, "", way, 0, 1, said))
         stop(llvm::Twine("the shape ") + shape.name + " does not run as it is: " + said);
     asItIs.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return sites;
@@ -235,13 +229,21 @@ private:
 
   std::string artifact(const Shape &shape) const { return (folder + "/" + shape.name + ".tutti").str(); }
 
-  /// Does one thing with a shape and its artifact, in a process of its own.
-  int execute(llvm::ArrayRef<StringRef> what, const Shape &shape, std::string &said) {
-    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str(), path = artifact(shape);
+  /// Runs a shape in a process of its own, with nothing at a place that orders threads.
+  int answer(const Shape &shape, const std::string &without, const Way &way, uint64_t first, uint64_t end,
+             std::string &said) {
+    setenv("TUTTI_EMULATED_WITHOUT", without.c_str(), 1);
+    setenv("TUTTI_CUDA_TILE", way.tile, 1);
+    setenv("TUTTI_EMULATED_MULTIPROCESSORS", way.processors, 1);
+    setenv("TUTTI_EMULATED_BLOCKS", "1", 1);
+    setenv("TUTTI_LAWS_TARGET", shape.target, 1);
+    setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
+    setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);
+    std::string output = (folder + "/answer").str(), errors = (folder + "/errors").str(), path = artifact(shape),
+                from = std::to_string(first), to = std::to_string(end);
     llvm::sys::fs::remove(output); // a longer answer's end would stay
     llvm::sys::fs::remove(errors);
-    llvm::SmallVector<StringRef> arguments{TUTTI_BARRIERS, what[0], shape.name, path};
-    llvm::append_range(arguments, what.drop_front());
+    StringRef arguments[] = {TUTTI_BARRIERS, "run", shape.name, path, from, to};
     int code =
         llvm::sys::ExecuteAndWait(TUTTI_BARRIERS, arguments, std::nullopt, {"", StringRef(output), StringRef(errors)},
                                   /*SecondsToWait=*/120);
@@ -251,39 +253,18 @@ private:
     return code;
   }
 
-  int answer(const Shape &shape, const Way &way, uint64_t first, uint64_t end, std::string &said) {
-    setenv("TUTTI_CUDA_TILE", way.tile, 1);
-    setenv("TUTTI_EMULATED_MULTIPROCESSORS", way.processors, 1);
-    setenv("TUTTI_EMULATED_BLOCKS", "1", 1);
-    setenv("TUTTI_LAWS_TARGET", shape.target, 1);
-    setenv("TUTTI_LAWS_PRECISION", shape.precision, 1);
-    setenv("TUTTI_EMULATED_CAPABILITY", shape.capability, 1);
-    return execute({"run", std::to_string(first), std::to_string(end)}, shape, said);
-  }
-
-  int compileWithout(const Shape &shape, const std::string &place) {
-    std::string said;
-    setenv("TUTTI_WITHOUT", place.c_str(), 1);
-    asTheyAre[&shape].without = place;
-    return execute({"compile"}, shape, said);
-  }
-
-  /// How a shape misses this line, in one of these orders of threads, the first time from the first on: it has no code
-  /// without it, or runs otherwise; empty: not at all.
+  /// How a shape misses this line, in one of these orders of threads, the first time from the first on; empty: not at
+  /// all.
   std::string missed(const Shape &shape, const Site &site, uint64_t first, uint64_t end) {
     std::string said;
     AsItIs &asItIs = asTheyAre[&shape];
-    if ((first == 0 || asItIs.without != site.place()) && compileWithout(shape, site.place()))
-      return llvm::formatv("the host's compiler, in {0}", shape.name);
-    if (readFile(artifact(shape)) == asItIs.code)
-      return "";
     for (size_t i = 0, last = missedLast[site.file].second; i < std::size(ways); ++i) {
       size_t at = (last + i) % std::size(ways);
-      if (answer(shape, ways[at], first, end, said) || said != asItIs.answers[at]) {
+      if (answer(shape, site.place(), ways[at], first, end, said) || said != asItIs.answers[at]) {
         missedLast[site.file] = {&shape, at};
         // As it is it has been run in the first order alone.
-        if (std::string whole; first > 0 && (compileWithout(shape, "") || answer(shape, ways[at], first, end, whole) ||
-                                             whole != asItIs.answers[at]))
+        if (std::string whole;
+            first > 0 && (answer(shape, "", ways[at], first, end, whole) || whole != asItIs.answers[at]))
           stop(llvm::Twine("the shape ") + shape.name + " as it is depends on the order of threads: " + whole);
         return llvm::formatv("{0}, tile {1}, orders {2} to {3}", shape.name, ways[at].tile, first, end - 1);
       }
@@ -293,7 +274,7 @@ private:
 
   /// Of what no geometry that the compiler chooses has, the skeletons' own tests.
   bool testsPass(const std::string &without) {
-    setenv("TUTTI_WITHOUT", without.c_str(), 1);
+    setenv("TUTTI_EMULATED_WITHOUT", without.c_str(), 1);
     setenv("TUTTI_EMULATED_CAPABILITY", "90", 1);
     StringRef arguments[] = {TUTTI_EMULATED_TESTS, "--gtest_filter=Orders/Tensor.EveryWayGivesTheSameBits/1"};
     return llvm::sys::ExecuteAndWait(TUTTI_EMULATED_TESTS, arguments, std::nullopt, {"", "", ""}) == 0;
@@ -335,14 +316,8 @@ int main(int words, char **word) {
   if (words == 1)
     return Test().all();
   for (const Shape &shape : shapes)
-    if (words >= 4 && StringRef(word[2]) == shape.name) {
-      if (uint64_t first, end; words == 6 && StringRef(word[1]) == "run" && llvm::to_integer(word[4], first) &&
-                               llvm::to_integer(word[5], end))
-        return run(shape, word[3], first, end);
-      if (words == 4 && StringRef(word[1]) == "compile") {
-        auto compiled = compile(shape, word[3]);
-        return compiled ? 0 : (llvm::outs() << llvm::toString(compiled.takeError()) << "\n", 1);
-      }
-    }
-  stop("usage: tutti-barriers [compile SHAPE ARTIFACT | run SHAPE ARTIFACT FIRST END]");
+    if (uint64_t first, end; words == 6 && StringRef(word[1]) == "run" && StringRef(word[2]) == shape.name &&
+                             llvm::to_integer(word[4], first) && llvm::to_integer(word[5], end))
+      return run(shape, word[3], first, end);
+  stop("usage: tutti-barriers [run SHAPE ARTIFACT FIRST END]");
 }

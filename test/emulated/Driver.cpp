@@ -52,6 +52,9 @@ CUresult Driver::initialize() {
   seed = environment("TUTTI_EMULATED_SEED", seed);
   const char *tensorCores = getenv("TUTTI_EMULATED_TENSOR_CORES");
   launcher.hardwareSums = tensorCores && !strcmp(tensorCores, "hardware");
+  const char *without = getenv("TUTTI_EMULATED_WITHOUT");
+  if (const char *colon = without ? strrchr(without, ':') : nullptr)
+    launcher.without = {std::string(without, colon), atoi(colon + 1)};
   if (const char *fail = getenv("TUTTI_EMULATED_FAIL")) {
     std::string text = fail;
     size_t first = text.find(':'), second = text.find(':', first + 1);

@@ -13,6 +13,7 @@
 ///   TUTTI_EMULATED_MULTIPROCESSORS  (default 8)
 ///   TUTTI_EMULATED_BLOCKS   that a multiprocessor claims to hold at most (default: as many as the capability has)
 ///   TUTTI_EMULATED_TENSOR_CORES  "hardware": sums as Ampere and Hopper make them (default: exact, rounded once)
+///   TUTTI_EMULATED_WITHOUT  FILE:LINE, a place in kernel text whose barriers, waits, arrivals and fences do nothing
 ///   TUTTI_EMULATED_FAIL     NAME:N:ERROR, the Nth call of entry point NAME returns this CUresult
 struct TuttiEmulatedCounters {
   uint64_t launches, copies, copiedBytes, sets, graphLaunches;

@@ -162,6 +162,8 @@ void Launcher::returned(uint32_t thread) {
   tuttiSwitchFiber(&threads[thread].fiber, scheduler);
 }
 
+bool Launcher::lacks(Where where) const { return where.line == without.line && where.file == without.file; }
+
 void Launcher::yield() {
   ready.push_back(running);
   tuttiSwitchFiber(&threads[running].fiber, scheduler);
@@ -182,24 +184,38 @@ const Emulator Launcher::table = {
       active->failHere(results[int(kind)], text, where);
     },
     []() { return active->here().shared; },
-    [](int id, int threads, bool arriveOnly, Where where) { active->barrier(id, threads, arriveOnly, where); },
+    [](int id, int threads, bool arriveOnly, Where where) {
+      if (!active->lacks(where))
+        active->barrier(id, threads, arriveOnly, where);
+    },
     [](uint32_t mask, void *operand, Combine combine, bool orders, const char *what, Where where) {
-      active->warp(mask, operand, combine, orders, what, where);
+      if (!orders || !active->lacks(where))
+        active->warp(mask, operand, combine, orders, what, where);
     },
     [](Where) { active->yield(); },
     [](void *to, const void *from, uint32_t bytes, uint32_t valid, Where where) {
       active->copyAsync(to, from, bytes, valid, where);
     },
     []() { ++active->threads[active->running].groups; },
-    [](int prior, Where) { active->waitCopies(prior); },
+    [](int prior, Where where) {
+      if (!active->lacks(where))
+        active->waitCopies(prior);
+    },
     [](MbarrierOperation operation, void *at, int64_t value, Where where) {
-      active->mbarrier(operation, at, value, where);
+      bool orders = operation != MbarrierOperation::init && operation != MbarrierOperation::expect;
+      if (!orders || !active->lacks(where))
+        active->mbarrier(operation, at, value, where);
     },
     [](void *to, const void *from, uint32_t bytes, void *mbarrier, Where where) {
       active->copyBulk(to, from, bytes, mbarrier, where);
     },
-    [](bool inits, Where) { active->proxyFence(inits); },
+    [](bool inits, Where where) {
+      if (!active->lacks(where))
+        active->proxyFence(inits);
+    },
     [](ClusterOperation operation, Where where) {
+      if (active->lacks(where))
+        return;
       operation == ClusterOperation::wait ? active->clusterWait(where)
                                           : active->clusterArrive(operation == ClusterOperation::arrive, where);
     },
@@ -207,6 +223,7 @@ const Emulator Launcher::table = {
     [](void *to, const void *value, uint32_t bytes, void *mbarrier, Where where) {
       active->storeAsync(to, value, bytes, mbarrier, where);
     },
+    [](Where where) { return active->lacks(where); },
     multiply,
 };
 

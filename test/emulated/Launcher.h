@@ -60,6 +60,11 @@ public:
   explicit Launcher(const DeviceMemory &memory) : memory(memory) {}
 
   bool hardwareSums = false; ///< of tensor cores (TensorCores.cpp)
+  /// A place in kernel text at which nothing orders threads; none where the line is 0.
+  struct {
+    std::string file;
+    int line = 0;
+  } without;
 
   /// Runs a whole grid. Orders follow from `seed`; 0 takes everything in ascending order.
   Failure run(const std::string &name, const EmulatedKernel &kernel, EmulatedImage &image, void *const *parameters,
@@ -78,6 +83,7 @@ private:
   void wait(const char *what, Where where);
   void wake(uint32_t thread);
   void yield();
+  bool lacks(Where where) const;
   void returned(uint32_t thread);
   static void onSignal(int signal, siginfo_t *info, void *context);
   static void afterSignal();

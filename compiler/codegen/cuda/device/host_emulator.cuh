@@ -68,12 +68,14 @@ struct Emulator {
   void *(*peer)(const void *at, int64_t rank, Where);
   /// A store to shared memory of the cluster whose bytes the mbarrier counts, which lies in the same block.
   void (*storeAsync)(void *to, const void *value, uint32_t bytes, void *mbarrier, Where);
+  /// Whether what orders threads at a place is left out: for tests of what a barrier is there for.
+  bool (*lacks)(Where);
   /// Combines MmaOperands.
   Combine multiply;
 };
 
 /// Grows with every change of what an image and the driver must agree on.
-inline constexpr uint32_t emulatorVersion = 7;
+inline constexpr uint32_t emulatorVersion = 8;
 
 /// What an image exports for each kernel, as tuttiKernel_NAME.
 struct EmulatedKernel {

@@ -33,9 +33,13 @@ template <int n> void takeRegisters() {}
 
 class Warpgroup {
 public:
-  template <class... Registers> void begin(Registers &...) { fence(); }
-  void fence() { begun = true; }
-  void commit() { before = committed, committed = asked, begun = false; }
+  template <class Sums> void begin(Sums &TUTTI_AND_WHERE) { fence(where); }
+  template <class Sums, class Rows> void begin(Sums &, Rows &, Rows &TUTTI_AND_WHERE) { fence(where); }
+  void fence(TUTTI_WHERE) { begun |= !emulator().lacks(where); }
+  void commit(TUTTI_WHERE) {
+    if (!emulator().lacks(where))
+      before = committed, committed = asked, begun = false;
+  }
   template <class Sums> void wait(Sums &TUTTI_AND_WHERE) { finish(committed, where); }
   void waitButLast(TUTTI_WHERE) { finish(before, where); }
   void ask(MmaType type, int tiles, float *const *sums, const uint32_t (&a)[4], const CoreMatrices &b, bool adds,
@@ -52,6 +56,8 @@ public:
 
 private:
   void finish(int count, Where where) {
+    if (emulator().lacks(where))
+      return;
     for (int i = 0; i < count; ++i)
       pending[i].multiply(where);
     for (int i = count; i < asked; ++i)

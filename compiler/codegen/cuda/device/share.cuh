@@ -66,8 +66,8 @@ public:
           storeAsync(&view[at + i], made[i], barrier, rank);
   }
   /// All of handover n is there.
-  __device__ __forceinline__ void wait(int n) const {
-    mbarrierWaitForPeers(barriers[n], 0); // so this block does not end before, either
+  __device__ __forceinline__ void wait(int n TUTTI_AND_WHERE) const {
+    mbarrierWaitForPeers(barriers[n], 0 TUTTI_AND_THERE); // so this block does not end before, either
   }
 
 private:
