@@ -54,6 +54,7 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
       order, its operands changed, several labels summed over as one.
     - **Products.** A product of a transposed value reads that value as it lies. What is computed for a product alone is computed as its source lies, in rows as
       long as the source's. Rows that read the same columns come to lie side by side.
+    - **Numbers.** What is computed of single numbers, a member's own or all members', is one map of them, and on a CUDA device part of the maps that read it.
     - **Axes.** Axes of fixed sizes that stay neighbours in a move are one axis there, so that rows are long.
   }];
   let dependentDialects = ["::tutti::TuttiDialect"];

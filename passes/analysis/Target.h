@@ -57,6 +57,9 @@ struct TargetTraits {
   /// A row that reads a parameter by a quotient of its columns goes by runs of them, which have to be long, since in
   /// short ones a division a lane would be left. A CUDA thread divides.
   bool readsByRuns;
+  /// A number that a member has one of is computed once more for each element that reads it, which saves a launch. A
+  /// CPU's launches take less than that.
+  bool repeatsNumbers;
 
   // What a launch takes.
   /// Of parameters, 8 bytes each.

@@ -24,7 +24,7 @@ struct ComposePass : impl::ComposePassBase<ComposePass> {
         add(patterns);
       return FrozenRewritePatternSet(std::move(patterns));
     };
-    moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns});
+    moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns, addScalarPatterns});
     reads = frozen({addMovePatterns, addReadPatterns, addProductPatterns});
     joins = frozen({addAxisPatterns});
     return success();

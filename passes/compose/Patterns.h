@@ -21,6 +21,8 @@ void addLayerPatterns(mlir::RewritePatternSet &patterns);
 void addEinsumPatterns(mlir::RewritePatternSet &patterns);
 /// Products of two values read their operands as these lie.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
+/// A single number is computed where it is read.
+void addScalarPatterns(mlir::RewritePatternSet &patterns);
 /// Axes that stay neighbours while others change places are moved as one.
 void addAxisPatterns(mlir::RewritePatternSet &patterns);
 

@@ -92,9 +92,13 @@ static const std::vector<Network> all = {
          %2 = tutti.add %1, %b : tensor<?x13xf32, ["batch"]>, tensor<13xf32>
          %3 = tutti.tanh %2 : tensor<?x13xf32, ["batch"]>
          %4 = tutti.contract %3, %v "bk,kn->bn" : tensor<?x13xf32, ["batch"]>, tensor<13x1xf32>
-         return %4 : tensor<?x1xf32, ["batch"]>
+         %s = tutti.get @s : tensor<f32>
+         %5 = tutti.neg %s : tensor<f32>
+         %6 = tutti.exp %5 : tensor<f32>
+         %7 = tutti.mul %4, %6 : tensor<?x1xf32, ["batch"]>, tensor<f32>
+         return %7 : tensor<?x1xf32, ["batch"]>
        })mlir",
-     {{"c", {2}}, {"w", {2, 13}}, {"b", {13}}, {"v", {13, 1}}}},
+     {{"c", {2}}, {"w", {2, 13}}, {"b", {13}}, {"v", {13, 1}}, {"s", {}}}},
     {"twin",
      R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
          %w = tutti.get @w : tensor<17x256xf32>

@@ -693,3 +693,47 @@ func.func @moved_once_read_twice(%x: tensor<?x8x16xf32, ["batch"]>) -> tensor<?x
   %1 = tutti.mul %0, %0 : tensor<?x16x8xf32, ["batch"]>, tensor<?x16x8xf32, ["batch"]>
   return %1 : tensor<?x16x8xf32, ["batch"]>
 }
+
+// -----
+
+// Numbers of numbers are one map; what reads them computes it again where a launch is dearer than that.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  // CHECK-LABEL: func.func @numbers
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x?x16xf32, ["active", "batch"]>, %[[T:.*]]: tensor<f32>, %[[S:.*]]: tensor<?xf32, ["active"]>)
+  func.func @numbers(%x: tensor<?x?x16xf32, ["active", "batch"]>, %t: tensor<f32>, %s: tensor<?xf32, ["active"]>) -> tensor<?x?x16xf32, ["active", "batch"]> {
+    // CHECK-NEXT: %[[Y:.*]] = tutti.map %[[X]], %[[S]], %[[T]] [
+    // CHECK: arith.negf
+    // CHECK: arith.mulf
+    // CHECK: math.exp
+    // CHECK: arith.addf
+    // CHECK-NOT: tutti.map
+    // CHECK: return %[[Y]]
+    %0 = tutti.neg %t : tensor<f32>
+    %1 = tutti.mul %0, %s : tensor<f32>, tensor<?xf32, ["active"]>
+    %2 = tutti.exp %1 : tensor<?xf32, ["active"]>
+    %3 = tutti.reshape %2 : tensor<?xf32, ["active"]> -> tensor<?x1x1xf32, ["active"]>
+    %4 = tutti.add %x, %3 : tensor<?x?x16xf32, ["active", "batch"]>, tensor<?x1x1xf32, ["active"]>
+    return %4 : tensor<?x?x16xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// On a CPU a launch is not; nor is one saved where a number is an answer.
+// CHECK-LABEL: func.func @numbers_apart
+func.func @numbers_apart(%x: tensor<?x16xf32, ["batch"]>, %t: tensor<f32>) -> (tensor<?x16xf32, ["batch"]>, tensor<f32>) {
+  // CHECK: %[[N:.*]] = tutti.map
+  // CHECK: math.exp
+  // CHECK: tutti.map
+  // CHECK: arith.negf
+  // CHECK: math.sin
+  // CHECK: tutti.map
+  // CHECK-NOT: math
+  // CHECK: return %{{.*}}, %[[N]]
+  %0 = tutti.exp %t : tensor<f32>
+  %1 = tutti.neg %t : tensor<f32>
+  %2 = tutti.sin %1 : tensor<f32>
+  %3 = tutti.add %x, %2 : tensor<?x16xf32, ["batch"]>, tensor<f32>
+  %4 = tutti.add %3, %0 : tensor<?x16xf32, ["batch"]>, tensor<f32>
+  return %4, %0 : tensor<?x16xf32, ["batch"]>, tensor<f32>
+}
