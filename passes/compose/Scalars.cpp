@@ -53,9 +53,9 @@ private:
     if (isLifted(read) != isLifted(made) || (!isNumber(op) && !TargetTraits::of(op).repeatsNumbers))
       return nullptr;
     // Each member has its own number.
-    bool isOwn = !isLifted(made) || (isLifted(op.getType()) &&
-                                     RowForm::of(made).members == RowForm::of(op.getType()).members &&
-                                     op.getAccess(operand).getResult(0) == getAffineDimExpr(0, op.getContext()));
+    bool isOwn =
+        !isLifted(made) || (isLifted(op.getType()) && RowForm::of(made).members == RowForm::of(op.getType()).members &&
+                            op.getAccess(operand).getResult(0) == getAffineDimExpr(0, op.getContext()));
     return isOwn ? maker : nullptr;
   }
 
