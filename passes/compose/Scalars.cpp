@@ -6,6 +6,7 @@
 #include "passes/analysis/Views.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -13,29 +14,34 @@ namespace tutti {
 
 namespace {
 
-/// What is done once more for every element that reads it.
-constexpr size_t mostOperations = 16;
+/// What is done once more for every element that reads it, and what a map comes to: numbers of numbers can be many.
+constexpr size_t mostOperations = 16, mostTogether = 64;
 constexpr unsigned mostOperands = 4;
+
+size_t operationsOf(MapOp map) { return map.getBody().front().getOperations().size(); }
 
 bool isNumber(Value value) {
   RowForm form = RowForm::of(typeOf(value));
   return form.columns == Size(1) && llvm::all_of(form.rows, [](const Size &size) { return size == Size(1); });
 }
 
-/// Whether maps alone read it, through views too: then its own kernel is none any more.
-bool isReadByMaps(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<MapOp>(user) || (viewed(user) && isReadByMaps(user->getResult(0)));
+/// Adds the maps that read a value, through views too. False where others do: then it is computed in any case.
+bool addReaders(Value value, llvm::SmallPtrSetImpl<Operation *> &readers) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<MapOp>(user))
+      readers.insert(user);
+    return isa<MapOp>(user) || (viewed(user) && addReaders(user->getResult(0), readers));
   });
 }
 
-/// f(x, g(s)) becomes one map of x and s, for an x that is a number too, or where the device's launches are dear.
+/// f(x, g(s)) becomes one map of x and s, for an x that is a number too if nothing else reads g(s), or where the
+/// device's launches are dear.
 struct ComputeWhereRead : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       if (MapOp maker = makerOf(op, i)) {
-        replace(op, i, maker, rewriter);
+        replace(op, maker, rewriter);
         return success();
       }
     return failure();
@@ -46,11 +52,15 @@ private:
     Value input = op.getInputs()[operand];
     auto maker = throughViews(input).getDefiningOp<MapOp>();
     if (!maker || maker.isMove() || op.isMove() || !llvm::all_of(maker.getInputs(), isNumber) || !isNumber(input) ||
-        !isNumber(maker) || maker.getInputs().size() > mostOperands ||
-        maker.getBody().front().getOperations().size() > mostOperations || !isReadByMaps(maker))
+        !isNumber(maker) || maker.getInputs().size() > mostOperands || operationsOf(maker) > mostOperations ||
+        operationsOf(maker) + operationsOf(op) > mostTogether)
       return nullptr;
+    if (input == maker.getResult() && staysInKernel(op.getAccess(operand), typeOf(input), op.getType()))
+      return nullptr; // where it is no launch
     RankedTensorType read = typeOf(input), made = maker.getType();
-    if (isLifted(read) != isLifted(made) || (!isNumber(op) && !TargetTraits::of(op).repeatsNumbers))
+    llvm::SmallPtrSet<Operation *, 4> readers;
+    if (isLifted(read) != isLifted(made) || !addReaders(maker, readers) ||
+        !(isNumber(op) ? readers.size() == 1 : TargetTraits::of(op).repeatsNumbers))
       return nullptr;
     // Each member has its own number.
     bool isOwn =
@@ -59,7 +69,7 @@ private:
     return isOwn ? maker : nullptr;
   }
 
-  static void replace(MapOp op, unsigned operand, MapOp maker, PatternRewriter &rewriter) {
+  static void replace(MapOp op, MapOp maker, PatternRewriter &rewriter) {
     unsigned rank = op.getType().getRank();
     SmallVector<AffineExpr> place(maker.getType().getRank(), rewriter.getAffineConstantExpr(0));
     if (isLifted(maker.getType()))
@@ -67,9 +77,12 @@ private:
     AffineMap own = AffineMap::get(rank, 0, place, op.getContext());
     SmallVector<Value> inputs;
     SmallVector<AffineMap> accesses;
-    for (auto [i, input] : llvm::enumerate(op.getInputs()))
-      if (i != operand)
+    llvm::SmallBitVector made(op.getInputs().size()); // wherever it is read
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      made[i] = makerOf(op, i) == maker;
+      if (!made[i])
         inputs.push_back(input), accesses.push_back(op.getAccess(i));
+    }
     for (auto [i, input] : llvm::enumerate(maker.getInputs()))
       inputs.push_back(input), accesses.push_back(operandAccess(maker, i, own));
 
@@ -82,14 +95,15 @@ private:
       values.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
     };
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
-      if (i != operand)
+      if (!made[i])
         bring(op, i);
     for (unsigned i = 0; i < maker.getInputs().size(); ++i)
       bring(maker, i);
     for (Operation &each : maker.getBody().front().without_terminator())
       rewriter.clone(each, values);
-    Operation *made = maker.getBody().front().getTerminator();
-    values.map(op.getBody().getArgument(operand), values.lookupOrDefault(made->getOperand(0)));
+    Value number = values.lookupOrDefault(maker.getBody().front().getTerminator()->getOperand(0));
+    for (unsigned i : made.set_bits())
+      values.map(op.getBody().getArgument(i), number);
     for (Operation &each : op.getBody().front())
       rewriter.clone(each, values);
     rewriter.replaceOp(op, now);

@@ -719,9 +719,9 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} 
 
 // -----
 
-// On a CPU a launch is not; nor is one saved where a number is an answer.
+// On a CPU numbers are not computed again for each element; nor is a launch saved where a number is an answer.
 // CHECK-LABEL: func.func @numbers_apart
-func.func @numbers_apart(%x: tensor<?x16xf32, ["batch"]>, %t: tensor<f32>) -> (tensor<?x16xf32, ["batch"]>, tensor<f32>) {
+func.func @numbers_apart(%x: tensor<?x?x16xf32, ["active", "batch"]>, %t: tensor<?xf32, ["active"]>) -> (tensor<?x?x16xf32, ["active", "batch"]>, tensor<?xf32, ["active"]>) {
   // CHECK: %[[N:.*]] = tutti.map
   // CHECK: math.exp
   // CHECK: tutti.map
@@ -730,10 +730,26 @@ func.func @numbers_apart(%x: tensor<?x16xf32, ["batch"]>, %t: tensor<f32>) -> (t
   // CHECK: tutti.map
   // CHECK-NOT: math
   // CHECK: return %{{.*}}, %[[N]]
-  %0 = tutti.exp %t : tensor<f32>
-  %1 = tutti.neg %t : tensor<f32>
-  %2 = tutti.sin %1 : tensor<f32>
-  %3 = tutti.add %x, %2 : tensor<?x16xf32, ["batch"]>, tensor<f32>
-  %4 = tutti.add %3, %0 : tensor<?x16xf32, ["batch"]>, tensor<f32>
-  return %4, %0 : tensor<?x16xf32, ["batch"]>, tensor<f32>
+  %0 = tutti.exp %t : tensor<?xf32, ["active"]>
+  %1 = tutti.neg %t : tensor<?xf32, ["active"]>
+  %2 = tutti.sin %1 : tensor<?xf32, ["active"]>
+  %3 = tutti.reshape %2 : tensor<?xf32, ["active"]> -> tensor<?x1x1xf32, ["active"]>
+  %4 = tutti.add %x, %3 : tensor<?x?x16xf32, ["active", "batch"]>, tensor<?x1x1xf32, ["active"]>
+  %5 = tutti.reshape %0 : tensor<?xf32, ["active"]> -> tensor<?x1x1xf32, ["active"]>
+  %6 = tutti.add %4, %5 : tensor<?x?x16xf32, ["active", "batch"]>, tensor<?x1x1xf32, ["active"]>
+  return %6, %0 : tensor<?x?x16xf32, ["active", "batch"]>, tensor<?xf32, ["active"]>
+}
+
+// -----
+
+// A row's only column is computed where the row is.
+// CHECK-LABEL: func.func @only_column
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  func.func @only_column(%x: tensor<?x1x16xf32, ["active"]>, %t: tensor<?x1x1xf32, ["active"]>) -> tensor<?x1x16xf32, ["active"]> {
+    // CHECK: %[[E:.*]] = tutti.map
+    // CHECK: tutti.map %{{.*}}, %[[E]]
+    %0 = tutti.exp %t : tensor<?x1x1xf32, ["active"]>
+    %1 = tutti.add %x, %0 : tensor<?x1x16xf32, ["active"]>, tensor<?x1x1xf32, ["active"]>
+    return %1 : tensor<?x1x16xf32, ["active"]>
+  }
 }
