@@ -84,8 +84,10 @@ Expr integerPower(Expr x, Expr n) {
   };
   Expr zero = x.likeInt(0), one = x.likeInt(1), minusOne = x.likeInt(~uint64_t(0));
   if (APInt known; matchPattern(Value(n), m_ConstantInt(&known)) && !known.isNegative()) {
-    Expr result = one;
-    for (unsigned bit = known.getActiveBits(); bit > 0; --bit) {
+    if (known.isZero())
+      return one;
+    Expr result = x;
+    for (unsigned bit = known.getActiveBits() - 1; bit > 0; --bit) {
       result = result.with<arith::MulIOp>(result);
       result = known[bit - 1] ? result.with<arith::MulIOp>(x) : result;
     }

@@ -59,12 +59,17 @@ func.func @pow(%x: vector<16xf32>, %n: vector<16xf32>, %i: i32) -> (vector<16xf3
 
 // A square for each bit of an exponent, up to the highest of any lane; a constant's bits are known.
 // CHECK-LABEL: func.func @integer_powers(
+// CHECK-SAME: %[[X:[^:]*]]: vector<16xi32>
 // CHECK: scf.while
 // CHECK: arith.cmpi ne, {{.*}} : vector<16xi32>
 // CHECK: llvm.bitcast {{.*}} : vector<16xi1> to i16
 // CHECK: scf.condition
 // CHECK: arith.shrui
-// CHECK-NOT: scf.while
+// CHECK: %[[X2:.*]] = arith.muli %[[X]], %[[X]]
+// CHECK-NEXT: %[[X4:.*]] = arith.muli %[[X2]], %[[X2]]
+// CHECK-NEXT: %[[X5:.*]] = arith.muli %[[X4]], %[[X]]
+// CHECK-NEXT: %[[X10:.*]] = arith.muli %[[X5]], %[[X5]]
+// CHECK-NEXT: return %{{.*}}, %[[X10]]
 func.func @integer_powers(%x: vector<16xi32>, %n: vector<16xi32>) -> (vector<16xi32>, vector<16xi32>) {
   %ten = arith.constant dense<10> : vector<16xi32>
   %y = math.ipowi %x, %n : vector<16xi32>
