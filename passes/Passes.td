@@ -75,6 +75,10 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
     Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, and what a
     task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
     then made of views, parts and joins of groups, and plan.dispatch.
+
+    On a CUDA device what all members share, an input that is scaled or put together of others, is lifted first where
+    that makes a kernel less: each member computes it again. Layers, whose weights they share, stay one; so does what is
+    more than a sixty-fourth of the members' own work and, in the largest call, than a launch takes.
   }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }

@@ -90,6 +90,13 @@ std::optional<Size> flopsOf(ContractOp op) {
   return products ? products->times(Size(2)) : std::nullopt;
 }
 
+int64_t bodyLength(MapOp map) {
+  int64_t length = 0;
+  for (Operation &op : map.getBody().front().without_terminator())
+    length += isa<math::MathDialect, TuttiDialect>(op.getDialect()) ? 12 : 1;
+  return length;
+}
+
 bool staysInKernel(AffineMap access, RankedTensorType operand, RankedTensorType result) {
   RowForm form = RowForm::of(result), read = RowForm::of(operand);
   return read.sameRows(form) && staysInRow(operandAccess(access, ownRow(form, access.getContext())), read);

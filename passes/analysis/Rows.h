@@ -47,6 +47,8 @@ constexpr int64_t shortestRun = 64;
 
 /// What a contraction multiplies and adds, two a product; nothing past 2^63.
 std::optional<Size> flopsOf(ContractOp op);
+/// Operations of an element of a map. A math function is a dozen and more.
+int64_t bodyLength(MapOp map);
 
 /// Whether a map could be computed in the kernel of its first operand, which it reads so.
 bool staysInKernel(MapOp map);

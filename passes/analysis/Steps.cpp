@@ -41,14 +41,6 @@ bool isWorthPacking(MapOp map, const TargetTraits &target) {
   return target.packsNarrowRows && columns.isFixed() && columns.getFixed() <= mostPacked && isExpensive(map);
 }
 
-/// A math function is a dozen operations and more.
-int64_t bodyLength(MapOp map) {
-  int64_t length = 0;
-  for (Operation &op : map.getBody().front().without_terminator())
-    length += isa<math::MathDialect, TuttiDialect>(op.getDialect()) ? 12 : 1;
-  return length;
-}
-
 /// Whether a map does more than move elements.
 bool computes(Operation *op) {
   auto map = dyn_cast<MapOp>(op);

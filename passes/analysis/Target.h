@@ -50,16 +50,17 @@ struct TargetTraits {
   /// (Steps::workBytes). A CUDA device's threads read in place.
   bool hasWorkMemory;
 
-  // What is worth a rewrite (tutti-compose).
+  // What is worth a rewrite.
   /// Rows of a product that read the same columns are brought together where a row reads at least so many elements: on
   /// a CUDA device that is a launch more, and columns that stay in the first cache are not worth it.
   int64_t leastBroughtTogether;
   /// A row that reads a parameter by a quotient of its columns goes by runs of them, which have to be long, since in
   /// short ones a division a lane would be left. A CUDA thread divides.
   bool readsByRuns;
-  /// A number that a member has one of is computed once more for each element that reads it, which saves a launch. A
-  /// CPU's launches take less than that.
-  bool repeatsNumbers;
+  /// What is little is computed more often than it has to be, which saves a launch: a number that a member has one of
+  /// for each element that reads it (tutti-compose), what all members share for each of them (tutti-fuse). A CPU's
+  /// launches take less than that.
+  bool repeatsForLaunches;
 
   // What a launch takes.
   /// Of parameters, 8 bytes each.

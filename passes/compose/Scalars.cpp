@@ -60,7 +60,7 @@ private:
     RankedTensorType read = typeOf(input), made = maker.getType();
     llvm::SmallPtrSet<Operation *, 4> readers;
     if (isLifted(read) != isLifted(made) || !addReaders(maker, readers) ||
-        !(isNumber(op) ? readers.size() == 1 : TargetTraits::of(op).repeatsNumbers))
+        !(isNumber(op) ? readers.size() == 1 : TargetTraits::of(op).repeatsForLaunches))
       return nullptr;
     // Each member has its own number.
     bool isOwn =

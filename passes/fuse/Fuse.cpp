@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Grouping.h"
+#include "Repeat.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
@@ -63,12 +64,15 @@ struct FusePass : impl::FusePassBase<FusePass> {
       return signalPassFailure();
     Outliner outliner(getOperation());
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      FailureOr<std::vector<Group>> groups = groupsOf(function);
+      FailureOr<func::FuncOp> now = repeatedForLaunches(function);
+      FailureOr<std::vector<Group>> groups = failure();
+      if (succeeded(now))
+        groups = groupsOf(*now);
       if (failed(groups))
         return signalPassFailure();
       for (const Group &group : *groups)
         outliner.outline(group);
-      if (!sortTopologically(&function.getBody().front()))
+      if (!sortTopologically(&now->getBody().front()))
         return signalPassFailure();
     }
   }

@@ -99,6 +99,22 @@ static const std::vector<Network> all = {
          return %7 : tensor<?x1xf32, ["batch"]>
        })mlir",
      {{"c", {2}}, {"w", {2, 13}}, {"b", {13}}, {"v", {13, 1}}, {"s", {}}}},
+    // What is computed of the input alone is the same for all members, once or by each.
+    {"front",
+     R"mlir(func.func @main(%x: tensor<?x9xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
+         %s = tutti.constant dense<[0.5, 3.0, 7.0, 0.1, -0.3, 1.0, 0.7, 1.5, 0.9]> : tensor<9xf32>
+         %w = tutti.get @w : tensor<18x5xf32>
+         %b = tutti.get @b : tensor<5xf32>
+         %0 = tutti.div %x, %s : tensor<?x9xf32, ["batch"]>, tensor<9xf32>
+         %1 = tutti.reduce mean %0 [1] : tensor<?x9xf32, ["batch"]>
+         %2 = tutti.sub %0, %1 : tensor<?x9xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %3 = tutti.sin %x : tensor<?x9xf32, ["batch"]>
+         %4 = tutti.concat %2, %3 axis 1 : tensor<?x9xf32, ["batch"]>, tensor<?x9xf32, ["batch"]>
+         %5 = tutti.contract %4, %w "bk,kn->bn" : tensor<?x18xf32, ["batch"]>, tensor<18x5xf32>
+         %6 = tutti.add %5, %b : tensor<?x5xf32, ["batch"]>, tensor<5xf32>
+         return %6 : tensor<?x5xf32, ["batch"]>
+       })mlir",
+     {{"w", {18, 5}}, {"b", {5}}}},
     {"twin",
      R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
          %w = tutti.get @w : tensor<17x256xf32>

@@ -334,3 +334,87 @@ module attributes {tutti.members = 3 : i64} {
     return %2 : tensor<?x?x256x5xf32, ["active", "batch"]>
   }
 }
+
+// -----
+
+// An input that is put together and scaled is the same for all members. On a CUDA device each member does it again, in
+// its own kernel.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param per_member @w : tensor<8x2xf32>
+  // CHECK-LABEL: func.func @scaled
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x6xf32, ["batch"]>, %[[U:.*]]: tensor<?x2xf32, ["batch"]>, %[[SCALE:.*]]: tensor<8xf32>)
+  func.func @scaled(%x: tensor<?x6xf32, ["batch"]>, %u: tensor<?x2xf32, ["batch"]>, %scale: tensor<8xf32>) -> tensor<?x?x2xf32, ["active", "batch"]> {
+    // CHECK: plan.dispatch @[[K:.*]](%[[X]], %[[U]], %[[SCALE]], %{{.*}}) : {{.*}} -> tensor<?x?x2xf32, ["active", "batch"]>
+    // CHECK-NOT: plan.dispatch
+    // CHECK: plan.kernel @[[K]] chain lifted rows ["batch"]
+    // CHECK: tutti.concat {{.*}} axis 2 : tensor<?x?x6xf32, ["active", "batch"]>, tensor<?x?x2xf32, ["active", "batch"]>
+    // CHECK-DAG: tutti.reduce mean {{.*}} [2] numerics<rule = lanes>
+    // CHECK-DAG: tutti.contract {{.*}} "mbk,mkn->mbn"
+    // CHECK-NOT: plan.kernel
+    %0 = tutti.concat %x, %u axis 1 : tensor<?x6xf32, ["batch"]>, tensor<?x2xf32, ["batch"]>
+    %1 = tutti.mul %0, %scale : tensor<?x8xf32, ["batch"]>, tensor<8xf32>
+    %w = tutti.get @w : tensor<?x8x2xf32, ["active"]>
+    %2 = tutti.contract %1, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x2xf32, ["active"]>
+    %3 = tutti.reduce mean %0 [1] : tensor<?x8xf32, ["batch"]>
+    %4 = tutti.map %2, %3 [affine_map<(m, b, n) -> (m, b, n)>, affine_map<(m, b, n) -> (b, 0)>]
+        : (tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x1xf32, ["batch"]>) -> tensor<?x?x2xf32, ["active", "batch"]> {
+    ^bb0(%a: f32, %c: f32):
+      %5 = arith.addf %a, %c : f32
+      tutti.yield %5 : f32
+    }
+    return %4 : tensor<?x?x2xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// What is much beside the members' own work, in calls of many rows, is computed once.
+module attributes {tutti.members = 100 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 8192>}} {
+  tutti.param per_member @w : tensor<8x1xf32>
+  // CHECK-LABEL: func.func @waves
+  // CHECK-COUNT-2: plan.dispatch
+  func.func @waves(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x1xf32, ["active", "batch"]> {
+    %0 = tutti.sin %x : tensor<?x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<?x8x1xf32, ["active"]>
+    %1 = tutti.contract %0, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active"]>
+    return %1 : tensor<?x?x1xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// So is what goes on to anything else than the members' rows: keys that all rows of a product read.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param per_member @w : tensor<8x8xf32>
+  // CHECK-LABEL: func.func @keys
+  // CHECK: plan.dispatch {{.*}} -> tensor<?x4x8xf32, ["batch"]>
+  // CHECK: plan.dispatch
+  func.func @keys(%x: tensor<?x4x8xf32, ["batch"]>) -> tensor<?x?x4x4xf32, ["active", "batch"]> {
+    %0 = tutti.tanh %x : tensor<?x4x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<?x8x8xf32, ["active"]>
+    %1 = tutti.contract %x, %w "bqk,mkn->mbqn" : tensor<?x4x8xf32, ["batch"]>, tensor<?x8x8xf32, ["active"]>
+    %2 = tutti.contract %1, %0 "mbqn,bjn->mbqj" : tensor<?x?x4x8xf32, ["active", "batch"]>, tensor<?x4x8xf32, ["batch"]>
+    return %2 : tensor<?x?x4x4xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// What members of several groups read becomes each group's own.
+module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, array<i64: 1>], tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param per_member @v : tensor<8x1xf32>
+  tutti.param per_member @w : tensor<8x1xf32>
+  // CHECK-LABEL: func.func @groups
+  // CHECK: plan.dispatch {{.*}} -> tensor<?x?x1xf32, ["active.{{.}}", "batch"]>
+  // CHECK: plan.dispatch {{.*}} -> tensor<?x?x1xf32, ["active.{{.}}", "batch"]>
+  // CHECK-NOT: plan.dispatch
+  func.func @groups(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x?x1xf32, ["active", "batch"]> {
+    %0 = tutti.neg %x : tensor<?x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<?x8x1xf32, ["active.0"]>
+    %v = tutti.get @v : tensor<?x8x1xf32, ["active.1"]>
+    %1 = tutti.contract %0, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active.0"]>
+    %2 = tutti.contract %0, %v "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active.1"]>
+    %3 = tutti.join %1, %2 : tensor<?x?x1xf32, ["active.0", "batch"]>, tensor<?x?x1xf32, ["active.1", "batch"]> -> tensor<?x?x1xf32, ["active", "batch"]>
+    return %3 : tensor<?x?x1xf32, ["active", "batch"]>
+  }
+}

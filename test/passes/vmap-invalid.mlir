@@ -41,17 +41,14 @@ module attributes {tutti.members = 2 : i64} {
 
 // -----
 
-func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{'tutti.map' op cannot be mapped over an axis: it has no vmap rule}}
-  %0 = tutti.map %x [affine_map<(i) -> (i)>] : (tensor<2xf32>) -> tensor<2xf32> {
-  ^bb0(%a: f32):
-    tutti.yield %a : f32
-  }
-  return %0 : tensor<2xf32>
+func.func private @g(%x: tensor<?x2xf32, ["active"]>) -> tensor<?x2xf32, ["active.0"]> {
+  // expected-error@+1 {{'tutti.part' op cannot be mapped over an axis: it has no vmap rule}}
+  %0 = tutti.part %x of 0 : tensor<?x2xf32, ["active"]> -> tensor<?x2xf32, ["active.0"]>
+  return %0 : tensor<?x2xf32, ["active.0"]>
 }
-func.func @map(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
-  %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x2xf32>) -> tensor<3x2xf32>
-  return %0 : tensor<3x2xf32>
+func.func @part(%x: tensor<3x?x2xf32, ["active"]>) -> tensor<3x?x2xf32, ["active.0"]> {
+  %0 = tutti.vmap @g(%x) in [0] out [0] size 3 : (tensor<3x?x2xf32, ["active"]>) -> tensor<3x?x2xf32, ["active.0"]>
+  return %0 : tensor<3x?x2xf32, ["active.0"]>
 }
 
 // -----

@@ -69,6 +69,31 @@ module attributes {tutti.members = 2 : i64} {
 
 // -----
 
+// A map reads what has the member axis by it, and its sizes are counted from behind that.
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2)[s0, s1] -> (d0, -d1 + s1 - 1, d2)>
+// CHECK-DAG: #[[SHARED:.*]] = affine_map<(d0, d1, d2) -> (d2)>
+module attributes {tutti.members = 3 : i64, tutti.sizes = {batch = array<i64: 1, 8>}} {
+  tutti.param @s : tensor<2xf32>
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x?x2xf32, ["active", "batch"]> {tutti.per_member})
+  func.func @main(%x: tensor<?x2xf32, ["batch"]> {tutti.per_member}) -> tensor<?x2xf32, ["batch"]> {
+    // CHECK: %[[S:.*]] = tutti.get @s : tensor<2xf32>
+    // CHECK: tutti.map %[[X]], %[[S]] [#[[TURNED]], #[[SHARED]]]
+    // CHECK-SAME: -> tensor<?x?x2xf32, ["active", "batch"]>
+    // CHECK: arith.addf
+    %s = tutti.get @s : tensor<2xf32>
+    %0 = tutti.map %x, %s [affine_map<(b, n)[s] -> (s - b - 1, n)>, affine_map<(b, n) -> (n)>]
+        : (tensor<?x2xf32, ["batch"]>, tensor<2xf32>) -> tensor<?x2xf32, ["batch"]> {
+    ^bb0(%a: f32, %c: f32):
+      %1 = arith.addf %a, %c : f32
+      tutti.yield %1 : f32
+    }
+    return %0 : tensor<?x2xf32, ["batch"]>
+  }
+}
+
+// -----
+
 // The user's vmap: any axis or none, the callee goes.
 // CHECK-NOT: func.func private
 func.func private @f(%x: tensor<4xf32>, %w: tensor<4x3xf32>) -> (tensor<3xf32>, tensor<4xf32>) {

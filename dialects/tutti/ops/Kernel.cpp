@@ -20,6 +20,26 @@ bool MapOp::isMove() {
          block.getTerminator()->getOperand(0) == block.getArgument(0);
 }
 
+LogicalResult MapOp::lift(LiftContext &context) {
+  // Of its sizes, which are the symbols, the first is now the members'.
+  SmallVector<AffineMap> accesses;
+  for (auto [i, input] : llvm::enumerate(getInputs())) {
+    AffineMap access = getAccess(i).shiftDims(1);
+    if (access.getNumSymbols() > 0 && !context.members.isFixed())
+      access = access.shiftSymbols(1);
+    if (context.isLifted(input))
+      access = access.insertResult(getAffineDimExpr(0, getContext()), 0);
+    accesses.push_back(access);
+  }
+  auto inputs = llvm::map_to_vector(getInputs(), [&](Value input) { return context.get(input); });
+  auto now = MapOp::create(context.builder, getLoc(), addMemberAxis(typeOf(getResult()), context.members), inputs,
+                           context.builder.getAffineMapArrayAttr(accesses));
+  IRMapping inside;
+  getBody().cloneInto(&now.getBody(), inside);
+  context.setLifted(getResult(), now);
+  return success();
+}
+
 LogicalResult MapOp::verify() {
   auto type = typeOf(getResult());
   Block &body = getBody().front();

@@ -5,7 +5,8 @@
 
 include "TuttiDialect.td"
 
-def Tutti_MapOp : Tutti_AnyOp<"map", [Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield]> {
+def Tutti_MapOp : Tutti_AnyOp<"map", [
+    Pure, IsolatedFromAbove, SingleBlock, Tutti_EndsInYield, DeclareOpInterfaceMethods<LiftOpInterface>]> {
   let examples = [[{func.func @main(%x: tensor<?x3xf32, ["batch"]>, %b: tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
   %y = tutti.map %x, %b [affine_map<(b, n) -> (b, n)>, affine_map<(b, n) -> (n)>]
       : (tensor<?x3xf32, ["batch"]>, tensor<3xf32>) -> tensor<?x3xf32, ["batch"]> {
@@ -19,7 +20,8 @@ def Tutti_MapOp : Tutti_AnyOp<"map", [Pure, IsolatedFromAbove, SingleBlock, Tutt
   let summary = "y[i] = f(x_0[maps_0(i)], x_1[maps_1(i)], ...)";
   let description = [{
     The region computes one element as arith and math ops on scalars. `maps` has one quasi-affine map an operand, from
-    the result's index to the operand's; symbol s of a map is the size of the s-th `?` of the result's type.
+    the result's index to the operand's; symbol s of a map is the size of the s-th `?` of the result's type. Over the member
+    axis, which is the first of the index then, an operand that has it is read by it.
   }];
   let arguments = (ins Variadic<Tutti_Tensor>:$inputs, AffineMapArrayAttr:$maps);
   let results = (outs Tutti_Tensor:$result);

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An input that is scaled, or put together of several, is the same for all members: computed once, it is a launch of
+// its own, which takes longer than computing it again in each member's kernel.
+#include "Repeat.h"
+#include "Grouping.h"
+#include "dialects/tutti/Lift.h"
+#include "dialects/tutti/Module.h"
+#include "passes/analysis/Rows.h"
+#include "passes/analysis/Target.h"
+#include "passes/analysis/Views.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace tutti {
+
+namespace {
+
+/// What is repeated is at most this part of what the members compute in any case, or takes no longer than a launch in
+/// the largest call: in the 2 to 3 us of one (docs/performance-model.md) a device of a hundred processors does about so
+/// many operations on elements that shared memory hands from step to step.
+constexpr double smallPart = 1. / 64, launchWorth = 1 << 23;
+/// Each groups the whole function anew. A network has one such front, or two.
+constexpr unsigned mostTrials = 8;
+
+/// Counts operations on scalars, in the largest call.
+class Work {
+public:
+  explicit Work(ModuleOp module) : members(getMembers(module).value_or(1)) {
+    for (const SizeRange &range : getSizeRanges(module))
+      most[range.symbol] = range.most;
+  }
+
+  /// Whether ops of `function` that are shared may be done as often as there are members.
+  bool isLittle(ArrayRef<Operation *> shared, func::FuncOp function) const {
+    double again = 0, own = 0;
+    for (Operation *op : shared)
+      again += members * of(op);
+    for (Operation &op : function.getBody().front())
+      if (isa<MapOp, KernelOpInterface>(op) && isLifted(typeOf(op.getResult(0))))
+        own += of(&op);
+    return again <= std::max(own * smallPart, launchWorth);
+  }
+
+private:
+  double members;
+  llvm::StringMap<double> most;
+
+  double of(Operation *op) const {
+    double made = elementsOf(getSizes(typeOf(op->getResult(0))));
+    if (auto contract = dyn_cast<ContractOp>(op))
+      return made * elementsOf(contract.mixedSizes());
+    if (auto map = dyn_cast<MapOp>(op))
+      return made * std::max<int64_t>(bodyLength(map), 1);
+    for (Value operand : op->getOperands())
+      made = std::max(made, elementsOf(getSizes(typeOf(operand))));
+    return made;
+  }
+
+  double elementsOf(ArrayRef<Size> sizes) const {
+    double count = 1;
+    for (const Size &size : sizes) {
+      count *= size.getFactor();
+      for (StringRef symbol : size.getSymbols()) {
+        auto range = most.find(symbol);
+        count *= isActiveName(symbol) ? members : range == most.end() ? 1 : range->second;
+      }
+    }
+    return count;
+  }
+};
+
+/// Whose axis a lifted op's result has: all members, or those of a group.
+Size membersOf(Operation *op) { return getSizes(typeOf(op->getResult(0))).front(); }
+
+/// The ops of a group that is not lifted, with the views of what they make, and their readers, which are all lifted.
+struct Front {
+  SmallVector<Operation *> ops; ///< in their order
+  SmallVector<OpOperand *> readers;
+
+  static std::optional<Front> of(const Group &group) {
+    // A layer that all members share stays one: that is what it is for.
+    bool canRepeat = !group.form.lifted && llvm::all_of(group.ops, [](Operation *op) {
+      return isa<LiftOpInterface>(op) && !isa<ContractOp>(op);
+    });
+    if (!canRepeat)
+      return std::nullopt;
+    Front front;
+    front.ops.assign(group.ops.begin(), group.ops.end());
+    llvm::SmallPtrSet<Operation *, 8> inside(group.ops.begin(), group.ops.end());
+    for (size_t i = 0; i < front.ops.size(); ++i)
+      for (OpOperand &use : front.ops[i]->getUses()) {
+        Operation *user = use.getOwner();
+        if (inside.contains(user))
+          continue;
+        bool isOwn = user->getNumResults() == 1 && isLifted(typeOf(user->getResult(0)));
+        if (isOwn && isa<MapOp, ContractOp>(user))
+          front.readers.push_back(&use);
+        else if (!isOwn && viewed(user) && inside.insert(user).second)
+          front.ops.push_back(user);
+        else
+          return std::nullopt;
+      }
+    llvm::sort(front.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return front;
+  }
+
+  /// The same in a copy of the function.
+  Front in(const IRMapping &copies) const {
+    Front copy;
+    for (Operation *op : ops)
+      copy.ops.push_back(copies.lookup(op));
+    for (OpOperand *reader : readers)
+      copy.readers.push_back(&copies.lookup(reader->getOwner())->getOpOperand(reader->getOperandNumber()));
+    return copy;
+  }
+};
+
+/// Makes a lifted op read a value that has become lifted.
+void read(OpOperand &operand, Value value) {
+  operand.set(value);
+  unsigned index = operand.getOperandNumber();
+  if (auto map = dyn_cast<MapOp>(operand.getOwner())) {
+    SmallVector<Attribute> maps(map.getMaps().begin(), map.getMaps().end());
+    maps[index] = AffineMapAttr::get(map.getAccess(index).insertResult(getAffineDimExpr(0, map.getContext()), 0));
+    map.setMapsAttr(ArrayAttr::get(map.getContext(), maps));
+    return;
+  }
+  auto contract = cast<ContractOp>(operand.getOwner());
+  ContractSpec spec = contract.labels();
+  (index == 0 ? spec.lhs : spec.rhs).insert(0, 1, spec.result.front());
+  contract.setSpec(spec.str());
+}
+
+/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it.
+void addMoves(Front &front) {
+  for (Operation *op : llvm::to_vector(front.ops))
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value x = operand.get();
+      if (isa<MapOp>(op) || llvm::is_contained(front.ops, x.getDefiningOp()) || throughViews(x).getDefiningOp<GetOp>())
+        continue;
+      OpBuilder builder(op);
+      auto move =
+          MapOp::create(builder, op->getLoc(), typeOf(x), x, builder.getMultiDimIdentityMap(typeOf(x).getRank()));
+      operand.set(move);
+      front.ops.insert(llvm::find(front.ops, op), move);
+    }
+}
+
+/// Builds ops over the context's members, each beside its own: readers may come before the last of them.
+LogicalResult lift(ArrayRef<Operation *> ops, LiftContext &context) {
+  for (Operation *op : ops) {
+    context.builder.setInsertionPoint(op);
+    for (Value operand : op->getOperands())
+      if (!context.mapping.contains(operand))
+        context.setShared(operand, operand);
+    if (failed(cast<LiftOpInterface>(op).lift(context)))
+      return failure();
+    // The member axis decides no bit (tutti-numerics).
+    if (auto before = dyn_cast<NumericsOpInterface>(op))
+      cast<NumericsOpInterface>(context.get(op->getResult(0)).getDefiningOp())
+          .setNumericsAttr(before.getNumericsAttr());
+  }
+  return success();
+}
+
+/// Replaces a front by what each of its readers' members computes.
+LogicalResult repeat(Front front) {
+  addMoves(front);
+  OpBuilder builder(front.ops.front());
+  while (!front.readers.empty()) {
+    LiftContext context(builder, membersOf(front.readers.front()->getOwner()));
+    if (failed(lift(front.ops, context)))
+      return failure();
+    llvm::erase_if(front.readers, [&](OpOperand *reader) {
+      if (membersOf(reader->getOwner()) != context.members)
+        return false;
+      read(*reader, context.get(reader->get()));
+      return true;
+    });
+  }
+  for (Operation *op : llvm::reverse(front.ops))
+    op->erase();
+  return success();
+}
+
+/// A copy of the function with a front repeated, behind the function, if it has fewer groups.
+func::FuncOp withRepeated(func::FuncOp function, const Front &front, size_t groups) {
+  // Of a trial that fails nobody hears.
+  ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
+  IRMapping copies;
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointAfter(function);
+  auto trial = cast<func::FuncOp>(builder.clone(*function, copies));
+  if (succeeded(repeat(front.in(copies))))
+    if (FailureOr<std::vector<Group>> now = groupsOf(trial); succeeded(now) && now->size() < groups)
+      return trial;
+  trial.erase();
+  return nullptr;
+}
+
+} // namespace
+
+FailureOr<func::FuncOp> repeatedForLaunches(func::FuncOp function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  if (!TargetTraits::of(module).repeatsForLaunches)
+    return function;
+  Work work(module);
+  unsigned trials = 0;
+  while (true) {
+    FailureOr<std::vector<Group>> groups = groupsOf(function);
+    if (failed(groups))
+      return failure();
+    func::FuncOp better;
+    // The last first: what it reads of others may be repeated next.
+    for (const Group &group : llvm::reverse(*groups)) {
+      std::optional<Front> front = Front::of(group);
+      if (!front || !work.isLittle(group.ops, function) || trials == mostTrials)
+        continue;
+      ++trials;
+      better = withRepeated(function, *front, groups->size());
+      if (better)
+        break;
+    }
+    if (!better)
+      return function;
+    function.erase();
+    function = better;
+  }
+}
+
+} // namespace tutti
