@@ -55,6 +55,8 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
     - **Products.** A product of a transposed value reads that value as it lies. What is computed for a product alone is computed as its source lies, in rows as
       long as the source's. Rows that read the same columns come to lie side by side.
     - **Numbers.** What is computed of single numbers, a member's own or all members', is one map of them, and on a CUDA device part of the maps that read it.
+    - **Inputs.** What is computed of inputs and parameters alone has the shape in which it is read. Each gather has what makes its indices for
+      itself, if that is little, such as one column of many; on a CUDA device the rows that it takes are read as one where a reshape makes them one.
     - **Axes.** Axes of fixed sizes that stay neighbours in a move are one axis there, so that rows are long.
   }];
   let dependentDialects = ["::tutti::TuttiDialect"];
@@ -72,8 +74,8 @@ def NumericsPass : Pass<"tutti-numerics", "::mlir::ModuleOp"> {
 def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
   let summary = "puts every computing op into a plan.kernel";
   let description = [{
-    Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, and what a
-    task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
+    Ops whose values share their rows become one kernel, as long as each reads from the others only what lies in its own row, or is read
+    through (passes/analysis/Through.h), and what a task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
     then made of views, parts and joins of groups, and plan.dispatch.
 
     On a CUDA device what all members share, an input that is scaled or put together of others, is lifted first where

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which products read their rows through a move, and where.
+// Which ops read an operand through a map, and where products do.
 #include "Through.h"
 #include "Access.h"
 #include "Numerics.h"
@@ -144,11 +144,33 @@ int64_t ReadThrough::workBytes() {
   return rowsTogether * llvm::alignTo(terms, lanes) * storageBytes(move.getType().getElementType());
 }
 
+MapOp littleMapOfIndices(GatherOp op) {
+  constexpr int64_t mostOperations = 16; // a cast of floats that saturates has ten
+  auto map = op.getIndices().getDefiningOp<MapOp>();
+  return map && !op.readsOwnRow(1) && bodyLength(map) <= mostOperations ? map : MapOp();
+}
+
+/// The operand that an op may read through.
+static Value operandThrough(Operation *op) {
+  if (auto contract = dyn_cast<ContractOp>(op))
+    return ReadThrough::of(contract) ? contract.getLhs() : Value();
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return littleMapOfIndices(gather) ? gather.getIndices() : Value();
+  // A row of a CPU's vectors is copied run by run, which has to lie in memory.
+  auto move = dyn_cast<MapOp>(op);
+  if (TargetTraits::of(op).readsByRuns)
+    return nullptr;
+  auto gather = move && move.isMove() ? move.getInputs()[0].getDefiningOp<GatherOp>() : GatherOp();
+  return gather && !staysInKernel(move) ? gather.getResult() : Value();
+}
+
+Operation *readThrough(Operation *op) {
+  Value operand = operandThrough(op);
+  return operand && operand.hasOneUse() ? operand.getDefiningOp() : nullptr;
+}
+
 bool isReadThrough(Operation *op) {
-  if (!isa<MapOp>(op) || !op->hasOneUse())
-    return false;
-  auto contract = dyn_cast<ContractOp>(*op->user_begin());
-  return contract && contract.getLhs() == op->getResult(0) && ReadThrough::of(contract);
+  return op->getNumResults() == 1 && op->hasOneUse() && readThrough(*op->user_begin()) == op;
 }
 
 } // namespace tutti

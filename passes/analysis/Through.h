@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rows of a product that are read where they lie, elsewhere than one behind the other.
+// What an op reads through a map that is part of it: rows of a product, elsewhere than one behind the other, and
+// indices.
 #ifndef TUTTI_PASSES_ANALYSIS_THROUGH_H
 #define TUTTI_PASSES_ANALYSIS_THROUGH_H
 
@@ -49,7 +50,16 @@ private:
   bool readsNeighbours();
 };
 
-/// Whether an op is the move of such a product.
+/// The map that makes a gather's indices, if it is so little that each element that is taken may do it again. Null
+/// where indices are no map's, or lie in the rows of the result.
+MapOp littleMapOfIndices(GatherOp op);
+
+/// What an op reads an operand through, whatever rows that has itself: the move of such a product; the few operations
+/// that make a gather's indices, as of one column among several; the gather whose rows a move puts side by side. Each
+/// element is computed where it is read. It is part of the op, which alone reads it, as is what it reads through. Null
+/// where there is none.
+mlir::Operation *readThrough(mlir::Operation *op);
+/// Whether an op is what another reads through.
 bool isReadThrough(mlir::Operation *op);
 
 } // namespace tutti

@@ -25,7 +25,8 @@ struct ComposePass : impl::ComposePassBase<ComposePass> {
       return FrozenRewritePatternSet(std::move(patterns));
     };
     moves = frozen({addEinsumPatterns, addMovePatterns, addRowOrderPatterns, addLayerPatterns, addScalarPatterns});
-    reads = frozen({addMovePatterns, addReadPatterns, addProductPatterns});
+    reads = frozen({addMovePatterns, addReadPatterns, addShapePatterns, addProductPatterns});
+    inputs = frozen({addReadPatterns, addInputPatterns});
     joins = frozen({addAxisPatterns});
     return success();
   }
@@ -33,12 +34,13 @@ struct ComposePass : impl::ComposePassBase<ComposePass> {
   void runOnOperation() override {
     // Moves are one, and where they are best, before others read them.
     if (failed(checkModel(getOperation())) || failed(rewriteToTheEnd(getOperation(), moves)) ||
-        failed(rewriteToTheEnd(getOperation(), reads)) || failed(rewriteToTheEnd(getOperation(), joins)))
+        failed(rewriteToTheEnd(getOperation(), reads)) || failed(rewriteToTheEnd(getOperation(), inputs)) ||
+        failed(rewriteToTheEnd(getOperation(), joins)))
       signalPassFailure();
   }
 
 private:
-  FrozenRewritePatternSet moves, reads, joins;
+  FrozenRewritePatternSet moves, reads, inputs, joins;
 };
 
 } // namespace

@@ -215,8 +215,10 @@ private:
 
 void addMovePatterns(RewritePatternSet &patterns) { patterns.add<MoveOnce, MoveToShape>(patterns.getContext()); }
 
-void addReadPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadMoved, ComputeAsRead, SinkBelowParameters>(patterns.getContext());
+void addReadPatterns(RewritePatternSet &patterns) { patterns.add<ReadMoved>(patterns.getContext()); }
+
+void addShapePatterns(RewritePatternSet &patterns) {
+  patterns.add<ComputeAsRead, SinkBelowParameters>(patterns.getContext());
 }
 
 } // namespace tutti

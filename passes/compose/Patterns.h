@@ -11,8 +11,10 @@ namespace tutti {
 
 /// Moves of what has been moved: one move.
 void addMovePatterns(mlir::RewritePatternSet &patterns);
-/// Maps read what has been moved where it was, and reshapes sink below parameters.
+/// Maps read what has been moved where it was.
 void addReadPatterns(mlir::RewritePatternSet &patterns);
+/// Maps go along what are neighbours in what they read, and reshapes sink below parameters.
+void addShapePatterns(mlir::RewritePatternSet &patterns);
 /// Rows come in the order of the moves before or behind them.
 void addRowOrderPatterns(mlir::RewritePatternSet &patterns);
 /// Maps of a layer's sums are computed before the moves behind it that turn columns to the front.
@@ -23,6 +25,8 @@ void addEinsumPatterns(mlir::RewritePatternSet &patterns);
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 /// A single number is computed where it is read.
 void addScalarPatterns(mlir::RewritePatternSet &patterns);
+/// What is computed of inputs alone has the shape in which it is read.
+void addInputPatterns(mlir::RewritePatternSet &patterns);
 /// Axes that stay neighbours while others change places are moved as one.
 void addAxisPatterns(mlir::RewritePatternSet &patterns);
 

@@ -229,14 +229,13 @@ private:
     addTo(groups.back(), op);
   }
 
-  /// A move that a product reads its rows through is part of it, whatever rows it has itself.
+  /// What an op reads through is part of it, whatever rows that has itself.
   static void addTo(Growing &group, Operation *op) {
     if (isRowPhase(op) || isBehindPhases(group, op))
       group.behindPhases.insert(op);
-    if (auto contract = dyn_cast<ContractOp>(op))
-      if (std::optional<ReadThrough> through = ReadThrough::of(contract))
-        group.ops.push_back(through->move);
-    group.ops.push_back(op);
+    size_t place = group.ops.size();
+    for (Operation *part = op; part; part = readThrough(part))
+      group.ops.insert(group.ops.begin() + place, part);
     group.phases += isRowPhase(op);
   }
 
@@ -336,8 +335,15 @@ private:
     llvm::erase_if(second.ops, [](Operation *op) { return !isHead(op); });
     if (first.ops.empty() || second.ops.empty()) {
       auto cut = group.ops.begin() + group.ops.size() / 2;
-      if (std::next(cut) != group.ops.end()) // a move stays with its product
-        cut += isReadThrough(*std::prev(cut));
+      while (isReadThrough(*std::prev(cut))) // it stays with its reader, which is no such op itself in the end
+        ++cut;
+      if (cut == group.ops.end())
+        while (--cut != group.ops.begin() && isReadThrough(*std::prev(cut))) {
+        }
+      if (cut == group.ops.begin()) {
+        all.push_back(group);
+        return;
+      }
       first.ops.assign(group.ops.begin(), cut);
       second.ops.assign(cut, group.ops.end());
     }

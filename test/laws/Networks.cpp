@@ -115,6 +115,26 @@ static const std::vector<Network> all = {
          return %6 : tensor<?x5xf32, ["batch"]>
        })mlir",
      {{"w", {18, 5}}, {"b", {5}}}},
+    // Columns that are indices: each gather reads them where they lie, and rows of a table are read as one.
+    {"tables",
+     R"mlir(func.func @main(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
+         %t = tutti.get @t : tensor<4x3xf32>
+         %u = tutti.get @u : tensor<3x6xf32>
+         %w = tutti.get @w : tensor<19x5xf32>
+         %0 = tutti.slice %x from [0, 4] size [-1, 1] step [1, 1] : tensor<?x7xf32, ["batch"]>
+         %1 = tutti.cast %0 : tensor<?x1xf32, ["batch"]> -> tensor<?x1xi64, ["batch"]>
+         %2 = tutti.reshape %1 : tensor<?x1xi64, ["batch"]> -> tensor<?xi64, ["batch"]>
+         %3 = tutti.gather %t at %2 axis 0 : tensor<4x3xf32>, tensor<?xi64, ["batch"]>
+         %4 = tutti.slice %x from [0, 5] size [-1, 2] step [1, 1] : tensor<?x7xf32, ["batch"]>
+         %5 = tutti.cast %4 : tensor<?x2xf32, ["batch"]> -> tensor<?x2xi64, ["batch"]>
+         %6 = tutti.gather %u at %5 axis 0 : tensor<3x6xf32>, tensor<?x2xi64, ["batch"]>
+         %7 = tutti.reshape %6 : tensor<?x2x6xf32, ["batch"]> -> tensor<?x12xf32, ["batch"]>
+         %8 = tutti.slice %x from [0, 0] size [-1, 4] step [1, 1] : tensor<?x7xf32, ["batch"]>
+         %9 = tutti.concat %3, %7, %8 axis 1 : tensor<?x3xf32, ["batch"]>, tensor<?x12xf32, ["batch"]>, tensor<?x4xf32, ["batch"]>
+         %10 = tutti.contract %9, %w "bk,kn->bn" : tensor<?x19xf32, ["batch"]>, tensor<19x5xf32>
+         return %10 : tensor<?x5xf32, ["batch"]>
+       })mlir",
+     {{"t", {4, 3}}, {"u", {3, 6}}, {"w", {19, 5}}}},
     {"twin",
      R"mlir(func.func @main(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
          %w = tutti.get @w : tensor<17x256xf32>

@@ -192,10 +192,11 @@ module @parameters {
     // CHECK: %[[V:.*]] = tutti.reshape
     // CHECK: tutti.map %[[V]], %{{.*}} -> tensor<?x6x32xf32, ["batch"]>
     %w = tutti.get @w : tensor<6x1xf32>
-    %0 = tutti.tanh %x : tensor<?x2x96xf32, ["batch"]>
-    %1 = tutti.reshape %0 : tensor<?x2x96xf32, ["batch"]> -> tensor<?x6x32xf32, ["batch"]>
-    %2 = tutti.mul %1, %w : tensor<?x6x32xf32, ["batch"]>, tensor<6x1xf32>
-    return %2 : tensor<?x6x32xf32, ["batch"]>
+    %0 = tutti.reduce max %x [2] : tensor<?x2x96xf32, ["batch"]>
+    %1 = tutti.sub %x, %0 : tensor<?x2x96xf32, ["batch"]>, tensor<?x2x1xf32, ["batch"]>
+    %2 = tutti.reshape %1 : tensor<?x2x96xf32, ["batch"]> -> tensor<?x6x32xf32, ["batch"]>
+    %3 = tutti.mul %2, %w : tensor<?x6x32xf32, ["batch"]>, tensor<6x1xf32>
+    return %3 : tensor<?x6x32xf32, ["batch"]>
   }
   // What somebody else reads, too, stays where it is.
   // CHECK-LABEL: func.func @read_twice
@@ -410,11 +411,12 @@ func.func @layer_of_some_rows(%x: tensor<6x?x3xf32, ["batch"]>) -> tensor<4x?x7x
 func.func @part_of_a_reshape(%x: tensor<?x6x16xf32, ["batch"]>) -> tensor<?x2x32xf32, ["batch"]> {
   // CHECK: tutti.reshape {{.*}} -> tensor<?x3x32xf32, ["batch"]>
   // CHECK-NEXT: tutti.map {{.*}} -> tensor<?x2x32xf32, ["batch"]>
-  %0 = tutti.exp %x : tensor<?x6x16xf32, ["batch"]>
-  %1 = tutti.reshape %0 : tensor<?x6x16xf32, ["batch"]> -> tensor<?x3x32xf32, ["batch"]>
-  %2 = tutti.slice %1 from [0, 0, 0] size [-1, 2, 32] step [1, 1, 1] : tensor<?x3x32xf32, ["batch"]>
-  %3 = tutti.tanh %2 : tensor<?x2x32xf32, ["batch"]>
-  return %3 : tensor<?x2x32xf32, ["batch"]>
+  %0 = tutti.reduce max %x [2] : tensor<?x6x16xf32, ["batch"]>
+  %1 = tutti.sub %x, %0 : tensor<?x6x16xf32, ["batch"]>, tensor<?x6x1xf32, ["batch"]>
+  %2 = tutti.reshape %1 : tensor<?x6x16xf32, ["batch"]> -> tensor<?x3x32xf32, ["batch"]>
+  %3 = tutti.slice %2 from [0, 0, 0] size [-1, 2, 32] step [1, 1, 1] : tensor<?x3x32xf32, ["batch"]>
+  %4 = tutti.tanh %3 : tensor<?x2x32xf32, ["batch"]>
+  return %4 : tensor<?x2x32xf32, ["batch"]>
 }
 
 // -----
@@ -751,5 +753,90 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} 
     %0 = tutti.exp %t : tensor<?x1x1xf32, ["active"]>
     %1 = tutti.add %x, %0 : tensor<?x1x16xf32, ["active"]>, tensor<?x1x1xf32, ["active"]>
     return %1 : tensor<?x1x16xf32, ["active"]>
+  }
+}
+
+// -----
+
+// What is computed of an input alone has the shape of what reads it: pixels are scaled as the row that a layer reads.
+tutti.param @c : tensor<3x1xf32>
+tutti.param @w : tensor<192x7xf32>
+// CHECK-DAG: #[[CHANNEL:.*]] = affine_map<(d0, d1){{.*}} -> (d1 floordiv 64, 0)>
+// CHECK-LABEL: func.func @pixels
+// CHECK-SAME: (%[[X:.*]]: tensor<?x3x64xf32, ["batch"]>)
+func.func @pixels(%x: tensor<?x3x64xf32, ["batch"]>) -> tensor<?x7xf32, ["batch"]> {
+  // CHECK: %[[C:.*]] = tutti.get @c
+  // CHECK: %[[V:.*]] = tutti.reshape %[[X]] : {{.*}} -> tensor<?x192xf32, ["batch"]>
+  // CHECK: %[[S:.*]] = tutti.map %[[V]], %[[C]] [#{{.*}}, #[[CHANNEL]]]
+  // CHECK: %[[Y:.*]] = tutti.map %[[S]] {{.*}} -> tensor<?x192xf32, ["batch"]>
+  // CHECK: tutti.contract %[[Y]]
+  %c = tutti.get @c : tensor<3x1xf32>
+  %w = tutti.get @w : tensor<192x7xf32>
+  %0 = tutti.sub %x, %c : tensor<?x3x64xf32, ["batch"]>, tensor<3x1xf32>
+  %1 = tutti.tanh %0 : tensor<?x3x64xf32, ["batch"]>
+  %2 = tutti.reshape %1 : tensor<?x3x64xf32, ["batch"]> -> tensor<?x192xf32, ["batch"]>
+  %3 = tutti.contract %2, %w "bk,kn->bn" : tensor<?x192xf32, ["batch"]>, tensor<192x7xf32>
+  return %3 : tensor<?x7xf32, ["batch"]>
+}
+
+// -----
+
+// Unless somebody reads it as it is.
+tutti.param @w : tensor<12x7xf32>
+// CHECK-LABEL: func.func @read_twice
+// CHECK-SAME: (%[[X:.*]]: tensor<?x3x4xf32, ["batch"]>)
+func.func @read_twice(%x: tensor<?x3x4xf32, ["batch"]>) -> (tensor<?x7xf32, ["batch"]>, tensor<?x3x1xf32, ["batch"]>) {
+  // CHECK: %[[T:.*]] = tutti.map %[[X]]
+  // CHECK: tutti.reshape %[[T]]
+  // CHECK: tutti.reduce max %[[T]]
+  %w = tutti.get @w : tensor<12x7xf32>
+  %0 = tutti.tanh %x : tensor<?x3x4xf32, ["batch"]>
+  %1 = tutti.reshape %0 : tensor<?x3x4xf32, ["batch"]> -> tensor<?x12xf32, ["batch"]>
+  %2 = tutti.contract %1, %w "bk,kn->bn" : tensor<?x12xf32, ["batch"]>, tensor<12x7xf32>
+  %3 = tutti.reduce max %0 [2] : tensor<?x3x4xf32, ["batch"]>
+  return %2, %3 : tensor<?x7xf32, ["batch"]>, tensor<?x3x1xf32, ["batch"]>
+}
+
+// -----
+
+// A column of categories is read where it lies, by each of the gathers that it is an index for.
+tutti.param @t : tensor<9x4xf32>
+tutti.param @u : tensor<9x1xf32>
+// CHECK-DAG: #[[COLUMN:.*]] = affine_map<(d0){{.*}} -> (d0, 1)>
+// CHECK-LABEL: func.func @categories
+// CHECK-SAME: (%[[I:.*]]: tensor<?x3xi64, ["batch"]>)
+func.func @categories(%i: tensor<?x3xi64, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {
+  // CHECK-COUNT-2: tutti.map %[[I]] [#[[COLUMN]]] {{.*}} -> tensor<?xi64, ["batch"]>
+  // CHECK-NOT: tutti.reshape
+  // CHECK-COUNT-2: tutti.gather
+  %t = tutti.get @t : tensor<9x4xf32>
+  %u = tutti.get @u : tensor<9x1xf32>
+  %0 = tutti.slice %i from [0, 1] size [-1, 1] step [1, 1] : tensor<?x3xi64, ["batch"]>
+  %1 = tutti.reshape %0 : tensor<?x1xi64, ["batch"]> -> tensor<?xi64, ["batch"]>
+  %2 = tutti.gather %t at %1 axis 0 : tensor<9x4xf32>, tensor<?xi64, ["batch"]>
+  %3 = tutti.gather %u at %1 axis 0 : tensor<9x1xf32>, tensor<?xi64, ["batch"]>
+  %4 = tutti.concat %2, %3 axis 1 : tensor<?x4xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+  return %4 : tensor<?x5xf32, ["batch"]>
+}
+
+// -----
+
+// On a CUDA device a layer reads the rows that are taken of a table as one, by a division; on a CPU they lie in memory.
+// CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1){{.*}} -> (d0, d1 floordiv 5, d1 mod 5)>
+// CHECK-LABEL: module @device_table
+module @device_table attributes {tutti.target = #tutti<target cuda>} {
+  tutti.param @t : tensor<9x5xf32>
+  tutti.param @w : tensor<15x7xf32>
+  // CHECK-LABEL: func.func @table
+  func.func @table(%i: tensor<?x3xi64, ["batch"]>) -> tensor<?x7xf32, ["batch"]> {
+    // CHECK: %[[G:.*]] = tutti.gather
+    // CHECK: %[[R:.*]] = tutti.map %[[G]] [#[[ROWS]]]
+    // CHECK: tutti.contract %[[R]]
+    %t = tutti.get @t : tensor<9x5xf32>
+    %w = tutti.get @w : tensor<15x7xf32>
+    %0 = tutti.gather %t at %i axis 0 : tensor<9x5xf32>, tensor<?x3xi64, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x3x5xf32, ["batch"]> -> tensor<?x15xf32, ["batch"]>
+    %2 = tutti.contract %1, %w "bk,kn->bn" : tensor<?x15xf32, ["batch"]>, tensor<15x7xf32>
+    return %2 : tensor<?x7xf32, ["batch"]>
   }
 }

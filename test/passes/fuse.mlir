@@ -128,16 +128,17 @@ module attributes {tutti.members = 3 : i64} {
 
 // A view costs nothing and cuts nothing that it does not reshape: the kernel before it and the kernel after it meet in memory.
 // CHECK-LABEL: func.func @view
-func.func @view(%x: tensor<4x6xf32>) -> tensor<24xf32> {
-  // CHECK: %[[A:.*]] = plan.dispatch @[[ONE:.*]](%{{.*}}) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+func.func @view(%x: tensor<4x6xf32>, %s: tensor<4x6xf32>) -> tensor<24xf32> {
+  // CHECK: %[[A:.*]] = plan.dispatch @[[ONE:.*]](%{{.*}}, %{{.*}}) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   // CHECK: %[[V:.*]] = tutti.reshape %[[A]] : tensor<4x6xf32> -> tensor<24xf32>
   // CHECK: plan.dispatch @[[TWO:.*]](%[[V]]) : (tensor<24xf32>) -> tensor<24xf32>
   // CHECK-COUNT-2: plan.kernel
   // CHECK-NOT: plan.kernel
-  %0 = tutti.exp %x : tensor<4x6xf32>
-  %1 = tutti.reshape %0 : tensor<4x6xf32> -> tensor<24xf32>
-  %2 = tutti.neg %1 : tensor<24xf32>
-  return %2 : tensor<24xf32>
+  %0 = tutti.reduce max %x [1] : tensor<4x6xf32>
+  %1 = tutti.add %s, %0 : tensor<4x6xf32>, tensor<4x1xf32>
+  %2 = tutti.reshape %1 : tensor<4x6xf32> -> tensor<24xf32>
+  %3 = tutti.neg %2 : tensor<24xf32>
+  return %3 : tensor<24xf32>
 }
 
 // -----
@@ -416,5 +417,35 @@ module attributes {tutti.members = 3 : i64, tutti.groups = [array<i64: 0, 2>, ar
     %2 = tutti.contract %0, %v "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active.1"]>
     %3 = tutti.join %1, %2 : tensor<?x?x1xf32, ["active.0", "batch"]>, tensor<?x?x1xf32, ["active.1", "batch"]> -> tensor<?x?x1xf32, ["active", "batch"]>
     return %3 : tensor<?x?x1xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// What makes a gather's indices is part of its kernel, and on a CUDA device so is a gather whose rows are read as one.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  tutti.param per_member @t : tensor<9x4xf32>
+  tutti.param per_member @u : tensor<9x4xf32>
+  tutti.param per_member @w : tensor<12x7xf32>
+  // CHECK-LABEL: func.func @tables
+  // CHECK: plan.dispatch
+  // CHECK-NOT: plan.dispatch
+  // CHECK: plan.kernel {{.*}} chain lifted rows ["batch"]
+  func.func @tables(%i: tensor<?x3xi64, ["batch"]>) -> tensor<?x?x7xf32, ["active", "batch"]> {
+    // CHECK-DAG: tutti.map {{.*}} -> tensor<?xi64, ["batch"]>
+    // CHECK-DAG: tutti.gather {{.*}} axis 1 : tensor<?x9x4xf32, ["active"]>, tensor<?xi64, ["batch"]>
+    // CHECK-DAG: tutti.gather {{.*}} axis 1 : tensor<?x9x4xf32, ["active"]>, tensor<?x2xi64, ["batch"]>
+    %t = tutti.get @t : tensor<?x9x4xf32, ["active"]>
+    %u = tutti.get @u : tensor<?x9x4xf32, ["active"]>
+    %0 = tutti.slice %i from [0, 0] size [-1, 1] step [1, 1] : tensor<?x3xi64, ["batch"]>
+    %1 = tutti.reshape %0 : tensor<?x1xi64, ["batch"]> -> tensor<?xi64, ["batch"]>
+    %2 = tutti.gather %t at %1 axis 1 : tensor<?x9x4xf32, ["active"]>, tensor<?xi64, ["batch"]>
+    %3 = tutti.slice %i from [0, 1] size [-1, 2] step [1, 1] : tensor<?x3xi64, ["batch"]>
+    %4 = tutti.gather %u at %3 axis 1 : tensor<?x9x4xf32, ["active"]>, tensor<?x2xi64, ["batch"]>
+    %5 = tutti.reshape %4 : tensor<?x?x2x4xf32, ["active", "batch"]> -> tensor<?x?x8xf32, ["active", "batch"]>
+    %6 = tutti.concat %2, %5 axis 2 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x8xf32, ["active", "batch"]>
+    %w = tutti.get @w : tensor<?x12x7xf32, ["active"]>
+    %7 = tutti.contract %6, %w "mbk,mkn->mbn" : tensor<?x?x12xf32, ["active", "batch"]>, tensor<?x12x7xf32, ["active"]>
+    return %7 : tensor<?x?x7xf32, ["active", "batch"]>
   }
 }
