@@ -56,7 +56,8 @@ def ComposePass : Pass<"tutti-compose", "::mlir::ModuleOp"> {
       long as the source's. Rows that read the same columns come to lie side by side.
     - **Numbers.** What is computed of single numbers, a member's own or all members', is one map of them, and on a CUDA device part of the maps that read it.
     - **Inputs.** What is computed of inputs and parameters alone has the shape in which it is read. Each gather has what makes its indices for
-      itself, if that is little, such as one column of many; on a CUDA device the rows that it takes are read as one where a reshape makes them one.
+      itself, if that is little, such as one column of many; on a CUDA device the rows that it takes are read as one where a reshape makes them one,
+      and a move of what is computed of an input computes it where that comes to lie.
     - **Axes.** Axes of fixed sizes that stay neighbours in a move are one axis there, so that rows are long.
   }];
   let dependentDialects = ["::tutti::TuttiDialect"];

@@ -21,10 +21,10 @@ namespace {
 class Makers {
 public:
   /// Nothing where the value is made of anything else, or nothing is made.
-  static std::optional<Makers> of(ReshapeOp reader) {
+  static std::optional<Makers> of(Value value, Operation *reader) {
     Makers makers;
-    makers.sizes = getSizes(typeOf(reader.getX()));
-    if (!makers.add(reader.getX()) || makers.maps.empty())
+    makers.sizes = getSizes(typeOf(value));
+    if (!makers.add(value) || makers.maps.empty())
       return std::nullopt;
     for (MapOp map : makers.maps)
       for (Operation *user : map->getUsers())
@@ -36,8 +36,14 @@ public:
   /// Each behind what it reads.
   ArrayRef<MapOp> inOrder() const { return maps.getArrayRef(); }
 
+  /// Whether an operand has the shape, too, and is read so.
+  bool isInShape(MapOp map, unsigned operand) const {
+    RankedTensorType type = typeOf(map.getInputs()[operand]);
+    return getSizes(type) == sizes && isOwnPlace(map.getAccess(operand), type, map.getType());
+  }
+
 private:
-  static constexpr size_t most = 64; ///< of a chain, which each of its reshapes would go along
+  static constexpr size_t most = 64; ///< of a chain, which each of its readers would go along
   Sizes sizes;
   llvm::SetVector<MapOp> maps;
 
@@ -52,8 +58,7 @@ private:
       return false;
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
       auto maker = input.getDefiningOp<MapOp>();
-      bool isOwn = isOwnPlace(map.getAccess(i), typeOf(input), map.getType());
-      if (!isGiven(input) && !(maker && isOwn && (maps.contains(maker) || add(input))))
+      if (!isGiven(input) && !(maker && isInShape(map, i) && (maps.contains(maker) || add(input))))
         return false;
     }
     maps.insert(map);
@@ -61,13 +66,56 @@ private:
   }
 };
 
-/// Whether each reader of a shape may have the rows of what makes it: the operands of a product of two values lie as it
+/// Whether each reader may have the rows of what makes the value: the operands of a product of two values lie as it
 /// wants them (Products.cpp).
-bool isReadByRows(ReshapeOp op) {
+bool isReadByRows(Operation *op) {
   return llvm::all_of(op->getUsers(), [](Operation *user) {
     auto contract = dyn_cast<ContractOp>(user);
+    if (viewed(user))
+      return isReadByRows(user);
     return contract ? isRowsTimesWeight(contract) : isa<MapOp, ConcatOp, GatherOp>(user) || isRowPhase(user);
   });
+}
+
+/// Where the makers of a value read their operands, if they are computed in another shape, each element at `place` of
+/// the one that they have; nothing where they cannot be. What nobody makes lies there, too, if that is a view.
+using Accesses = llvm::DenseMap<MapOp, SmallVector<AffineMap>>;
+std::optional<Accesses> accessesAt(const Makers &makers, AffineMap place, ArrayRef<Size> sizes, bool isView) {
+  Accesses accesses;
+  for (MapOp map : makers.inOrder())
+    for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+      bool isMade = llvm::is_contained(makers.inOrder(), input.getDefiningOp());
+      std::optional<AffineMap> plain = withoutSymbols(map.getAccess(i));
+      if (makers.isInShape(map, i) && (isMade || isView))
+        accesses[map].push_back(AffineMap::getMultiDimIdentityMap(sizes.size(), map.getContext()));
+      else if (plain)
+        accesses[map].push_back(simplifyAccess(plain->compose(place), sizes));
+      else
+        return std::nullopt;
+    }
+  return accesses;
+}
+
+/// Replaces an op that gives the makers' value another shape by them, computed in that shape.
+void computeThere(Operation *op, Value value, const Makers &makers, Accesses &accesses, PatternRewriter &rewriter) {
+  Sizes sizes = getSizes(typeOf(op->getResult(0)));
+  auto inShape = [&](Value x) { return getTensorType(sizes, typeOf(x).getElementType()); };
+  IRMapping now;
+  for (MapOp map : makers.inOrder()) {
+    rewriter.setInsertionPoint(map);
+    SmallVector<Value> inputs;
+    for (auto [i, input] : llvm::enumerate(map.getInputs()))
+      if (now.contains(input))
+        inputs.push_back(now.lookup(input));
+      else if (isa<ReshapeOp>(op) && makers.isInShape(map, i))
+        inputs.push_back(ReshapeOp::create(rewriter, op->getLoc(), inShape(input), input));
+      else
+        inputs.push_back(input);
+    now.map(map.getResult(), remapped(rewriter, map, inShape(map.getResult()), inputs, accesses[map]).getResult());
+  }
+  rewriter.replaceOp(op, now.lookup(value));
+  for (MapOp map : llvm::reverse(makers.inOrder()))
+    rewriter.eraseOp(map);
 }
 
 /// reshape(f(x)) becomes f(reshape(x)).
@@ -76,46 +124,17 @@ struct RaiseReshape : OpRewritePattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     if (!isReadByRows(op) || wouldNarrow(op))
       return failure();
-    std::optional<Makers> makers = Makers::of(op);
+    std::optional<Makers> makers = Makers::of(op.getX(), op);
     FailureOr<AffineMap> place = op.operandMap();
     if (!makers || failed(place))
       return failure();
-    Sizes sizes = getSizes(op.getType());
-    auto inShape = [&](RankedTensorType type) { return getTensorType(sizes, type.getElementType()); };
-
-    // Where each reads what, before anything is built.
-    llvm::DenseMap<MapOp, SmallVector<AffineMap>> accesses;
-    for (MapOp map : makers->inOrder())
-      for (auto [i, input] : llvm::enumerate(map.getInputs())) {
-        if (isInShape(map, i)) {
-          accesses[map].push_back(rewriter.getMultiDimIdentityMap(sizes.size()));
-          continue;
-        }
-        std::optional<AffineMap> plain = withoutSymbols(map.getAccess(i));
-        if (!plain)
-          return failure();
-        AffineMap access = simplifyAccess(plain->compose(*place), sizes);
-        if (!canRead(access, op))
-          return failure();
-        accesses[map].push_back(access);
-      }
-
-    IRMapping now;
-    for (MapOp map : makers->inOrder()) {
-      rewriter.setInsertionPoint(map);
-      SmallVector<Value> inputs;
-      for (auto [i, input] : llvm::enumerate(map.getInputs()))
-        if (!isInShape(map, i))
-          inputs.push_back(input);
-        else if (now.contains(input))
-          inputs.push_back(now.lookup(input));
-        else
-          inputs.push_back(ReshapeOp::create(rewriter, op.getLoc(), inShape(typeOf(input)), input));
-      now.map(map.getResult(), remapped(rewriter, map, inShape(map.getType()), inputs, accesses[map]).getResult());
-    }
-    rewriter.replaceOp(op, now.lookup(op.getX()));
-    for (MapOp map : llvm::reverse(makers->inOrder()))
-      rewriter.eraseOp(map);
+    std::optional<Accesses> accesses = accessesAt(*makers, *place, getSizes(op.getType()), true);
+    if (!accesses)
+      return failure();
+    for (const auto &[map, each] : *accesses)
+      if (!llvm::all_of(each, [&](AffineMap access) { return canRead(access, op); }))
+        return failure();
+    computeThere(op, op.getX(), *makers, *accesses, rewriter);
     return success();
   }
 
@@ -127,18 +146,40 @@ private:
            to.columns.getFixed() < std::min(from.columns.getFixed(), mostPacked);
   }
 
-  /// Whether an operand has the shape, too, and is read so.
-  static bool isInShape(MapOp map, unsigned operand) {
-    RankedTensorType type = typeOf(map.getInputs()[operand]);
-    return getSizes(type) == getSizes(map.getType()) && isOwnPlace(map.getAccess(operand), type, map.getType());
-  }
-
   /// Rows by runs of columns, if there are any, are long ones, where a division a lane would be left of others.
   static bool canRead(AffineMap access, ReshapeOp op) {
     llvm::SmallSetVector<int64_t, 2> runs;
     if (access.getNumDims() > 0)
       addRuns(access, access.getNumDims() - 1, runs);
     return runs.empty() || !TargetTraits::of(op).readsByRuns || (runs.size() == 1 && runs.front() >= shortestRun);
+  }
+};
+
+/// A move of f(x) that keeps the elements becomes f of the moved x, one read: pixels are scaled when their channels
+/// come to lie side by side. A CPU would compute f in rows of few channels.
+struct ComputeMoved : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    if (TargetTraits::of(op).packsNarrowRows || !op.isMove() || staysInKernel(op) || !isReadByRows(op))
+      return failure();
+    Value value = op.getInputs()[0];
+    Sizes sizes = getSizes(op.getType());
+    std::optional<Makers> makers = Makers::of(value, op);
+    std::optional<AffineMap> place = withoutSymbols(op.getAccess(0));
+    if (!makers || !place || product(sizes) != product(getSizes(typeOf(value))))
+      return failure();
+    unsigned reads = 0;
+    for (MapOp map : makers->inOrder())
+      for (auto [i, input] : llvm::enumerate(map.getInputs()))
+        reads += makers->isInShape(map, i) && !llvm::is_contained(makers->inOrder(), input.getDefiningOp());
+    std::optional<Accesses> accesses = accessesAt(*makers, *place, sizes, false);
+    if (reads != 1 || !accesses)
+      return failure();
+    for (const auto &[map, each] : *accesses)
+      if (!llvm::all_of(each, [&](AffineMap access) { return divisionsOf(access) <= divisionsOf(*place); }))
+        return failure();
+    computeThere(op, value, *makers, *accesses, rewriter);
+    return success();
   }
 };
 
@@ -172,7 +213,7 @@ struct OwnIndices : OpRewritePattern<GatherOp> {
 } // namespace
 
 void addInputPatterns(RewritePatternSet &patterns) {
-  patterns.add<RaiseReshape, RowsOfTable, OwnIndices>(patterns.getContext());
+  patterns.add<RaiseReshape, ComputeMoved, RowsOfTable, OwnIndices>(patterns.getContext());
 }
 
 } // namespace tutti

@@ -840,3 +840,29 @@ module @device_table attributes {tutti.target = #tutti<target cuda>} {
     return %2 : tensor<?x7xf32, ["batch"]>
   }
 }
+
+// -----
+
+// There, what is computed of an input is computed when it is moved, too.
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d0, d2, d1)>
+// CHECK-DAG: #[[OF_CHANNEL:.*]] = affine_map<(d0, d1, d2){{.*}} -> (d2, 0)>
+// CHECK-LABEL: module @device_pixels
+module @device_pixels attributes {tutti.target = #tutti<target cuda>} {
+  tutti.param @c : tensor<3x1xf32>
+  tutti.param @w : tensor<3x7xf32>
+  // CHECK-LABEL: func.func @scaled_channels
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x3x17xui8, ["batch"]>)
+  func.func @scaled_channels(%x: tensor<?x3x17xui8, ["batch"]>) -> tensor<?x17x7xf32, ["batch"]> {
+    // CHECK: %[[C:.*]] = tutti.get @c
+    // CHECK: %[[F:.*]] = tutti.map %[[X]] [#[[TURNED]]] {{.*}} -> tensor<?x17x3xf32, ["batch"]>
+    // CHECK: %[[S:.*]] = tutti.map %[[F]], %[[C]] [#{{.*}}, #[[OF_CHANNEL]]] {{.*}} -> tensor<?x17x3xf32, ["batch"]>
+    // CHECK: tutti.contract %[[S]]
+    %c = tutti.get @c : tensor<3x1xf32>
+    %w = tutti.get @w : tensor<3x7xf32>
+    %0 = tutti.cast %x : tensor<?x3x17xui8, ["batch"]> -> tensor<?x3x17xf32, ["batch"]>
+    %1 = tutti.sub %0, %c : tensor<?x3x17xf32, ["batch"]>, tensor<3x1xf32>
+    %2 = tutti.transpose %1 [0, 2, 1] : tensor<?x3x17xf32, ["batch"]>
+    %3 = tutti.contract %2, %w "bsk,kn->bsn" : tensor<?x17x3xf32, ["batch"]>, tensor<3x7xf32>
+    return %3 : tensor<?x17x7xf32, ["batch"]>
+  }
+}

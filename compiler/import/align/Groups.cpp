@@ -66,6 +66,29 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
   return groups;
 }
 
+/// The fewest groups that members make as they are or where they keep the numbers that spell their structure (Align.h):
+/// each group is aligned in the form that it needs.
+llvm::Expected<std::vector<std::vector<unsigned>>> fewestGroups(MLIRContext &context, ArrayRef<std::string> paths,
+                                                                const ImportOptions &options, Ports &ports) {
+  auto groups = partition(context, paths, options, ports);
+  if (groups ? groups->size() == 1 : options.keepsNumbers)
+    return groups;
+  ImportOptions keeping = options;
+  keeping.keepsNumbers = true;
+  Ports again;
+  auto fewer = partition(context, paths, keeping, again);
+  if (!fewer) {
+    llvm::consumeError(fewer.takeError());
+    return groups;
+  }
+  if (!groups)
+    llvm::consumeError(groups.takeError());
+  else if (groups->size() <= fewer->size())
+    return groups;
+  ports = std::move(again);
+  return fewer;
+}
+
 /// Moves a group's function and parameters into `into`, as @main.GROUP and @GROUP.pN.
 void moveInto(Ensemble &into, Ensemble &own, unsigned group) {
   std::string prefix = std::to_string(group) + ".";
@@ -91,7 +114,7 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
   if (paths.empty())
     return align(context, paths, options, alignOptions);
   Ports ports;
-  auto groups = partition(context, paths, options, ports);
+  auto groups = fewestGroups(context, paths, options, ports);
   if (!groups)
     return groups.takeError();
   if (groups->size() == 1)
