@@ -85,8 +85,11 @@ WeightLayout::WeightLayout(llvm::ArrayRef<Use> programs) : ensemble(programs.fro
   for (auto [slot, source] : llvm::zip_equal(slots, sources))
     if (slot->part)
       inParts.emplace(source.group, slot->name);
+  // Nor where another program has computed with it.
   for (auto [slot, source] : llvm::zip_equal(slots, sources))
-    slot->swappable &= !inParts.count({source.group, slot->name});
+    slot->swappable &= !inParts.count({source.group, slot->name}) && llvm::none_of(programs, [&](const Use &use) {
+      return use.ensemble->computedWith.count({source.group, slot->name});
+    });
   place(*programs.front().ensemble);
 }
 

@@ -55,6 +55,7 @@ struct MemberModel {
   std::string file;                      ///< as given; that of the weights, if they have one
   uint64_t digest = 0;                   ///< as digestOf says
   std::vector<std::string> allInputs;    ///< of the model, with those that are bound to constants
+  std::vector<std::string> computedWith; ///< initializers whose numbers went into the program, in some order
 };
 
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.

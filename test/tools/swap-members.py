@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from onnxfile import model, node, tensor, value_info  # noqa: E402
+from onnxfile import field, model, node, tensor, value_info  # noqa: E402
 
 folder, target = Path(sys.argv[1]), sys.argv[2]
 folder.mkdir(parents=True, exist_ok=True)
@@ -161,3 +161,17 @@ for name, (inputs, weights, nodes, outputs) in (NETWORKS | TWOS).items():
         assert not given.swap(0, back) and given.run(x, dims) == first, f"{name}: the first weights, given back"
     wrong = view(next(iter(weights)), [7, 7], bytes(196))
     assert f"has dims {list(next(iter(weights.values())))}, given [7, 7]" in given.swap(0, [wrong]), name
+
+# One program multiplies by w, the other by its square: that of no other numbers.
+branches = [field(2, "test") + n + field(12, value_info(o, ["batch", "h", 8])) for n, o in (
+    (node("Mul", ["x", "w"], "a"), "a"), (node("Mul", ["w", "w"], "v") + node("Mul", ["x", "v"], "b"), "b"))]
+nodes = [node("Shape", ["x"], "s", start=1, end=2), node("Equal", ["s", "three"], "e"), node("Squeeze", ["e"], "c"),
+         node("If", ["c"], "y", then_branch=branches[0], else_branch=branches[1])]
+generator = random.Random(0)
+for m in range(2):
+    weights = [tensor("w", (8,), 1, floats(generator, (8,))), tensor("three", (1,), 7, struct.pack("<q", 3))]
+    (folder / f"branch{m}.onnx").write_bytes(model(nodes, weights, [value_info("x", ["batch", "h", 8])], [value_info("y", ["batch", "h", 8])]))
+for dims in ("h=3,4", "h=4,3"):
+    subprocess.check_call(["tutti-compile", *(folder / f"branch{m}.onnx" for m in range(2)), "-o", folder / "branch.tutti", "--target", target, "--dim", dims, "--dim", "batch=1..4"])
+    message = Opened(folder / "branch.tutti").swap(0, [view("w", (8,), floats(generator, (8,)))])
+    assert "went into values computed when compiling" in message, message

@@ -197,6 +197,8 @@ llvm::Expected<std::vector<Ensemble>> alignAsImported(MemberReader &reader, Arra
       }
       if (before)
         continue;
+      for (const std::string &name : model.computedWith)
+        ensembles[b].computedWith.emplace(0, name);
       ports[b] = portsOf(model);
       first[b] = std::move(model);
     }

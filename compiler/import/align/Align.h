@@ -5,6 +5,7 @@
 
 #include "compiler/import/Model.h"
 
+#include <set>
 #include <vector>
 
 namespace tutti {
@@ -23,6 +24,8 @@ struct Ensemble {
   /// `groupOf`.
   std::vector<std::vector<unsigned>> groups;
   llvm::StringMap<unsigned> groupOf;
+  /// By group, the names that its first member has for initializers whose numbers went into the program.
+  std::set<std::pair<unsigned, std::string>> computedWith;
 };
 
 struct Ports;

@@ -101,6 +101,8 @@ void moveInto(Ensemble &into, Ensemble &own, unsigned group) {
     into.groupOf[name] = group;
     param->moveBefore(into.module->getBody(), into.module->getBody()->end());
   }
+  for (const auto &[first, name] : own.computedWith)
+    into.computedWith.emplace(group, name);
   func::FuncOp main = mainOf(module);
   main.setSymName("main." + std::to_string(group));
   main->moveBefore(into.module->getBody(), into.module->getBody()->end());
@@ -135,6 +137,7 @@ llvm::Expected<Ensemble> alignGroups(MLIRContext &context, ArrayRef<std::string>
     if (group == 0) {
       all.module = std::move(aligned->module);
       all.weights = std::move(aligned->weights);
+      all.computedWith = std::move(aligned->computedWith);
     } else {
       moveInto(all, *aligned, group);
     }

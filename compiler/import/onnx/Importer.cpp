@@ -288,6 +288,7 @@ MemberModel Importer::finish(OwningOpRef<ModuleOp> module, func::FuncOp main, Ar
   model.file = weights ? files.weights : files.model;
   model.name = llvm::sys::path::stem(model.file).str();
   model.allInputs = own.allInputs;
+  model.computedWith = walk.computedWith();
   return model;
 }
 

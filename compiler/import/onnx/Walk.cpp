@@ -91,6 +91,15 @@ llvm::Error Walk::enter(const Scope &scope, const Nodes &body, size_t size, cons
 void Walk::begin() {
   unsupported.clear();
   calls.clear();
+  lookedUp.clear();
+}
+
+std::vector<std::string> Walk::computedWith() const {
+  std::vector<std::string> names;
+  for (const auto &[name, wasRead] : lookedUp)
+    if (*wasRead)
+      names.push_back(name);
+  return names;
 }
 
 /// The nodes that the outputs need.
@@ -172,6 +181,8 @@ llvm::Expected<Operand> Walk::lookup(Scope &scope, const std::string &name, cons
       });
     if (initializers.lookup(name) > 1) // of several graphs: the name says of none which it is
       source->name.clear();
+    else
+      lookedUp.emplace_back(name, source->wasRead);
     return at->values[name] = Operand(std::move(*source));
   }
   return wrong(reader + " reads " + quote(name) + ", which nothing before it gives");

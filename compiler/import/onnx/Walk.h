@@ -54,6 +54,9 @@ public:
   /// A new attempt. What functions and branches have cost before counts on.
   void begin();
 
+  /// Of the initializers that were looked up, those whose numbers have gone into the program by now.
+  std::vector<std::string> computedWith() const;
+
   std::vector<UnsupportedOp> unsupported;
   uint64_t walked = 0; ///< nodes, in all attempts
 
@@ -109,7 +112,8 @@ private:
   llvm::StringMap<const onnx::FunctionProto *> functions;
   llvm::StringMap<unsigned> initializers;               ///< how many of each name the model has, in all of its graphs
   llvm::SmallVector<const onnx::FunctionProto *> calls; ///< under way
-  uint64_t nodes = 0, bytes = 0;                        ///< of functions and branches, each time they are entered
+  std::vector<std::pair<std::string, std::shared_ptr<bool>>> lookedUp; ///< initializers, and whether they were read
+  uint64_t nodes = 0, bytes = 0; ///< of functions and branches, each time they are entered
 };
 
 } // namespace tutti
