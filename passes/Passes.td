@@ -81,7 +81,8 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
 
     On a CUDA device what all members share, an input that is scaled or put together of others, is lifted first where
     that makes a kernel less: each member computes it again. Layers, whose weights they share, stay one; so does what is
-    more than a sixty-fourth of the members' own work and, in the largest call, than a launch takes.
+    more than a twenty-fourth of the members' own work and, in the largest call, than a launch takes, and what has rows
+    of more than 256 columns.
   }];
   let dependentDialects = ["::tutti::plan::PlanDialect"];
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
-#include "Grouping.h"
 #include "Repeat.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
@@ -64,15 +63,12 @@ struct FusePass : impl::FusePassBase<FusePass> {
       return signalPassFailure();
     Outliner outliner(getOperation());
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      FailureOr<func::FuncOp> now = repeatedForLaunches(function);
-      FailureOr<std::vector<Group>> groups = failure();
-      if (succeeded(now))
-        groups = groupsOf(*now);
+      FailureOr<std::vector<Group>> groups = groupsForLaunches(function);
       if (failed(groups))
         return signalPassFailure();
       for (const Group &group : *groups)
         outliner.outline(group);
-      if (!sortTopologically(&now->getBody().front()))
+      if (!sortTopologically(&function.getBody().front()))
         return signalPassFailure();
     }
   }

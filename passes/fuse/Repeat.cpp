@@ -18,9 +18,12 @@ namespace tutti {
 namespace {
 
 /// What is repeated is at most this part of what the members compute in any case, or takes no longer than a launch in
-/// the largest call: in the 2 to 3 us of one (docs/performance-model.md) a device of a hundred processors does about so
-/// many operations on elements that shared memory hands from step to step.
-constexpr double smallPart = 1. / 64, launchWorth = 1 << 23;
+/// the largest call: in the 3 us of one (docs/performance-model.md) an H200 does about so many multiply-adds of layers.
+constexpr double smallPart = 1. / 24, launchWorth = 1 << 25;
+/// As many of these takes an element that shared memory hands from one step to the next.
+constexpr double handedOn = 24;
+/// Rows of more elements leave a block too little shared memory, and are long to go through.
+constexpr int64_t widest = 256;
 /// Each groups the whole function anew. A network has one such front, or two.
 constexpr unsigned mostTrials = 8;
 
@@ -32,15 +35,21 @@ public:
       most[range.symbol] = range.most;
   }
 
-  /// Whether ops of `function` that are shared may be done as often as there are members.
-  bool isLittle(ArrayRef<Operation *> shared, func::FuncOp function) const {
+  /// Whether what is shared in `function` may be computed as often as there are members: ops, and what others read.
+  bool isLittle(ArrayRef<Operation *> shared, const llvm::SetVector<Value> &read, func::FuncOp function) const {
     double again = 0, own = 0;
-    for (Operation *op : shared)
-      again += members * of(op);
+    for (Operation *op : shared) {
+      Size columns = RowForm::of(typeOf(op->getResult(0))).columns;
+      if (!columns.isFixed() || columns.getFixed() > widest)
+        return false;
+      again += of(op);
+    }
+    for (Value value : read)
+      again += handedOn * elementsOf(getSizes(typeOf(value)));
     for (Operation &op : function.getBody().front())
       if (isa<MapOp, KernelOpInterface>(op) && isLifted(typeOf(op.getResult(0))))
         own += of(&op);
-    return again <= std::max(own * smallPart, launchWorth);
+    return members * again <= std::max(own * smallPart, launchWorth);
   }
 
 private:
@@ -104,6 +113,13 @@ struct Front {
       }
     llvm::sort(front.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     return front;
+  }
+
+  llvm::SetVector<Value> read() const {
+    llvm::SetVector<Value> values;
+    for (OpOperand *reader : readers)
+      values.insert(reader->get());
+    return values;
   }
 
   /// The same in a copy of the function.
@@ -185,49 +201,54 @@ LogicalResult repeat(Front front) {
   return success();
 }
 
-/// A copy of the function with a front repeated, behind the function, if it has fewer groups.
-func::FuncOp withRepeated(func::FuncOp function, const Front &front, size_t groups) {
-  // Of a trial that fails nobody hears.
-  ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
-  IRMapping copies;
-  OpBuilder builder(function.getContext());
-  builder.setInsertionPointAfter(function);
-  auto trial = cast<func::FuncOp>(builder.clone(*function, copies));
-  if (succeeded(repeat(front.in(copies))))
-    if (FailureOr<std::vector<Group>> now = groupsOf(trial); succeeded(now) && now->size() < groups)
-      return trial;
-  trial.erase();
-  return nullptr;
-}
+/// A copy of the function with a front repeated, behind the function, and its groups, if these are fewer than `most`.
+struct Trial {
+  func::FuncOp function;
+  std::vector<Group> groups;
+
+  static std::optional<Trial> of(func::FuncOp function, const Front &front, size_t most) {
+    // Of a trial that fails nobody hears.
+    ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
+    IRMapping copies;
+    OpBuilder builder(function.getContext());
+    builder.setInsertionPointAfter(function);
+    auto copy = cast<func::FuncOp>(builder.clone(*function, copies));
+    if (succeeded(repeat(front.in(copies))))
+      if (FailureOr<std::vector<Group>> groups = groupsOf(copy); succeeded(groups) && groups->size() < most)
+        return Trial{copy, std::move(*groups)};
+    copy.erase();
+    return std::nullopt;
+  }
+};
 
 } // namespace
 
-FailureOr<func::FuncOp> repeatedForLaunches(func::FuncOp function) {
+FailureOr<std::vector<Group>> groupsForLaunches(func::FuncOp &function) {
   auto module = function->getParentOfType<ModuleOp>();
-  if (!TargetTraits::of(module).repeatsForLaunches)
-    return function;
+  FailureOr<std::vector<Group>> groups = groupsOf(function);
+  if (failed(groups) || !TargetTraits::of(module).repeatsForLaunches)
+    return groups;
   Work work(module);
   unsigned trials = 0;
-  while (true) {
-    FailureOr<std::vector<Group>> groups = groupsOf(function);
-    if (failed(groups))
-      return failure();
-    func::FuncOp better;
+  for (bool goesOn = true; goesOn;) {
+    goesOn = false;
     // The last first: what it reads of others may be repeated next.
     for (const Group &group : llvm::reverse(*groups)) {
       std::optional<Front> front = Front::of(group);
-      if (!front || !work.isLittle(group.ops, function) || trials == mostTrials)
+      if (!front || !work.isLittle(group.ops, front->read(), function) || trials == mostTrials)
         continue;
       ++trials;
-      better = withRepeated(function, *front, groups->size());
-      if (better)
-        break;
+      std::optional<Trial> better = Trial::of(function, *front, groups->size());
+      if (!better)
+        continue;
+      function.erase();
+      function = better->function;
+      groups = std::move(better->groups);
+      goesOn = true;
+      break;
     }
-    if (!better)
-      return function;
-    function.erase();
-    function = better;
   }
+  return groups;
 }
 
 } // namespace tutti

@@ -3,14 +3,16 @@
 #ifndef TUTTI_PASSES_FUSE_REPEAT_H
 #define TUTTI_PASSES_FUSE_REPEAT_H
 
+#include "Group.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tutti {
 
-/// Lifts what is computed once for all members, and is little beside what they compute of it, where the function has
-/// fewer groups then (Grouping.h). Returns the function that stands in the place of the given one, which has its
-/// numerics; no bit depends on it. Fails, with an error, where ops cannot be grouped.
-llvm::FailureOr<mlir::func::FuncOp> repeatedForLaunches(mlir::func::FuncOp function);
+/// The groups of a function (Grouping.h). Where launches are dear, what is computed once for all members, and is little
+/// beside what they compute of it, is lifted before if there are fewer groups then: `function` becomes the one that
+/// stands in its place. No bit depends on it.
+llvm::FailureOr<std::vector<Group>> groupsForLaunches(mlir::func::FuncOp &function);
 
 } // namespace tutti
 
