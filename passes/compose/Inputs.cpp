@@ -210,10 +210,32 @@ struct OwnIndices : OpRewritePattern<GatherOp> {
   }
 };
 
+/// What makes a gather's indices reads what has been moved where it was, also within a row: it is in no row's kernel.
+struct IndicesWhereTheyWere : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    MapOp map = littleMapOfIndices(op);
+    for (unsigned i = 0; map && map->hasOneUse() && i < map.getInputs().size(); ++i) {
+      auto move = map.getInputs()[i].getDefiningOp<MapOp>();
+      std::optional<AffineMap> inner = move && move.isMove() ? withoutSymbols(move.getAccess(0)) : std::nullopt;
+      if (!inner)
+        continue;
+      SmallVector<Value> inputs(map.getInputs());
+      auto accesses = llvm::to_vector(map.getMaps().getAsValueRange<AffineMapAttr>());
+      inputs[i] = move.getInputs()[0];
+      accesses[i] = simplifyAccess(inner->compose(accesses[i]), getSizes(map.getType()));
+      rewriter.setInsertionPoint(map);
+      rewriter.replaceOp(map, remapped(rewriter, map, map.getType(), inputs, accesses));
+      return success();
+    }
+    return failure();
+  }
+};
+
 } // namespace
 
 void addInputPatterns(RewritePatternSet &patterns) {
-  patterns.add<RaiseReshape, ComputeMoved, RowsOfTable, OwnIndices>(patterns.getContext());
+  patterns.add<RaiseReshape, ComputeMoved, RowsOfTable, OwnIndices, IndicesWhereTheyWere>(patterns.getContext());
 }
 
 } // namespace tutti
