@@ -134,7 +134,7 @@ struct Front {
 };
 
 /// Makes a lifted op read a value that has become lifted.
-void read(OpOperand &operand, Value value) {
+void readLifted(OpOperand &operand, Value value) {
   operand.set(value);
   unsigned index = operand.getOperandNumber();
   if (auto map = dyn_cast<MapOp>(operand.getOwner())) {
@@ -149,12 +149,14 @@ void read(OpOperand &operand, Value value) {
   contract.setSpec(spec.str());
 }
 
-/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it.
+/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it. A table that
+/// rows are taken of stays one.
 void addMoves(Front &front) {
   for (Operation *op : llvm::to_vector(front.ops))
     for (OpOperand &operand : op->getOpOperands()) {
       Value x = operand.get();
-      if (isa<MapOp>(op) || llvm::is_contained(front.ops, x.getDefiningOp()) || throughViews(x).getDefiningOp<GetOp>())
+      bool isTable = isa<GatherOp>(op) && throughViews(x).getDefiningOp<GetOp>();
+      if (isa<MapOp>(op) || isTable || llvm::is_contained(front.ops, x.getDefiningOp()))
         continue;
       OpBuilder builder(op);
       auto move =
@@ -172,6 +174,10 @@ LogicalResult lift(ArrayRef<Operation *> ops, LiftContext &context) {
       if (!context.mapping.contains(operand))
         context.setShared(operand, operand);
     if (failed(cast<LiftOpInterface>(op).lift(context)))
+      return failure();
+    // A table that would be repeated, as no kernel does.
+    if (llvm::any_of(context.get(op->getResult(0)).getDefiningOp()->getOperands(),
+                     [](Value operand) { return operand.getDefiningOp<ReplicateOp>(); }))
       return failure();
     // The member axis decides no bit (tutti-numerics).
     if (auto before = dyn_cast<NumericsOpInterface>(op))
@@ -192,7 +198,7 @@ LogicalResult repeat(Front front) {
     llvm::erase_if(front.readers, [&](OpOperand *reader) {
       if (membersOf(reader->getOwner()) != context.members)
         return false;
-      read(*reader, context.get(reader->get()));
+      readLifted(*reader, context.get(reader->get()));
       return true;
     });
   }

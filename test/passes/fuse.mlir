@@ -449,3 +449,45 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} 
     return %7 : tensor<?x?x7xf32, ["active", "batch"]>
   }
 }
+
+// -----
+
+// Parameters that other ops than gathers read get the member axis, too.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  tutti.param @p : tensor<4x2xf32>
+  tutti.param per_member @w : tensor<5x2xf32>
+  // CHECK-LABEL: func.func @joined
+  // CHECK-NOT: tutti.replicate
+  // CHECK: plan.dispatch
+  // CHECK-NOT: plan.dispatch
+  func.func @joined(%x: tensor<4x3xf32>) -> tensor<?x4x2xf32, ["active"]> {
+    // CHECK: tutti.concat {{.*}} axis 2 : tensor<?x4x3xf32, ["active"]>, tensor<?x4x2xf32, ["active"]>
+    %p = tutti.get @p : tensor<4x2xf32>
+    %0 = tutti.concat %x, %p axis 1 : tensor<4x3xf32>, tensor<4x2xf32>
+    %w = tutti.get @w : tensor<?x5x2xf32, ["active"]>
+    %1 = tutti.contract %0, %w "bk,mkn->mbn" : tensor<4x5xf32>, tensor<?x5x2xf32, ["active"]>
+    return %1 : tensor<?x4x2xf32, ["active"]>
+  }
+}
+
+// -----
+
+// Updates of chosen columns, the same for all.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param per_member @w : tensor<5x2xf32>
+  tutti.param @i : tensor<4x2xi64>
+  tutti.param @u : tensor<4x2xf32>
+  // CHECK-LABEL: func.func @updated
+  // CHECK-NOT: tutti.replicate
+  // CHECK: plan.dispatch
+  // CHECK-NOT: plan.dispatch
+  func.func @updated(%x: tensor<4x5xf32>) -> tensor<?x4x2xf32, ["active"]> {
+    // CHECK: tutti.scatter {{.*}} tensor<?x4x5xf32, ["active"]>
+    %i = tutti.get @i : tensor<4x2xi64>
+    %u = tutti.get @u : tensor<4x2xf32>
+    %0 = tutti.scatter set %x at %i with %u : tensor<4x5xf32>, tensor<4x2xi64>, tensor<4x2xf32>
+    %w = tutti.get @w : tensor<?x5x2xf32, ["active"]>
+    %1 = tutti.contract %0, %w "bk,mkn->mbn" : tensor<4x5xf32>, tensor<?x5x2xf32, ["active"]>
+    return %1 : tensor<?x4x2xf32, ["active"]>
+  }
+}

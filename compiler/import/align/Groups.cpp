@@ -71,7 +71,7 @@ llvm::Expected<std::vector<std::vector<unsigned>>> partition(MLIRContext &contex
 llvm::Expected<std::vector<std::vector<unsigned>>> fewestGroups(MLIRContext &context, ArrayRef<std::string> paths,
                                                                 const ImportOptions &options, Ports &ports) {
   auto groups = partition(context, paths, options, ports);
-  if (groups ? groups->size() == 1 : options.keepsNumbers)
+  if (groups && groups->size() == 1)
     return groups;
   ImportOptions keeping = options;
   keeping.keepsNumbers = true;
