@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
 SUFFIXES = {".h", ".hpp", ".cpp", ".c", ".cuh", ".def", ".td", ".py"}
-FOLDERS = ["dialects", "passes", "compiler", "runtime", "tools", "test", "examples", "benchmarks"]
+FOLDERS = ["dialects", "passes", "compiler", "runtime", "python", "tools", "test", "examples", "benchmarks"]
 MOST_LINES = 450
 
 # What a file may include beside the C and C++ libraries: files and folders of ours ("folder/*": the files that lie in it,
@@ -45,6 +45,7 @@ RULES = [
     ("runtime/device/cuda", {OURS: ["runtime/include", "runtime/schema", "runtime/core", "runtime/device/*", "runtime/device/cuda"],
                              THEIRS: ["flatbuffers"]}),
     ("runtime", {OURS: ["runtime/include", "runtime/schema", "runtime/core", "runtime/device/*"], THEIRS: ["flatbuffers"]}),
+    ("python", {OURS: ["runtime/include", "python"], THEIRS: ["nanobind"]}),
     # The tools: those that link only the runtime, then the compiler's. A tool knows nothing of another one.
     ("tools/common", {OURS: ["runtime", "tools/common"], THEIRS: TOOL}),
     ("tools/run", {OURS: ["runtime", "tools/common", "tools/run"], THEIRS: TOOL}),
@@ -58,7 +59,7 @@ RULES = [
 SEARCH = ["", "runtime", "runtime/schema", "runtime/include"]
 GENERATED = {"artifact_generated.h": "runtime/schema"}
 GUARDED = ["dialects", "passes", "compiler", "tools"]  # whose headers have guards, named as their place; others have #pragma once
-LIBRARIES = ["mlir", "llvm", "lld", "clang", "flatbuffers", "nlohmann", "CLI", "google", "onnx", "gtest"]
+LIBRARIES = ["mlir", "llvm", "lld", "clang", "flatbuffers", "nanobind", "nlohmann", "CLI", "google", "onnx", "gtest"]
 
 
 def within(path: str, folders: list[str]) -> bool:

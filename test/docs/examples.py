@@ -7,7 +7,7 @@ Every page has at least one ```sh block; all of them are run by bash, in order, 
 file (```c main.c) is written to it first. A block of text behind an sh block has lines that this prints, in their order ("..." is anything);
 so has one of CUDA, whose comments are the page's. The folder has the ten digit classifiers: member_0.onnx to member_9.onnx, their weights
 as member_0.safetensors ..., and images.npy; for the README of an example it is a copy of the example, beside one of examples/digits. On the
-paths: the tools and libraries of the build, installed to a scratch folder.
+paths: the tools and libraries of the build, installed to a scratch folder, and the Python package, if the build has it.
 Blocks of other kinds, and indented ones, are not run: what takes a GPU, the network or many minutes.
 """
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # Pages without an example of their own: the design, the state of work, the list of changes.
 WITHOUT = {"docs/DESIGN.md", "docs/status.md", "docs/tried.md", "CHANGELOG.md"}
+PYTHON = "docs/python.md"
 DIGITS = ROOT / "examples" / "digits"
 SECONDS = 300
 
@@ -131,11 +132,15 @@ def main() -> int:
         # FileCheck and lit lie in LLVM's own folder; without a compiler there is none.
         mlir = re.search(r"^MLIR_DIR:.*=(.*)$", cache, re.M)
         llvm = Path(mlir[1]).parents[2] / "bin" if mlir else shims
-        environment = {**os.environ, "PATH": f"{prefix / 'bin'}:{shims}:{os.environ['PATH']}:{llvm}", "CC": "cc", "CXX": "c++", "LD_LIBRARY_PATH": str(library), "HOME": scratch,
+        package = build / "python"
+        environment = {**os.environ, "PATH": f"{prefix / 'bin'}:{shims}:{build / 'venv' / 'bin'}:{os.environ['PATH']}:{llvm}", "PYTHONPATH": str(package), "CC": "cc", "CXX": "c++", "LD_LIBRARY_PATH": str(library), "HOME": scratch,
                        "PKG_CONFIG_PATH": str(library / "pkgconfig"), "CMAKE_PREFIX_PATH": str(prefix),
                        "TUTTI_CUDA_DRIVER": str(build / "lib" / "libcuda-emulated.so")}
         failed = 0
         for page in sys.argv[2:] or pages():
+            if page == PYTHON and not (package / "tutti").is_dir():
+                print(f"{page}: skipped, as the build has no Python package (the test `python` says why)")
+                continue
             wrong = run(page, environment, Path(scratch))
             failed += bool(wrong)
             print(f"{page}: {wrong or 'ok'}", flush=True)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A session, and the arrays of Python that are bound to it.
+#pragma once
+
+#include "Array.h"
+
+#include <optional>
+
+namespace tutti::python {
+
+/// tutti.Session. Used by one thread at a time, as the session is: the interpreter's lock is given away while a run is
+/// under way and may be taken by others between two lines of Python, so that every call is guarded against another.
+class SessionOfArrays {
+public:
+  SessionOfArrays(Artifact &artifact, const tutti_session_options_t &options);
+
+  /// The answers by the keys of their ports (tutti.info.Port.key). `inputs` and `out` are dicts of arrays; `active`
+  /// None for the standing set, else a sequence of members for this call alone.
+  nb::dict run(nb::handle inputs, nb::handle active, nb::handle out);
+  void runAsync();
+  void wait();
+  void bindInput(nb::handle name, nb::handle array);
+  /// None gives the output back to the session.
+  void bindOutput(nb::handle key, nb::handle array);
+  void setActive(nb::handle members);
+  const std::vector<uint32_t> &active() const { return standing; }
+  void setDimension(nb::handle name, int64_t value);
+  nb::object device() const;
+  nb::object program() const { return described; }
+  /// Ends the session; what runs is waited for. Arrays are let go.
+  void close();
+
+private:
+  class Use;
+  class OtherSet;
+  /// What is bound to a port. `object` is what a run returns for it.
+  struct Bound {
+    Array array;
+    nb::object object;
+  };
+  struct Input {
+    std::string name;
+    std::optional<Bound> bound;
+  };
+  struct Output {
+    std::string name, head, key, what;
+    tutti_dtype_t dtype;
+    std::optional<Bound> bound; ///< the caller's, or of the last run's answers
+    bool standing = false;      ///< the caller bound it for all runs
+  };
+
+  void bind(nb::handle name, nb::handle array, bool copies);
+  void bind(Output &output, Bound bound);
+  void bindNew(Output &output);
+  void giveBack(Output &output);
+  Output &outputOf(nb::handle key);
+  template <typename T> void keep(std::optional<T> &place, std::optional<T> bound);
+
+  // Arrays outlive the session, which is declared behind them.
+  std::vector<Bound> retired; ///< bound when a run began that may not have ended
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  tutti::Session session;
+  std::vector<uint32_t> standing; ///< the active set of runs that name none
+  nb::object described;
+  bool inUse = false, inFlight = false;
+};
+
+} // namespace tutti::python

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What calls raise: an exception for each class of the runtime's statuses (docs/errors.md)."""
+from __future__ import annotations
+
+from ._tutti import Status
+
+
+class Error(Exception):
+    """A call failed. `status` says what it came to, the message names the thing, what was expected and what was given."""
+
+    status: Status
+
+    @property
+    def exit_code(self) -> int:
+        """What the tools exit with for this class of error."""
+        return self.status >> 8
+
+
+class UsageError(Error, ValueError):
+    """The caller's arguments do not fit: a file, name, shape or type."""
+
+
+class DamagedError(Error):
+    """The file is damaged."""
+
+
+class UnsupportedError(Error):
+    """The file is sound, but needs what this runtime has not."""
+
+
+class DeviceError(Error):
+    """No such device or driver, or none that the artifact has code for; or it failed."""
+
+
+class ResourceError(Error):
+    """Not enough memory, or a file that cannot be read."""
+
+
+class InternalError(Error):
+    """A mistake of the runtime's own."""
+
+
+CLASSES = {2: UsageError, 3: DamagedError, 4: UnsupportedError, 5: DeviceError, 6: ResourceError, 70: InternalError}
+
+
+def of(status: Status, message: str) -> Error:
+    """The exception for a status."""
+    error = CLASSES[status >> 8](message)
+    error.status = status
+    return error
