@@ -150,10 +150,15 @@ class Runs(Package):
 
     def test_answers_are_their_caller_s(self):
         kept = self.all["logits"].copy()
-        self.session.run({"image": self.image + 1})
+        self.image += 1                                      # read where it lies, by both
+        other = self.session.run()["logits"]
+        self.image += 1
+        changed = other.copy()
         self.session.run_async()
         self.session.wait()
         self.same(self.all["logits"], kept)
+        self.same(other, changed)
+        self.assertTrue((other != kept).any())
 
     def test_active_sets(self):
         for members in ([3, 0], (7,), range(2, 5), np.array([9, 1])):
@@ -405,11 +410,16 @@ class Device(Package):
     def test_runs_in_the_order_of_the_stream(self):
         logits = DeviceArray.of(np.zeros((10, 4, 10), np.float32))
         self.session.bind_output("logits", logits)
+        gc.collect()
+        alive = DeviceArray.alive
         for shift in range(3):
             self.session.bind_input("image", DeviceArray.of(self.image + shift))
             self.session.run_async()
-        gc.collect()                            # what runs may still read lives on
+        gc.collect()
+        self.assertEqual(DeviceArray.alive, alive + 3)       # what runs may still read lives on
         self.session.wait()
+        gc.collect()
+        self.assertEqual(DeviceArray.alive, alive + 1)
         self.assertTrue((logits.numpy() == self.session.run({"image": self.image + 2})["logits"].numpy()).all())
 
     def test_arrays_are_let_go(self):
