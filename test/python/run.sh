@@ -6,6 +6,6 @@ set -eu
 source=$1 build=$2 python=$2/venv/bin/python
 "$python" -c 'import nanobind, numpy, scikit_build_core' || { echo "$python has no nanobind, numpy or scikit-build-core"; exit 77; }
 "$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --upgrade --target "$build/python" \
-  -Cbuild-dir="$build/wheel" "$source"
+  --config-settings=build-dir="$build/wheel" "$source"
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$build/python" TUTTI_CUDA_DRIVER="$build/lib/libcuda-emulated.so" \
   "$python" "$source/test/python/package.py" "$build"
