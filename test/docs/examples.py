@@ -8,7 +8,8 @@ file (```c main.c) is written to it first. A block of text behind an sh block ha
 so has one of CUDA, whose comments are the page's. The folder has the ten digit classifiers: member_0.onnx to member_9.onnx, their weights
 as member_0.safetensors ..., and images.npy; for the README of an example it is a copy of the example, beside one of examples/digits. On the
 paths: the tools and libraries of the build, installed to a scratch folder, and the Python package, if the build has it.
-Blocks of other kinds, and indented ones, are not run: what takes a GPU, the network or many minutes.
+Blocks of other kinds, and indented ones, are not run: what takes a GPU, the network or many minutes. Pages point at nothing that is not there, here and where
+they are installed.
 """
 from __future__ import annotations
 
@@ -118,6 +119,17 @@ def run(page: str, environment: dict, scratch: Path) -> str:
     return ""
 
 
+def dangling(root: Path, names: list[str]) -> str:
+    """Links of pages to files that are not there, a line each."""
+    lines = []
+    for name in names:
+        text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", (root / name).read_text(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", text):
+            if "://" not in target and not (root / name).parent.joinpath(target).exists():
+                lines.append(f"{name} points at {target}, which is not there")
+    return "\n".join(lines)
+
+
 def main() -> int:
     build = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="tutti-examples-") as scratch:
@@ -137,6 +149,11 @@ def main() -> int:
                        "PKG_CONFIG_PATH": str(library / "pkgconfig"), "CMAKE_PREFIX_PATH": str(prefix),
                        "TUTTI_CUDA_DRIVER": str(build / "lib" / "libcuda-emulated.so")}
         failed = 0
+        installed = next(prefix.rglob("CHANGELOG.md")).parent
+        for root, names in (ROOT, [*WITHOUT, *pages()]), (installed, [str(p.relative_to(installed)) for p in installed.rglob("*.md")]):
+            if lost := dangling(root, names):
+                failed += 1
+                print(lost, flush=True)
         for page in sys.argv[2:] or pages():
             if page == PYTHON and not (package / "tutti").is_dir():
                 print(f"{page}: skipped, as the build has no Python package (the test `python` says why)")
