@@ -7,5 +7,5 @@ source=$1 build=$2 python=$2/venv/bin/python
 "$python" -c 'import nanobind, numpy, scikit_build_core' || { echo "$python has no nanobind, numpy or scikit-build-core"; exit 77; }
 "$python" -m pip install --disable-pip-version-check --no-build-isolation --no-deps --upgrade --target "$build/python" \
   --config-settings=build-dir="$build/wheel" "$source"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$build/python" TUTTI_CUDA_DRIVER="$build/lib/libcuda-emulated.so" \
-  "$python" "$source/test/python/package.py" "$build"
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$build/python" TUTTI_BUILD="$build" TUTTI_CUDA_DRIVER="$build/lib/libcuda-emulated.so" \
+  "$python" -m unittest discover -s "$source/test/python"

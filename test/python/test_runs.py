@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs: answers, active sets, arrays of every kind and type."""
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import tutti
+from support import Package, dialect, digits, images
+
+
+# Every type that an array can have beside float32: what goes in comes out, added to itself.
+DTYPES = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64",
+          "f16": "float16", "f64": "float64"}
+
+
+class Runs(Package):
+    def setUp(self):
+        self.session = tutti.load(digits()).session(device="cpu", threads=2)
+        self.image = images(16)
+        self.all = self.session.run({"image": self.image})
+
+    def same(self, ours, theirs):
+        self.assertTrue((np.asarray(ours) == theirs).all())
+
+    def test_all_outputs(self):
+        self.assertEqual({k: (v.shape, v.dtype) for k, v in self.all.items()},
+                         {"logits": ((10, 16, 10), np.float32), "logits.mean": ((16, 10), np.float32), "logits.quantile:0.25": ((16, 10), np.float32)})
+        np.testing.assert_allclose(self.all["logits.mean"], self.all["logits"].mean(0), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(self.all["logits.quantile:0.25"], np.quantile(self.all["logits"], 0.25, axis=0), rtol=1e-5, atol=1e-5)
+
+    def test_answers_are_their_caller_s(self):
+        kept = self.all["logits"].copy()
+        self.image += 1                                      # read where it lies, by both
+        other = self.session.run()["logits"]
+        self.image += 1
+        changed = other.copy()
+        self.session.run_async()
+        self.session.wait()
+        self.same(self.all["logits"], kept)
+        self.same(other, changed)
+        self.assertTrue((other != kept).any())
+
+    def test_active_sets(self):
+        for members in ([3, 0], (7,), range(2, 5), np.array([9, 1])):
+            answers = self.session.run({"image": self.image}, active=members)
+            self.same(answers["logits"], self.all["logits"][list(members)])
+        self.same(self.session.run()["logits"], self.all["logits"])
+        self.session.active = [5, 2]
+        self.assertEqual(self.session.active, [5, 2])
+        self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
+        self.same(self.session.run(active=[1])["logits"], self.all["logits"][[1]])
+        self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
+        for members, word in (([], "empty"), ([1, 1], "twice"), ([10], "member 10"), (3, "int"), ([-1], "sequence"), ([0.5], "sequence"), ("ab", "sequence")):
+            with self.fails(tutti.UsageError, "INVALID_ARGUMENT", word):
+                self.session.run(active=members)
+            with self.fails(tutti.UsageError, "INVALID_ARGUMENT", word):
+                self.session.active = members
+        self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
+
+    def test_arrays_of_the_caller(self):
+        logits, mean = np.full((10, 16, 10), np.nan, np.float32), np.full((16, 10), np.nan, np.float32)
+        answers = self.session.run(out={"logits": logits})
+        self.assertIs(answers["logits"], logits)
+        self.same(logits, self.all["logits"])
+        self.session.bind_output("logits.mean", mean)
+        self.assertIs(self.session.run()["logits.mean"], mean)
+        self.same(mean, self.all["logits.mean"])
+        other = np.empty_like(mean)
+        mean.fill(0)
+        self.assertIs(self.session.run(out={"logits.mean": other})["logits.mean"], other)
+        self.same(mean, 0)                                   # of that call alone
+        self.assertIs(self.session.run()["logits.mean"], mean)
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "[3, 10]"):
+            self.session.run(out={"logits.mean": np.empty((3, 10), np.float32)})
+        mean.fill(0)
+        self.assertIs(self.session.run()["logits.mean"], mean)
+        self.same(mean, self.all["logits.mean"])
+        self.session.bind_output("logits.mean", None)
+        self.assertIsNot(self.session.run()["logits.mean"], mean)
+
+    def test_inputs_stay_bound(self):
+        image = self.image[:3].copy()
+        self.session.bind_input("image", image)
+        self.same(self.session.run()["logits"], self.all["logits"][:, :3])
+        image[:] = self.image[3:6]                           # read where it lies
+        self.same(self.session.run()["logits"], self.all["logits"][:, 3:6])
+        del image
+        gc.collect()
+        self.same(self.session.run()["logits"], self.all["logits"][:, 3:6])
+
+    def test_strided_arrays(self):
+        for image in (np.asfortranarray(self.image), self.image[::2], np.repeat(self.image, 2, 1)[:, ::2]):
+            self.same(self.session.run({"image": image})["logits"], self.session.run({"image": image.copy()})["logits"])
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "row-major"):
+            self.session.bind_input("image", self.image[::2])     # a copy would not be what it says
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "row-major"):
+            self.session.run(out={"logits.mean": np.empty((16, 20), np.float32)[:, ::2]})
+
+    def test_what_no_array_is(self):
+        for inputs, status, words in [
+                ({"image": [1.0]}, "INVALID_ARGUMENT", "list"), ({"image": None}, "INVALID_ARGUMENT", "NoneType"), ({"image": np.array("x")}, "INVALID_ARGUMENT", "str"),
+                ({"image": np.empty((2, 64), object)}, "INVALID_ARGUMENT", "object"), ({"image": self.image.astype(np.float64)}, "DTYPE_MISMATCH", "given float64"),
+                ({"image": self.image.astype(complex)}, "DTYPE_MISMATCH", "complex128"), ({"image": self.image[:, :3]}, "SHAPE_MISMATCH", "[16, 3]"),
+                ({"image": self.image.ravel()}, "SHAPE_MISMATCH", "[1024]"), ({"image": np.empty((17, 64), np.float32)}, "SHAPE_MISMATCH", "batch in 1..16"),
+                ({"images": self.image}, "NOT_FOUND", "'image'"), ({3: self.image}, "INVALID_ARGUMENT", "int"), ([self.image], "INVALID_ARGUMENT", "dict")]:
+            with self.subTest(words), self.fails(tutti.UsageError, status, words):
+                self.session.run(inputs)
+        for out, status, words in [({"logit": self.image}, "NOT_FOUND", "'logits.mean'"), ({"logits.mean": np.broadcast_to(np.float32(0), (16, 10))}, "INVALID_ARGUMENT", "read-only"),
+                                   ({"logits.mean": np.empty((16, 10))}, "DTYPE_MISMATCH", "float64")]:
+            with self.subTest(words), self.fails(tutti.UsageError, status, words):
+                self.session.run(out=out)
+        self.same(self.session.run()["logits"], self.all["logits"])
+
+    def test_memory_of_two_ports_at_once(self):
+        room = np.empty((11, 16, 10), np.float32)
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT"):
+            self.session.run(out={"logits": room[:10], "logits.mean": room[9]})
+
+    def test_nothing_bound(self):
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+            session.run()
+        with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+            session.run_async()
+
+    def test_buffers_and_read_only_inputs(self):
+        frozen = self.image.copy()
+        frozen.flags.writeable = False
+        self.same(self.session.run({"image": frozen})["logits"], self.all["logits"])
+        self.same(self.session.run({"image": memoryview(self.image)})["logits"], self.all["logits"])
+
+    def test_close(self):
+        with tutti.load(digits()).session(device="cpu", threads=2) as session:
+            session.run({"image": self.image})
+        for call in (lambda: session.run(), lambda: session.wait(), lambda: session.bind_input("image", self.image), lambda: setattr(session, "active", [1])):
+            with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "closed"):
+                call()
+        session.close()
+        self.assertEqual(session.device.name, "")
+
+
+class Types(Package):
+    def test_every_type(self):
+        for element, name in DTYPES.items():
+            with self.subTest(name):
+                path = dialect(element, f'func.func @main(%x: tensor<2x3x{element}>) -> tensor<2x3x{element}> {{\n'
+                                        f'  %0 = tutti.add %x, %x : tensor<2x3x{element}>, tensor<2x3x{element}>\n  return %0 : tensor<2x3x{element}>\n}}\n')
+                session = tutti.load(path).session(threads=1)
+                x = np.arange(6).reshape(2, 3).astype(name)
+                y, = session.run({session.program.inputs[0].name: x}).values()
+                self.assertEqual((y.dtype, y.shape), (x.dtype, (1, 2, 3)))
+                self.assertTrue((y[0] == x + x).all())
+
+    def test_bool(self):
+        path = dialect("bool", "func.func @main(%x: tensor<4xi1>) -> tensor<4xi1> {\n  %0 = tutti.not %x : tensor<4xi1>\n  return %0 : tensor<4xi1>\n}\n")
+        x = np.array([True, False, True, True])
+        session = tutti.load(path).session(threads=1)
+        y, = session.run({session.program.inputs[0].name: x}).values()
+        self.assertEqual(y.dtype, bool)
+        self.assertTrue((y[0] == ~x).all())
+
+    def test_bfloat16(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("no ml_dtypes")
+        path = dialect("bf16", "func.func @main(%x: tensor<4xbf16>) -> tensor<4xbf16> {\n  %0 = tutti.add %x, %x : tensor<4xbf16>, tensor<4xbf16>\n"
+                               "  return %0 : tensor<4xbf16>\n}\n")
+        x = np.array([1, 2.5, -3, 0], ml_dtypes.bfloat16)
+        session = tutti.load(path).session(threads=1)
+        name = session.program.inputs[0].name
+        y, = session.run({name: x}).values()
+        self.assertEqual(y.dtype, ml_dtypes.bfloat16)
+        self.assertTrue((y[0] == x + x).all())
+        self.assertTrue((next(iter(session.run({name: np.repeat(x, 2)[::2]}).values()))[0] == x + x).all())
+
+    def test_sizes_that_no_input_has(self):
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        session.set_dimension("batch", 3)
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "'batch' set to 3"):
+            session.run({"image": images(4)})
+        session.set_dimension("batch", 0)
+        session.run({"image": images(4)})
+        with self.fails(tutti.UsageError, "NOT_FOUND", "bath"):
+            session.set_dimension("bath", 3)

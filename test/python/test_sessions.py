@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sessions on threads, in forked processes, and on the emulated device."""
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+
+import numpy as np
+import tutti
+from device import DeviceArray
+from support import Package, digits, images
+
+
+class Threads(Package):
+    def test_one_session_each(self):
+        artifact, wrong = tutti.load(digits()), []
+        expected = artifact.session(device="cpu", threads=1).run({"image": images(16)})["logits"]
+
+        def work():
+            session = artifact.session(device="cpu", threads=1)
+            for _ in range(50):
+                wrong.append((session.run({"image": images(16)})["logits"] != expected).any())
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads], [t.join() for t in threads]
+        self.assertEqual((len(wrong), any(wrong)), (200, False))
+
+    def test_one_session_for_all(self):
+        """Calls at once are refused, and none of them gets the answer of another."""
+        session, said, wrong = tutti.load(digits()).session(device="cpu", threads=1), set(), []
+        right = [session.run({"image": images(16) + i})["logits"] for i in range(4)]
+
+        def work(i):
+            for _ in range(300):
+                try:
+                    wrong.append((session.run({"image": images(16) + i})["logits"] != right[i]).any())
+                except tutti.UsageError as error:
+                    said.add(error.status)
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        [t.start() for t in threads], [t.join() for t in threads]
+        sys.setswitchinterval(before)
+        self.assertLessEqual(said, {tutti.Status.BUSY})
+        self.assertTrue(wrong and not any(wrong))
+
+    def test_fork(self):
+        session = tutti.load(digits()).session(device="cpu", threads=2)
+        session.run({"image": images(2)})
+        child = os.fork()
+        if not child:
+            try:
+                session.run()
+            except tutti.UsageError as error:
+                os._exit(0 if error.status == tutti.Status.FORKED else 1)
+            os._exit(2)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+
+class Device(Package):
+    """The emulated device: what a GPU takes, by the same calls."""
+
+    def setUp(self):
+        self.image = images(4)
+        self.session = tutti.load(digits()).session(device="emulated")
+        self.expected = self.session.run({"image": self.image})
+
+    def test_in_the_host_s_memory(self):
+        self.assertEqual((self.session.device.kind, self.session.program.device), ("emulated", "cuda"))
+        cpu = tutti.load(digits()).session(device="cpu").run({"image": self.image})
+        for key, value in cpu.items():
+            np.testing.assert_allclose(self.expected[key], value, rtol=1e-4, atol=1e-4)
+
+    def test_in_the_device_s_memory(self):
+        image, logits = DeviceArray.of(self.image), DeviceArray.of(np.zeros((10, 4, 10), np.float32))
+        answers = self.session.run({"image": image}, out={"logits": logits})
+        self.assertIs(answers["logits"], logits)
+        self.assertTrue((logits.numpy() == self.expected["logits"]).all())
+        self.assertTrue((answers["logits.mean"] == self.expected["logits.mean"]).all())
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT"):
+            tutti.load(digits()).session(device="cpu").run({"image": image})
+
+    def test_runs_in_the_order_of_the_stream(self):
+        logits = DeviceArray.of(np.zeros((10, 4, 10), np.float32))
+        self.session.bind_output("logits", logits)
+        gc.collect()
+        alive = DeviceArray.alive
+        for shift in range(3):
+            self.session.bind_input("image", DeviceArray.of(self.image + shift))
+            self.session.run_async()
+        gc.collect()
+        self.assertEqual(DeviceArray.alive, alive + 3)       # what runs may still read lives on
+        self.session.wait()
+        gc.collect()
+        self.assertEqual(DeviceArray.alive, alive + 1)
+        self.assertTrue((logits.numpy() == self.session.run({"image": self.image + 2})["logits"].numpy()).all())
+
+    def test_arrays_are_let_go(self):
+        before = DeviceArray.alive
+        with tutti.load(digits()).session(device="emulated") as session:
+            for _ in range(5):
+                session.run({"image": DeviceArray.of(self.image)})
+                gc.collect()
+                self.assertEqual(DeviceArray.alive, before + 1)
+        gc.collect()
+        self.assertEqual(DeviceArray.alive, before)
