@@ -23,6 +23,9 @@ if(TUTTI_BUILD_COMPILER)
   install(SCRIPT ${CMAKE_CURRENT_BINARY_DIR}/InstallLibraries.cmake COMPONENT libraries EXCLUDE_FROM_ALL)
 endif()
 
+# The Python package, where ./dev release has made a wheel of it.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/dist/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/tutti/python COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN *.whl)
+
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_VENDOR Tutti)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Ensembles of neural networks, compiled ahead of time")
