@@ -80,7 +80,7 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
     then made of views, parts and joins of groups, and plan.dispatch.
 
     On a CUDA device what all members share, an input that is scaled or put together of others, is lifted first where
-    that makes a kernel less: each member computes it again. Layers, whose weights they share, stay one; so does what is
+    that makes a kernel less: each member computes it again. Layers of more than 16 terms, whose weights they share, stay one; so does what is
     more than a twenty-fourth of the members' own work and, in the largest call, than a launch takes, and what has rows
     of more than 256 columns.
   }];

@@ -24,6 +24,9 @@ constexpr double smallPart = 1. / 24, launchWorth = 1 << 25;
 constexpr double handedOn = 24;
 /// Rows of more elements leave a block too little shared memory, and are long to go through.
 constexpr int64_t widest = 256;
+/// A layer that all members share stays one: that is what it is for. One of fewer terms is how features are made of
+/// coordinates, as Fourier features are.
+constexpr int64_t fewTerms = 16;
 /// Each groups the whole function anew. A network has one such front, or two.
 constexpr unsigned mostTrials = 8;
 
@@ -83,17 +86,26 @@ private:
 /// Whose axis a lifted op's result has: all members, or those of a group.
 Size membersOf(Operation *op) { return getSizes(typeOf(op->getResult(0))).front(); }
 
+/// A table that rows are taken of, or a layer's weight: what stays one, whoever repeats the op.
+bool isOne(OpOperand &operand) {
+  return isa<GatherOp, ContractOp>(operand.getOwner()) && throughViews(operand.get()).getDefiningOp<GetOp>();
+}
+
+bool canRepeat(Operation *op) {
+  auto contract = dyn_cast<ContractOp>(op);
+  if (!contract)
+    return isa<LiftOpInterface>(op);
+  std::optional<Size> terms = contract.terms();
+  return terms && terms->isFixed() && terms->getFixed() <= fewTerms && llvm::count_if(op->getOpOperands(), isOne) == 1;
+}
+
 /// The ops of a group that is not lifted, with the views of what they make, and their readers, which are all lifted.
 struct Front {
   SmallVector<Operation *> ops; ///< in their order
   SmallVector<OpOperand *> readers;
 
   static std::optional<Front> of(const Group &group) {
-    // A layer that all members share stays one: that is what it is for.
-    bool canRepeat = !group.form.lifted && llvm::all_of(group.ops, [](Operation *op) {
-      return isa<LiftOpInterface>(op) && !isa<ContractOp>(op);
-    });
-    if (!canRepeat)
+    if (group.form.lifted || !llvm::all_of(group.ops, canRepeat))
       return std::nullopt;
     Front front;
     front.ops.assign(group.ops.begin(), group.ops.end());
@@ -149,14 +161,12 @@ void readLifted(OpOperand &operand, Value value) {
   contract.setSpec(spec.str());
 }
 
-/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it. A table that
-/// rows are taken of stays one.
+/// Ops other than maps read operands that have the member axis, too: moves of what others make bring it.
 void addMoves(Front &front) {
   for (Operation *op : llvm::to_vector(front.ops))
     for (OpOperand &operand : op->getOpOperands()) {
       Value x = operand.get();
-      bool isTable = isa<GatherOp>(op) && throughViews(x).getDefiningOp<GetOp>();
-      if (isa<MapOp>(op) || isTable || llvm::is_contained(front.ops, x.getDefiningOp()))
+      if (isa<MapOp>(op) || isOne(operand) || llvm::is_contained(front.ops, x.getDefiningOp()))
         continue;
       OpBuilder builder(op);
       auto move =

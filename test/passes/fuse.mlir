@@ -491,3 +491,42 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, 
     return %1 : tensor<?x4x2xf32, ["active"]>
   }
 }
+
+// -----
+
+// A layer of few terms, the same for all: features made of coordinates. Its matrix stays one.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param @waves : tensor<2x8xf32>
+  tutti.param per_member @w : tensor<8x1xf32>
+  // CHECK-LABEL: func.func @fourier
+  // CHECK: plan.dispatch @[[K:.*]](%{{.*}}) : (tensor<?x2xf32, ["batch"]>, tensor<2x8xf32>, tensor<?x8x1xf32, ["active"]>)
+  // CHECK-NOT: plan.dispatch
+  // CHECK: plan.kernel @[[K]] chain lifted rows ["batch"] weights [1, 2]
+  // CHECK: tutti.contract {{.*}} "mbk,kn->mbn" {{.*}} tensor<?x?x2xf32, ["active", "batch"]>, tensor<2x8xf32>
+  func.func @fourier(%x: tensor<?x2xf32, ["batch"]>) -> tensor<?x?x1xf32, ["active", "batch"]> {
+    %waves = tutti.get @waves : tensor<2x8xf32>
+    %0 = tutti.contract %x, %waves "bk,kn->bn" : tensor<?x2xf32, ["batch"]>, tensor<2x8xf32>
+    %1 = tutti.sin %0 : tensor<?x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<?x8x1xf32, ["active"]>
+    %2 = tutti.contract %1, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active"]>
+    return %2 : tensor<?x?x1xf32, ["active", "batch"]>
+  }
+}
+
+// -----
+
+// One of more terms is computed once: a trunk.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, tutti.sizes = {batch = array<i64: 1, 64>}} {
+  tutti.param @trunk : tensor<17x8xf32>
+  tutti.param per_member @w : tensor<8x1xf32>
+  // CHECK-LABEL: func.func @more_terms
+  // CHECK-COUNT-2: plan.dispatch
+  func.func @more_terms(%x: tensor<?x17xf32, ["batch"]>) -> tensor<?x?x1xf32, ["active", "batch"]> {
+    %trunk = tutti.get @trunk : tensor<17x8xf32>
+    %0 = tutti.contract %x, %trunk "bk,kn->bn" : tensor<?x17xf32, ["batch"]>, tensor<17x8xf32>
+    %1 = tutti.sin %0 : tensor<?x8xf32, ["batch"]>
+    %w = tutti.get @w : tensor<?x8x1xf32, ["active"]>
+    %2 = tutti.contract %1, %w "bk,mkn->mbn" : tensor<?x8xf32, ["batch"]>, tensor<?x8x1xf32, ["active"]>
+    return %2 : tensor<?x?x1xf32, ["active", "batch"]>
+  }
+}
