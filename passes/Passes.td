@@ -79,6 +79,9 @@ def FusePass : Pass<"tutti-fuse", "::mlir::ModuleOp"> {
     through (passes/analysis/Through.h), and what a task keeps for itself stays within the module's `tutti.scratch_per_row` bytes, if it has any. Equal kernels are merged. Functions are
     then made of views, parts and joins of groups, and plan.dispatch.
 
+    Where that makes a kernel less, the axis of length one that a sum or mean over places leaves stays in what is computed of it, though the
+    model drops it: all of it has the reduction's rows then. Rows of more than 4096 elements are reduced by a kernel of their own.
+
     On a CUDA device what all members share, an input that is scaled or put together of others, is lifted first where
     that makes a kernel less: each member computes it again. Layers of more than 16 terms, whose weights they share, stay one; so does what is
     more than a twenty-fourth of the members' own work and, in the largest call, than a launch takes, and what has rows

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
-#include "Repeat.h"
+#include "Launches.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"

@@ -2,14 +2,11 @@
 // An input that is scaled, or put together of several, is the same for all members: computed once, it is a launch of
 // its own, which takes longer than computing it again in each member's kernel.
 #include "Repeat.h"
-#include "Grouping.h"
 #include "dialects/tutti/Lift.h"
 #include "dialects/tutti/Module.h"
 #include "passes/analysis/Rows.h"
 #include "passes/analysis/Target.h"
 #include "passes/analysis/Views.h"
-
-#include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
 
@@ -27,8 +24,6 @@ constexpr int64_t widest = 256;
 /// A layer that all members share stays one: that is what it is for. One of fewer terms is how features are made of
 /// coordinates, as Fourier features are.
 constexpr int64_t fewTerms = 16;
-/// Each groups the whole function anew. A network has one such front, or two.
-constexpr unsigned mostTrials = 8;
 
 /// Counts operations on scalars, in the largest call.
 class Work {
@@ -217,54 +212,20 @@ LogicalResult repeat(Front front) {
   return success();
 }
 
-/// A copy of the function with a front repeated, behind the function, and its groups, if these are fewer than `most`.
-struct Trial {
-  func::FuncOp function;
-  std::vector<Group> groups;
-
-  static std::optional<Trial> of(func::FuncOp function, const Front &front, size_t most) {
-    // Of a trial that fails nobody hears.
-    ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
-    IRMapping copies;
-    OpBuilder builder(function.getContext());
-    builder.setInsertionPointAfter(function);
-    auto copy = cast<func::FuncOp>(builder.clone(*function, copies));
-    if (succeeded(repeat(front.in(copies))))
-      if (FailureOr<std::vector<Group>> groups = groupsOf(copy); succeeded(groups) && groups->size() < most)
-        return Trial{copy, std::move(*groups)};
-    copy.erase();
-    return std::nullopt;
-  }
-};
-
 } // namespace
 
-FailureOr<std::vector<Group>> groupsForLaunches(func::FuncOp &function) {
-  auto module = function->getParentOfType<ModuleOp>();
-  FailureOr<std::vector<Group>> groups = groupsOf(function);
-  if (failed(groups) || !TargetTraits::of(module).repeatsForLaunches)
-    return groups;
+Repeats::Repeats(ModuleOp module) : module(module), isWorthIt(TargetTraits::of(module).repeatsForLaunches) {}
+
+std::vector<Rewrite> Repeats::of(func::FuncOp function, ArrayRef<Group> groups) const {
+  std::vector<Rewrite> rewrites;
+  if (!isWorthIt)
+    return rewrites;
   Work work(module);
-  unsigned trials = 0;
-  for (bool goesOn = true; goesOn;) {
-    goesOn = false;
-    // The last first: what it reads of others may be repeated next.
-    for (const Group &group : llvm::reverse(*groups)) {
-      std::optional<Front> front = Front::of(group);
-      if (!front || !work.isLittle(group.ops, front->read(), function) || trials == mostTrials)
-        continue;
-      ++trials;
-      std::optional<Trial> better = Trial::of(function, *front, groups->size());
-      if (!better)
-        continue;
-      function.erase();
-      function = better->function;
-      groups = std::move(better->groups);
-      goesOn = true;
-      break;
-    }
-  }
-  return groups;
+  // The last first: what it reads of others may be repeated next.
+  for (const Group &group : llvm::reverse(groups))
+    if (std::optional<Front> front = Front::of(group); front && work.isLittle(group.ops, front->read(), function))
+      rewrites.push_back([front = *front](const IRMapping &copies) { return repeat(front.in(copies)); });
+  return rewrites;
 }
 
 } // namespace tutti

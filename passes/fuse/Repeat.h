@@ -3,16 +3,21 @@
 #ifndef TUTTI_PASSES_FUSE_REPEAT_H
 #define TUTTI_PASSES_FUSE_REPEAT_H
 
-#include "Group.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "Launches.h"
 
 namespace tutti {
 
-/// The groups of a function (Grouping.h). Where launches are dear, what is computed once for all members, and is little
-/// beside what they compute of it, is lifted before if there are fewer groups then: `function` becomes the one that
-/// stands in its place. No bit depends on it.
-llvm::FailureOr<std::vector<Group>> groupsForLaunches(mlir::func::FuncOp &function);
+/// Where launches are dear, what is computed once for all members, and is little beside what they compute of it, may be
+/// lifted.
+class Repeats {
+public:
+  explicit Repeats(mlir::ModuleOp module);
+  std::vector<Rewrite> of(mlir::func::FuncOp function, llvm::ArrayRef<Group> groups) const;
+
+private:
+  mlir::ModuleOp module;
+  bool isWorthIt;
+};
 
 } // namespace tutti
 

@@ -115,6 +115,31 @@ static const std::vector<Network> all = {
          return %6 : tensor<?x5xf32, ["batch"]>
        })mlir",
      {{"w", {18, 5}}, {"b", {5}}}},
+    // What is made of several rows, and goes on to layers in the shape without their axis.
+    {"pooled",
+     R"mlir(func.func @main(%x: tensor<?x33xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]> {
+         %p = tutti.slice %x from [0, 0] size [-1, 30] step [1, 1] : tensor<?x33xf32, ["batch"]>
+         %q = tutti.reshape %p : tensor<?x30xf32, ["batch"]> -> tensor<?x6x5xf32, ["batch"]>
+         %u = tutti.slice %x from [0, 30] size [-1, 3] step [1, 1] : tensor<?x33xf32, ["batch"]>
+         %w = tutti.get @w : tensor<5x18xf32>
+         %v = tutti.get @v : tensor<39x7xf32>
+         %b = tutti.get @b : tensor<7xf32>
+         %o = tutti.get @o : tensor<7x4xf32>
+         %0 = tutti.contract %q, %w "bsk,kn->bsn" : tensor<?x6x5xf32, ["batch"]>, tensor<5x18xf32>
+         %1 = tutti.relu %0 : tensor<?x6x18xf32, ["batch"]>
+         %2 = tutti.reduce mean %1 [1] : tensor<?x6x18xf32, ["batch"]>
+         %3 = tutti.reshape %2 : tensor<?x1x18xf32, ["batch"]> -> tensor<?x18xf32, ["batch"]>
+         %4 = tutti.reduce max %1 [1] : tensor<?x6x18xf32, ["batch"]>
+         %5 = tutti.reshape %4 : tensor<?x1x18xf32, ["batch"]> -> tensor<?x18xf32, ["batch"]>
+         %6 = tutti.concat %3, %5, %u axis 1 : tensor<?x18xf32, ["batch"]>, tensor<?x18xf32, ["batch"]>, tensor<?x3xf32, ["batch"]>
+         %7 = tutti.contract %6, %v "bk,kn->bn" : tensor<?x39xf32, ["batch"]>, tensor<39x7xf32>
+         %8 = tutti.add %7, %b : tensor<?x7xf32, ["batch"]>, tensor<7xf32>
+         %9 = tutti.reduce max %8 [1] : tensor<?x7xf32, ["batch"]>
+         %10 = tutti.sub %8, %9 : tensor<?x7xf32, ["batch"]>, tensor<?x1xf32, ["batch"]>
+         %11 = tutti.contract %10, %o "bk,kn->bn" : tensor<?x7xf32, ["batch"]>, tensor<7x4xf32>
+         return %11 : tensor<?x4xf32, ["batch"]>
+       })mlir",
+     {{"w", {5, 18}}, {"v", {39, 7}}, {"b", {7}}, {"o", {7, 4}}}},
     // Columns that are indices: each gather reads them where they lie, and rows of a table are read as one.
     {"tables",
      R"mlir(func.func @main(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {

@@ -530,3 +530,50 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>, 
     return %2 : tensor<?x?x1xf32, ["active", "batch"]>
   }
 }
+
+// -----
+
+// A mean over places keeps their axis, and so does what is computed of it: one kernel. Who reads that otherwise has a view.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<12x2xf32>
+  // CHECK-LABEL: func.func @pooled
+  // CHECK-SAME: (%[[X:.*]]: tensor<?x?x5x4xf32, ["active", "batch"]>, %[[U:.*]]: tensor<?x4xf32, ["batch"]>)
+  func.func @pooled(%x: tensor<?x?x5x4xf32, ["active", "batch"]>, %u: tensor<?x4xf32, ["batch"]>) -> (tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x2xf32, ["batch"]>) {
+    // CHECK: %[[Y:.*]]:2 = plan.dispatch @[[K:.*]](%[[X]], %[[U]], %{{.*}}) : {{.*}} -> (tensor<?x?x1x2xf32, ["active", "batch"]>, tensor<?x1x2xf32, ["batch"]>)
+    // CHECK-NOT: plan.dispatch
+    // CHECK-DAG: tutti.reshape %[[Y]]#0 : {{.*}} -> tensor<?x?x2xf32, ["active", "batch"]>
+    // CHECK-DAG: tutti.reshape %[[Y]]#1 : {{.*}} -> tensor<?x2xf32, ["batch"]>
+    // CHECK: plan.kernel @[[K]] chain lifted rows ["batch", "1"]
+    // CHECK: tutti.concat {{.*}} axis 3
+    // CHECK: tutti.contract {{.*}} "mbak,mkn->mban"
+    // CHECK-NOT: plan.kernel
+    %0 = tutti.reduce mean %x [2] : tensor<?x?x5x4xf32, ["active", "batch"]>
+    %1 = tutti.reshape %0 : tensor<?x?x1x4xf32, ["active", "batch"]> -> tensor<?x?x4xf32, ["active", "batch"]>
+    %2 = tutti.reduce max %x [2] : tensor<?x?x5x4xf32, ["active", "batch"]>
+    %3 = tutti.reshape %2 : tensor<?x?x1x4xf32, ["active", "batch"]> -> tensor<?x?x4xf32, ["active", "batch"]>
+    %4 = tutti.replicate %u : tensor<?x4xf32, ["batch"]> -> tensor<?x?x4xf32, ["active", "batch"]>
+    %5 = tutti.concat %1, %3, %4 axis 2 : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x?x4xf32, ["active", "batch"]>
+    %w = tutti.get @w : tensor<?x12x2xf32, ["active"]>
+    %6 = tutti.contract %5, %w "mbk,mkn->mbn" : tensor<?x?x12xf32, ["active", "batch"]>, tensor<?x12x2xf32, ["active"]>
+    %7 = tutti.reduce sum %6 [2] : tensor<?x?x2xf32, ["active", "batch"]>
+    %8 = tutti.sub %6, %7 : tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x?x1xf32, ["active", "batch"]>
+    %9 = tutti.head mean %8 : tensor<?x?x2xf32, ["active", "batch"]>
+    return %8, %9 : tensor<?x?x2xf32, ["active", "batch"]>, tensor<?x2xf32, ["batch"]>
+  }
+}
+
+// -----
+
+// One that is long is spread over the whole device: a kernel of its own.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @w : tensor<4x2xf32>
+  // CHECK-LABEL: func.func @long
+  // CHECK-COUNT-2: plan.dispatch
+  func.func @long(%x: tensor<?x?x1025x4xf32, ["active", "batch"]>) -> tensor<?x?x2xf32, ["active", "batch"]> {
+    %0 = tutti.reduce mean %x [2] : tensor<?x?x1025x4xf32, ["active", "batch"]>
+    %1 = tutti.reshape %0 : tensor<?x?x1x4xf32, ["active", "batch"]> -> tensor<?x?x4xf32, ["active", "batch"]>
+    %w = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    %2 = tutti.contract %1, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x2xf32, ["active"]>
+    return %2 : tensor<?x?x2xf32, ["active", "batch"]>
+  }
+}
