@@ -53,15 +53,17 @@ static tutti_dtype_t dtypeOf(nb::dlpack::dtype type) {
   }
 }
 
-/// NumPy's ndarray, and numpy.empty. Looked up once, and kept as long as the process lives.
+/// What NumPy has, looked up once, and kept as long as the process lives.
 static nb::handle numpy(const char *name, nb::handle &kept) {
   if (!kept)
     kept = nb::object(nb::module_::import_("numpy").attr(name)).release();
   return kept;
 }
-static nb::handle ndarrayType, numpyEmpty;
+static nb::handle ndarrayType, numpyEmpty, numpyRequire;
 
-bool isNumPy(nb::handle object) { return nb::isinstance(object, numpy("ndarray", ndarrayType)); }
+static bool isNumPy(nb::handle object) { return nb::isinstance(object, numpy("ndarray", ndarrayType)); }
+
+static std::string typeName(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
 bool Array::import(nb::handle object, bool written) {
   if (!written)
@@ -73,29 +75,88 @@ bool Array::import(nb::handle object, bool written) {
   return true;
 }
 
-Array Array::of(nb::handle object, const std::string &what, bool written) {
-  Array array;
-  if (array.import(object, written)) {
-    array.dtype = dtypeOf(array.elements.dtype());
-    if (auto type = array.elements.dtype(); array.dtype == TUTTI_NONE)
-      fail(TUTTI_DTYPE_MISMATCH, what + " has elements of DLPack's type " + std::to_string(type.code) + " of " +
-                                     std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +
-                                     " lanes, which no artifact has");
-  } else {
-    if (written && array.import(object, false))
-      fail(TUTTI_INVALID_ARGUMENT, what + " is read-only");
-    // NumPy hands elements of ml_dtypes to nobody, but as integers of their size.
-    std::string type = nb::type_name(object.type()).c_str();
-    if (isNumPy(object)) {
-      const auto name = nb::cast<std::string>(object.attr("dtype").attr("name"));
-      array.dtype = dtypeNamed(name);
-      type += " of " + name;
+/// What the object's library hands over, with its reasons where it does not. (nanobind would ask, too, and go on to
+/// other ways when it is told no, or when somebody presses ^C.)
+static nb::object exported(nb::handle object, const std::string &what) {
+  try {
+    nb::object ask = object.attr("__dlpack__");
+    try {
+      nb::dict versioned;
+      versioned["max_version"] = nb::make_tuple(nb::dlpack::major_version, nb::dlpack::minor_version);
+      return ask(**versioned);
+    } catch (nb::python_error &error) { // of a library older than that
+      if (!error.matches(PyExc_TypeError))
+        throw;
     }
-    const uint32_t bits = tutti_dtype_bits(array.dtype);
-    if ((bits != 8 && bits != 16) || !array.import(object.attr("view")(bits == 8 ? "uint8" : "uint16"), written))
-      fail(TUTTI_INVALID_ARGUMENT,
-           what + " is of type " + type + ", expected an array: of NumPy, or with DLPack (PyTorch, JAX, CuPy ...)");
+    return ask();
+  } catch (nb::python_error &error) {
+    if (!error.matches(PyExc_Exception))
+      throw;
+    fail(TUTTI_INVALID_ARGUMENT,
+         what + " is of type " + typeName(object) +
+             ", which does not hand it over: " + nb::cast<std::string>(nb::str(error.value())),
+         nb::borrow(error.value()));
   }
+}
+
+void Array::importNumPy(nb::handle object, const std::string &what, For use) {
+  if (!object.type().is(numpy("ndarray", ndarrayType)) &&
+      nb::isinstance(object, nb::module_::import_("numpy").attr("ma").attr("MaskedArray")))
+    fail(TUTTI_INVALID_ARGUMENT, what + " is a masked array, expected one without a mask");
+  if (import(object, use == For::writing)) {
+    dtype = dtypeOf(elements.dtype());
+    return;
+  }
+  // Elements of ml_dtypes NumPy hands to nobody, but as integers of their size.
+  nb::object type = object.attr("dtype");
+  const auto name = nb::cast<std::string>(nb::str(type));
+  dtype = nb::cast<bool>(type.attr("isnative")) ? dtypeNamed(nb::cast<std::string>(type.attr("name"))) : TUTTI_NONE;
+  const uint32_t bits = tutti_dtype_bits(dtype);
+  if (dtype == TUTTI_NONE || bits < 8)
+    fail(TUTTI_DTYPE_MISMATCH, what + " has elements of " + name + ", which no artifact has");
+  nb::object cells =
+      dtype > TUTTI_U64 && bits <= 16 ? object.attr("view")(bits == 8 ? "uint8" : "uint16") : nb::borrow(object);
+  if (import(cells, use == For::writing))
+    return;
+  if (use == For::writing && import(cells, false))
+    fail(TUTTI_INVALID_ARGUMENT, what + " is read-only");
+  // What lies at no multiple of an element's size, as a field of packed records.
+  if (use != For::copying)
+    fail(TUTTI_INVALID_ARGUMENT, what + " has elements of " + name + " that are not aligned");
+}
+
+Array Array::of(nb::handle object, const std::string &what, For use) {
+  Array array;
+  if (isNumPy(object)) {
+    array.importNumPy(object, what, use);
+    if (use == For::copying && (!array.elements.is_valid() || array.isStrided() || !array.isAligned()))
+      array.importNumPy(numpy("require", numpyRequire)(object, nb::none(), "CA"), what, For::reading);
+  } else {
+    nb::object source = nb::borrow(object);
+    if (nb::hasattr(object, "__dlpack__")) {
+      // Arrays of JAX never change, and nothing that it hands over says so.
+      if (use == For::writing && nb::cast<std::string>(nb::str(object.type().attr("__module__"))).starts_with("jax"))
+        fail(TUTTI_INVALID_ARGUMENT, what + " is an array of JAX, which nobody may write");
+      source = exported(object, what);
+    } else if (PyObject_CheckBuffer(object.ptr())) {
+      source = nb::steal(PyMemoryView_FromObject(object.ptr()));
+    }
+    if (!source.is_valid() || !array.import(source, use == For::writing)) {
+      PyErr_Clear();
+      fail(TUTTI_INVALID_ARGUMENT,
+           what + " is of type " + typeName(object) +
+               (use == For::writing ? ", expected an array that may be written" : ", expected an array") +
+               ": of NumPy, or with DLPack (PyTorch, JAX, CuPy ...)");
+    }
+    array.dtype = dtypeOf(array.elements.dtype());
+  }
+  if (auto type = array.elements.dtype(); array.dtype == TUTTI_NONE)
+    fail(TUTTI_DTYPE_MISMATCH, what + " has elements of DLPack's type " + std::to_string(type.code) + " of " +
+                                   std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +
+                                   " lanes, which no artifact has");
+  // Some libraries give no address of nothing.
+  if (!array.elements.data() && array.elements.size() > 0)
+    fail(TUTTI_INVALID_ARGUMENT, what + " has no data");
   switch (array.elements.device_type()) {
   case nb::device::cpu::value:
   case nb::device::cuda_host::value:
@@ -109,15 +170,22 @@ Array Array::of(nb::handle object, const std::string &what, bool written) {
                                 "; expected the CPU or CUDA");
   }
 
-  int64_t step = 1;
-  for (size_t d = array.elements.ndim(); d-- > 0;) {
-    array.strided |= array.elements.shape(d) != 1 && array.elements.stride(d) != step;
-    step *= int64_t(array.elements.shape(d));
-  }
-  if (array.strided)
+  if (array.isStrided())
     for (size_t d = 0; d < array.elements.ndim(); ++d)
       array.strides.push_back(array.elements.stride(d) * int64_t(array.elements.itemsize()));
   return array;
+}
+
+bool Array::isStrided() const {
+  int64_t step = 1;
+  for (size_t d = elements.ndim(); d-- > 0; step *= int64_t(elements.shape(d)))
+    if (elements.shape(d) != 1 && elements.stride(d) != step)
+      return true;
+  return false;
+}
+
+bool Array::isAligned() const {
+  return reinterpret_cast<uintptr_t>(elements.data()) % std::max<size_t>(elements.itemsize(), 1) == 0;
 }
 
 Array Array::empty(tutti_dtype_t dtype, std::span<const int64_t> dims, const std::string &what, nb::object *object) {
@@ -137,16 +205,18 @@ Array Array::empty(tutti_dtype_t dtype, std::span<const int64_t> dims, const std
   for (int64_t dim : dims)
     shape.append(dim);
   *object = numpy("empty", numpyEmpty)(nb::tuple(shape), type);
-  return of(*object, what, true);
+  return of(*object, what, For::writing);
 }
 
 tutti_tensor_t Array::tensor(const char *name) const {
+  // Without an address an output would be given back to the session.
+  alignas(16) static constexpr char nothing[16] = {};
   return {name,
           dtype,
           int32_t(elements.ndim()),
           elements.shape_ptr(),
-          strided ? strides.data() : nullptr,
-          const_cast<void *>(elements.data()),
+          strides.empty() ? nullptr : strides.data(),
+          elements.data() ? const_cast<void *>(elements.data()) : const_cast<char *>(nothing),
           memory};
 }
 

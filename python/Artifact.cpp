@@ -3,7 +3,9 @@
 #include "Artifact.h"
 
 #include "Array.h"
+#include "Unlocked.h"
 
+#include <charconv>
 #include <nanobind/stl/filesystem.h>
 
 namespace tutti::python {
@@ -21,14 +23,56 @@ const char *kindOf(tutti_device_t device) {
   }
 }
 
-tutti_device_t deviceOf(nb::handle name) {
+void chooseDevice(tutti_session_options_t &options, nb::handle name) {
   if (name.is_none())
-    return TUTTI_DEVICE_DEFAULT;
-  const std::string given = bytesOf(name);
+    return;
+  const std::string given = bytesOf(name), kind = given.substr(0, given.find(':'));
   for (auto device : {TUTTI_DEVICE_CPU, TUTTI_DEVICE_CUDA, TUTTI_DEVICE_EMULATED})
-    if (given == kindOf(device))
-      return device;
-  fail(TUTTI_NOT_FOUND, "there is no device '" + given + "'; expected 'cpu', 'cuda' or 'emulated'");
+    if (kind == kindOf(device))
+      options.device = device;
+  bool isNumbered = kind.size() < given.size();
+  if (isNumbered) {
+    const char *end = given.data() + given.size();
+    auto [behind, error] = std::from_chars(given.data() + kind.size() + 1, end, options.ordinal);
+    if (error != std::errc() || behind != end || options.device == TUTTI_DEVICE_CPU)
+      options.device = TUTTI_DEVICE_DEFAULT;
+  }
+  if (options.device == TUTTI_DEVICE_DEFAULT)
+    fail(TUTTI_NOT_FOUND, "there is no device '" + given + "'; expected 'cpu', 'cuda', 'cuda:1' ..., or 'emulated'");
+}
+
+std::vector<uint32_t> membersOf(nb::handle members) {
+  auto wrong = [](const std::string &what) {
+    fail(TUTTI_INVALID_ARGUMENT, "the active set " + what + ", expected a sequence of members' numbers");
+  };
+  // Whatever else is raised is not about numbers.
+  auto isNone = [](const nb::object &made) {
+    if (!made.is_valid() && !PyErr_ExceptionMatches(PyExc_TypeError))
+      throw nb::python_error();
+    PyErr_Clear();
+    return !made.is_valid();
+  };
+  nb::object numbers = nb::steal(PySequence_Tuple(members.ptr()));
+  if (isNone(numbers))
+    wrong(std::string("is of type ") + nb::type_name(members.type()).c_str());
+  std::vector<uint32_t> set;
+  for (nb::handle number : nb::borrow<nb::tuple>(numbers)) {
+    nb::object index = nb::steal(PyNumber_Index(number.ptr()));
+    if (isNone(index) || PyBool_Check(number.ptr())) // a mask is no set
+      wrong(std::string("has a member of type ") + nb::type_name(number.type()).c_str());
+    if (!nb::try_cast(index, set.emplace_back()))
+      fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)));
+  }
+  return set;
+}
+
+nb::dict dictOf(nb::handle arrays, const char *what) {
+  if (arrays.is_none())
+    return {};
+  if (!nb::hasattr(arrays, "keys"))
+    fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is of type " + nb::type_name(arrays.type()).c_str() +
+                                     ", expected a dict of arrays by their names");
+  return nb::borrow<nb::dict>(nb::handle(reinterpret_cast<PyObject *>(&PyDict_Type))(arrays));
 }
 
 /// A value of tutti/info.py.
@@ -70,28 +114,24 @@ static nb::object describe(const tutti_weight_t &weight) {
 }
 
 static Artifact load(const std::filesystem::path &path) {
-  Result<Artifact> artifact = [&] {
-    nb::gil_scoped_release released;
-    return Artifact::open(path.string());
-  }();
-  return check(std::move(artifact));
+  Result<Artifact> artifact = unlocked([&] { return Artifact::open(path.string()); });
+  if (const Error &error = artifact.error())
+    fail(error.status(), error.message(), {}, true);
+  return std::move(*artifact);
 }
 
-static void swapWeights(Artifact &artifact, uint32_t member, nb::dict weights) {
+static void swapWeights(Artifact &artifact, uint32_t member, nb::handle weights) {
+  nb::dict given = dictOf(weights, "weights");
   std::vector<Array> arrays;
   std::vector<std::string> names;
-  for (auto [name, array] : weights) {
+  for (auto [name, array] : given) {
     names.push_back(bytesOf(name));
-    arrays.push_back(Array::of(array, "weight '" + names.back() + "'", false));
+    arrays.push_back(Array::of(array, "weight '" + names.back() + "'", Array::For::reading));
   }
   std::vector<tutti_tensor_t> tensors;
   for (size_t i = 0; i < arrays.size(); ++i)
     tensors.push_back(arrays[i].tensor(names[i].c_str()));
-  Error error = [&] {
-    nb::gil_scoped_release released;
-    return artifact.swapWeights(member, tensors);
-  }();
-  check(error);
+  check(unlocked([&] { return artifact.swapWeights(member, tensors); }));
 }
 
 void bindArtifact(nb::module_ &module) {
@@ -127,17 +167,10 @@ void bindArtifact(nb::module_ &module) {
           "share", [](const Artifact &artifact) { return textOf(artifact.info().share); },
           nb::sig("def share(self) -> str"), "\"content\" or \"none\", as it was compiled.")
       .def(
-          "verify_weights",
-          [](const Artifact &artifact) {
-            Error error = [&] {
-              nb::gil_scoped_release released;
-              return artifact.verifyWeights();
-            }();
-            check(error);
-          },
+          "verify_weights", [](const Artifact &artifact) { check(unlocked([&] { return artifact.verifyWeights(); })); },
           "Reads all weights and compares their digests; raises DamagedError where one is another.")
-      .def("swap_weights", swapWeights, "member"_a, "weights"_a,
-           nb::sig("def swap_weights(self, member: int, weights: dict[str, typing.Any]) -> None"),
+      .def("swap_weights", swapWeights, "member"_a, "weights"_a.none(),
+           nb::sig("def swap_weights(self, member: int, weights: collections.abc.Mapping[str, typing.Any]) -> None"),
            "Replaces weights of one member, for all its sessions: all together, or none where one does not fit.\n\n"
            "Each has the name, dtype and dims of a swappable one of `weights`, and lies as in the file of member 0, or "
            "of\n"
@@ -145,7 +178,7 @@ void bindArtifact(nb::module_ &module) {
       .def("__repr__", [](const Artifact &artifact) {
         return "<tutti.Artifact of " + std::to_string(artifact.members().size()) + " members>";
       });
-  module.def("load", load, "path"_a,
+  module.def("load", load, "path"_a, nb::sig("def load(path: str | os.PathLike[str]) -> Artifact"),
              "Opens an artifact and checks it. The file is mapped: replace it by rename, do not write into it.\n\n"
              "An artifact is code: load only what you trust.");
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The module tutti._tutti, and what failures of the runtime become.
 #include "Module.h"
+#include "Unlocked.h"
 
 #include <cstring>
 
 namespace tutti::python {
 
-void fail(tutti_status_t status, const std::string &message) {
-  nb::object error = nb::module_::import_("tutti.errors").attr("of")(status, textOf(message.c_str()));
+void fail(tutti_status_t status, const std::string &message, nb::object cause, bool ofFile) {
+  nb::object error = nb::module_::import_("tutti.errors").attr("of")(status, textOf(message.c_str()), ofFile);
+  if (cause.is_valid())
+    PyException_SetCause(error.ptr(), cause.release().ptr());
   PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }
@@ -24,10 +27,15 @@ std::string bytesOf(nb::handle name) {
     fail(TUTTI_INVALID_ARGUMENT,
          std::string("a name is of type ") + nb::type_name(name.type()).c_str() + ", expected a string");
   PyObject *bytes = PyUnicode_AsEncodedString(name.ptr(), "utf-8", "surrogateescape");
-  if (!bytes)
-    throw nb::python_error();
+  if (!bytes) {
+    PyErr_Clear();
+    fail(TUTTI_INVALID_ARGUMENT, "a name is no text: it has surrogates by themselves");
+  }
   nb::bytes owner = nb::steal<nb::bytes>(bytes);
-  return {owner.c_str(), owner.size()};
+  std::string text(owner.c_str(), owner.size());
+  if (text.find('\0') != std::string::npos)
+    fail(TUTTI_INVALID_ARGUMENT, "a name has a NUL in it: '" + std::string(text.c_str()) + "'");
+  return text;
 }
 
 static void bindStatus(nb::module_ &module) {
@@ -62,11 +70,13 @@ NB_MODULE(_tutti, module) {
   using namespace tutti::python;
   // Objects that live as long as the interpreter are no leaks.
   nb::set_leak_warnings(false);
+  Unlocked::begin();
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Unlocked::end));
   bindStatus(module);
   bindArtifact(module);
   bindSession(module);
   const uint32_t version = tutti_version();
-  module.attr("__version__") =
+  module.attr("version") =
       std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
   module.attr("format_version") = tutti_format_version();
 }

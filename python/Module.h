@@ -12,8 +12,9 @@ namespace tutti::python {
 
 namespace nb = nanobind;
 
-/// Raises the exception of tutti/errors.py that the status' class has.
-[[noreturn]] void fail(tutti_status_t status, const std::string &message);
+/// Raises the exception of tutti/errors.py that the status has; `cause` is another exception, or none;
+/// `ofFile`, whether it was about a file.
+[[noreturn]] void fail(tutti_status_t status, const std::string &message, nb::object cause = {}, bool ofFile = false);
 
 inline void check(const Error &error) {
   if (error)
@@ -28,7 +29,7 @@ template <typename T> T check(Result<T> result) {
 /// Names out of model files are bytes, mostly UTF-8: what is not becomes a surrogate, as Python does it with file
 /// names.
 nb::object textOf(const char *name);
-/// The way back.
+/// The way back, of text without a NUL.
 std::string bytesOf(nb::handle name);
 
 void bindArtifact(nb::module_ &module);

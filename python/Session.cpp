@@ -3,9 +3,11 @@
 #include "Session.h"
 
 #include "Artifact.h"
+#include "Unlocked.h"
 
 #include <nanobind/stl/vector.h>
 #include <numeric>
+#include <unistd.h>
 
 namespace tutti::python {
 
@@ -13,10 +15,11 @@ namespace tutti::python {
 class SessionOfArrays::Use {
 public:
   explicit Use(SessionOfArrays &session) : session(session) {
+    session.requireOpen();
+    if (session.inUse && getpid() != session.process)
+      fail(TUTTI_FORKED, "the session was in use when this process was forked; make one in the child");
     if (session.inUse)
-      fail(TUTTI_BUSY, "the session is in use by another thread; make one for each");
-    if (!session.session.get())
-      fail(TUTTI_INVALID_ARGUMENT, "the session is closed");
+      fail(TUTTI_BUSY, "another call of the session is under way; make a session for each thread");
     session.inUse = true;
   }
   Use(const Use &) = delete;
@@ -25,14 +28,6 @@ public:
 private:
   SessionOfArrays &session;
 };
-
-static std::vector<uint32_t> membersOf(nb::handle members) {
-  std::vector<uint32_t> set;
-  if (!nb::try_cast(members, set))
-    fail(TUTTI_INVALID_ARGUMENT, "the active set is of type " + std::string(nb::type_name(members.type()).c_str()) +
-                                     ", expected a sequence of members' numbers");
-  return set;
-}
 
 /// The active set of one call; afterwards the standing one is active again.
 class SessionOfArrays::OtherSet {
@@ -53,11 +48,58 @@ private:
   bool other;
 };
 
-SessionOfArrays::SessionOfArrays(Artifact &artifact, const tutti_session_options_t &options) {
-  Result<tutti::Session> created = [&] {
-    nb::gil_scoped_release released;
-    return tutti::Session::create(artifact, options);
-  }();
+/// Inputs that a call is given; where it fails, those that were bound before are bound again.
+class SessionOfArrays::OtherInputs {
+public:
+  explicit OtherInputs(SessionOfArrays &session) : session(session) {}
+  OtherInputs(const OtherInputs &) = delete;
+  ~OtherInputs() {
+    for (size_t i = kept ? 0 : before.size(); i-- > 0;)
+      session.rebind(*before[i].first, std::move(before[i].second));
+  }
+
+  void bind(nb::handle name, nb::handle array) {
+    const std::string bytes = bytesOf(name);
+    for (Input &input : session.inputs)
+      if (input.name == bytes)
+        before.emplace_back(&input, input.bound);
+    session.bind(name, array, Array::For::copying);
+  }
+  void keep() { kept = true; }
+
+private:
+  SessionOfArrays &session;
+  std::vector<std::pair<Input *, std::optional<Bound>>> before;
+  bool kept = false;
+};
+
+/// Outputs of one call, new ones or the caller's; afterwards those that stand are bound again.
+class SessionOfArrays::OtherOutputs {
+public:
+  explicit OtherOutputs(SessionOfArrays &session) : session(session) {}
+  OtherOutputs(const OtherOutputs &) = delete;
+  ~OtherOutputs() {
+    for (auto &[output, bound] : before) {
+      (void)static_cast<bool>(session.session.bindOutput(output->head, bound.array.tensor(output->name.c_str())));
+      output->bound = std::move(bound);
+      output->standing = true;
+    }
+  }
+
+  void bind(Output &output, Bound bound) {
+    std::optional<Bound> stands = output.standing ? output.bound : std::nullopt;
+    session.bind(output, std::move(bound));
+    if (stands)
+      before.emplace_back(&output, std::move(*stands));
+  }
+
+private:
+  SessionOfArrays &session;
+  std::vector<std::pair<Output *, Bound>> before;
+};
+
+SessionOfArrays::SessionOfArrays(Artifact &artifact, const tutti_session_options_t &options) : process(getpid()) {
+  Result<tutti::Session> created = unlocked([&] { return tutti::Session::create(artifact, options); });
   session = check(std::move(created));
   for (const tutti_port_t &port : artifact.inputs(options.program))
     inputs.push_back({port.name, {}});
@@ -76,30 +118,36 @@ SessionOfArrays::SessionOfArrays(Artifact &artifact, const tutti_session_options
   described = describe(artifact.programs()[options.program]);
 }
 
+void SessionOfArrays::requireOpen() const {
+  if (!session.get())
+    fail(TUTTI_INVALID_ARGUMENT, "the session is closed");
+}
+
 /// Puts a binding in the place of another one, which lives on as long as a run may use it.
-template <typename T> void SessionOfArrays::keep(std::optional<T> &place, std::optional<T> bound) {
+void SessionOfArrays::keep(std::optional<Bound> &place, std::optional<Bound> bound) {
   if (place && inFlight)
     retired.push_back(std::move(*place));
   place = std::move(bound);
 }
 
-void SessionOfArrays::bind(nb::handle name, nb::handle given, bool copies) {
+void SessionOfArrays::bind(nb::handle name, nb::handle object, Array::For use) {
   const std::string bytes = bytesOf(name);
-  auto object = nb::borrow(given);
-  Array array = Array::of(object, "input '" + bytes + "'", false);
-  if (copies && !array.dense() && isNumPy(object)) {
-    object = nb::module_::import_("numpy").attr("ascontiguousarray")(object);
-    array = Array::of(object, "input '" + bytes + "'", false);
-  }
-  check(session.bindInput(array.tensor(bytes.c_str())));
+  Bound bound{Array::of(object, "input '" + bytes + "'", use), nb::borrow(object)};
+  check(session.bindInput(bound.array.tensor(bytes.c_str())));
   for (Input &input : inputs)
     if (input.name == bytes)
-      keep(input.bound, std::optional(Bound{std::move(array), std::move(object)}));
+      keep(input.bound, std::move(bound));
+}
+
+void SessionOfArrays::rebind(Input &input, std::optional<Bound> bound) {
+  if (bound && session.bindInput(bound->array.tensor(input.name.c_str())))
+    bound.reset();
+  keep(input.bound, std::move(bound));
 }
 
 void SessionOfArrays::bind(Output &output, Bound bound) {
   check(session.bindOutput(output.head, bound.array.tensor(output.name.c_str())));
-  keep(output.bound, std::optional(std::move(bound)));
+  keep(output.bound, std::move(bound));
   output.standing = false;
 }
 
@@ -130,90 +178,71 @@ SessionOfArrays::Output &SessionOfArrays::outputOf(nb::handle key) {
   fail(TUTTI_NOT_FOUND, "there is no output '" + bytes + "'; the program has " + there);
 }
 
-static nb::dict dictOf(nb::handle arrays, const char *what) {
-  if (arrays.is_none())
-    return {};
-  if (!nb::isinstance<nb::dict>(arrays))
-    fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is of type " + nb::type_name(arrays.type()).c_str() +
-                                     ", expected a dict of arrays by their names");
-  return nb::borrow<nb::dict>(arrays);
+void SessionOfArrays::requireInputs() const {
+  for (const Input &input : inputs)
+    if (!input.bound)
+      fail(TUTTI_NOT_BOUND, "input '" + input.name + "' is missing: give it to run, or bind it");
 }
 
 nb::dict SessionOfArrays::run(nb::handle given, nb::handle active, nb::handle out) {
   Use use(*this);
+  const nb::dict arrays = dictOf(given, "inputs"), theirs = dictOf(out, "out");
   OtherSet set(*this, active);
-  for (auto [name, array] : dictOf(given, "inputs"))
-    bind(name, array, true);
-  for (const Input &input : inputs)
-    if (!input.bound)
-      fail(TUTTI_NOT_BOUND, "input '" + input.name + "' is missing: give it to run, or bind it");
+  OtherInputs others(*this);
+  for (auto [name, array] : arrays)
+    others.bind(name, array);
+  requireInputs();
 
-  // Arrays of this call alone, in the place of those that are bound for all runs, and new ones.
-  struct Lent {
-    SessionOfArrays &session;
-    std::vector<std::pair<Output *, Bound>> before;
-    ~Lent() {
-      for (auto &[output, bound] : before) {
-        (void)static_cast<bool>(session.session.bindOutput(output->head, bound.array.tensor(output->name.c_str())));
-        output->bound = std::move(bound);
-        output->standing = true;
-      }
-    }
-  } lent{*this, {}};
-  std::vector<Output *> unbound;
-  nb::dict answers, theirs = dictOf(out, "out");
+  OtherOutputs places(*this);
+  std::vector<bool> isTheirs(outputs.size());
   for (auto [key, array] : theirs) {
     Output &output = outputOf(key);
-    Bound other{Array::of(array, output.what, true), nb::borrow(array)};
-    std::optional<Bound> before = output.standing ? output.bound : std::nullopt;
-    bind(output, std::move(other));
-    if (before)
-      lent.before.emplace_back(&output, std::move(*before));
+    places.bind(output, {Array::of(array, output.what, Array::For::writing), nb::borrow(array)});
+    isTheirs[size_t(&output - outputs.data())] = true;
   }
-  for (Output &output : outputs)
-    if (!output.standing && !theirs.contains(textOf(output.key.c_str())))
-      bindNew(output);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].standing && !isTheirs[i])
+      bindNew(outputs[i]);
 
-  Error error = [&] {
-    nb::gil_scoped_release released;
-    return session.run();
-  }();
-  check(error);
+  check(unlocked([&] { return session.run(); }));
+  others.keep();
   inFlight = false;
   retired.clear();
+  nb::dict answers;
   for (Output &output : outputs)
     answers[textOf(output.key.c_str())] = output.bound->object;
   return answers;
 }
 
 void SessionOfArrays::runAsync() {
+  // What a loop without an end has bound would pile up.
+  constexpr size_t mostRetired = 64;
   Use use(*this);
+  requireInputs();
   // What the last run returned is its caller's.
   for (Output &output : outputs)
     if (output.bound && !output.standing)
       giveBack(output);
-  inFlight = true;
-  Error error = [&] {
-    nb::gil_scoped_release released;
-    return session.runAsync();
-  }();
-  check(error);
+  if (retired.size() >= mostRetired)
+    waitForAll();
+  inFlight = session.device().device != TUTTI_DEVICE_CPU;
+  check(unlocked([&] { return session.runAsync(); }));
 }
 
 void SessionOfArrays::wait() {
   Use use(*this);
-  Error error = [&] {
-    nb::gil_scoped_release released;
-    return session.wait();
-  }();
-  check(error);
+  waitForAll();
+}
+
+void SessionOfArrays::waitForAll() {
+  check(unlocked([&] { return session.wait(); }));
   inFlight = false;
   retired.clear();
 }
 
 void SessionOfArrays::bindInput(nb::handle name, nb::handle array) {
   Use use(*this);
-  bind(name, array, false);
+  bind(name, array, Array::For::reading);
 }
 
 void SessionOfArrays::bindOutput(nb::handle key, nb::handle array) {
@@ -221,7 +250,7 @@ void SessionOfArrays::bindOutput(nb::handle key, nb::handle array) {
   Output &output = outputOf(key);
   if (array.is_none())
     return giveBack(output);
-  bind(output, {Array::of(array, output.what, true), nb::borrow(array)});
+  bind(output, {Array::of(array, output.what, Array::For::writing), nb::borrow(array)});
   output.standing = true;
 }
 
@@ -238,6 +267,7 @@ void SessionOfArrays::setDimension(nb::handle name, int64_t value) {
 }
 
 nb::object SessionOfArrays::device() const {
+  requireOpen();
   const tutti_device_info_t &device = session.device();
   return nb::module_::import_("tutti.info").attr("Device")(textOf(device.name), kindOf(device.device), device.ordinal);
 }
@@ -246,11 +276,10 @@ void SessionOfArrays::close() {
   if (!session.get())
     return;
   Use use(*this);
-  {
-    tutti::Session ended = std::move(session);
-    nb::gil_scoped_release released;
+  unlocked([ended = std::move(session)]() mutable {
     ended = {};
-  }
+    return true;
+  });
   retired.clear();
   for (Input &input : inputs)
     input.bound.reset();
@@ -258,14 +287,21 @@ void SessionOfArrays::close() {
     output.bound.reset();
 }
 
+std::string SessionOfArrays::text() const {
+  if (!session.get())
+    return "<tutti.Session, closed>";
+  return std::string("<tutti.Session on ") + kindOf(session.device().device) + ", " + session.device().name + ">";
+}
+
 /// Chooses the program by what the caller says: its number, the inputs' shapes, or the device alone.
 static void choose(Artifact &artifact, tutti_session_options_t &options, nb::handle program, nb::handle shapes) {
+  const size_t programs = artifact.programs().size();
   if (!program.is_none()) {
-    if (!nb::try_cast(program, options.program))
-      fail(TUTTI_INVALID_ARGUMENT, "program is no number");
-    if (options.program >= artifact.programs().size())
-      fail(TUTTI_NOT_FOUND, "there is no program " + std::to_string(options.program) + "; the artifact has " +
-                                std::to_string(artifact.programs().size()));
+    if (!shapes.is_none())
+      fail(TUTTI_INVALID_ARGUMENT, "program and shapes both say which program: expected one of them");
+    if (!nb::try_cast(program, options.program) || options.program >= programs)
+      fail(TUTTI_NOT_FOUND, "there is no program " + nb::cast<std::string>(nb::repr(program)) +
+                                "; the artifact has 0 to " + std::to_string(programs - 1));
     return;
   }
   std::vector<std::string> names;
@@ -282,27 +318,25 @@ static void choose(Artifact &artifact, tutti_session_options_t &options, nb::han
     tensor.rank = int32_t(dims[i].size());
     tensor.dims = dims[i].data();
   }
-  Error error = [&] { // starts a driver, maybe
-    nb::gil_scoped_release released;
+  check(unlocked([&] { // starts a driver, maybe
     return tensors.empty() ? artifact.chooseDevice(options) : artifact.chooseProgram(tensors, options);
-  }();
-  check(error);
+  }));
 }
 
 static SessionOfArrays *create(Artifact &artifact, uint32_t threads, nb::handle device, nb::handle program,
-                               nb::handle shapes, uint32_t ordinal, nb::handle target, nb::handle stream,
-                               nb::handle context, bool verifyWeights) {
+                               nb::handle shapes, nb::handle target, nb::handle stream, nb::handle context,
+                               bool verifyWeights) {
   tutti_session_options_t options = TUTTI_SESSION_OPTIONS_INIT;
   options.threads = threads;
-  options.device = deviceOf(device);
-  options.ordinal = ordinal;
+  chooseDevice(options, device);
   options.verify_weights = verifyWeights;
   const std::string level = target.is_none() ? "" : bytesOf(target);
   options.target = target.is_none() ? nullptr : level.c_str();
   auto handle = [](nb::handle given, const char *what) {
     uintptr_t value = 0;
     if (!given.is_none() && !nb::try_cast(given, value))
-      fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is no handle: expected a number");
+      fail(TUTTI_INVALID_ARGUMENT,
+           std::string(what) + " is " + nb::cast<std::string>(nb::repr(given)) + ", expected a handle: a number");
     return reinterpret_cast<void *>(value);
   };
   options.context = handle(context, "context");
@@ -321,29 +355,29 @@ void bindSession(nb::module_ &module) {
   using namespace nb::literals;
   nb::borrow<nb::class_<Artifact>>(nb::type<Artifact>())
       .def("session", create, nb::kw_only(), "threads"_a = 0, "device"_a = nb::none(), "program"_a = nb::none(),
-           "shapes"_a = nb::none(), "ordinal"_a = 0, "target"_a = nb::none(), "stream"_a = nb::none(),
-           "context"_a = nb::none(), "verify_weights"_a = false, nb::rv_policy::take_ownership,
+           "shapes"_a = nb::none(), "target"_a = nb::none(), "stream"_a = nb::none(), "context"_a = nb::none(),
+           "verify_weights"_a = false, nb::rv_policy::take_ownership,
            nb::sig("def session(self, *, threads: int = 0, device: str | None = None, program: int | None = None, "
-                   "shapes: dict[str, collections.abc.Sequence[int]] | None = None, ordinal: int = 0, "
+                   "shapes: collections.abc.Mapping[str, collections.abc.Sequence[int]] | None = None, "
                    "target: str | None = None, stream: int | None = None, context: int | None = None, "
                    "verify_weights: bool = False) -> Session"),
            R"(Makes a session, with all the memory that its runs need; all members are active.
 
 threads: that a run uses, the caller among them; 0: one for each CPU of the process.
-device: "cpu", "cuda" or "emulated"; None: the first of cuda, cpu that the artifact has code for and the machine can run.
+device: "cpu", "cuda", "cuda:1" ... or "emulated"; None: the first of cuda, cpu that the artifact has code for and the machine can run.
 program: one of `programs`; None: the first that the device can run, of those that take inputs of these `shapes`.
-ordinal: which CUDA device.
 target: the level of CPU code, "x86-64-v3", "x86-64-v4" ...; None: the best that this CPU runs.
 stream: a CUstream to work on, as torch.cuda.Stream.cuda_stream has it; None or 0: the default stream, so that tensors
     written and read there need no waiting. It outlives the session.
 context: a CUcontext to work in; None: the stream's, or the device's primary context.
 verify_weights: compares the weights' digests first.)");
-  nb::class_<SessionOfArrays>(module, "Session",
+  nb::class_<SessionOfArrays>(module, "Session", nb::is_weak_referenceable(),
                               "Runs an artifact; `Artifact.session` makes one. Used by one thread at a time.")
       .def("run", &SessionOfArrays::run, "inputs"_a = nb::none(), nb::kw_only(), "active"_a = nb::none(),
            "out"_a = nb::none(),
-           nb::sig("def run(self, inputs: dict[str, typing.Any] | None = None, *, active: "
-                   "collections.abc.Sequence[int] | None = None, out: dict[str, typing.Any] | None = None) -> "
+           nb::sig("def run(self, inputs: collections.abc.Mapping[str, typing.Any] | None = None, *, active: "
+                   "collections.abc.Iterable[typing.SupportsIndex] | None = None, out: collections.abc.Mapping[str, "
+                   "typing.Any] | None = None) -> "
                    "dict[str, typing.Any]"),
            R"(Runs the active members and returns all outputs by their keys (`tutti.Port.key`): "y", "y.mean".
 
@@ -352,7 +386,7 @@ inputs: arrays by name: of NumPy, or of any library with DLPack (PyTorch, JAX, C
     bound before, by `bind_input` or by another run.
 active: members of this call, in the order that member axes get; None: those of `Session.active`.
 out: arrays to write, by key; they are returned. Other outputs are new arrays of NumPy, or what `bind_output` has bound.)")
-      .def("bind_input", &SessionOfArrays::bindInput, "name"_a, "array"_a,
+      .def("bind_input", &SessionOfArrays::bindInput, "name"_a, "array"_a.none(),
            nb::sig("def bind_input(self, name: str, array: typing.Any) -> None"),
            "Binds a dense array, which every run reads where it lies, until another is bound.")
       .def("bind_output", &SessionOfArrays::bindOutput, "key"_a, "array"_a.none(),
@@ -364,10 +398,11 @@ out: arrays to write, by key; they are returned. Other outputs are new arrays of
            "bound are there after `wait`, those in the device's memory in the order of the stream. On a CPU it is a "
            "run.")
       .def("wait", &SessionOfArrays::wait, "Returns when all runs have ended and their outputs are there.")
-      .def_prop_rw("active", &SessionOfArrays::active, &SessionOfArrays::setActive,
-                   nb::for_getter(nb::sig("def active(self) -> list[int]")),
-                   nb::for_setter(nb::sig("def active(self, members: collections.abc.Sequence[int]) -> None")),
-                   "The members that runs compute which name none, in the order that member axes get.")
+      .def_prop_rw(
+          "active", &SessionOfArrays::active, &SessionOfArrays::setActive,
+          nb::for_getter(nb::sig("def active(self) -> list[int]")),
+          nb::for_setter(nb::sig("def active(self, members: collections.abc.Iterable[typing.SupportsIndex]) -> None")),
+          "The members that runs compute which name none, in the order that member axes get.")
       .def("set_dimension", &SessionOfArrays::setDimension, "name"_a, "value"_a,
            nb::sig("def set_dimension(self, name: str, value: int) -> None"),
            "Sets a dimension that no input has; 0 takes it back.")
@@ -375,12 +410,23 @@ out: arrays to write, by key; they are returned. Other outputs are new arrays of
                    "What it runs on.")
       .def_prop_ro("program", &SessionOfArrays::program, nb::sig("def program(self) -> tutti.info.Program"),
                    "The program that it runs, with its inputs and outputs.")
-      .def("close", &SessionOfArrays::close, "Frees its memory and lets bound arrays go; what runs is waited for.")
+      .def("close", &SessionOfArrays::close,
+           "Frees its memory and lets bound arrays go; what `run_async` started is waited for.")
+      .def("__repr__", &SessionOfArrays::text)
       .def(
           "__enter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __enter__(self) -> Session"))
       .def(
-          "__exit__", [](SessionOfArrays &session, nb::args) { session.close(); },
-          nb::sig("def __exit__(self, *exception: typing.Any) -> None"));
+          "__exit__",
+          [](SessionOfArrays &session, nb::handle type, nb::handle, nb::handle) {
+            try {
+              session.close();
+            } catch (nb::python_error &) {
+              if (type.is_none()) // what is on its way says more
+                throw;
+            }
+          },
+          "type"_a.none(), "value"_a.none(), "traceback"_a.none(),
+          nb::sig("def __exit__(self, type: typing.Any, value: typing.Any, traceback: typing.Any) -> None"));
 }
 
 } // namespace tutti::python

@@ -5,6 +5,7 @@
 #include "Array.h"
 
 #include <optional>
+#include <sys/types.h>
 
 namespace tutti::python {
 
@@ -27,12 +28,15 @@ public:
   void setDimension(nb::handle name, int64_t value);
   nb::object device() const;
   nb::object program() const { return described; }
-  /// Ends the session; what runs is waited for. Arrays are let go.
+  /// Ends the session; what was started is waited for. Arrays are let go.
   void close();
+  std::string text() const;
 
 private:
   class Use;
   class OtherSet;
+  class OtherInputs;
+  class OtherOutputs;
   /// What is bound to a port. `object` is what a run returns for it.
   struct Bound {
     Array array;
@@ -49,21 +53,27 @@ private:
     bool standing = false;      ///< the caller bound it for all runs
   };
 
-  void bind(nb::handle name, nb::handle array, bool copies);
+  void bind(nb::handle name, nb::handle array, Array::For use);
+  /// Binds what was bound before, or nothing: the runtime then has what runs may not use.
+  void rebind(Input &input, std::optional<Bound> bound);
   void bind(Output &output, Bound bound);
   void bindNew(Output &output);
   void giveBack(Output &output);
   Output &outputOf(nb::handle key);
-  template <typename T> void keep(std::optional<T> &place, std::optional<T> bound);
+  void requireOpen() const;
+  void requireInputs() const;
+  void waitForAll();
+  void keep(std::optional<Bound> &place, std::optional<Bound> bound);
 
   // Arrays outlive the session, which is declared behind them.
-  std::vector<Bound> retired; ///< bound when a run began that may not have ended
+  std::vector<Bound> retired; ///< bound when a run began that may not have ended; a run waits where they are many
   std::vector<Input> inputs;
   std::vector<Output> outputs;
   tutti::Session session;
   std::vector<uint32_t> standing; ///< the active set of runs that name none
   nb::object described;
   bool inUse = false, inFlight = false;
+  pid_t process; ///< where it was made
 };
 
 } // namespace tutti::python

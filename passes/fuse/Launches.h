@@ -15,8 +15,8 @@ namespace tutti {
 /// function, whose ops and values these are; what it leaves where it fails is thrown away.
 using Rewrite = std::function<llvm::LogicalResult(const mlir::IRMapping &copies)>;
 
-/// The groups of a function (Grouping.h). Rewrites that make them fewer are done before: `function` becomes the one that
-/// stands in its place.
+/// The groups of a function (Grouping.h). Rewrites that make them fewer are done before: `function` becomes the one
+/// that stands in its place.
 llvm::FailureOr<std::vector<Group>> groupsForLaunches(mlir::func::FuncOp &function);
 
 } // namespace tutti

@@ -12,8 +12,8 @@ namespace tutti {
 
 namespace {
 
-/// Of a reduction that a kernel does for each of its rows, beside what it makes of them: a block of a GPU, or a task, has
-/// few rows, where the reduction by itself would be spread over all of the device.
+/// Of a reduction that a kernel does for each of its rows, beside what it makes of them: a block of a GPU, or a task,
+/// has few rows, where the reduction by itself would be spread over all of the device.
 constexpr int64_t mostOfRow = 4096;
 
 /// Axes that a value has and its view has not, by their numbers in the value, which has the columns last.
@@ -93,7 +93,7 @@ private:
   unsigned rank;                         ///< of the view, and of what has its rows
   RowForm form;
   llvm::MapVector<Value, Value> beside; ///< what does not follow the view and is read with what does, with the axes
-  llvm::DenseMap<Value, Value> whole; ///< of the view and what is computed of it: the same with the axes
+  llvm::DenseMap<Value, Value> whole;   ///< of the view and what is computed of it: the same with the axes
 
   RankedTensorType wholeOf(RankedTensorType type) const {
     Sizes sizes = getSizes(type);
@@ -137,8 +137,8 @@ private:
   }
 
   Operation *again(MapOp map, OpBuilder &builder) const {
-    SmallVector<AffineExpr> dims = llvm::map_to_vector(
-        places, [&](unsigned place) { return getAffineDimExpr(place, map.getContext()); });
+    SmallVector<AffineExpr> dims =
+        llvm::map_to_vector(places, [&](unsigned place) { return getAffineDimExpr(place, map.getContext()); });
     SmallVector<Value> inputs;
     SmallVector<AffineMap> accesses;
     for (auto [i, input] : llvm::enumerate(map.getInputs())) {
@@ -150,8 +150,8 @@ private:
       inputs.push_back(value ? value : input);
       accesses.push_back(access);
     }
-    auto now = MapOp::create(builder, map.getLoc(), wholeOf(map.getType()), inputs,
-                             builder.getAffineMapArrayAttr(accesses));
+    auto now =
+        MapOp::create(builder, map.getLoc(), wholeOf(map.getType()), inputs, builder.getAffineMapArrayAttr(accesses));
     IRMapping inside;
     map.getBody().cloneInto(&now.getBody(), inside);
     return now;

@@ -11,9 +11,10 @@
 
 An artifact is code: load only what you trust.
 """
-from ._tutti import Artifact, Session, Status, __version__, format_version, load
-from .errors import DamagedError, DeviceError, Error, InternalError, ResourceError, UnsupportedError, UsageError
+from ._tutti import Artifact, Session, Status, format_version, load
+from ._tutti import version as __version__
+from .errors import DamagedError, DeviceError, Error, InternalError, NoFileError, ResourceError, UnsupportedError, UsageError
 from .info import Device, Dim, Member, Port, Program, Weight
 
-__all__ = ["Artifact", "DamagedError", "Device", "DeviceError", "Dim", "Error", "InternalError", "Member", "Port", "Program",
+__all__ = ["Artifact", "DamagedError", "Device", "DeviceError", "Dim", "Error", "InternalError", "Member", "NoFileError", "Port", "Program",
            "ResourceError", "Session", "Status", "UnsupportedError", "UsageError", "Weight", "__version__", "format_version", "load"]

@@ -20,6 +20,10 @@ class UsageError(Error, ValueError):
     """The caller's arguments do not fit: a file, name, shape or type."""
 
 
+class NoFileError(UsageError, FileNotFoundError):
+    """There is no file of that name."""
+
+
 class DamagedError(Error):
     """The file is damaged."""
 
@@ -43,8 +47,9 @@ class InternalError(Error):
 CLASSES = {2: UsageError, 3: DamagedError, 4: UnsupportedError, 5: DeviceError, 6: ResourceError, 70: InternalError}
 
 
-def of(status: Status, message: str) -> Error:
-    """The exception for a status."""
-    error = CLASSES[status >> 8](message)
+def of(status: Status, message: str, file: bool = False) -> Error:
+    """The exception for a status, of a file or of anything else."""
+    missing = file and status == Status.NOT_FOUND
+    error = NoFileError(message) if missing else CLASSES[status >> 8](message)
     error.status = status
     return error

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-CUDA = 2
+HOST, CUDA = 1, 2
 
 
 class Tensor(c.Structure):
@@ -34,8 +34,6 @@ class DeviceArray:
         self.shape, self.bytes, pointer = shape, 4 * int(np.prod(shape)), c.c_uint64()
         assert self.driver.cuMemAlloc_v2(c.byref(pointer), c.c_size_t(self.bytes)) == 0
         self.pointer = pointer.value
-        self.dims = (c.c_int64 * len(shape))(*shape)
-        self.tensor = Tensor(self.pointer, CUDA, 0, len(shape), 2, 32, 1, self.dims, None, 0, None, None)
         DeviceArray.alive += 1
 
     def __del__(self):
@@ -58,7 +56,21 @@ class DeviceArray:
         return CUDA, 0
 
     def __dlpack__(self, **_):
-        # The capsule's memory is this object's, which whoever holds the array holds, too.
+        return self.capsule(self.pointer, self.shape, owner=self)
+
+    exported: dict[int, tuple] = {}   # by the address of its tensor: what lives until the capsule's reader is done
+
+    @staticmethod
+    def capsule(pointer: int, shape: tuple[int, ...], host: bool = False, owner: object = None) -> object:
+        """What a library hands over; it keeps the owner alive."""
+        dims = (c.c_int64 * len(shape))(*shape)
+        tensor = Tensor(pointer or None, HOST if host else CUDA, 0, len(shape), 2, 32, 1, dims, None, 0, None, c.cast(DELETER, c.c_void_p))
+        DeviceArray.exported[c.addressof(tensor)] = tensor, dims, owner
         make = c.pythonapi.PyCapsule_New
         make.restype, make.argtypes = c.py_object, [c.c_void_p, c.c_char_p, c.c_void_p]
-        return make(c.addressof(self.tensor), b"dltensor", None)
+        return make(c.addressof(tensor), b"dltensor", None)
+
+
+@c.CFUNCTYPE(None, c.c_void_p)
+def DELETER(tensor: int):
+    del DeviceArray.exported[tensor]

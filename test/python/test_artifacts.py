@@ -33,7 +33,7 @@ class Artifacts(Package):
         artifact.verify_weights()
 
     def test_is_refused(self):
-        with self.fails(tutti.UsageError, "NOT_FOUND", "nowhere"):
+        with self.fails(FileNotFoundError, "NOT_FOUND", "nowhere"):
             tutti.load("/nowhere.tutti")
         with self.fails(ValueError, "INVALID_ARGUMENT", "regular file"):
             tutti.load(SCRATCH.name)
@@ -86,12 +86,12 @@ class Programs(Package):
 
     def test_wrong_options(self):
         artifact = tutti.load(digits())
-        for status, options in [("NOT_FOUND", {"program": 9}), ("INVALID_ARGUMENT", {"program": "a"}),
-                                       ("NOT_FOUND", {"device": "tpu"}), ("INVALID_ARGUMENT", {"device": 3}),
+        for status, options in [("NOT_FOUND", {"program": 9}), ("NOT_FOUND", {"program": "a"}), ("NOT_FOUND", {"program": -1}), ("INVALID_ARGUMENT", {"program": 0, "shapes": {}}),
+                                       ("NOT_FOUND", {"device": "tpu"}), ("NOT_FOUND", {"device": "cuda:"}), ("NOT_FOUND", {"device": "cuda:x"}), ("NOT_FOUND", {"device": "cpu:0"}), ("NO_DEVICE", {"device": "emulated:7"}), ("INVALID_ARGUMENT", {"device": 3}),
                                        ("INVALID_ARGUMENT", {"threads": 5000}), ("INVALID_ARGUMENT", {"target": "z80", "device": "cpu"}),
                                        ("INVALID_ARGUMENT", {"stream": "a"}), ("INVALID_ARGUMENT", {"shapes": {"image": 3}}),
                                        ("INVALID_ARGUMENT", {"shapes": [3]})]:
-            with self.subTest(options), self.fails(tutti.UsageError, status):
+            with self.subTest(options), self.fails(tutti.Error, status):
                 artifact.session(**options)
         with self.assertRaises(TypeError):
             artifact.session(thread=1)

@@ -2,10 +2,13 @@
 """Runs: answers, active sets, arrays of every kind and type."""
 from __future__ import annotations
 
+import ctypes
 import gc
+import types
 
 import numpy as np
 import tutti
+from device import DeviceArray
 from support import Package, dialect, digits, images
 
 
@@ -51,7 +54,8 @@ class Runs(Package):
         self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
         self.same(self.session.run(active=[1])["logits"], self.all["logits"][[1]])
         self.same(self.session.run()["logits"], self.all["logits"][[5, 2]])
-        for members, word in (([], "empty"), ([1, 1], "twice"), ([10], "member 10"), (3, "int"), ([-1], "sequence"), ([0.5], "sequence"), ("ab", "sequence")):
+        for members, word in (([], "empty"), ([1, 1], "twice"), ([10], "member 10"), (3, "int"), ([-1], "member -1"), ([2**40], "member"), ([0.5], "float"), ("ab", "str"),
+                              ([True, False], "bool"), (np.array([True]), "bool")):
             with self.fails(tutti.UsageError, "INVALID_ARGUMENT", word):
                 self.session.run(active=members)
             with self.fails(tutti.UsageError, "INVALID_ARGUMENT", word):
@@ -90,7 +94,10 @@ class Runs(Package):
         self.same(self.session.run()["logits"], self.all["logits"][:, 3:6])
 
     def test_strided_arrays(self):
-        for image in (np.asfortranarray(self.image), self.image[::2], np.repeat(self.image, 2, 1)[:, ::2]):
+        packed = np.zeros(16, np.dtype([("a", "u1"), ("x", "f4", 64)]))
+        packed["x"] = self.image
+        unaligned = np.frombuffer(b"-" + self.image.tobytes(), np.uint8)[1:].view(np.float32).reshape(16, 64)
+        for image in (np.asfortranarray(self.image), self.image[::2], np.repeat(self.image, 2, 1)[:, ::2], packed["x"], unaligned, self.image[::-1], np.broadcast_to(self.image[0], (16, 64))):
             self.same(self.session.run({"image": image})["logits"], self.session.run({"image": image.copy()})["logits"])
         with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "row-major"):
             self.session.bind_input("image", self.image[::2])     # a copy would not be what it says
@@ -99,8 +106,9 @@ class Runs(Package):
 
     def test_what_no_array_is(self):
         for inputs, status, words in [
-                ({"image": [1.0]}, "INVALID_ARGUMENT", "list"), ({"image": None}, "INVALID_ARGUMENT", "NoneType"), ({"image": np.array("x")}, "INVALID_ARGUMENT", "str"),
-                ({"image": np.empty((2, 64), object)}, "INVALID_ARGUMENT", "object"), ({"image": self.image.astype(np.float64)}, "DTYPE_MISMATCH", "given float64"),
+                ({"image": [1.0]}, "INVALID_ARGUMENT", "list"), ({"image": None}, "INVALID_ARGUMENT", "NoneType"), ({"image": np.array("x")}, "DTYPE_MISMATCH", "<U1"),
+                ({"image": np.empty((2, 64), object)}, "DTYPE_MISMATCH", "object"), ({"image": self.image.astype(">f4")}, "DTYPE_MISMATCH", ">f4"),
+                ({"image": np.ma.masked_array(self.image)}, "INVALID_ARGUMENT", "mask"), ({"image\0x": self.image}, "INVALID_ARGUMENT", "NUL"), ({"\ud800": self.image}, "INVALID_ARGUMENT", "name"), ({"image": self.image.astype(np.float64)}, "DTYPE_MISMATCH", "given float64"),
                 ({"image": self.image.astype(complex)}, "DTYPE_MISMATCH", "complex128"), ({"image": self.image[:, :3]}, "SHAPE_MISMATCH", "[16, 3]"),
                 ({"image": self.image.ravel()}, "SHAPE_MISMATCH", "[1024]"), ({"image": np.empty((17, 64), np.float32)}, "SHAPE_MISMATCH", "batch in 1..16"),
                 ({"images": self.image}, "NOT_FOUND", "'image'"), ({3: self.image}, "INVALID_ARGUMENT", "int"), ([self.image], "INVALID_ARGUMENT", "dict")]:
@@ -111,6 +119,84 @@ class Runs(Package):
             with self.subTest(words), self.fails(tutti.UsageError, status, words):
                 self.session.run(out=out)
         self.same(self.session.run()["logits"], self.all["logits"])
+
+    def test_a_failed_call_changes_nothing(self):
+        other = self.image + 1
+        for call in (lambda: self.session.run({"image": other, "typo": other}), lambda: self.session.run({"image": other}, out={"typo": other}),
+                     lambda: self.session.run({"image": other}, out={"logits": other}), lambda: self.session.run({"image": other}, active=[77]),
+                     lambda: self.session.run({"image": other}, out=3), lambda: self.session.bind_input("image", None)):
+            with self.assertRaises(tutti.UsageError):
+                call()
+            self.same(self.session.run()["logits"], self.all["logits"])
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        for _ in range(2):
+            with self.fails(tutti.UsageError, "NOT_FOUND", "typo"):
+                session.run({"image": other, "typo": other})
+            with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+                session.run()
+
+    def test_callers_that_change_what_they_gave(self):
+        class Vanishing:
+            """An array whose owner takes it out of the dict while it is looked at."""
+
+            def __init__(self, arrays, key, array):
+                self.arrays, self.key, self.array = arrays, key, array
+
+            def __dlpack__(self, **_):
+                self.arrays.pop(self.key, None)
+                return self.array.__dlpack__()
+
+        arrays = {}
+        arrays["image"] = Vanishing(arrays, "image", self.image.copy())
+        self.same(self.session.run(arrays)["logits"], self.all["logits"])
+        out, logits = {}, np.zeros((10, 16, 10), np.float32)
+        out["logits"] = Vanishing(out, "logits", logits)
+        self.session.run(out=out)
+        self.same(logits, self.all["logits"])
+
+        class Number:
+            def __index__(self):
+                members.clear()
+                return 1
+
+        members = [Number(), 2, 3]
+        self.same(self.session.run(active=members)["logits"], self.all["logits"][[1, 2, 3]])
+
+        class Again:
+            def __dlpack__(_, **__):
+                return self.session.run()["logits"].__dlpack__()
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "another call"):
+            self.session.run({"image": Again()})
+
+        class Key(str):
+            __hash__ = object.__hash__
+        self.session.run(out={Key("logits"): logits})
+        self.same(logits, self.all["logits"])
+
+    def test_reasons_of_other_libraries(self):
+        class Refuses:
+            def __init__(self, error):
+                self.error = error
+
+            def __dlpack__(self, **_):
+                raise self.error
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "requires a gradient"):
+            self.session.run({"image": Refuses(BufferError("requires a gradient"))})
+        for error in (KeyboardInterrupt, SystemExit):
+            with self.assertRaises(error):
+                self.session.run({"image": Refuses(error())})
+
+    def test_arrays_without_elements(self):
+        class Nothing:
+            """As torch.empty(0): its address is null."""
+
+            def __dlpack__(self, **_):
+                return DeviceArray.capsule(0, (0,), host=True)
+        for out in (Nothing(), np.empty(0, np.float32)):
+            with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "[0]"):
+                self.session.run(out={"logits": out})
+            with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "[0]"):
+                self.session.bind_output("logits", out)
 
     def test_memory_of_two_ports_at_once(self):
         room = np.empty((11, 16, 10), np.float32)
@@ -129,6 +215,8 @@ class Runs(Package):
         frozen.flags.writeable = False
         self.same(self.session.run({"image": frozen})["logits"], self.all["logits"])
         self.same(self.session.run({"image": memoryview(self.image)})["logits"], self.all["logits"])
+        self.same(self.session.run({"image": (ctypes.c_float * 64 * 16)(*map(tuple, self.image))})["logits"], self.all["logits"])
+        self.same(self.session.run(types.MappingProxyType({"image": self.image}))["logits"], self.all["logits"])
 
     def test_close(self):
         with tutti.load(digits()).session(device="cpu", threads=2) as session:
@@ -137,7 +225,9 @@ class Runs(Package):
             with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "closed"):
                 call()
         session.close()
-        self.assertEqual(session.device.name, "")
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "closed"):
+            session.device
+        self.assertIn("closed", repr(session))
 
 
 class Types(Package):
@@ -151,6 +241,9 @@ class Types(Package):
                 y, = session.run({session.program.inputs[0].name: x}).values()
                 self.assertEqual((y.dtype, y.shape), (x.dtype, (1, 2, 3)))
                 self.assertTrue((y[0] == x + x).all())
+                if x.itemsize > 1:
+                    with self.fails(tutti.UsageError, "DTYPE_MISMATCH", ">"):
+                        session.run({session.program.inputs[0].name: x.astype(x.dtype.newbyteorder(">"))})
 
     def test_bool(self):
         path = dialect("bool", "func.func @main(%x: tensor<4xi1>) -> tensor<4xi1> {\n  %0 = tutti.not %x : tensor<4xi1>\n  return %0 : tensor<4xi1>\n}\n")
@@ -174,6 +267,11 @@ class Types(Package):
         self.assertEqual(y.dtype, ml_dtypes.bfloat16)
         self.assertTrue((y[0] == x + x).all())
         self.assertTrue((next(iter(session.run({name: np.repeat(x, 2)[::2]}).values()))[0] == x + x).all())
+        with self.fails(tutti.UsageError, "DTYPE_MISMATCH", "no artifact"):
+            session.run({name: x.view(x.dtype.newbyteorder(">"))})
+        y.flags.writeable = False
+        with self.fails(tutti.UsageError, "INVALID_ARGUMENT", "read-only"):
+            session.run({name: x}, out={session.program.outputs[0].key: y})
 
     def test_sizes_that_no_input_has(self):
         session = tutti.load(digits()).session(device="cpu", threads=1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import tutti
@@ -58,6 +60,45 @@ class Threads(Package):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
 
 
+    def test_interpreter_ends_during_a_run(self):
+        """Threads that nobody waits for do not end the process by a signal."""
+        script = f"""if 1:
+            import threading, sys, time, numpy as np, tutti
+            session = tutti.load({str(digits())!r}).session(device="cpu", threads=2)
+            image = np.zeros((16, 64), np.float32)
+            def work():
+                while True:
+                    session.run({{"image": image}})
+            for _ in range(3):
+                threading.Thread(target=work, daemon=True).start()
+            time.sleep(0.2)
+            sys.exit(3)"""
+        for _ in range(5):
+            self.assertEqual(subprocess.run([sys.executable, "-c", script], timeout=60, stderr=subprocess.DEVNULL).returncode, 3)
+
+    def test_close_during_a_run(self):
+        session, done = tutti.load(digits()).session(device="cpu", threads=1), []
+
+        def work():
+            try:
+                while True:
+                    session.run({"image": images(16)})
+            except tutti.UsageError as error:
+                done.append(error.status)
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not done:
+            try:
+                session.close()
+            except tutti.UsageError as error:
+                self.assertEqual(error.status, tutti.Status.BUSY)
+        thread.join()
+        self.assertLessEqual(set(done), {tutti.Status.BUSY, tutti.Status.INVALID_ARGUMENT})
+        with self.assertRaisesRegex(KeyError, "said first"):
+            with tutti.load(digits()).session(device="cpu", threads=1):
+                raise KeyError("said first")
+
+
 class Device(Package):
     """The emulated device: what a GPU takes, by the same calls."""
 
@@ -95,6 +136,24 @@ class Device(Package):
         gc.collect()
         self.assertEqual(DeviceArray.alive, alive + 1)
         self.assertTrue((logits.numpy() == self.session.run({"image": self.image + 2})["logits"].numpy()).all())
+
+    def test_loops_that_never_wait(self):
+        gc.collect()
+        alive = DeviceArray.alive
+        self.session.active = [0]
+        for _ in range(100):
+            self.session.bind_input("image", DeviceArray.of(self.image))
+            self.session.run_async()
+            self.assertLess(DeviceArray.alive, alive + 70)
+        self.session.wait()
+        cpu = tutti.load(digits()).session(device="cpu", threads=1)
+        image = self.image.copy()
+        held = weakref.ref(image)
+        cpu.bind_input("image", image)
+        cpu.run_async()
+        cpu.bind_input("image", self.image)      # a run on a CPU has ended
+        del image
+        self.assertIsNone(held())
 
     def test_arrays_are_let_go(self):
         before = DeviceArray.alive
