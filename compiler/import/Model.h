@@ -56,6 +56,7 @@ struct MemberModel {
   uint64_t digest = 0;                   ///< as digestOf says
   std::vector<std::string> allInputs;    ///< of the model, with those that are bound to constants
   std::vector<std::string> computedWith; ///< initializers whose numbers went into the program, in some order
+  std::string compositions;              ///< of ops that round otherwise (Emit)
 };
 
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.
@@ -79,7 +80,7 @@ struct ImportOptions {
   std::map<std::string, BoundInput> binds = {}; ///< by member 0's inputs
   /// What another member may have another number for stays as it is: known places are the indices of a gather where a
   /// slice would do, a factor of 1 is a factor, and what is divided by 2 is not multiplied by 1/2. No bit depends on
-  /// it.
+  /// it: a member that would be put together of other ops then (MemberModel) is refused.
   bool keepsNumbers = false;
   std::string output = {}; ///< a file that is written afterwards, so that tensors may lie in any other; empty: none
 };

@@ -24,7 +24,7 @@ public:
   static std::optional<Makers> of(Value value, Operation *reader) {
     Makers makers;
     makers.sizes = getSizes(typeOf(value));
-    if (!makers.add(value) || makers.maps.empty())
+    if (!makers.addAll(value))
       return std::nullopt;
     for (MapOp map : makers.maps)
       for (Operation *user : map->getUsers())
@@ -52,16 +52,25 @@ private:
     return !maker || isa<GetOp, ConstantOp>(maker);
   }
 
-  bool add(Value value) {
-    auto map = value.getDefiningOp<MapOp>();
-    if (!map || getSizes(map.getType()) != sizes || maps.size() == most)
-      return false;
-    for (auto [i, input] : llvm::enumerate(map.getInputs())) {
-      auto maker = input.getDefiningOp<MapOp>();
-      if (!isGiven(input) && !(maker && isInShape(map, i) && (maps.contains(maker) || add(input))))
+  /// Without recursion: models may be deep.
+  bool addAll(Value value) {
+    SmallVector<Value> open = {value};
+    while (!open.empty()) {
+      auto map = open.pop_back_val().getDefiningOp<MapOp>();
+      if (!map || getSizes(map.getType()) != sizes || (maps.insert(map) && maps.size() > most))
         return false;
+      for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+        auto maker = input.getDefiningOp<MapOp>();
+        if (isGiven(input) || maps.contains(maker))
+          continue;
+        if (!maker || !isInShape(map, i))
+          return false;
+        open.push_back(input);
+      }
     }
-    maps.insert(map);
+    SmallVector<MapOp> inOrder = maps.takeVector();
+    llvm::sort(inOrder, [](MapOp a, MapOp b) { return a->isBeforeInBlock(b); });
+    maps.insert_range(inOrder);
     return true;
   }
 };

@@ -17,6 +17,8 @@ namespace {
 /// What is done once more for every element that reads it, and what a map comes to: numbers of numbers can be many.
 constexpr size_t mostOperations = 16, mostTogether = 64;
 constexpr unsigned mostOperands = 4;
+/// Of a number; and all of them are looked at for each.
+constexpr unsigned mostReaders = 64;
 
 size_t operationsOf(MapOp map) { return map.getBody().front().getOperations().size(); }
 
@@ -25,13 +27,40 @@ bool isNumber(Value value) {
   return form.columns == Size(1) && llvm::all_of(form.rows, [](const Size &size) { return size == Size(1); });
 }
 
-/// Adds the maps that read a value, through views too. False where others do: then it is computed in any case.
-bool addReaders(Value value, llvm::SmallPtrSetImpl<Operation *> &readers) {
+/// Adds the maps that read a value, through views too. False where others do, as then it is computed in any case, or
+/// where they are more than `most`.
+bool addReaders(Value value, size_t most, llvm::SmallPtrSetImpl<Operation *> &readers) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (isa<MapOp>(user))
       readers.insert(user);
-    return isa<MapOp>(user) || (viewed(user) && addReaders(user->getResult(0), readers));
+    return readers.size() <= most &&
+           (isa<MapOp>(user) || (viewed(user) && addReaders(user->getResult(0), most, readers)));
   });
+}
+
+/// A number, made of a few others.
+bool makesNumber(MapOp maker) {
+  return maker && !maker.isMove() && isNumber(maker) && llvm::all_of(maker.getInputs(), isNumber) &&
+         maker.getInputs().size() <= mostOperands && operationsOf(maker) <= mostOperations;
+}
+
+/// Whether the op's result has a number of its own for each member that the maker has one for.
+bool isOwn(MapOp op, unsigned operand, MapOp maker) {
+  RankedTensorType read = typeOf(op.getInputs()[operand]), made = maker.getType();
+  if (!isLifted(read) || !isLifted(made))
+    return isLifted(read) == isLifted(made);
+  return isLifted(op.getType()) && RowForm::of(made).members == RowForm::of(op.getType()).members &&
+         op.getAccess(operand).getResult(0) == getAffineDimExpr(0, op.getContext());
+}
+
+/// Whether the number is a launch by itself, and would be none in those that read it.
+bool savesLaunch(MapOp op, unsigned operand, MapOp maker) {
+  Value input = op.getInputs()[operand];
+  if (input == maker.getResult() && staysInKernel(op.getAccess(operand), typeOf(input), op.getType()))
+    return false; // where it is no launch
+  bool isAgain = !isNumber(op);
+  llvm::SmallPtrSet<Operation *, 4> readers;
+  return (!isAgain || TargetTraits::of(op).repeatsForLaunches) && addReaders(maker, isAgain ? mostReaders : 1, readers);
 }
 
 /// f(x, g(s)) becomes one map of x and s, for an x that is a number too if nothing else reads g(s), or where the
@@ -51,22 +80,9 @@ private:
   static MapOp makerOf(MapOp op, unsigned operand) {
     Value input = op.getInputs()[operand];
     auto maker = throughViews(input).getDefiningOp<MapOp>();
-    if (!maker || maker.isMove() || op.isMove() || !llvm::all_of(maker.getInputs(), isNumber) || !isNumber(input) ||
-        !isNumber(maker) || maker.getInputs().size() > mostOperands || operationsOf(maker) > mostOperations ||
-        operationsOf(maker) + operationsOf(op) > mostTogether)
-      return nullptr;
-    if (input == maker.getResult() && staysInKernel(op.getAccess(operand), typeOf(input), op.getType()))
-      return nullptr; // where it is no launch
-    RankedTensorType read = typeOf(input), made = maker.getType();
-    llvm::SmallPtrSet<Operation *, 4> readers;
-    if (isLifted(read) != isLifted(made) || !addReaders(maker, readers) ||
-        !(isNumber(op) ? readers.size() == 1 : TargetTraits::of(op).repeatsForLaunches))
-      return nullptr;
-    // Each member has its own number.
-    bool isOwn =
-        !isLifted(made) || (isLifted(op.getType()) && RowForm::of(made).members == RowForm::of(op.getType()).members &&
-                            op.getAccess(operand).getResult(0) == getAffineDimExpr(0, op.getContext()));
-    return isOwn ? maker : nullptr;
+    bool fits = makesNumber(maker) && isNumber(input) && !op.isMove() && isOwn(op, operand, maker) &&
+                operationsOf(maker) + operationsOf(op) <= mostTogether;
+    return fits && savesLaunch(op, operand, maker) ? maker : MapOp();
   }
 
   static void replace(MapOp op, MapOp maker, PatternRewriter &rewriter) {

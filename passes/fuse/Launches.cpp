@@ -13,28 +13,52 @@ namespace tutti {
 
 namespace {
 
-/// Each groups the whole function anew. A network has one place or two where that helps.
-constexpr unsigned mostTrials = 8;
+/// Each groups the whole function anew. A network has one place or two where that helps; of one kind so many are tried,
+/// fewer where a function has many ops.
+constexpr unsigned mostTrials = 8, mostOps = 16000;
+
+unsigned trialsFor(func::FuncOp function) {
+  size_t ops = function.getBody().front().getOperations().size();
+  return std::clamp<size_t>(mostOps / ops, 2, mostTrials);
+}
 
 /// A copy of the function with a rewrite done, behind the function, and its groups, if these are fewer than `most`.
 struct Trial {
   func::FuncOp function;
   std::vector<Group> groups;
 
-  static std::optional<Trial> of(func::FuncOp function, const Rewrite &rewrite, size_t most) {
+  /// Takes one of `trials`, unless the rewrite finds nothing to do.
+  static std::optional<Trial> of(func::FuncOp function, const Rewrite &rewrite, size_t most, unsigned &trials) {
     // Of a trial that fails nobody hears.
     ScopedDiagnosticHandler silent(function.getContext(), [](Diagnostic &) { return success(); });
     IRMapping copies;
     OpBuilder builder(function.getContext());
     builder.setInsertionPointAfter(function);
     auto copy = cast<func::FuncOp>(builder.clone(*function, copies));
-    if (succeeded(rewrite(copies)))
+    if (succeeded(rewrite(copies))) {
+      --trials;
       if (FailureOr<std::vector<Group>> groups = groupsOf(copy); succeeded(groups) && groups->size() < most)
         return Trial{copy, std::move(*groups)};
+    }
     copy.erase();
     return std::nullopt;
   }
 };
+
+/// Does the first of the rewrites that makes groups fewer; false where none does.
+bool improve(func::FuncOp &function, std::vector<Group> &groups, ArrayRef<Rewrite> rewrites, unsigned &trials) {
+  for (const Rewrite &rewrite : rewrites) {
+    if (trials == 0)
+      return false;
+    if (std::optional<Trial> better = Trial::of(function, rewrite, groups.size(), trials)) {
+      function.erase();
+      function = better->function;
+      groups = std::move(better->groups);
+      return true;
+    }
+  }
+  return false;
+}
 
 } // namespace
 
@@ -43,24 +67,9 @@ FailureOr<std::vector<Group>> groupsForLaunches(func::FuncOp &function) {
   if (failed(groups))
     return groups;
   Repeats repeats(function->getParentOfType<ModuleOp>());
-  unsigned trials = 0;
-  for (bool goesOn = true; goesOn;) {
-    goesOn = false;
-    std::vector<Rewrite> rewrites = unitsThatStay(function);
-    llvm::append_range(rewrites, repeats.of(function, *groups));
-    for (const Rewrite &rewrite : rewrites) {
-      if (trials == mostTrials)
-        return groups;
-      ++trials;
-      std::optional<Trial> better = Trial::of(function, rewrite, groups->size());
-      if (!better)
-        continue;
-      function.erase();
-      function = better->function;
-      groups = std::move(better->groups);
-      goesOn = true;
-      break;
-    }
+  unsigned ofUnits = trialsFor(function), ofRepeats = ofUnits;
+  while (improve(function, *groups, unitsThatStay(function), ofUnits) ||
+         improve(function, *groups, repeats.of(function, *groups), ofRepeats)) {
   }
   return groups;
 }

@@ -83,7 +83,8 @@ Size membersOf(Operation *op) { return getSizes(typeOf(op->getResult(0))).front(
 
 /// A table that rows are taken of, or a layer's weight: what stays one, whoever repeats the op.
 bool isOne(OpOperand &operand) {
-  return isa<GatherOp, ContractOp>(operand.getOwner()) && throughViews(operand.get()).getDefiningOp<GetOp>();
+  bool isTable = isa<GatherOp>(operand.getOwner()) && operand.getOperandNumber() == 0;
+  return (isTable || isa<ContractOp>(operand.getOwner())) && throughViews(operand.get()).getDefiningOp<GetOp>();
 }
 
 bool canRepeat(Operation *op) {
@@ -178,7 +179,7 @@ LogicalResult lift(ArrayRef<Operation *> ops, LiftContext &context) {
     for (Value operand : op->getOperands())
       if (!context.mapping.contains(operand))
         context.setShared(operand, operand);
-    if (failed(cast<LiftOpInterface>(op).lift(context)))
+    if (failed(cast<LiftOpInterface>(op).lift(context)) || !isLifted(typeOf(context.get(op->getResult(0)))))
       return failure();
     // A table that would be repeated, as no kernel does.
     if (llvm::any_of(context.get(op->getResult(0)).getDefiningOp()->getOperands(),

@@ -577,3 +577,23 @@ module attributes {tutti.members = 3 : i64} {
     return %2 : tensor<?x?x2xf32, ["active", "batch"]>
   }
 }
+
+// -----
+
+// Of a gather the table stays one. Indices that all members share do not, or nothing of it would have the member axis.
+module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} {
+  tutti.param @t : tensor<4x2xf32>
+  tutti.param @i : tensor<5xi64>
+  tutti.param per_member @w : tensor<2x3xf32>
+  // CHECK-LABEL: func.func @looked_up
+  // CHECK: tutti.gather {{.*}} : tensor<4x2xf32>, tensor<?x5xi64, ["active"]>
+  func.func @looked_up() -> tensor<?x5x3xf32, ["active"]> {
+    %t = tutti.get @t : tensor<4x2xf32>
+    %i = tutti.get @i : tensor<5xi64>
+    %0 = tutti.gather %t at %i axis 0 : tensor<4x2xf32>, tensor<5xi64>
+    %1 = tutti.exp %0 : tensor<5x2xf32>
+    %w = tutti.get @w : tensor<?x2x3xf32, ["active"]>
+    %2 = tutti.contract %1, %w "bk,mkn->mbn" : tensor<5x2xf32>, tensor<?x2x3xf32, ["active"]>
+    return %2 : tensor<?x5x3xf32, ["active"]>
+  }
+}

@@ -107,3 +107,13 @@ for member, slopes in enumerate(((.25, .25), (.2, .3))):
     nodes = [node("PRelu", ["x", "a"], "p"), node("PRelu", ["x", "b"], "q"), node("Mul", ["p", "q"], "y")]
     (folder / f"slopes{member}.onnx").write_bytes(model(nodes, [floats(name, (1,), slope) for name, slope in zip("ab", slopes)], [value_info("x", ["batch", 6])],
                                                         [value_info("y", ["batch", 6])]))
+# A number that is 1 in one member spells another op there, which rounds otherwise: a division by a root, and Mish.
+for member, factor in enumerate((1, 3)):
+    draw = random.Random(member)
+    w = floats("w", (6, 16), *(draw.gauss(0, 1) for _ in range(96)))
+    nodes = [node("MatMul", ["x", "w"], "a"), node("Mul", ["a", "a"], "s"), node("ReduceMean", ["s"], "m", axes=[1], keepdims=1), node("Add", ["m", "small"], "e"), node("Sqrt", ["e"], "r"),
+             node("Div", ["one", "r"], "i"), node("Mul", ["a", "i"], "n"), node("Mul", ["n", "scale"], "y")]
+    (folder / f"norm{member}.onnx").write_bytes(model(nodes, [w, floats("small", (), 1e-5), floats("one", (), 1), floats("scale", (), factor)],
+                                                      [value_info("x", ["batch", 6])], [value_info("y", ["batch", 16])]))
+    nodes = [node("MatMul", ["x", "w"], "a"), node("Mul", ["a", "beta"], "b"), node("Softplus", ["b"], "s"), node("Tanh", ["s"], "t"), node("Mul", ["a", "t"], "y")]
+    (folder / f"mish{member}.onnx").write_bytes(model(nodes, [w, floats("beta", (), factor)], [value_info("x", ["batch", 6])], [value_info("y", ["batch", 16])]))

@@ -2,6 +2,7 @@
 """Writes models, weights and constants for the tests of the ways in; it needs no package.
 
     python ways.py sizes FOLDER [N]   two (or N) members whose inputs have sizes h and w that no op treats as parallel, and inputs for them
+    python ways.py apart FOLDER       the same with a last layer whose rows are the elements of the one before, which knows nothing of h and w
     python ways.py unequal FOLDER N   the same of three structures: layers of other widths, a third one a layer more
     python ways.py bind FOLDER        two members with a shape operand, indices and a mask as inputs (0.onnx ...) and as initializers
                                       (fixed0.onnx ...), and files for the inputs
@@ -32,19 +33,21 @@ def save(path: Path, descr: str, shape: tuple, data: bytes):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
-def sizes(folder: Path, structures=(0,)):
+def sizes(folder: Path, structures=(0,), apart=False):
     for m in range(int(sys.argv[3]) if len(sys.argv) > 3 else 2):
         structure = structures[m % len(structures)]
         wide, narrow = [(40, 24), (24, 40), (40, 24)][structure]
         more = [node("MatMul", ["xa", "e"], "xe")] if structure == 2 else []
         nodes = [node("MatMul", ["x", "a"], "xa"), *more, node("Relu", ["xe" if more else "xa"], "xr"), node("ReduceMean", ["xr"], "xm", axes=[1], keepdims=0),
                  node("MatMul", ["z", "b"], "zb"), node("Tanh", ["zb"], "zt"), node("ReduceMax", ["zt"], "zm", axes=[1], keepdims=0),
-                 node("Concat", ["xm", "zm"], "c", axis=1), node("MatMul", ["c", "d"], "y")]
+                 node("Concat", ["xm", "zm"], "c", axis=1), node("MatMul", ["c", "d"], "l" if apart else "y")]
+        nodes += [node("Reshape", ["l", "apart"], "u"), node("MatMul", ["u", "f"], "y")] if apart else []
         weights = [tensor("a", (6, wide), F32, floats(10 + m, 6, wide)), tensor("b", (5, narrow), F32, floats(20 + m, 5, narrow)),
                    tensor("d", (64, 3), F32, floats(30 + m, 64, 3))]
+        weights += [tensor("apart", (3,), I64, struct.pack("<3q", 0, 3, 1)), tensor("f", (1, 2), F32, floats(50 + m, 1, 2))] if apart else []
         weights += [tensor("e", (40, 40), F32, floats(40 + m, 40, 40, scale=0.2))] if more else []
         (folder / f"{m}.onnx").write_bytes(model(nodes, weights, [value_info("x", ["batch", "h", 6]), value_info("z", ["batch", "w", 5])],
-                                                 [value_info("y", ["batch", 3])]))
+                                                 [value_info("y", ["batch", 3, 2] if apart else ["batch", 3])]))
     for rows, h, w in ((4, 12, 16), (4, 9, 7), (3, 5, 5)):
         save(folder / f"x{h}.npy", "<f4", (rows, h, 6), floats(h, rows, h, 6))
         save(folder / f"z{w}.npy", "<f4", (rows, w, 5), floats(w, rows, w, 5))
@@ -135,4 +138,4 @@ def weights(folder: Path):
 
 what, folder = sys.argv[1], Path(sys.argv[2])
 folder.mkdir(parents=True, exist_ok=True)
-{"sizes": sizes, "unequal": lambda to: sizes(to, (0, 1, 0, 2)), "bind": bind, "weights": weights}[what](folder)
+{"sizes": sizes, "apart": lambda to: sizes(to, apart=True), "unequal": lambda to: sizes(to, (0, 1, 0, 2)), "bind": bind, "weights": weights}[what](folder)

@@ -79,8 +79,11 @@ private:
 
 class Sharing {
 public:
-  Sharing(Ensemble &ensemble, const AlignOptions &options)
-      : ensemble(ensemble), options(options), symbols(ensemble.module.get()), main(mainOf(*ensemble.module)) {}
+  /// `hasConstants`: what is computed of single numbers has been, in their files' import; else a kernel does, also
+  /// where all members have the same, or their bits would not be those of members that have not.
+  Sharing(Ensemble &ensemble, const AlignOptions &options, bool hasConstants)
+      : ensemble(ensemble), options(options), hasConstants(hasConstants), symbols(ensemble.module.get()),
+        main(mainOf(*ensemble.module)) {}
 
   void run() {
     ensemble.module->walk([&](GetOp get) { ++uses[get.getParam()]; }); // also in functions that are mapped
@@ -102,7 +105,7 @@ private:
     auto param = symbols.lookup<ParamOp>(get.getParam());
     Sources &sources = ensemble.weights[get.getParam()];
     // A layer of one term stays a layer: at lower precisions its product is rounded, as in ensembles that differ in it.
-    bool scalar = sources[0].count() == 1 && llvm::none_of(get->getUsers(), llvm::IsaPred<ContractOp>);
+    bool scalar = hasConstants && sources[0].count() == 1 && llvm::none_of(get->getUsers(), llvm::IsaPred<ContractOp>);
     // What no member's file stores as an initializer is part of the graph, not a weight.
     bool weight = llvm::any_of(sources, [](const WeightSource &source) { return !source.name.empty(); });
     bool mayShare = options.shareByContent || !weight;
@@ -157,6 +160,7 @@ private:
 
   Ensemble &ensemble;
   const AlignOptions &options;
+  bool hasConstants;
   SymbolTable symbols;
   func::FuncOp main;
   llvm::StringMap<unsigned> uses; ///< of each param
@@ -206,7 +210,7 @@ llvm::Expected<std::vector<Ensemble>> alignAsImported(MemberReader &reader, Arra
   for (auto [ensemble, model, own] : llvm::zip_equal(ensembles, first, constants)) {
     ensemble.module = std::move(model.module);
     own.declare(ensemble);
-    Sharing(ensemble, alignOptions).run();
+    Sharing(ensemble, alignOptions, !reader.readsText()).run();
     setMembers(*ensemble.module, ensemble.members.size());
   }
   return ensembles;

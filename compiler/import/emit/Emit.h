@@ -151,6 +151,8 @@ public:
   int64_t budget = int64_t(1) << 25;
   /// ImportOptions.
   bool keepsNumbers = false;
+  /// Ops that were put together of others, and round otherwise than these, a letter each, in the order of the graph.
+  std::string compositions;
   /// What a call may give the symbols of sizes.
   llvm::SmallVector<SizeRange> ranges;
   /// Sizes were made one while importing: what was built is void.

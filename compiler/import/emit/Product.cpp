@@ -109,20 +109,26 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
   if (!a || !b)
     return Operand();
   // x (1 + erf(x / sqrt 2)) / 2 is what exporters without Gelu write, with the half in any place.
-  if (Value x = geluOf(a, b))
+  if (Value x = geluOf(a, b)) {
+    compositions += 'g';
     return unary<GeluOp>(Operand(x));
+  }
   // x tanh(softplus(x)) is what those without Mish write for it.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (x.isValue() && y.isValue())
       if (auto tanh = y.value().getDefiningOp<TanhOp>())
-        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value())
+        if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value()) {
+          compositions += 'm';
           return unary<MishOp>(x);
+        }
   // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
         y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
-      if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>())
+      if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>()) {
+        compositions += 'd';
         return binary<DivOp>(x, Operand(reciprocal.getX()));
+      }
   return binary<MulOp>(a, b);
 }
 

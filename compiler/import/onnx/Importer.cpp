@@ -289,6 +289,7 @@ MemberModel Importer::finish(OwningOpRef<ModuleOp> module, func::FuncOp main, Ar
   model.name = llvm::sys::path::stem(model.file).str();
   model.allInputs = own.allInputs;
   model.computedWith = walk.computedWith();
+  model.compositions = std::move(emit.compositions);
   return model;
 }
 
@@ -300,8 +301,20 @@ llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, co
   context.loadDialect<TuttiDialect, func::FuncDialect>();
   DiagnosticCapture diagnostics(&context);
   auto imported = Importer(context, files, model, weights, options, ports, member, diagnostics).run();
-  if (imported)
-    imported->digest = digestOf(model.digest(), weights, options);
+  if (!imported)
+    return imported;
+  // Members have the bits that they have alone, where no number is kept.
+  if (options.keepsNumbers) {
+    ImportOptions alone = options;
+    alone.keepsNumbers = false;
+    auto plain = Importer(context, files, model, weights, alone, ports, member, diagnostics).run();
+    if (!plain)
+      return plain;
+    if (plain->compositions != imported->compositions)
+      return fail(ExitCode::unsupported,
+                  quote(files.model) + ": a number that other members have otherwise spells an op");
+  }
+  imported->digest = digestOf(model.digest(), weights, options);
   return imported;
 }
 
