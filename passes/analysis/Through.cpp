@@ -150,14 +150,34 @@ MapOp littleMapOfIndices(GatherOp op) {
   return map && !op.readsOwnRow(1) && bodyLength(map) <= mostOperations ? map : MapOp();
 }
 
+/// The gather whose rows a reduction of other axes than the last adds up, one element after the other, as they are or
+/// in a map of few operations that nobody else reads, as a mask is applied.
+static GatherOp gatherOfTerms(ReduceOp reduce) {
+  constexpr int64_t mostOperations = 16;
+  if (reduce.isRowPhase())
+    return {};
+  auto map = reduce.getX().getDefiningOp<MapOp>();
+  if (!map)
+    return reduce.getX().getDefiningOp<GatherOp>();
+  if (map.isMove() || !map->hasOneUse() || bodyLength(map) > mostOperations)
+    return {};
+  auto gathered = llvm::make_filter_range(map.getInputs(), [](Value x) { return x.getDefiningOp<GatherOp>(); });
+  return llvm::hasSingleElement(gathered) ? (*gathered.begin()).getDefiningOp<GatherOp>() : GatherOp();
+}
+
 /// The operand that an op may read through.
 static Value operandThrough(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return gatherOfTerms(reduce) ? reduce.getX() : Value();
   if (auto contract = dyn_cast<ContractOp>(op))
     return ReadThrough::of(contract) ? contract.getLhs() : Value();
   if (auto gather = dyn_cast<GatherOp>(op))
     return littleMapOfIndices(gather) ? gather.getIndices() : Value();
   // A row of a CPU's vectors is copied run by run, which has to lie in memory.
   auto move = dyn_cast<MapOp>(op);
+  auto sum = move && move->hasOneUse() ? dyn_cast<ReduceOp>(*move->user_begin()) : ReduceOp();
+  if (GatherOp gather = sum ? gatherOfTerms(sum) : GatherOp())
+    return gather.getResult();
   if (TargetTraits::of(op).readsByRuns)
     return nullptr;
   auto gather = move && move.isMove() ? move.getInputs()[0].getDefiningOp<GatherOp>() : GatherOp();

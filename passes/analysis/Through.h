@@ -55,9 +55,9 @@ private:
 MapOp littleMapOfIndices(GatherOp op);
 
 /// What an op reads an operand through, whatever rows that has itself: the move of such a product; the few operations
-/// that make a gather's indices, as of one column among several; the gather whose rows a move puts side by side. Each
-/// element is computed where it is read. It is part of the op, which alone reads it, as is what it reads through. Null
-/// where there is none.
+/// that make a gather's indices, as of one column among several; the gather whose rows a move puts side by side, or a
+/// reduction adds up. Each element is computed where it is read. It is part of the op, which alone reads it, as is what
+/// it reads through. Null where there is none.
 mlir::Operation *readThrough(mlir::Operation *op);
 /// Whether an op is what another reads through.
 bool isReadThrough(mlir::Operation *op);

@@ -140,6 +140,30 @@ static const std::vector<Network> all = {
          return %11 : tensor<?x4xf32, ["batch"]>
        })mlir",
      {{"w", {5, 18}}, {"v", {39, 7}}, {"b", {7}}, {"o", {7, 4}}}},
+    // Bags of categories: the mean of rows of one table, the sum of rows of another that a mask lets through.
+    {"bags",
+     R"mlir(func.func @main(%x: tensor<?x12xf32, ["batch"]>) -> tensor<?x4xf32, ["batch"]> {
+         %t = tutti.get @t : tensor<6x18xf32>
+         %u = tutti.get @u : tensor<5x7xf32>
+         %w = tutti.get @w : tensor<25x4xf32>
+         %0 = tutti.slice %x from [0, 0] size [-1, 7] step [1, 1] : tensor<?x12xf32, ["batch"]>
+         %1 = tutti.cast %0 : tensor<?x7xf32, ["batch"]> -> tensor<?x7xi64, ["batch"]>
+         %2 = tutti.gather %t at %1 axis 0 : tensor<6x18xf32>, tensor<?x7xi64, ["batch"]>
+         %3 = tutti.reduce mean %2 [1] : tensor<?x7x18xf32, ["batch"]>
+         %4 = tutti.reshape %3 : tensor<?x1x18xf32, ["batch"]> -> tensor<?x18xf32, ["batch"]>
+         %5 = tutti.slice %x from [0, 7] size [-1, 5] step [1, 1] : tensor<?x12xf32, ["batch"]>
+         %6 = tutti.cast %5 : tensor<?x5xf32, ["batch"]> -> tensor<?x5xi64, ["batch"]>
+         %7 = tutti.gather %u at %6 axis 0 : tensor<5x7xf32>, tensor<?x5xi64, ["batch"]>
+         %8 = tutti.relu %5 : tensor<?x5xf32, ["batch"]>
+         %9 = tutti.reshape %8 : tensor<?x5xf32, ["batch"]> -> tensor<?x5x1xf32, ["batch"]>
+         %10 = tutti.mul %7, %9 : tensor<?x5x7xf32, ["batch"]>, tensor<?x5x1xf32, ["batch"]>
+         %11 = tutti.reduce sum %10 [1] : tensor<?x5x7xf32, ["batch"]>
+         %12 = tutti.reshape %11 : tensor<?x1x7xf32, ["batch"]> -> tensor<?x7xf32, ["batch"]>
+         %13 = tutti.concat %4, %12 axis 1 : tensor<?x18xf32, ["batch"]>, tensor<?x7xf32, ["batch"]>
+         %14 = tutti.contract %13, %w "bk,kn->bn" : tensor<?x25xf32, ["batch"]>, tensor<25x4xf32>
+         return %14 : tensor<?x4xf32, ["batch"]>
+       })mlir",
+     {{"t", {6, 18}}, {"u", {5, 7}}, {"w", {25, 4}}}},
     // Columns that are indices: each gather reads them where they lie, and rows of a table are read as one.
     {"tables",
      R"mlir(func.func @main(%x: tensor<?x7xf32, ["batch"]>) -> tensor<?x5xf32, ["batch"]> {

@@ -597,3 +597,31 @@ module attributes {tutti.members = 3 : i64, tutti.target = #tutti<target cuda>} 
     return %2 : tensor<?x5x3xf32, ["active"]>
   }
 }
+
+// -----
+
+// Rows of a table are added up where they are taken, as they are or behind a mask: bags of categories and the layers behind
+// them are one kernel.
+module attributes {tutti.members = 3 : i64} {
+  tutti.param per_member @t : tensor<9x4xf32>
+  tutti.param per_member @w : tensor<4x2xf32>
+  // CHECK-LABEL: func.func @bags
+  // CHECK: plan.dispatch @[[K:.*]](%{{.*}}) : (tensor<?x9x4xf32, ["active"]>, tensor<?x5xi64, ["batch"]>, tensor<?x5x1xf32, ["batch"]>, tensor<?x4x2xf32, ["active"]>)
+  // CHECK-NOT: plan.dispatch
+  // CHECK: plan.kernel @[[K]] chain lifted rows ["batch", "1"]
+  func.func @bags(%x: tensor<?x5xi64, ["batch"]>, %mask: tensor<?x5x1xf32, ["batch"]>) -> tensor<?x?x2xf32, ["active", "batch"]> {
+    %t = tutti.get @t : tensor<?x9x4xf32, ["active"]>
+    %0 = tutti.gather %t at %x axis 1 : tensor<?x9x4xf32, ["active"]>, tensor<?x5xi64, ["batch"]>
+    %1 = tutti.map %0, %mask [affine_map<(m, b, s, n) -> (m, b, s, n)>, affine_map<(m, b, s, n) -> (b, s, 0)>]
+        : (tensor<?x?x5x4xf32, ["active", "batch"]>, tensor<?x5x1xf32, ["batch"]>) -> tensor<?x?x5x4xf32, ["active", "batch"]> {
+    ^bb0(%a: f32, %c: f32):
+      %6 = arith.mulf %a, %c : f32
+      tutti.yield %6 : f32
+    }
+    %2 = tutti.reduce sum %1 [2] : tensor<?x?x5x4xf32, ["active", "batch"]>
+    %3 = tutti.reshape %2 : tensor<?x?x1x4xf32, ["active", "batch"]> -> tensor<?x?x4xf32, ["active", "batch"]>
+    %w = tutti.get @w : tensor<?x4x2xf32, ["active"]>
+    %4 = tutti.contract %3, %w "mbk,mkn->mbn" : tensor<?x?x4xf32, ["active", "batch"]>, tensor<?x4x2xf32, ["active"]>
+    return %4 : tensor<?x?x2xf32, ["active", "batch"]>
+  }
+}
