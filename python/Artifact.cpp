@@ -58,8 +58,9 @@ std::vector<uint32_t> membersOf(nb::handle members) {
   std::vector<uint32_t> set;
   for (nb::handle number : nb::borrow<nb::tuple>(numbers)) {
     nb::object index = nb::steal(PyNumber_Index(number.ptr()));
-    if (isNone(index) || PyBool_Check(number.ptr())) // a mask is no set
-      wrong(std::string("has a member of type ") + nb::type_name(number.type()).c_str());
+    const std::string type = nb::type_name(number.type()).c_str();
+    if (isNone(index) || type == "bool" || type.starts_with("numpy.bool")) // a mask is no set
+      wrong("has a member of type " + type);
     if (!nb::try_cast(index, set.emplace_back()))
       fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)));
   }
