@@ -146,19 +146,19 @@ void bindArtifact(nb::module_ &module) {
               return info("Member", textOf(member.name), member.group, textOf(member.source), member.digest);
             });
           },
-          nb::sig("def members(self) -> tuple[tutti.info.Member, ...]"), "The models of the ensemble.")
+          nb::sig("def members(self) -> tuple[Member, ...]"), "The models of the ensemble.")
       .def_prop_ro(
           "programs",
           [](const Artifact &artifact) {
             return all(artifact.programs(), [](const tutti_program_t &program) { return describe(program); });
           },
-          nb::sig("def programs(self) -> tuple[tutti.info.Program, ...]"), "The ways to run it.")
+          nb::sig("def programs(self) -> tuple[Program, ...]"), "The ways to run it.")
       .def_prop_ro(
           "weights",
           [](const Artifact &artifact) {
             return all(artifact.weights(), [](const tutti_weight_t &weight) { return describe(weight); });
           },
-          nb::sig("def weights(self) -> tuple[tutti.info.Weight, ...]"), "Weights that kept their identity.")
+          nb::sig("def weights(self) -> tuple[Weight, ...]"), "Weights that kept their identity.")
       .def_prop_ro(
           "compiler", [](const Artifact &artifact) { return textOf(artifact.info().compiler); },
           nb::sig("def compiler(self) -> str"), "Name and version of the compiler that made it.")

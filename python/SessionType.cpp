@@ -121,9 +121,8 @@ out: arrays to write, by key; they are returned. Other outputs are new arrays of
       .def("set_dimension", &SessionOfArrays::setDimension, "name"_a, "value"_a,
            nb::sig("def set_dimension(self, name: str, value: int) -> None"),
            "Sets a dimension that no input has; 0 takes it back.")
-      .def_prop_ro("device", &SessionOfArrays::device, nb::sig("def device(self) -> tutti.info.Device"),
-                   "What it runs on.")
-      .def_prop_ro("program", &SessionOfArrays::program, nb::sig("def program(self) -> tutti.info.Program"),
+      .def_prop_ro("device", &SessionOfArrays::device, nb::sig("def device(self) -> Device"), "What it runs on.")
+      .def_prop_ro("program", &SessionOfArrays::program, nb::sig("def program(self) -> Program"),
                    "The program that it runs, with its inputs and outputs.")
       .def("close", &SessionOfArrays::close,
            "Frees its memory and lets bound arrays go; what `run_async` started is waited for.")
