@@ -194,7 +194,9 @@ Array Array::empty(tutti_dtype_t dtype, std::span<const int64_t> dims, const std
   if (dtype == TUTTI_BF16 || (tutti_dtype_bits(dtype) == 8 && dtype > TUTTI_U64)) {
     try {
       type = nb::module_::import_("ml_dtypes").attr(name);
-    } catch (nb::python_error &) {
+    } catch (nb::python_error &error) {
+      if (!error.matches(PyExc_ImportError))
+        throw;
       fail(TUTTI_UNSUPPORTED, what + " has elements of " + name +
                                   ", for which NumPy needs the package ml_dtypes; or give the array yourself (out=)");
     }

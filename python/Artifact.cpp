@@ -2,79 +2,13 @@
 // Artifacts: what they say of themselves, and new weights.
 #include "Artifact.h"
 
+#include "Arguments.h"
 #include "Array.h"
 #include "Unlocked.h"
 
-#include <charconv>
 #include <nanobind/stl/filesystem.h>
 
 namespace tutti::python {
-
-const char *kindOf(tutti_device_t device) {
-  switch (device) {
-  case TUTTI_DEVICE_CPU:
-    return "cpu";
-  case TUTTI_DEVICE_CUDA:
-    return "cuda";
-  case TUTTI_DEVICE_EMULATED:
-    return "emulated";
-  default:
-    return "default";
-  }
-}
-
-void chooseDevice(tutti_session_options_t &options, nb::handle name) {
-  if (name.is_none())
-    return;
-  const std::string given = bytesOf(name), kind = given.substr(0, given.find(':'));
-  for (auto device : {TUTTI_DEVICE_CPU, TUTTI_DEVICE_CUDA, TUTTI_DEVICE_EMULATED})
-    if (kind == kindOf(device))
-      options.device = device;
-  bool isNumbered = kind.size() < given.size();
-  if (isNumbered) {
-    const char *end = given.data() + given.size();
-    auto [behind, error] = std::from_chars(given.data() + kind.size() + 1, end, options.ordinal);
-    if (error != std::errc() || behind != end || options.device == TUTTI_DEVICE_CPU)
-      options.device = TUTTI_DEVICE_DEFAULT;
-  }
-  if (options.device == TUTTI_DEVICE_DEFAULT)
-    fail(TUTTI_NOT_FOUND, "there is no device '" + given + "'; expected 'cpu', 'cuda', 'cuda:1' ..., or 'emulated'");
-}
-
-std::vector<uint32_t> membersOf(nb::handle members) {
-  auto wrong = [](const std::string &what) {
-    fail(TUTTI_INVALID_ARGUMENT, "the active set " + what + ", expected a sequence of members' numbers");
-  };
-  // Whatever else is raised is not about numbers.
-  auto isNone = [](const nb::object &made) {
-    if (!made.is_valid() && !PyErr_ExceptionMatches(PyExc_TypeError))
-      throw nb::python_error();
-    PyErr_Clear();
-    return !made.is_valid();
-  };
-  nb::object numbers = nb::steal(PySequence_Tuple(members.ptr()));
-  if (isNone(numbers))
-    wrong(std::string("is of type ") + nb::type_name(members.type()).c_str());
-  std::vector<uint32_t> set;
-  for (nb::handle number : nb::borrow<nb::tuple>(numbers)) {
-    nb::object index = nb::steal(PyNumber_Index(number.ptr()));
-    const std::string type = nb::type_name(number.type()).c_str();
-    if (isNone(index) || type == "bool" || type.starts_with("numpy.bool")) // a mask is no set
-      wrong("has a member of type " + type);
-    if (!nb::try_cast(index, set.emplace_back()))
-      fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)));
-  }
-  return set;
-}
-
-nb::dict dictOf(nb::handle arrays, const char *what) {
-  if (arrays.is_none())
-    return {};
-  if (!nb::hasattr(arrays, "keys"))
-    fail(TUTTI_INVALID_ARGUMENT, std::string(what) + " is of type " + nb::type_name(arrays.type()).c_str() +
-                                     ", expected a dict of arrays by their names");
-  return nb::borrow<nb::dict>(nb::handle(reinterpret_cast<PyObject *>(&PyDict_Type))(arrays));
-}
 
 /// A value of tutti/info.py.
 template <typename... Fields> static nb::object info(const char *type, Fields &&...fields) {

@@ -2,6 +2,7 @@
 // Sessions: arrays are bound, and a run's answers are new arrays unless the caller gives some.
 #include "Session.h"
 
+#include "Arguments.h"
 #include "Artifact.h"
 #include "Unlocked.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti.Session as Python has it, and Artifact.session, which makes one.
-#include "Artifact.h"
+#include "Arguments.h"
 #include "Session.h"
 #include "Unlocked.h"
 
