@@ -28,7 +28,9 @@ public:
   bool fits(const PlanRequest &request, OwningOpRef<ModuleOp> *kept = nullptr) {
     auto planned = replan(request);
     if (!planned) {
-      llvm::consumeError(planned.takeError());
+      CompileError error = compileErrorOf(planned.takeError());
+      if (error.code == ExitCode::internal && !mistake)
+        mistake.emplace(error);
       return false;
     }
     bool good = fits(**planned, request.members ? request.members : members);
@@ -55,7 +57,11 @@ public:
       largest(members - 1, [&](int64_t chunk) { return fits({chunk, 0, {}}, &best); });
     if (best)
       return std::move(best);
-    return refuse();
+    llvm::Error refused = refuse();
+    if (!mistake)
+      return refused;
+    llvm::consumeError(std::move(refused));
+    return llvm::make_error<CompileError>(*mistake);
   }
 
 private:
@@ -104,6 +110,7 @@ private:
   int64_t members;
   plan::ProgramOp first;
   Replan replan;
+  std::optional<CompileError> mistake; ///< of ours, in a plan that therefore did not fit
 };
 
 } // namespace

@@ -195,7 +195,7 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     // On tensor cores a lane's columns are neighbours and go out four at a time, or as many as a warp has tiles of a
     // panel; all blocks of a cluster are given the activations.
     double together = fragments ? 4 / double(geometry.panelParts) : 1;
-    double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, geometry) : 1;
+    double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, steps, geometry) : 1;
     one.integer += fragments ? 1 / together : 4; // row, column and bounds
     if (place.narrow) {
       one.integer += rounding(together);

@@ -16,6 +16,21 @@ llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json) {
   return llvm::make_error<CompileError>(code, rt::shownLines((whose + message).str()), std::move(json));
 }
 
+CompileError compileErrorOf(llvm::Error error) {
+  std::optional<CompileError> first;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const CompileError &e) {
+        if (!first)
+          first.emplace(e);
+      },
+      [&](const llvm::ErrorInfoBase &e) {
+        if (!first)
+          first.emplace(ExitCode::internal, rt::shownLines("internal error: " + e.message()));
+      });
+  return *first;
+}
+
 static std::optional<std::string> nodeAt(Location location) {
   auto fused = dyn_cast<FusedLoc>(location);
   auto op = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();

@@ -37,6 +37,9 @@ public:
 /// not endless.
 llvm::Error fail(ExitCode code, const llvm::Twine &message, std::string json = "");
 
+/// What an error says; of several the first. One that is no CompileError is a mistake of ours: internal.
+CompileError compileErrorOf(llvm::Error error);
+
 /// The node and the ONNX op that an op of a module was made from: "node 'linear_2' (Gemm)".
 std::string describe(mlir::Location location);
 

@@ -7,6 +7,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tutti {
@@ -65,7 +67,8 @@ std::optional<Size> Size::times(const Size &other) const {
 }
 
 std::optional<Size> Size::dividedBy(const Size &other) const {
-  if (other.factor == 0 || factor % other.factor != 0)
+  constexpr int64_t least = std::numeric_limits<int64_t>::min(); // has no quotient by -1
+  if (other.factor == 0 || (factor == least && other.factor == -1) || factor % other.factor != 0)
     return std::nullopt;
   Size result(factor / other.factor);
   result.symbols = symbols;

@@ -66,7 +66,7 @@ inline NewFile createFile(const std::string &given) {
       break;
   }
   if (replaces && file.descriptor >= 0)
-    fchmod(file.descriptor, info.st_mode & 07777); // who may read the old one may read the new one, and nobody else
+    fchmod(file.descriptor, info.st_mode & 0777); // who may read the old one may read the new one, and nobody else
   return file;
 }
 

@@ -34,9 +34,8 @@ struct Failure {
 };
 
 inline Failure failureOf(llvm::Error error) {
-  Failure failure;
-  llvm::handleAllErrors(std::move(error), [&](const CompileError &e) { failure = {e.code, e.message}; });
-  return failure;
+  CompileError e = compileErrorOf(std::move(error));
+  return {e.code, e.message};
 }
 
 inline bool has(const Failure &failure, const std::string &part) {

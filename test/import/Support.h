@@ -23,12 +23,10 @@ struct Failure {
 };
 /// The error of an Expected; code 0 when it holds a value.
 template <typename T> Failure failureOf(llvm::Expected<T> value) {
-  Failure failure;
-  if (!value)
-    llvm::handleAllErrors(value.takeError(), [&](const CompileError &error) {
-      failure = {static_cast<int>(error.code), error.message, error.json};
-    });
-  return failure;
+  if (value)
+    return {};
+  CompileError error = compileErrorOf(value.takeError());
+  return {static_cast<int>(error.code), error.message, error.json};
 }
 
 /// A .npy of float32, float64, int64 or bool in C order.

@@ -19,6 +19,7 @@ STYLES = {  # widths, least and most steps, how many of 100 inputs have tokens, 
     "small": (NARROW, 3, 12, 10, 60),
     "deep": (MIDDLE, 8, 24, 10, 60),
     "patches": (MIDDLE, 2, 7, 100, 30),
+    "again": (MIDDLE[20:] + WIDE[:8], 1, 3, 20, 35),
 }
 
 
@@ -38,6 +39,7 @@ class Network:
             self.widths = self.draw.sample(self.widths, 3)
         self.equal = equal  # so many of 100 weights are the same for all members
         self.nodes, self.weights, self.work = [], [], 0
+        self.added, self.repeated = [], []  # names of weights; and of those that are taken once more, the next one last
         self.values = [(f"x{i}", self.shape()) for i in range(inputs)]
         self.inputs = list(self.values)
 
@@ -64,7 +66,10 @@ class Network:
         return name, list(dims)
 
     def add(self, dims: list, data_type: int, raw: bytes) -> str:
+        if self.repeated:
+            return self.repeated.pop()
         name = self.name()
+        self.added.append(name)
         self.weights.append(tensor(name, tuple(dims), data_type, raw))
         return name
 
@@ -223,11 +228,30 @@ class Network:
         made = self.op("MatMul", [parts[0], self.floats([h, e, n], (1.5 / e) ** 0.5)], [])
         return self.op("Reshape", [made[0], self.places(0, h * n)], [h * n])
 
+    def again(self, x: tuple) -> tuple:
+        """The same steps several times, as residual networks have them with weights of their own, and recurrent ones with the same; each with a part of what
+        was made for all."""
+        columns, times, recurrent, residual = x[1][-1], self.draw.randint(3, 7), self.chance(60), self.chance(50)
+        given = self.dense(x, times * columns)
+        parts = [self.op("Slice", [given[0], *(self.places(v) for v in (i * columns, (i + 1) * columns, -1))], x[1]) for i in range(times)]
+        draws, first = [d for d in (self.draw, self.other) if d], len(self.added)
+        states = [d.getstate() for d in draws]
+        for part in parts:
+            for draw, state in zip(draws, states):
+                draw.setstate(state)
+            y = x
+            for _ in range(self.draw.randint(1, 3)):
+                y = self.draw.choice([self.layer, self.layer, self.norm, self.function, self.scale])(y)
+            y = self.function(self.op("Add", [self.dense(y, columns)[0], part[0]], x[1]))
+            x = self.op("Add", [x[0], y[0]], x[1]) if residual else y
+            self.repeated = self.added[:first - 1:-1] if recurrent and part != parts[-1] else []
+        return x
+
     def file(self, unequal: bool, most: int) -> bytes:
         """With one result if members may be unequal, and no value of more than `most` elements a row."""
         steps = {self.layer: self.layers, self.function: 6, self.norm: 6, self.residual: 10, self.concat: 5, self.slice: 4, self.gather: 2, self.turn: 5,
                  self.attention: 5, self.gram: 2, self.scale: 4, self.twin: 3, self.gate: 3, self.chosen: 3, self.heads: 2,
-                 self.patches: 60 if self.layers == 30 else 3}
+                 self.patches: 60 if self.layers == 30 else 3, self.again: 60 if self.layers == 35 else 2}
         x, count = self.values[0], self.draw.randint(*self.steps)
         if self.other:
             count = max(1, count + self.other.choice([-1, 0, 1, 2]))

@@ -433,12 +433,9 @@ std::optional<int> parseOptions(int argc, char **argv, CompileOptions &options) 
     return tool::exitOf(app, error);
   }
   if (llvm::Error error = fill(flags, options)) {
-    int code = 0;
-    llvm::handleAllErrors(std::move(error), [&](const CompileError &e) {
-      std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());
-      code = int(e.code);
-    });
-    return code;
+    CompileError e = compileErrorOf(std::move(error));
+    std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());
+    return int(e.code);
   }
   return std::nullopt;
 }

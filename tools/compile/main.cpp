@@ -41,19 +41,11 @@ std::function<void(uint64_t, uint64_t)> progressOnTerminal() {
 }
 
 int report(llvm::Error error, bool asJson) {
-  int code = int(ExitCode::internal);
-  llvm::handleAllErrors(
-      std::move(error),
-      [&](const CompileError &e) {
-        code = int(e.code);
-        std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());
-        if (asJson && !e.json.empty())
-          std::printf("%s\n", e.json.c_str());
-      },
-      [&](const llvm::ErrorInfoBase &e) {
-        std::fprintf(stderr, "tutti-compile: error: %s\n", rt::shownLines(e.message()).c_str());
-      });
-  return code;
+  CompileError e = compileErrorOf(std::move(error));
+  std::fprintf(stderr, "tutti-compile: error: %s\n", e.message.c_str());
+  if (asJson && !e.json.empty())
+    std::printf("%s\n", e.json.c_str());
+  return int(e.code);
 }
 
 /// The IR of a stage, to a file if one is named.

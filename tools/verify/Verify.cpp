@@ -20,11 +20,8 @@ using namespace tool;
 namespace {
 
 Failure failureOf(llvm::Error error) {
-  Failure failure;
-  llvm::handleAllErrors(
-      std::move(error), [&](const CompileError &e) { failure = {e.code, e.message}; },
-      [&](const llvm::ErrorInfoBase &e) { failure = {ExitCode::internal, e.message()}; });
-  return failure;
+  CompileError e = compileErrorOf(std::move(error));
+  return {e.code, e.message};
 }
 
 /// Members done and time left, on a terminal only and only for work over a second.
@@ -186,6 +183,11 @@ Failure Verification::Program::runSession() {
 
 /// `model` is the first member's; it is gone afterwards.
 Failure Verification::Program::evaluateMembers(MemberModel model) {
+  std::vector<std::pair<HostTensor, bool>> stacked; // in the model's order; of each member its own, or the same for all
+  for (size_t i = 0; i < ports.inputs.size(); ++i)
+    for (size_t j = 0; j < inputs.size(); ++j)
+      if (const tutti_port_t &port = artifact.inputs()[j]; ports.inputs[i] == port.name)
+        stacked.emplace_back(tensorOf(inputs[j], i), port.per_member);
   std::vector<std::vector<Answer>> byOutput(ports.outputs.size());
   Progress progress(report.active.size());
   for (size_t position = 0; position < report.active.size(); ++position) {
@@ -198,12 +200,8 @@ Failure Verification::Program::evaluateMembers(MemberModel model) {
       own = std::move(*imported);
     }
     std::vector<Answer> operands;
-    for (size_t i = 0; i < ports.inputs.size(); ++i)
-      for (size_t j = 0; j < inputs.size(); ++j)
-        if (const tutti_port_t &port = artifact.inputs()[j]; ports.inputs[i] == port.name) {
-          HostTensor whole = tensorOf(inputs[j], i);
-          operands.push_back(given(port.per_member ? unstack(whole, position) : whole));
-        }
+    for (const auto &[whole, perMember] : stacked)
+      operands.push_back(given(perMember ? unstack(whole, position) : whole));
     auto answered = answer(own ? *own : model, operands, report.precision);
     if (!answered)
       return failureOf(answered.takeError());

@@ -254,7 +254,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
     return internalError("linking left no file");
   auto file = llvm::object::ELFObjectFile<llvm::object::ELF64LE>::create(**buffer);
   if (!file)
-    return file.takeError();
+    return internalError(llvm::toString(file.takeError()));
   CpuImage image;
   for (const llvm::object::SectionRef &section : file->sections()) {
     auto name = section.getName();
@@ -262,7 +262,7 @@ static llvm::Expected<CpuImage> link(llvm::ArrayRef<char> object, ArrayRef<std::
       continue;
     auto contents = section.getContents();
     if (!contents)
-      return contents.takeError();
+      return internalError(llvm::toString(contents.takeError()));
     image.bytes = contents->str();
   }
   image.offsets.assign(kernels.size(), ~0ull);

@@ -92,14 +92,28 @@ int64_t Contraction::stages(const CudaGeometry &g) const {
   return llvm::divideCeil(panels(), g.passPanels()) * llvm::divideCeil(K, g.stageK());
 }
 
-int64_t blocksThatRead(Value value, const CudaGeometry &geometry) {
-  int64_t most = 1;
-  for (OpOperand &use : value.getUses()) {
-    auto op = dyn_cast<ContractOp>(use.getOwner());
-    if (!op || use.getOperandNumber() != 0 || !isPanels(op) || !Contraction(op).onTensorCores())
-      return geometry.cluster; // what all blocks compute for themselves
-    most = std::max(most, Contraction(op).blocks(geometry));
+/// Whether a step reads a value: as an operand of what it stores, or of what has no place and is made where it is read.
+static bool reads(const Step &step, Value value, const Steps &all) {
+  SmallVector<Value> todo(step.stores);
+  llvm::DenseSet<Value> seen;
+  while (!todo.empty()) {
+    Value made = todo.pop_back_val();
+    Operation *op = made.getDefiningOp();
+    bool isOfStep = llvm::is_contained(step.stores, made) || !all.places.contains(made);
+    if (!op || !isOfStep || !seen.insert(made).second)
+      continue;
+    if (llvm::is_contained(op->getOperands(), value))
+      return true;
+    llvm::append_range(todo, op->getOperands());
   }
+  return false;
+}
+
+int64_t blocksThatRead(Value value, const Steps &steps, const CudaGeometry &geometry) {
+  int64_t most = 1;
+  for (const Step &step : steps.steps)
+    if (reads(step, value, steps)) // other steps all blocks do for themselves
+      most = std::max(most, isOnTensorCores(step) ? Contraction(step.contraction).blocks(geometry) : geometry.cluster);
   return std::min<int64_t>(most, geometry.cluster);
 }
 

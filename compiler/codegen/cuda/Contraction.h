@@ -55,8 +55,9 @@ struct ProductTile {
 };
 
 /// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
-/// panel of the products that it goes into needs none of it.
-int64_t blocksThatRead(mlir::Value value, const CudaGeometry &geometry);
+/// panel of the products that it goes into, or whose sums it is made something of with, needs none of it. Nor would it
+/// say before it is stored over that it has come: who hands over has heard of those that read, and of no others.
+int64_t blocksThatRead(mlir::Value value, const Steps &steps, const CudaGeometry &geometry);
 
 /// Which bytes of a row's scratch memory a value takes; none where it lies elsewhere.
 struct ScratchRange {

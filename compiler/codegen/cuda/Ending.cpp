@@ -14,25 +14,27 @@ namespace {
 /// Makes an ending, one stored value after the other.
 class EndingBuilder {
 public:
-  EndingBuilder(Ending &ending, KernelText &k, const Step &step, bool handsOver)
-      : ending(ending), k(k), op(step.contraction), tensor(Contraction(op).onTensorCores()), handsOver(handsOver) {
-    outer = k.space(outerLines);
+  EndingBuilder(Ending &ending, KernelText &k, KernelText &scope, const Step &step, bool handsOver)
+      : ending(ending), k(k), scope(scope), op(step.contraction), tensor(Contraction(op).onTensorCores()),
+        handsOver(handsOver) {
+    outer = scope.space(outerLines);
   }
   void add(Value stored);
-  /// Before all stores, what those to memory are told of the row.
+  /// Before all stores stands what those to memory are told of the row.
   void finish() {
-    if (toMemory)
-      ending.stores = outerLines + ending.stores;
+    ending.code = formatv("{0}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n"
+                          "{1}{2}  };\n",
+                          makes, toMemory ? outerLines : "", stores);
   }
 
 private:
   Ending &ending;
-  KernelText &k;
+  KernelText &k, &scope; ///< what all rows share, and targets, are read before the code
   ContractOp op;
   bool tensor, handsOver, toMemory = false;
   std::map<std::string, std::string> fields; ///< names of what all rows share, by what they are read from
   std::vector<std::string> outer;            ///< the index space, as stores know it
-  std::string outerLines;
+  std::string outerLines, makes, stores;
   // Of the value that is being added.
   std::vector<std::string> dims; ///< the index space, as what makes the value knows it
   std::map<std::pair<void *, std::string>, std::string> known;
@@ -75,11 +77,12 @@ std::string EndingBuilder::read(Value value, AffineMap access) {
     return "sum";
   auto map = value.getDefiningOp<MapOp>();
   if (!map || !isMadeOf(value, op.getResult()))
-    return isOfColumn(access) ? fieldOf(value, access) : "t." + k.at(value, k.text(access, dims));
+    return isOfColumn(access) ? fieldOf(value, access) : "t." + scope.at(value, k.text(access, dims));
   std::pair<void *, std::string> key{value.getAsOpaquePointer(), k.text(access, dims)};
   if (auto name = known.find(key); name != known.end())
     return name->second;
-  std::string made = k.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
+  std::string made =
+      scope.call(map, [&](unsigned i) { return read(map.getInputs()[i], operandAccess(map, i, access)); });
   std::string name = "v" + std::to_string(known.size());
   lines += formatv("    const {0} {1} = {2};\n", k.elementOf(value), name, made).str();
   return known[key] = name;
@@ -91,7 +94,7 @@ std::string EndingBuilder::storeText(Value stored, const Place &where, bool need
   size_t number = ending.targets.size();
   bool inScratch = where.kind == Place::scratch, cluster = k.geometry.cluster > 1,
        aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
-  int64_t blocks = blocksThatRead(stored, k.geometry);
+  int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
   std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
                          : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
                                                           : formatv("storeNeighbours<{0}>", aligned).str();
@@ -121,7 +124,7 @@ Ending::Target EndingBuilder::targetOf(Value stored, const Place &where, bool re
 
 void EndingBuilder::add(Value stored) {
   std::string own;
-  dims = k.space(own);
+  dims = scope.space(own);
   known.clear();
   lines.clear();
   size_t number = ending.targets.size();
@@ -129,15 +132,15 @@ void EndingBuilder::add(Value stored) {
   lines += "    return " + data + ";\n";
   bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
                                [&](const std::string &row) { return StringRef(lines).contains(row); });
-  ending.makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
-                          number, readsRow ? own : "", lines)
-                      .str();
+  makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
+                   number, readsRow ? own : "", lines)
+               .str();
   const Place &where = *placeOf(stored);
   toMemory |= where.kind != Place::scratch;
-  ending.stores += storeText(stored, where, readsRow);
+  stores += storeText(stored, where, readsRow);
   if (handsOver) {
     std::string bytes = numberText(ending.N * 4);
-    int64_t blocks = blocksThatRead(stored, k.geometry);
+    int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
     ending.handedBytes +=
         (ending.handedBytes.empty() ? "" : " + ") +
         (blocks < k.geometry.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str() : bytes);
@@ -145,16 +148,23 @@ void EndingBuilder::add(Value stored) {
   ending.targets.push_back(targetOf(stored, where, readsRow));
 }
 
-Ending::Ending(KernelText &k, const Step &step, bool handsOver)
+Ending::Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver)
     : K(Contraction(step.contraction).K), N(Contraction(step.contraction).N),
       panels(Contraction(step.contraction).panels()), length(lengthOfEnding(step)) {
-  EndingBuilder builder(*this, k, step, handsOver);
+  EndingBuilder builder(*this, k, scope, step, handsOver);
   for (Value stored : step.stores)
     builder.add(stored);
   builder.finish();
 }
 
 LayerNumbers layersFrom(size_t first, size_t count) { return llvm::to_vector(llvm::seq(first, first + count)); }
+
+std::pair<LayerNumbers, LayerNumbers> parted(ArrayRef<size_t> layers, llvm::function_ref<bool(size_t)> isSo) {
+  std::pair<LayerNumbers, LayerNumbers> parts;
+  for (size_t n : layers)
+    (isSo(n) ? parts.first : parts.second).push_back(n);
+  return parts;
+}
 
 std::string conditionOf(ArrayRef<size_t> some, ArrayRef<size_t> all) {
   if (some.size() == all.size())
@@ -267,10 +277,8 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
   LayerNumbers left = layersFrom(first, endings.size());
   while (!left.empty()) {
     const Ending &one = endings[left.front() - first];
-    LayerNumbers alike, others;
-    for (size_t n : left)
-      (endings[n - first].isLike(one) ? alike : others).push_back(n);
-    std::string chosen, store = one.stores;
+    auto [alike, others] = parted(left, [&](size_t n) { return endings[n - first].isLike(one); });
+    std::string chosen, code = one.code;
     for (size_t j = 0; j < one.targets.size(); ++j) {
       std::vector<Ending::Target> all;
       std::vector<std::string> strides;
@@ -279,7 +287,7 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
         strides.push_back(numberText(all.back().stride));
       }
       std::string view = chosenView(alike, all, rows), stride = chosenOf(alike, strides);
-      if (view != one.targets[j].view) {
+      if (view != one.targets[j].view || one.isOfStep) {
         chosen += formatv("  const {0} to{1} = {2};\n", one.targets[j].type, j, view).str();
         view = "to" + std::to_string(j);
       }
@@ -287,14 +295,10 @@ EndingText endingText(size_t first, ArrayRef<Ending> endings, int64_t rows, Stri
         chosen += formatv("  const int stride{0} = {1};\n", j, stride).str();
         stride = "stride" + std::to_string(j);
       }
-      replaceAll(store, "@" + std::to_string(j) + ",", view + ",");
-      replaceAll(store, "#" + std::to_string(j) + " ", stride + " ");
+      replaceAll(code, "@" + std::to_string(j) + ",", view + ",");
+      replaceAll(code, "#" + std::to_string(j) + " ", stride + " ");
     }
-    std::string own =
-        formatv(
-            "{0}{1}  const auto store = [&](int row, int column, const auto &sums, const auto &of) {{\n{2}  };\n{3}",
-            chosen, one.makes, store, call)
-            .str();
+    std::string own = chosen + code + call.str();
     // Not chosen between by each element: a branch would part what waits together.
     text.store += alike.size() == endings.size()
                       ? own

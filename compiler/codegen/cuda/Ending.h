@@ -10,7 +10,10 @@ namespace tutti {
 /// `columns` reads what all rows share of a column, `store` computes what is stored of the sums, and stores it.
 struct Ending {
   int64_t K, N, panels, length; ///< of the weight, and operations of what is made of a sum
-  std::string makes, stores;    ///< with "@0" and so on for the views that it stores to, "#0" for their rows' distances
+  /// `make0` and so on, and `store`: with "@0" and so on for the views that it stores to, "#0" for their rows'
+  /// distances.
+  std::string code;
+  bool isOfStep = false; ///< `t` in it is the struct of a step (Common.h)
   /// What `columns` reads: an element of a view, or without one an expression.
   struct Read {
     std::string view, index;
@@ -32,12 +35,13 @@ struct Ending {
   std::string handedBytes;
   bool handsOver() const { return !handedBytes.empty(); }
 
-  Ending(KernelText &k, const Step &step, bool handsOver = false);
+  Ending(KernelText &k, const Step &step, bool handsOver = false) : Ending(k, k, step, handsOver) {}
+  /// Its code in a scope of its own.
+  Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver);
   /// The same code, but for what it reads and where it stores.
   bool isLike(const Ending &other) const {
     auto sameType = [](const Target &a, const Target &b) { return a.type == b.type; };
-    return types == other.types && makes == other.makes && stores == other.stores &&
-           llvm::equal(targets, other.targets, sameType);
+    return types == other.types && code == other.code && llvm::equal(targets, other.targets, sameType);
   }
   /// Their values may have the same names.
   bool goesWith(const Ending &other) const {
@@ -60,6 +64,8 @@ EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows
 /// Numbers of layers, in their order.
 using LayerNumbers = llvm::SmallVector<size_t>;
 LayerNumbers layersFrom(size_t first, size_t count);
+/// Those of `layers` that are so, and the others.
+std::pair<LayerNumbers, LayerNumbers> parted(llvm::ArrayRef<size_t> layers, llvm::function_ref<bool(size_t)> isSo);
 
 /// A condition on n that `some` of the layers `all` meet, and none of the others; empty where it is all of them.
 std::string conditionOf(llvm::ArrayRef<size_t> some, llvm::ArrayRef<size_t> all);

@@ -17,13 +17,6 @@ using llvm::formatv;
 
 namespace tutti {
 
-static std::string joined(const std::map<unsigned, std::string> &parts) {
-  std::string all;
-  for (const auto &[number, part] : parts)
-    all += part;
-  return all;
-}
-
 /// The skeletons of contractions on tensor cores, as this geometry has them.
 static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
   std::string all;
@@ -46,19 +39,6 @@ struct Body {
   unsigned arguments;
 };
 
-/// A text taken apart at its marks: text, number, text, ... text.
-struct Numbered {
-  std::vector<std::string> between, numbers;
-
-  explicit Numbered(StringRef text) {
-    bool isNumber = false;
-    for (StringRef piece : llvm::split(text, numberMark)) {
-      (isNumber ? numbers : between).push_back(piece.str());
-      isNumber = !isNumber;
-    }
-  }
-};
-
 /// The code of parts whose texts differ in numbers only: each part is told its own.
 struct PartsCode {
   std::string functions; ///< which are told nothing
@@ -67,18 +47,12 @@ struct PartsCode {
   std::string names = {};
 
   bool takes(const std::string &otherFunctions, const Numbered &text) const {
-    return functions == otherFunctions && texts.front().between == text.between;
+    return functions == otherFunctions && texts.front().isLike(text);
   }
   std::string text() const {
-    std::string all = texts.front().between.front();
-    for (size_t i = 0; i < texts.front().numbers.size(); ++i) {
-      std::vector<std::string> own;
-      for (const Numbered &part : texts)
-        own.push_back(part.numbers[i]);
-      all +=
-          (llvm::all_equal(own) ? own.front() : "p.of(" + llvm::join(own, ", ") + ")") + texts.front().between[i + 1];
-    }
-    return all;
+    return oneText(texts, [](ArrayRef<std::string> own) {
+      return llvm::all_equal(own) ? own.front() : "p.of(" + llvm::join(own, ", ") + ")";
+    });
   }
 };
 
@@ -114,21 +88,10 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
                     geometry.wide ? ", true" : "", geometry.wide ? emitWideProducts(text) : "")
                 .str()
           : "";
-  std::string task = formatv(R"(
-struct Task {{
-  const Params &p;
-  int member, firstRow, rows;
-{0}
-  __device__ __forceinline__ Task(const Params &p, int member, int firstRow, int rows)
-      : p(p), member(member), firstRow(firstRow), rows(rows){1} {{}
-
-{2}};
-)",
-                             joined(text.members), joined(text.initializers), joined(text.methods));
   KernelText whole(kernel, sizes, geometry, /*isPart=*/false);
   return Body{skeletonsOf(geometry, !tensorContractions(text.steps).empty()),
               tile + joined(text.functions),
-              task,
+              text.structText("Task") + llvm::join(text.stepStructs, ""),
               whole.totalRows(),
               std::move(block),
               text.argumentCount()};

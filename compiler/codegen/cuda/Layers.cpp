@@ -7,110 +7,16 @@
 
 #include "llvm/ADT/DenseSet.h"
 
-#include <numeric>
-#include <set>
-
 using namespace mlir;
 using llvm::formatv;
 
 namespace tutti {
-
-std::string globalRows(KernelText &k, Contraction c) {
-  Value left = c.op.getLhs();
-  std::string row = "int64_t(t.firstRow)", view = k.view(left); // rows are counted in 31 bits, elements are not
-  if (RowForm::of(typeOf(left)).lifted && !k.isTable(left))
-    row = "(t.member * totalRows + t.firstRow)";
-  return formatv("t.{0}.slice({1} * {2}, int64_t(t.rows) * {2})", view, row, numberText(c.K));
-}
-
-/// if (n < 3) return one; ...; return the last.
-static std::string chosen(ArrayRef<std::pair<int64_t, std::string>> upTo) {
-  std::string all;
-  for (const auto &[end, value] : upTo.drop_back())
-    all += formatv("    if (n < {0})\n      return {1};\n", end, value).str();
-  return all + "    return " + upTo.back().second + ";\n";
-}
-
-/// All rows of a tile are in shared memory: one of these layers stores them so.
-static bool hasAllRows(ArrayRef<Ending> endings, Value rows) {
-  return llvm::any_of(endings, [&](const Ending &ending) {
-    return llvm::any_of(ending.targets,
-                        [&](const Ending::Target &target) { return target.value == rows && target.hasAllRows; });
-  });
-}
 
 /// Warps without a row of their own read others' rows: of a warpgroup, which multiplies together, where a layer's rows
 /// are not there past the last (shareOf of device/tensor.cuh).
 static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> endings) {
   Value rows = layer.op.getLhs();
   return k.geometry.wide && k.steps.places.find(rows)->second.kind == Place::scratch && !hasAllRows(endings, rows);
-}
-
-/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights, and of
-/// some `vectors`; or of slices what is in its place.
-static std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
-                            ArrayRef<std::string> vectors) {
-  const CudaGeometry &g = k.geometry;
-  std::vector<std::pair<int64_t, std::string>> inNumbers;
-  std::set<llvm::StringRef> lefts;
-  int64_t widths = 0, unit = 32, rowUnit = 4;
-  bool streams = false;
-  for (Contraction c : layers) {
-    const Place &place = k.steps.places.find(c.op.getLhs())->second;
-    bool ofInput = c.readsInput(k.steps, g), copied = g.copyOffset >= 0 && c.copiesRows(k.steps, g);
-    llvm::StringRef left = ofInput                       ? "ofInput"
-                           : place.kind == Place::result ? "inGlobal"
-                           : place.narrow || copied      ? "halves"
-                                                         : "floats";
-    std::string rows =
-        copied ? formatv("{0}, {1}, {2}", left, numberText(g.copyOffset), numberText(c.copiedStride(g))).str()
-        : ofInput || place.kind == Place::result
-            ? globalRows(k, c)
-            : formatv("{0}, {1}, {2}{3}", left, numberText(place.offset * g.rows), numberText(place.stride),
-                      g.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "")
-                  .str();
-    const std::string &vector = vectors[inNumbers.size()];
-    std::string with = vector.empty() ? "" : ".with(" + vector + ")";
-    inNumbers.push_back({inNumbers.size() + 1, formatv("layerOfProduct({0}, {1}, t.{2}, {3}){4}", numberText(c.K),
-                                                       numberText(c.N), k.view(c.op.getRhs()), rows, with)});
-    lefts.insert(left);
-    int64_t tiles = llvm::divideCeil(c.N, 8);
-    widths |= (tiles >= 4 ? 4 : 0) | tiles % 4;
-    unit = std::min<int64_t>(unit, c.K % 32 == 0 ? 32 : c.K % 16 == 0 ? 16 : c.K % 4 == 0 ? 4 : 1);
-    streams |= c.streamsRows(k.steps, g);
-    if (ofInput)
-      rowUnit = std::gcd(rowUnit, c.K);
-  }
-  std::string more = g.slices > 1 ? formatv(", {0}, {1}", g.exchangeOffset, g.gatheredStages).str()
-                     : g.wide     ? formatv(", {0}, 0, WideProducts", g.exchangeOffset).str()
-                                  : "";
-  std::string ring = "SliceWords<Contractions, decltype(layerOf)>";
-  if (g.hasRing())
-    ring = formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
-                   g.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.stages, g.stageBytes, g.ringOffset,
-                   g.bulkCopies ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.producerWarps, g.columnPlaces).str()
-                                : std::to_string(rowUnit),
-                   g.persistent ? "Members" : "OneMember")
-               .str();
-  return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
-                 "  const auto layerOf = [&]{5} {{\n{6}  };\n"
-                 "  {7} ring({8}, {9}, rows, layerOf);\n{10}",
-                 layers.front().math(), llvm::join(lefts, " | "), widths, unit, more,
-                 g.persistent ? "(int m, int n)" : "(int, int n)",
-                 (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") + chosen(inNumbers), ring,
-                 g.persistent ? "members" : "OneMember()", layers.size(),
-                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
-}
-
-/// What blocks of a cluster hand over, layer by layer.
-static std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
-  std::vector<std::string> bytes;
-  for (const Ending &ending : endings)
-    bytes.push_back(ending.handsOver() ? ending.handedBytes : "0");
-  if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
-    return "";
-  return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
-                 k.geometry.handoverOffset, chosenOf(layersFrom(0, bytes.size()), bytes));
 }
 
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
@@ -237,26 +143,23 @@ static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
   return "  storeSums<Contractions" + how + ">(sums, layer, pass, ahead, store);\n";
 }
 
-/// What some of the first of `layers` layers do: a piece of text once for those beside each other that have it.
-static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef indent) {
+/// What some of the first of `count` layers do: a piece of text once for those that have it.
+static std::string byLayer(ArrayRef<std::string> texts, size_t count, StringRef indent) {
   std::string all;
-  bool haveAll = true; // all layers so far have a text: what comes next is "else"
-  for (size_t i = 0, end; i < texts.size(); i = end) {
-    end = i + 1;
-    while (end < texts.size() && texts[end] == texts[i])
-      ++end;
-    haveAll &= !texts[i].empty();
-    if (texts[i].empty())
-      continue;
-    bool follows = i > 0 && haveAll;
-    std::vector<std::string> conditions;
-    if (i > 0 && !follows)
-      conditions.push_back(formatv("n >= {0}", i).str());
-    if (end < layers)
-      conditions.push_back(formatv("n < {0}", end).str());
-    std::string head =
-        (follows ? "else " : "") + (conditions.empty() ? "" : "if (" + llvm::join(conditions, " && ") + ") ");
-    all += head.empty() ? texts[i] : head + "{\n" + indented(texts[i]) + "}\n";
+  LayerNumbers layers = layersFrom(0, count), left = layers;
+  auto textOf = [&](size_t n) { return n < texts.size() ? StringRef(texts[n]) : ""; };
+  bool haveAll = llvm::all_of(layers, [&](size_t n) { return !textOf(n).empty(); });
+  while (!left.empty()) {
+    StringRef text = textOf(left.front());
+    auto [some, others] = parted(left, [&](size_t n) { return textOf(n) == text; });
+    std::string condition = conditionOf(some, haveAll ? left : layers), head;
+    if (!condition.empty())
+      head = "if (" + condition + ") ";
+    if (haveAll && some.front() > 0)
+      head = "else " + head;
+    if (!text.empty())
+      all += head.empty() ? text.str() : head + "{\n" + indented(text) + "}\n";
+    left = std::move(others);
   }
   std::string placed;
   for (StringRef line : llvm::split(StringRef(all).rtrim('\n'), '\n'))
@@ -266,9 +169,7 @@ static std::string byLayer(ArrayRef<std::string> texts, size_t layers, StringRef
 }
 
 /// Blocks of a cluster are given what it stores.
-static bool givesAll(const Ending &ending) {
-  return ending.handsOver() || StringRef(ending.stores).contains("giveAll");
-}
+static bool givesAll(const Ending &ending) { return ending.handsOver() || StringRef(ending.code).contains("giveAll"); }
 
 /// How the blocks of a cluster meet before a layer.
 struct Meeting {
@@ -299,7 +200,7 @@ static Meeting meetingBefore(size_t layer, ArrayRef<Ending> endings, const Other
 }
 
 /// What follows layers, of each layer its steps: one piece of text for all that do the same.
-static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
+static std::string othersText(ArrayRef<Others> behind) {
   LayerNumbers layers = layersFrom(0, behind.size());
   size_t most = 0;
   for (const Others &others : behind)
@@ -317,12 +218,9 @@ static std::string othersText(KernelText &k, ArrayRef<Others> behind) {
       }
     for (const auto &[text, some] : texts) {
       std::string condition = conditionOf(some, layers);
-      all += formatv("    {0}{{\n{1}{2}    }\n", condition.empty() ? "" : "if (" + condition + ") ",
-                     k.hasManyAddresses() || k.geometry.columnPlaces > 0
-                         ? "      const Task t(p, member, int(firstRow), rows); // its own addresses\n"
-                         : "",
-                     indented(indented(text)))
-                 .str();
+      all +=
+          formatv("    {0}{{\n{1}    }\n", condition.empty() ? "" : "if (" + condition + ") ", indented(indented(text)))
+              .str();
     }
   }
   return all;
@@ -395,7 +293,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
                  byLayer(textsOf(&Meeting::behind), layers.size(), "      "), indented(indented(stores)),
                  k.geometry.persistent ? formatv("rowsOfBlock<{0}>(totalRows)", k.geometry.rows).str() : "t.rows");
   all += zeroText(endings, k.geometry.rows);
-  all += othersText(k, others.drop_front());
+  all += othersText(others.drop_front());
   // Where nothing but the next layer follows, warps wait for those of their rows only: so some multiply while others
   // make activations.
   llvm::SmallVector<std::string> ends;

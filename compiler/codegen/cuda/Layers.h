@@ -16,6 +16,16 @@ struct Others {
 /// A layer's rows of the tile in an argument or a result.
 std::string globalRows(KernelText &k, Contraction c);
 
+/// All rows of a tile are in shared memory: one of these layers stores them so.
+bool hasAllRows(llvm::ArrayRef<Ending> endings, mlir::Value rows);
+
+/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights, and of
+/// some `vectors`; or of slices what is in its place.
+std::string emitRing(KernelText &k, llvm::ArrayRef<Contraction> layers, llvm::ArrayRef<Ending> endings,
+                     llvm::ArrayRef<std::string> vectors);
+/// What blocks of a cluster hand over, layer by layer.
+std::string emitHandovers(KernelText &k, llvm::ArrayRef<Ending> endings);
+
 /// All layers: one loop goes through them, their passes and stages. `others[i]` stand before layer i, and the last
 /// behind all of them.
 BlockText emitLayers(KernelText &k, llvm::ArrayRef<Contraction> layers, llvm::ArrayRef<Ending> endings,

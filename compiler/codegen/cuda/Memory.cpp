@@ -52,9 +52,42 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
   }
 }
 
+KernelText KernelText::scope() {
+  KernelText own(*this);
+  own.whole = this;
+  own.members.clear(), own.initializers.clear(), own.methods.clear(), own.accessors.clear(), own.found.clear();
+  return own;
+}
+
+std::string joined(const std::map<unsigned, std::string> &parts) {
+  std::string all;
+  for (const auto &[number, part] : parts)
+    all += part;
+  return all;
+}
+
+std::string KernelText::structText(StringRef name) const {
+  const char *layer = whole ? ", n" : "",
+             *parameters = whole ? "const Task &t, int n" : "const Params &p, int member, int firstRow, int rows",
+             *given = whole ? "p(t.p), member(t.member), firstRow(t.firstRow), rows(t.rows), n(n)"
+                            : "p(p), member(member), firstRow(firstRow), rows(rows)";
+  return formatv(R"(
+struct {0} {{
+  const Params &p;
+  int member, firstRow, rows{1};
+{2}
+  __device__ __forceinline__ {0}({3})
+      : {4}{5} {{}
+
+{6}};
+)",
+                 name, layer, joined(members), parameters, given, joined(initializers), joined(methods))
+      .str();
+}
+
 unsigned KernelText::memoryOf(Value value) {
   auto known = memories.find(value);
-  return known == memories.end() ? numbers.lookup(value) : known->second;
+  return known == memories.end() ? numberOf(value) : named(known->second);
 }
 
 std::vector<std::string> KernelText::ownDims(unsigned rank) {
@@ -81,12 +114,6 @@ bool KernelText::isLookedUp(Value value) {
 }
 
 // Sizes and indices as text.
-
-std::string numberText(int64_t number) { return numberMark + std::to_string(number) + numberMark; }
-std::string withoutMarks(std::string text) {
-  std::erase(text, numberMark);
-  return text;
-}
 
 std::string sizeText(const Size &size, ArrayRef<std::string> symbols,
                      const std::map<std::string, const char *> &named) {
@@ -161,7 +188,7 @@ std::string KernelText::viewOfPass(Value value) {
   bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
   if (keeps || place == steps.places.end() || !isTable(value) || isLookedUp(value))
     return view(value);
-  unsigned number = numbers.lookup(value);
+  unsigned number = numberOf(value);
   std::string name = "find" + std::to_string(number);
   if (found.insert(number).second)
     methods[number] += finder(value, place->second, name);
@@ -191,7 +218,7 @@ std::string narrowElement(const Place &place) {
 KernelText::Buffer KernelText::bufferOf(Value value, const Place &place) {
   Sizes sizes = getSizes(typeOf(value));
   unsigned index = place.kind == Place::argument ? place.index : kernel.getBody().getNumArguments() + place.index;
-  Buffer buffer{elementOf(value), formatv("p.args[{0}]", index).str(), ""};
+  Buffer buffer{elementOf(value), formatv("p.args[{0}]", whole ? numberText(index) : std::to_string(index)).str(), ""};
   if (isTable(value)) {
     sizes.erase(sizes.begin());
     buffer.address = formatv("Global<const uint64_t>({0}, {1})[member]", buffer.address, membersText()).str();
@@ -250,7 +277,10 @@ void KernelText::defineView(Value value, const Place &place) {
   }
   Buffer buffer = bufferOf(value, place);
   members[own] = formatv("  Global<{0}> {1};\n", buffer.element, name).str();
-  initializers[own] = formatv(",\n        {0}({1}, {2})", name, buffer.address, buffer.count).str();
+  bool isKept = whole && table && !looksUpEachLayer();
+  initializers[own] = formatv(",\n        {0}({1})", name,
+                              isKept ? marked("t." + whole->view(value)) : buffer.address + ", " + buffer.count)
+                          .str();
   if (table)
     sizes.erase(sizes.begin());
   std::string linear;

@@ -3,6 +3,7 @@
 // fma.
 #include "Scalar.h"
 #include "compiler/codegen/Math.h"
+#include "compiler/support/Error.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -120,8 +121,8 @@ private:
       }
       std::string value = expression(&op);
       if (value.empty())
-        return llvm::createStringError("no CUDA spelling of " + op.getName().getStringRef().str() + " on " +
-                                       text_(op.getResult(0).getType()));
+        return fail(ExitCode::internal, "no CUDA spelling of " + op.getName().getStringRef().str() + " on " +
+                                            text_(op.getResult(0).getType()));
       if (isa<arith::ConstantOp>(op)) {
         names[op.getResult(0)] = value;
         continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The order of a kernel's steps: those on tensor cores are one loop (Layers.h), the others stand before one of its
 // layers or behind them all; and who waits for whom between them.
+#include "Common.h"
 #include "Layers.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -20,12 +21,70 @@ static std::string emitOther(KernelText &k, ArrayRef<Step> steps, StringRef meet
   return formatv("  {{ // {0}\n{1}  }\n", ContractOp(step.contraction).getSpec(), indented(emitProduct(k, step)));
 }
 
+/// What follows a layer of the ring before the next one, or stands before the first: steps that are one piece of text,
+/// and what is waited for before them.
+struct Behind {
+  ArrayRef<Step> steps;
+  std::string meet, meetWithin; ///< the latter between steps that are alike
+};
+
+/// The endings of layers, of which those that are alike have their code in common.
+static std::vector<Ending> endingsOf(KernelText &k, ArrayRef<const Step *> layers, ArrayRef<bool> handOver) {
+  std::vector<Ending> endings;
+  std::vector<ScopedText> scoped;
+  for (auto [step, hands] : llvm::zip_equal(layers, handOver)) {
+    auto scope = std::make_shared<KernelText>(k.scope());
+    endings.emplace_back(k, *scope, *step, hands);
+    scoped.push_back({scope, endings.back().code});
+  }
+  std::vector<std::string> common = commonTexts(k, layersFrom(0, layers.size()), scoped, /*sameAreOne=*/true);
+  for (size_t n = 0; n < layers.size(); ++n) {
+    if (common[n].empty())
+      endings[n] = Ending(k, *layers[n], handOver[n]);
+    else
+      endings[n].code = common[n], endings[n].isOfStep = true;
+  }
+  return endings;
+}
+
+/// The texts of all steps outside of the ring: of those behind layers, in their order, which are alike has one text.
+static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::vector<Others> &others) {
+  size_t most = 0;
+  for (const std::vector<Behind> &steps : all)
+    most = std::max(most, steps.size());
+  for (size_t i = 0; i < most; ++i) {
+    LayerNumbers layers;
+    std::vector<ScopedText> scoped;
+    for (size_t n = 1; n < all.size(); ++n)
+      if (i < all[n].size() && all[n][i].steps.size() == 1) { // what is a loop of its own has another n
+        auto scope = std::make_shared<KernelText>(k.scope());
+        layers.push_back(n - 1);
+        scoped.push_back({scope, emitOther(*scope, all[n][i].steps, "")});
+      }
+    std::vector<std::string> common = commonTexts(k, layers, scoped, /*sameAreOne=*/false);
+    for (size_t n = 0; n < all.size(); ++n) {
+      if (i >= all[n].size())
+        continue;
+      auto place = n == 0 ? layers.end() : llvm::find(layers, n - 1);
+      std::string text = place == layers.end() ? "" : common[place - layers.begin()];
+      const Behind &behind = all[n][i];
+      if (text.empty())
+        text = (n > 0 && k.looksUpEachLayer() ? "  const Task t(p, member, int(firstRow), rows); // its own addresses\n"
+                                              : "") +
+               emitOther(k, behind.steps, behind.meetWithin);
+      others[n].steps.push_back(behind.meet + text);
+    }
+  }
+}
+
 BlockText emitSteps(KernelText &k) {
   const CudaGeometry &g = k.geometry;
   // Other steps stand before the loop over contractions on tensor cores, or follow one of them.
   std::vector<Contraction> layers;
-  std::vector<Ending> endings;
+  std::vector<const Step *> ofRing;
+  SmallVector<bool> handOver;
   std::vector<Others> others(1);
+  std::vector<std::vector<Behind>> behind(1);
   // After steps whose stores other blocks may read, those of the cluster meet.
   auto meetAfter = [&](ArrayRef<Step> steps) {
     bool own = llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
@@ -36,10 +95,12 @@ BlockText emitSteps(KernelText &k) {
   for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
     if (isOfRing(rest.front())) {
       layers.emplace_back(rest.front().contraction);
-      endings.emplace_back(k, rest.front(), handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
+      ofRing.push_back(&rest.front());
+      handOver.push_back(handsOver(rest.front(), rest.size() > 1 ? &rest[1] : nullptr, k.steps, g));
       others.emplace_back();
+      behind.emplace_back();
       ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
-      meet = !endings.back().handsOver() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
+      meet = !handOver.back() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
              : storesOver(next, rest.front(), k.steps)
                  ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
                  : "  handovers.wait(n);\n";
@@ -50,11 +111,13 @@ BlockText emitSteps(KernelText &k) {
     while (alike < rest.size() && !isOfRing(rest[alike]) && areAlike(k, rest.front(), rest[alike]))
       ++alike;
     ArrayRef<Step> steps = rest.take_front(alike);
-    others.back().steps.push_back(meet + emitOther(k, steps, meetAfter(steps)));
+    behind.back().push_back({steps, meet, meetAfter(steps)});
     others.back().inScratch &= llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
     meet = meetAfter(steps);
     rest = rest.drop_front(alike);
   }
+  std::vector<Ending> endings = endingsOf(k, ofRing, handOver);
+  emitOthers(k, behind, others);
   if (layers.empty())
     return {"", llvm::join(others.front().steps, "")};
   return emitLayers(k, layers, endings, std::move(others));

@@ -4,6 +4,7 @@
 #define TUTTI_COMPILER_CODEGEN_CUDA_TEXT_H
 
 #include "Contraction.h"
+#include "Numbers.h"
 #include "Scalar.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -12,14 +13,6 @@
 #include <set>
 
 namespace tutti {
-
-/// A number that parts of one launch may be told, where they are alike but for it, instead of having it as a constant:
-/// a size, a distance, a place. No argument of a template can be, and no divisor should, which would be slow. It stands
-/// between two marks until Kernel.cpp has put the translation unit together.
-std::string numberText(int64_t number);
-constexpr char numberMark = '\1';
-/// The text with its numbers as constants.
-std::string withoutMarks(std::string text);
 
 /// A size of the call, whose `symbols` come in the order of the launch's parameters, but for those that have a name.
 std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
@@ -31,6 +24,9 @@ std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
 class KernelText {
 public:
   KernelText(plan::KernelOp kernel, llvm::ArrayRef<std::string> symbols, CudaGeometry geometry, bool isPart);
+  /// A text of its own for one of the kernel's steps: values have numbers as they are met, so that steps that do the
+  /// same read the same, but for numbers. It asks this one for functions, and for what members' tables say.
+  KernelText scope();
 
   plan::KernelOp kernel;
   llvm::ArrayRef<std::string> symbols;
@@ -41,10 +37,11 @@ public:
   std::map<unsigned, std::string> functions, members, initializers, methods;
   /// How a view's elements are read by their value's index: a method once somebody does.
   std::map<unsigned, std::string> accessors;
-  std::string broken; ///< why the kernel cannot be emitted: our own mistake
+  std::vector<std::string> stepStructs; ///< of steps that layers have in common (Common.h)
+  std::string broken;                   ///< why the kernel cannot be emitted: our own mistake
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
-  unsigned numberOf(mlir::Value value) { return numbers.lookup(value); }
+  unsigned numberOf(mlir::Value value) { return named(numbers.lookup(value)); }
   /// The same of what lies in one place of scratch memory, in one form.
   unsigned memoryOf(mlir::Value value);
   /// Of the launch: the body's, its results, and the tickets of heads.
@@ -69,6 +66,8 @@ public:
   }
   /// How many members the launch has.
   std::string membersText() { return sizeText(Size::symbol(kernel.membersSize())); }
+  /// The struct of what has been asked for: `Task`, or of a scope the struct of a step.
+  std::string structText(llvm::StringRef name) const;
   /// The view of a value that lies in memory.
   std::string view(mlir::Value value);
   /// The same, for who wants it once a pass: a block that goes on to further members keeps no address of one's own.
@@ -76,6 +75,8 @@ public:
   /// Whether a member has so many weights beside those of the ring that their addresses, two registers each, are more
   /// than a thread keeps through all layers.
   bool hasManyAddresses();
+  /// What follows a layer makes a task of its own, as threads keep no addresses.
+  bool looksUpEachLayer() { return hasManyAddresses() || geometry.columnPlaces > 0; }
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
   /// A member function that computes a value from its op.
@@ -102,6 +103,10 @@ private:
   std::map<std::string, unsigned> bodies;         ///< functions by their text
   std::map<unsigned, unsigned> functionOf;        ///< the function of a value
   std::set<unsigned> found;                       ///< values that have a finder
+  KernelText *whole = nullptr;                    ///< of a scope: what it is of
+  llvm::DenseMap<unsigned, unsigned> names;       ///< the numbers of a scope, by those of the whole
+
+  unsigned named(unsigned number) { return whole ? names.try_emplace(number, names.size()).first->second : number; }
 
   /// A weight that tensor cores multiply; and whose address no thread keeps: it comes through the ring, or there are
   /// many.
@@ -127,6 +132,9 @@ private:
   std::string reduceBody(ReduceOp op);
   std::string argBody(ArgOp op);
 };
+
+/// Pieces of text in the order of their numbers.
+std::string joined(const std::map<unsigned, std::string> &pieces);
 
 /// The element of 16-bit rows in shared memory.
 std::string narrowElement(const Place &place);

@@ -50,7 +50,7 @@ std::string KernelText::compute(Value value, StringRef name) {
   else
     broken = "no text for " + op->getName().getStringRef().str();
   return formatv("  __device__ __forceinline__ {0} {1}{2}({3}) const {{\n    {4}\n  }\n", elementOf(value), name,
-                 numbers.lookup(value), parameters(rank), body)
+                 numberOf(value), parameters(rank), body)
       .str();
 }
 
@@ -58,7 +58,8 @@ std::string KernelText::call(MapOp map, llvm::function_ref<std::string(unsigned)
   std::string all;
   for (unsigned i = 0; i < map.getInputs().size(); ++i)
     all += (i ? ", " : "") + operand(i);
-  return formatv("f{0}({1})", functionFor(map, numbers.lookup(map.getResult())), all).str();
+  unsigned number = (whole ? whole : this)->functionFor(map, numbers.lookup(map.getResult()));
+  return formatv("f{0}({1})", number, all).str();
 }
 
 unsigned KernelText::functionFor(MapOp map, unsigned number) {
@@ -82,6 +83,8 @@ unsigned KernelText::functionFor(MapOp map, unsigned number) {
 std::string KernelText::combine(ScatterOp op) {
   if (op.getKind() == ScatterKind::set)
     return "";
+  if (whole)
+    return whole->combine(op);
   unsigned number = numbers.lookup(op.getResult());
   if (!functionOf.contains(number)) {
     // As the map of two scalars that it is.

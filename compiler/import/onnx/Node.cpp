@@ -103,11 +103,8 @@ Operand Node::tensorAttr(StringRef name) {
     source->name.clear();
     return Operand(std::move(*source));
   }
-  Operand none;
-  llvm::handleAllErrors(source.takeError(), [&](const CompileError &error) {
-    none = error.code == ExitCode::malformed ? emit.malformed(error.message) : emit.unsupported(error.message);
-  });
-  return none;
+  CompileError error = compileErrorOf(source.takeError());
+  return error.code == ExitCode::malformed ? emit.malformed(error.message) : emit.unsupported(error.message);
 }
 
 Type Node::elementAttr(StringRef name, Type otherwise) {

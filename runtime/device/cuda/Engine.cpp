@@ -209,17 +209,18 @@ void CudaEngine::describeFit(uint64_t free, char *hint, size_t length) const {
     if (size.kind() != fb::SizeKind::active && at[i] > least[i] && (!widest || at[i] > at[widest]))
       widest = i;
   }
-  auto largest = [&](uint32_t index) { // 0: not even its smallest value
-    int64_t low = least[index] - 1, high = call.program->sizes()->Get(index)->hi();
-    while (low < high) {
-      int64_t middle = at[index] = low + (high - low + 1) / 2;
+  auto largest = [&](uint32_t index) -> int64_t { // 0: not even its smallest value
+    uint64_t fit = 0, most = uint64_t(call.program->sizes()->Get(index)->hi()) - uint64_t(least[index]) + 1; // values
+    while (fit < most) {
+      uint64_t middle = most - (most - fit) / 2;
+      at[index] = least[index] + int64_t(middle - 1);
       Memory m = layout(at);
       if (m.fits && m.total <= free)
-        low = middle;
+        fit = middle;
       else
-        high = middle - 1;
+        most = middle - 1;
     }
-    return low < least[index] ? 0 : low;
+    return fit ? least[index] + int64_t(fit - 1) : 0;
   };
   if (widest)
     if (int64_t value = largest(widest)) {

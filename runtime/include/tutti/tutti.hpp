@@ -87,11 +87,12 @@ struct Output {
     bool fits = dtypeOf<T>() == tensor.dtype && tensor.memory == TUTTI_MEMORY_HOST;
     return fits ? std::span<const T>(static_cast<const T *>(tensor.data), size()) : std::span<const T>();
   }
-  /// The same of any type, as float16 and bfloat16, for which C++20 has none; empty when they lie in a device's memory.
+  /// The same of any type, as float16 and bfloat16, for which C++20 has none, and of less than eight bits, which lie
+  /// one behind the other; empty when they lie in a device's memory.
   std::span<const std::byte> bytes() const {
     if (tensor.memory != TUTTI_MEMORY_HOST)
       return {};
-    return {static_cast<const std::byte *>(tensor.data), size() * ((tutti_dtype_bits(tensor.dtype) + 7) / 8)};
+    return {static_cast<const std::byte *>(tensor.data), (size() * tutti_dtype_bits(tensor.dtype) + 7) / 8};
   }
 };
 

@@ -243,8 +243,7 @@ llvm::Expected<std::string> Nvrtc::compile(llvm::StringRef text, llvm::StringRef
 
 llvm::Expected<std::vector<CompiledUnit>> Nvrtc::compile(llvm::ArrayRef<KernelUnit> units, unsigned jobs) const {
   std::vector<CompiledUnit> results(units.size());
-  std::vector<std::string> errors(units.size());
-  std::vector<ExitCode> codes(units.size(), ExitCode::internal);
+  std::vector<std::optional<CompileError>> errors(units.size());
   std::vector<size_t> same(units.size());
   for (const KernelUnit &unit : units)
     if (llvm::Error error = check(*unit.architecture))
@@ -264,14 +263,11 @@ llvm::Expected<std::vector<CompiledUnit>> Nvrtc::compile(llvm::ArrayRef<KernelUn
     if (code)
       results[i] = {std::move(*code), llvm::StringRef(log).contains("wgmma.mma_async instructions are serialized")};
     else
-      llvm::handleAllErrors(code.takeError(), [&](const CompileError &error) {
-        errors[i] = error.message;
-        codes[i] = error.code;
-      });
+      errors[i].emplace(compileErrorOf(code.takeError()));
   });
-  for (size_t i = 0; i < units.size(); ++i)
-    if (!errors[i].empty())
-      return fail(codes[i], errors[i]);
+  for (const std::optional<CompileError> &error : errors)
+    if (error)
+      return llvm::make_error<CompileError>(*error);
   for (size_t i = 0; i < units.size(); ++i)
     if (same[i] != i)
       results[i] = results[same[i]];
