@@ -119,6 +119,8 @@ layers("one layer 1000-3", 1000, 3)
 layers("PINN 2-64-64-64-1 tanh", 2, 64, 64, 64, 1, act="Tanh")
 layers("SELU 30-128-128-2", 30, 128, 128, 2, act="Selu")
 layers("float64 16-64-64-1 tanh", 16, 64, 64, 1, act="Tanh", element=np.float64)
+layers("float64 64-64-64-4", 64, 64, 64, 4, element=np.float64)
+layers("one layer 2000-8", 2000, 8)
 layers("autoencoder 96-32-8-32-96", 96, 32, 8, 32, 96, act="Elu", end="Sigmoid")
 
 
@@ -175,6 +177,17 @@ def gaussian(g, x):
     mean, v = g.Split(x, outputs=2, axis=1, num_outputs=2)
     hi, lo = g.constant(np.float32(.5)), g.constant(np.float32(-10))
     return mean, g.Add(lo, g.Softplus(g.Sub(g.Sub(hi, g.Softplus(g.Sub(hi, v))), lo)))
+
+
+@kind("prototypes of 10 x 100", (10, 100))
+def prototypes(g, x):
+    apart = g.Sub(g.shape(x, 1, 10, 100), g.weight(20, 10, 100))
+    return g.Softmax(g.Neg(g.ReduceSum(g.Mul(apart, apart), g.typed(np.array([2, 3])), keepdims=0)), axis=-1)
+
+
+@kind("sum of 7 x 100, scaled", (7, 100))
+def scaled(g, x):
+    return g.ReduceSum(g.Mul(x, g.weight(100)), g.typed(np.array([1, 2])), keepdims=0)
 
 
 @kind("mixture density", (8,))

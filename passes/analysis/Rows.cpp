@@ -84,6 +84,27 @@ void addRuns(AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2>
   });
 }
 
+int64_t runOf(Value value, unsigned column, llvm::function_ref<bool(Value)> isStored) {
+  llvm::SmallSetVector<int64_t, 2> lengths;
+  llvm::DenseSet<std::pair<Value, AffineMap>> seen;
+  RowForm form = RowForm::of(typeOf(value));
+  SmallVector<std::pair<Value, AffineMap>> open = {{value, ownRow(form, value.getContext())}};
+  while (!open.empty()) {
+    auto [next, access] = open.pop_back_val();
+    auto map = next.getDefiningOp<MapOp>();
+    if (!map || !seen.insert({next, access}).second || (next != value && isStored(next)))
+      continue;
+    for (auto [index, input] : llvm::enumerate(map.getInputs())) {
+      AffineMap there = operandAccess(map, index, access);
+      addRuns(there, column, lengths);
+      open.emplace_back(input, there);
+    }
+  }
+  bool fits = lengths.size() == 1 && lengths.front() >= shortestRun && form.columns.isFixed() &&
+              form.columns.getFixed() % lengths.front() == 0;
+  return fits ? lengths.front() : 0;
+}
+
 std::optional<Size> flopsOf(ContractOp op) {
   std::optional<Size> sums = product(getSizes(op.getType())), terms = op.terms(),
                       products = sums && terms ? sums->times(*terms) : std::nullopt;

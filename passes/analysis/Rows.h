@@ -44,6 +44,9 @@ mlir::AffineMap operandAccess(mlir::AffineMap ofMap, mlir::AffineMap access);
 void addRuns(mlir::AffineMap access, unsigned column, llvm::SmallSetVector<int64_t, 2> &lengths);
 /// Runs so long are gone through one by one; in shorter ones a division a lane would be left.
 constexpr int64_t shortestRun = 64;
+/// The length of the runs into which what is read for a row of `value` cuts its columns, dimension `column` of the
+/// kernel's space, through maps that are computed where they are read; 0 if it does not, or they are too short.
+int64_t runOf(mlir::Value value, unsigned column, llvm::function_ref<bool(mlir::Value)> isStored);
 
 /// What a contraction multiplies and adds, two a product; nothing past 2^63.
 std::optional<Size> flopsOf(ContractOp op);

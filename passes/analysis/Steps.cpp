@@ -192,6 +192,10 @@ private:
       return !isReadThrough(value.getDefiningOp());
     if (auto map = value.getDefiningOp<MapOp>(); map && isRowPhase(user) && isWorthPacking(map, target))
       return true;
+    // A phase reads a row from end to end, in whose runs a division a lane would be left.
+    if (target.readsByRuns && isRowPhase(user) &&
+        runOf(value, form.dims() - 1, [&](Value other) { return stored.contains(other) || registers.contains(other); }))
+      return true;
     // Updates are read one by one: what computes them goes by vectors before.
     if (isa<ScatterOp>(user) && use.getOperandNumber() > 0)
       return true;

@@ -15,7 +15,7 @@ namespace tutti {
 static CpuLevel wide(llvm::StringRef name, bool multipliesBytes) {
   return {.name = name,
           .vectorBits = 512,
-          .tileRows = 14,
+          .registers = 32,
           .tileVectors = 2,
           .wideVectors = 8,
           .mathVectors = 4,
@@ -26,12 +26,11 @@ static CpuLevel wide(llvm::StringRef name, bool multipliesBytes) {
 }
 
 llvm::ArrayRef<CpuLevel> cpuLevels() {
-  // A tile's accumulators, one row of the panel and a broadcast fit the 32 (16) registers of the level.
   // A Zen 3 looks ahead by itself, and is slowed down by who asks.
   static const CpuLevel levels[] = {
       {.name = rt::kCpuTargets[0].level,
        .vectorBits = 256,
-       .tileRows = 6,
+       .registers = 16,
        .tileVectors = 1,
        .wideVectors = 4,
        .mathVectors = 2,

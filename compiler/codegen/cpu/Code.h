@@ -18,8 +18,8 @@ namespace tutti {
 struct CpuLevel {
   llvm::StringRef name; ///< as in the artifact, and LLVM's: "x86-64-v3", with a feature: "x86-64-v4+avx512vnni"
   int64_t vectorBits;
-  int64_t tileRows;     ///< rows of a contraction's full tile
-  int64_t tileVectors;  ///< 16-lane vectors of columns of a tile
+  int64_t registers;    ///< of so many bits
+  int64_t tileVectors;  ///< 16-lane vectors of columns of a tile of floats
   int64_t wideVectors;  ///< the same for a tile of one or two rows
   int64_t mathVectors;  ///< 16-lane vectors that a math function takes at once
   bool sharesRequests;  ///< whether all full tiles share the requests for the weights to come; else a line a term each

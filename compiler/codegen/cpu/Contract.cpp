@@ -3,7 +3,7 @@
 //
 // Blocks of columns follow runtime/schema/Layout.h. A panel's chunk of weights stays in the L1 cache while the rows of
 // the tile go by; sums of earlier chunks wait in the partials.
-#include "Tile.h"
+#include "Lanes.h"
 
 #include "Layout.h"
 #include "passes/analysis/Through.h"
@@ -40,7 +40,7 @@ public:
     for (unsigned i = full; i < blocks.size(); ++i) {
       Value pointer = code.at(weights, blocks[i].offset * bytes), column = code.num(blocks[i].col);
       if (blocks[i].lanes)
-        emitLanes(blocks[i], pointer, column);
+        LanesEmitter(*this, together, runs).emit(blocks[i], pointer, column);
       else
         emitPanel(pointer, column, blocks[i].width, blocks[i].cols);
     }
@@ -301,109 +301,6 @@ private:
     code.loop(code.num(0), code.num(whole), group, [&](Value first) { emitGroup(first, group); });
     if (whole < panels)
       emitGroup(code.num(whole), panels - whole);
-  }
-
-  /// Puts rows together whose terms lie apart.
-  void putTogether(ArrayRef<Value> starts) {
-    for (auto [row, start] : llvm::enumerate(starts))
-      for (auto [first, place, length] : runs)
-        for (int64_t done = 0; done < length; done += lanes) {
-          Value mask = code.firstLanes(std::min(lanes, length - done));
-          Value some = code.loadVector(element, code.at(start, (place + done) * bytes), mask);
-          code.storeVector(some, code.at(together, placeTogether(row) + (first + done) * bytes), mask);
-        }
-  }
-  int64_t placeTogether(int64_t row) const { return row * int64_t(llvm::alignTo(K, lanes)) * bytes; }
-
-  /// Terms from k on of a row. `told`: their places, if rows are read through a move and not put together.
-  Value vectorAt(ArrayRef<Value> starts, Value firstRow, int64_t row, Value k, Value told, Value mask, int64_t width) {
-    if (told)
-      return code.gather(element, starts[row], told, mask);
-    if (together)
-      return code.loadVector(element, code.at(together, code.add(code.mul(k, bytes), placeTogether(row))), mask, width);
-    Value place = code.add(code.mul(code.add(firstRow, row), left.rowStride), k);
-    return code.loadVector(element, code.at(left.pointer, code.mul(place, bytes)), mask, width);
-  }
-
-  /// Sums of so many rows and columns of a lanes block, by lanes. Registers of a level may hold a part of the lanes,
-  /// and not that of all sums: a part after the other, and of it some rows and columns at a time.
-  SmallVector<Value> lanesSums(const rt::PanelBlock &block, Value pointer, Value firstRow, int64_t rows) {
-    int64_t width = std::min(lanes, e.level.vectorBits / (bytes * 8)), parts = lanes / width;
-    int64_t fit = e.level.tileRows * e.level.tileVectors * parts, whole = llvm::alignDown(K, lanes);
-    int64_t rowGroup = rows, columnGroup = block.cols;
-    while (rowGroup * columnGroup > fit) {
-      int64_t &larger = rowGroup < columnGroup ? columnGroup : rowGroup;
-      larger = llvm::divideCeil(larger, 2);
-    }
-    SmallVector<Value> all(rows * block.cols), starts = rowPointers(firstRow, rows);
-    if (together)
-      putTogether(starts);
-    for (int64_t part = 0; part < parts; ++part)
-      for (int64_t row = 0; row < rows; row += rowGroup)
-        for (int64_t column = 0; column < block.cols; column += columnGroup) {
-          int64_t rowsNow = std::min(rowGroup, rows - row), columnsNow = std::min(columnGroup, block.cols - column);
-          auto accumulate = [&](Value k, ValueRange sums, Value tail) {
-            SmallVector<Value> next, panel;
-            for (int64_t n = column; n < column + columnsNow; ++n)
-              panel.push_back(
-                  code.loadVector(element, code.at(pointer, code.mul(code.add(k, n * K), bytes)), tail, width));
-            Value told;
-            if (left.termPlaces && !together)
-              told = code.loadVector(code.b.getI32Type(), code.at(left.termPlaces, code.mul(k, sizeof(int32_t))), tail,
-                                     width);
-            for (int64_t i = 0; i < rowsNow; ++i) {
-              Value x = vectorAt(starts, firstRow, row + i, k, told, tail, width);
-              for (int64_t n = 0; n < columnsNow; ++n)
-                next.push_back(multiplyAdd(x, panel[n], sums[i * columnsNow + n]));
-            }
-            return next;
-          };
-          int64_t from = part * width;
-          SmallVector<Value> sums(rowsNow * columnsNow, code.zero(code.vec(element, width)));
-          if (whole > 0)
-            sums = code.loop(code.num(from), code.num(whole), lanes, sums,
-                             [&](Value k, ValueRange s) { return accumulate(k, s, {}); });
-          if (whole < K) // what is past K counts, too: it makes +0 of -0
-            sums = accumulate(code.num(whole + from), sums,
-                              code.firstLanes(std::max<int64_t>(0, K - whole - from), width));
-          for (int64_t i = 0; i < rowsNow; ++i)
-            for (int64_t n = 0; n < columnsNow; ++n) {
-              Value &sum = all[(row + i) * block.cols + column + n], mine = sums[i * columnsNow + n];
-              sum = !sum ? mine
-                         : vector::ShuffleOp::create(code.b, code.loc, sum, mine,
-                                                     llvm::to_vector(llvm::seq<int64_t>(0, from + width)));
-            }
-        }
-    return all;
-  }
-
-  /// The last one to eight columns: lanes run over k, and a tree adds them up.
-  void emitLanes(const rt::PanelBlock &block, Value pointer, Value column) {
-    int64_t most = block.cols <= 2 ? 8 : block.cols <= 4 ? 4 : 2, part = lanes / most;
-    Column only{{}, {}, {}, column, code.firstLanes(block.cols)};
-    overRows(most, [&](Value row, int64_t rows) {
-      SmallVector<Value> sums = lanesSums(block, pointer, row, rows);
-      // One tree for all: a row's sums come to lie in the first lanes of its own part of a vector.
-      SmallVector<Value> byLane(lanes);
-      for (int64_t i = 0; i < rows; ++i)
-        std::copy_n(sums.begin() + i * block.cols, block.cols, byLane.begin() + i * part);
-      Value sumsOfRows = code.trees(byLane, [&](Value a, Value c) { return plus(a, c); });
-      if (step.longMaps) // They wait as they are: row behind row.
-        return code.storeVector(sumsOfRows, code.at(partials, code.mul(row, part * bytes)), {});
-      SmallVector<Value> results;
-      // One column is repeated: of a comparison that only lane 0 counts of, of lanes rotated by two, LLVM 22.1 makes
-      // one of the lane that was there before (AVX-512: vcmpss of the unrotated vector).
-      for (int64_t i = 0; i < rows; ++i)
-        results.push_back(block.cols == 1 ? code.repeated(sumsOfRows, i * part) : code.rotated(sumsOfRows, i * part));
-      store(row, rows, only, results);
-    });
-    if (step.longMaps)
-      overRows(e.level.mathVectors, [&](Value row, int64_t rows) {
-        SmallVector<Value> waiting;
-        for (int64_t i = 0; i < rows; ++i)
-          waiting.push_back(code.loadVector(element, code.at(partials, code.mul(code.add(row, i), part * bytes)), {}));
-        store(row, rows, only, waiting);
-      });
   }
 };
 

@@ -13,30 +13,6 @@ namespace tutti {
 /// A page, which is where a processor's own prefetching ends.
 constexpr int64_t aheadBytes = 4096;
 
-/// The length of the runs into which what is read for a row of `value` cuts its columns; 0 if it does not, or they are
-/// too short.
-static int64_t runOf(StepEmitter &e, Value value) {
-  unsigned column = e.steps.form.dims() - 1;
-  llvm::SmallSetVector<int64_t, 2> lengths;
-  llvm::DenseSet<std::pair<Value, AffineMap>> seen;
-  SmallVector<std::pair<Value, AffineMap>> open = {{value, e.own(value)}};
-  while (!open.empty()) {
-    auto [next, access] = open.pop_back_val();
-    auto map = next.getDefiningOp<MapOp>();
-    if (!map || !seen.insert({next, access}).second || (next != value && e.steps.places.contains(next)))
-      continue;
-    for (auto [index, input] : llvm::enumerate(map.getInputs())) {
-      AffineMap there = operandAccess(map, index, access);
-      addRuns(there, column, lengths);
-      open.emplace_back(input, there);
-    }
-  }
-  Size columns = RowForm::of(typeOf(value)).columns;
-  bool fits = lengths.size() == 1 && lengths.front() >= shortestRun && columns.isFixed() &&
-              columns.getFixed() % lengths.front() == 0;
-  return fits ? lengths.front() : 0;
-}
-
 void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   Code &code = e.code;
   auto emit = [&](MutableArrayRef<Point> points) {
@@ -46,6 +22,7 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   using At = llvm::function_ref<Point(Value column, Value mask)>;
   Columns columns = e.columnsOf(value);
   bool wholeRow = e.isOverWholeRow();
+  auto isStored = [&](Value other) { return e.steps.places.contains(other); };
   auto anywhere = [&](Value column, Value mask) { return Point(row, code.add(columns.from, column), mask); };
   auto overWhole = [&](Value from, Value to, int64_t vectors, At at) {
     code.loop(from, to, vectors * lanes, [&](Value column) {
@@ -70,7 +47,7 @@ void emitElements(StepEmitter &e, Value value, Value row, Elements elements) {
   if (wholeRow && columns.fixed == 1) {
     Point only(row, code.num(0));
     emit(only);
-  } else if (int64_t run = wholeRow ? runOf(e, value) : 0) {
+  } else if (int64_t run = wholeRow ? runOf(value, e.steps.form.dims() - 1, isStored) : 0) {
     code.loop(code.num(0), code.num(*columns.fixed / run), 1, [&](Value number) {
       overFixed(run, [&](Value column, Value mask) {
         Point point(row, code.add(code.mul(number, run), column), mask, number);

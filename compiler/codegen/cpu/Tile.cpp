@@ -10,10 +10,10 @@ namespace tutti {
 TileEmitter::TileEmitter(StepEmitter &emitter, const Step &step)
     : e(emitter), code(emitter.code), step(step), op(step.contraction), element(op.getType().getElementType()),
       bytes(storageBytes(element)), vector(emitter.code.vec(element)), chunk(numericsChunk(op)) {
-  // A tile of wider elements has as many registers.
+  // A tile's accumulators, one row of the panel and a broadcast fit the registers.
   const CpuLevel &level = emitter.level;
   tileVectors = std::max<int64_t>(1, level.tileVectors * 4 / bytes);
-  tileRows = level.tileRows * level.tileVectors * 4 / (tileVectors * bytes);
+  tileRows = (level.registers - 1) * level.vectorBits / (tileVectors * lanes * bytes * 8) - 1;
   wideVectors = level.wideVectors * 4 / bytes;
   assert(tileVectors * lanes * bytes <= partialBytes && "sums that wait are a row's `partialBytes`");
 }
