@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_ARTIFACT_FOOTPRINT_H
 #define TUTTI_COMPILER_ARTIFACT_FOOTPRINT_H
 
-#include "Weights.h"
+#include "WeightLayout.h"
 
 namespace tutti {
 

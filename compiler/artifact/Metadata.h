@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_ARTIFACT_METADATA_H
 #define TUTTI_COMPILER_ARTIFACT_METADATA_H
 
-#include "Weights.h"
+#include "WeightLayout.h"
 #include "Writer.h"
 
 namespace tutti {

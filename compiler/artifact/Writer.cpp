@@ -101,13 +101,17 @@ llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, 
   Metadata metadata(programs, options);
   auto &segments = metadata.root.segments;
 
-  // Numbers have a fixed size in a FlatBuffer, so the metadata's length is known before the digests are.
-  uint64_t metadataBytes = metadata.bytes().size();
+  // A FlatBuffer leaves out numbers that are 0. With others in their places its length is known before they are.
+  for (const auto &segment : segments) {
+    segment->offset = 1;
+    segment->digest = digestBytes(1);
+  }
+  const uint64_t metadataBytes = metadata.bytes().size();
   rt::FileHeader header{};
   std::memcpy(header.magic, rt::kMagic, sizeof(header.magic));
   header.version = rt::kFormatVersion;
   header.metadataOffset = rt::alignUp(sizeof(header), 64);
-  header.codeOffset = rt::alignUp(header.metadataOffset + metadataBytes + 4096, rt::kPageBytes);
+  header.codeOffset = rt::alignUp(header.metadataOffset + metadataBytes, rt::kPageBytes);
   uint64_t end = header.codeOffset;
   std::string code;
   auto next = segments.begin();
@@ -152,8 +156,8 @@ llvm::Error writeArtifact(llvm::StringRef path, ArrayRef<ProgramCode> programs, 
 
   std::string text = metadata.bytes();
   header.metadataBytes = text.size();
-  if (header.metadataOffset + text.size() > header.codeOffset)
-    return fail(ExitCode::internal, "the metadata grew while it was written");
+  if (text.size() != metadataBytes)
+    return fail(ExitCode::internal, "the metadata has another length than before it was complete");
   header.metadataDigest = rt::xxh64(text.data(), text.size());
   header.fileBytes = weights.offset + weights.bytes;
   header.headerDigest = rt::digestOf(header);

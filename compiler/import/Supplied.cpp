@@ -2,7 +2,7 @@
 // Weights by name, and what is wrong with them.
 #include "compiler/import/Supplied.h"
 #include "compiler/import/Limits.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/support/Error.h"
 #include "runtime/schema/Digest.h"
@@ -26,7 +26,11 @@ namespace {
 /// Names that are looked through for the nearest one, and bytes of such a name.
 constexpr size_t mostNames = 512, mostLetters = 120;
 
-bool isFloat(int32_t dataType) { return dataType == 1 || dataType == 10 || dataType == 11 || dataType == 16; }
+bool isFloat(int32_t dataType) {
+  using onnx::TensorProto;
+  return llvm::is_contained({TensorProto::FLOAT, TensorProto::FLOAT16, TensorProto::DOUBLE, TensorProto::BFLOAT16},
+                            dataType);
+}
 
 /// Frameworks put prefixes before names, so one that ends in the other is nearest; then few edits.
 std::string nearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {

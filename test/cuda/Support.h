@@ -33,7 +33,10 @@ struct Failure {
   std::string message;
 };
 
+/// Code 0 of no error.
 inline Failure failureOf(llvm::Error error) {
+  if (!error)
+    return {};
   CompileError e = compileErrorOf(std::move(error));
   return {e.code, e.message};
 }

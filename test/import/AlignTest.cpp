@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Members that align, members that differ, and what is shared.
 #include "Support.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/onnx/Importer.h"
 #include "dialects/tutti/Module.h"
 

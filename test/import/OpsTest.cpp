@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every op and spelling of Inputs/: imported, evaluated by the reference, compared with what ONNX Runtime gave.
 #include "Support.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/onnx/Importer.h"
 

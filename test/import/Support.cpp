@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Helpers of the import tests.
 #include "Support.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/onnx/Importer.h"
 
 #include "llvm/Support/JSON.h"

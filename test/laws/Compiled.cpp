@@ -3,7 +3,7 @@
 #include "Compiled.h"
 
 #include "compiler/import/Limits.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Ports.h"
 #include "passes/analysis/Limits.h"
 #include "runtime/core/Check.h"

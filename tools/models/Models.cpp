@@ -2,7 +2,7 @@
 // Names of model files, and bound inputs.
 #include "tools/models/Models.h"
 
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/emit/Operand.h"
 #include "compiler/import/files/MappedFile.h"
 #include "compiler/support/Error.h"

@@ -3,7 +3,7 @@
 #include "Ops.h"
 #include "Precision.h"
 
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Ports.h"
 #include "dialects/tutti/Tutti.h"
 #include "tutti/tutti.hpp"

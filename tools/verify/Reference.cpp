@@ -4,7 +4,7 @@
 #include "Precision.h"
 #include "Undecided.h"
 
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/reference/Evaluator.h"
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Heads.h"

@@ -47,7 +47,8 @@ static std::vector<Ending> endingsOf(KernelText &k, ArrayRef<const Step *> layer
   return endings;
 }
 
-/// The texts of all steps outside of the ring: of those behind layers, in their order, which are alike has one text.
+/// The texts of all steps outside of the ring; those behind layers, the first of each, the second and so on, have one
+/// where they are alike.
 static void emitOthers(KernelText &k, ArrayRef<std::vector<Behind>> all, std::vector<Others> &others) {
   size_t most = 0;
   for (const std::vector<Behind> &steps : all)

@@ -2,7 +2,7 @@
 // Alignment and sharing.
 #include "compiler/import/align/Align.h"
 #include "compiler/import/Member.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/align/Compare.h"
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Module.h"
@@ -117,7 +117,9 @@ private:
       replace(get, param, constant.getResult());
       return;
     }
-    if (GetOp twin = findTwin(param, sources, shared)) {
+    uint64_t content = shared ? contentOf(sources[0]) : reinterpret_cast<uintptr_t>(sources[0].data);
+    std::vector<GetOp> &alike = byContent[content];
+    if (GetOp twin = findTwin(alike, param, sources, shared)) {
       replace(get, param, twin.getResult());
       return;
     }
@@ -126,13 +128,13 @@ private:
       sources.resize(1);
       sources.shrink_to_fit();
     }
-    byContent[keyOf(sources[0], shared)].push_back(get);
+    alike.push_back(get);
   }
 
-  /// An earlier use of a param with the same values: the same view of the same initializer in every member, or, of
-  /// shared ones, the same bytes.
-  GetOp findTwin(ParamOp param, const Sources &sources, bool shared) {
-    for (GetOp get : byContent[keyOf(sources[0], shared)]) {
+  /// Among earlier uses one of a param with the same values: the same view of the same initializer in every member, or,
+  /// of shared ones, the same bytes.
+  GetOp findTwin(ArrayRef<GetOp> alike, ParamOp param, const Sources &sources, bool shared) {
+    for (GetOp get : alike) {
       auto earlier = symbols.lookup<ParamOp>(get.getParam());
       const Sources &theirs = ensemble.weights[earlier.getSymName()];
       if (earlier.getType() != param.getType() || earlier.getPerMember() == shared)
@@ -143,10 +145,6 @@ private:
         return get;
     }
     return GetOp();
-  }
-
-  static uint64_t keyOf(const WeightSource &source, bool shared) {
-    return shared ? contentOf(source) : reinterpret_cast<uintptr_t>(source.data);
   }
 
   void replace(GetOp get, ParamOp param, Value value) {

@@ -3,7 +3,7 @@
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
 #define TUTTI_COMPILER_IMPORT_EMIT_OPERAND_H
 
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Sizes.h"
 
 #include "mlir/IR/Value.h"

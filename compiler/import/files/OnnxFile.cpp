@@ -83,31 +83,31 @@ std::string dataTypeName(int64_t dataType) {
 Type elementOf(MLIRContext &context, int64_t dataType) {
   auto unsignedOf = [&](unsigned width) { return IntegerType::get(&context, width, IntegerType::Unsigned); };
   switch (dataType) {
-  case 1:
+  case onnx::TensorProto::FLOAT:
     return Float32Type::get(&context);
-  case 2:
+  case onnx::TensorProto::UINT8:
     return unsignedOf(8);
-  case 4:
+  case onnx::TensorProto::UINT16:
     return unsignedOf(16);
-  case 12:
+  case onnx::TensorProto::UINT32:
     return unsignedOf(32);
-  case 13:
+  case onnx::TensorProto::UINT64:
     return unsignedOf(64);
-  case 3:
+  case onnx::TensorProto::INT8:
     return IntegerType::get(&context, 8);
-  case 5:
+  case onnx::TensorProto::INT16:
     return IntegerType::get(&context, 16);
-  case 6:
+  case onnx::TensorProto::INT32:
     return IntegerType::get(&context, 32);
-  case 7:
+  case onnx::TensorProto::INT64:
     return IntegerType::get(&context, 64);
-  case 9:
+  case onnx::TensorProto::BOOL:
     return IntegerType::get(&context, 1);
-  case 10:
+  case onnx::TensorProto::FLOAT16:
     return Float16Type::get(&context);
-  case 11:
+  case onnx::TensorProto::DOUBLE:
     return Float64Type::get(&context);
-  case 16:
+  case onnx::TensorProto::BFLOAT16:
     return BFloat16Type::get(&context);
   default:
     return Type();
@@ -115,10 +115,10 @@ Type elementOf(MLIRContext &context, int64_t dataType) {
 }
 
 int32_t dataTypeOf(Type element) {
-  for (int32_t dataType = 1; dataType <= 16; ++dataType)
+  for (int32_t dataType = onnx::TensorProto::DataType_MIN; dataType <= onnx::TensorProto::DataType_MAX; ++dataType)
     if (elementOf(*element.getContext(), dataType) == element)
       return dataType;
-  return 0;
+  return onnx::TensorProto::UNDEFINED;
 }
 
 } // namespace tutti

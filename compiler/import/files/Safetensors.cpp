@@ -2,7 +2,7 @@
 // Reading of safetensors headers.
 #include "compiler/import/files/Safetensors.h"
 #include "compiler/import/Limits.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/support/Error.h"
 #include "dialects/tutti/Sizes.h"
@@ -22,10 +22,22 @@ struct Type {
   int32_t dataType;
   int64_t bytes;
 };
-constexpr Type types[] = {{"F32", 1, 4},  {"F64", 11, 8}, {"F16", 10, 2},     {"BF16", 16, 2},
-                          {"I64", 7, 8},  {"I32", 6, 4},  {"I16", 5, 2},      {"I8", 3, 1},
-                          {"U64", 13, 8}, {"U32", 12, 4}, {"U16", 4, 2},      {"U8", 2, 1},
-                          {"BOOL", 9, 1}, {"C64", 14, 8}, {"F8_E4M3", 17, 1}, {"F8_E5M2", 19, 1}};
+constexpr Type types[] = {{"F32", onnx::TensorProto::FLOAT, 4},
+                          {"F64", onnx::TensorProto::DOUBLE, 8},
+                          {"F16", onnx::TensorProto::FLOAT16, 2},
+                          {"BF16", onnx::TensorProto::BFLOAT16, 2},
+                          {"I64", onnx::TensorProto::INT64, 8},
+                          {"I32", onnx::TensorProto::INT32, 4},
+                          {"I16", onnx::TensorProto::INT16, 2},
+                          {"I8", onnx::TensorProto::INT8, 1},
+                          {"U64", onnx::TensorProto::UINT64, 8},
+                          {"U32", onnx::TensorProto::UINT32, 4},
+                          {"U16", onnx::TensorProto::UINT16, 2},
+                          {"U8", onnx::TensorProto::UINT8, 1},
+                          {"BOOL", onnx::TensorProto::BOOL, 1},
+                          {"C64", onnx::TensorProto::COMPLEX64, 8},
+                          {"F8_E4M3", onnx::TensorProto::FLOAT8E4M3FN, 1},
+                          {"F8_E5M2", onnx::TensorProto::FLOAT8E5M2, 1}};
 
 /// A tensor as the header describes it.
 struct Entry {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors of an ONNX file as views of bytes.
 #include "compiler/import/Limits.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/support/Error.h"
 
@@ -33,28 +33,28 @@ static std::shared_ptr<std::vector<char>> decode(const Field &field, int64_t cou
 
 static std::shared_ptr<std::vector<char>> decodeFields(const onnx::TensorProto &proto, int64_t count) {
   switch (proto.data_type()) {
-  case 1:
+  case onnx::TensorProto::FLOAT:
     return decode<float>(proto.float_data(), count);
-  case 6:
+  case onnx::TensorProto::INT32:
     return decode<int32_t>(proto.int32_data(), count);
-  case 2:
+  case onnx::TensorProto::UINT8:
     return decode<uint8_t>(proto.int32_data(), count);
-  case 3:
+  case onnx::TensorProto::INT8:
     return decode<int8_t>(proto.int32_data(), count);
-  case 9: // a bool is any number but zero
-  case 4:
-  case 5:
-  case 10: // float16 and bfloat16 as the bits of their 16-bit pattern
-  case 16:
-    return proto.data_type() == 9 ? decode<bool>(proto.int32_data(), count)
-                                  : decode<uint16_t>(proto.int32_data(), count);
-  case 7:
+  case onnx::TensorProto::BOOL: // any number but zero
+    return decode<bool>(proto.int32_data(), count);
+  case onnx::TensorProto::UINT16:
+  case onnx::TensorProto::INT16:
+  case onnx::TensorProto::FLOAT16: // as the bits of their 16-bit pattern
+  case onnx::TensorProto::BFLOAT16:
+    return decode<uint16_t>(proto.int32_data(), count);
+  case onnx::TensorProto::INT64:
     return decode<int64_t>(proto.int64_data(), count);
-  case 12:
+  case onnx::TensorProto::UINT32:
     return decode<uint32_t>(proto.uint64_data(), count);
-  case 13:
+  case onnx::TensorProto::UINT64:
     return decode<uint64_t>(proto.uint64_data(), count);
-  case 11:
+  case onnx::TensorProto::DOUBLE:
     return decode<double>(proto.double_data(), count);
   default:
     return nullptr;

@@ -3,6 +3,7 @@
 #include "compiler/import/files/WireScan.h"
 #include "compiler/import/Limits.h"
 #include "compiler/support/Error.h"
+#include "onnx.pb.h"
 
 #include <optional>
 
@@ -25,59 +26,62 @@ enum class Message {
   dropped
 };
 
-Message fieldOf(Message message, uint64_t field) {
-  switch (message) {
-  case Message::model:
-    if (field == 7 || field == 25)
-      return field == 7 ? Message::graph : Message::function;
-    return field == 6 || field == 14 || field == 20 || field == 26 ? Message::dropped : Message::leaf;
-  case Message::function:
-    if (field == 7 || field == 11)
-      return field == 7 ? Message::node : Message::attribute;
-    return field == 8 || field == 12 || field == 14 ? Message::dropped : Message::leaf;
-  case Message::graph:
-    switch (field) {
-    case 1:
-      return Message::node;
-    case 5:
-      return Message::tensor;
-    case 11:
-    case 12:
-      return Message::valueInfo;
-    case 10: // documentation, shape hints, annotations, metadata
-    case 13:
-    case 14:
-    case 16:
-      return Message::dropped;
-    default:
-      return Message::leaf;
-    }
-  case Message::node:
-    if (field == 5)
-      return Message::attribute;
-    return field == 6 || field == 9 || field == 10 ? Message::dropped : Message::leaf;
-  case Message::attribute:
-    if (field == 5 || field == 10)
-      return Message::tensor;
-    if (field == 6 || field == 11)
-      return Message::graph;
-    return field == 13 ? Message::dropped : Message::leaf;
-  case Message::valueInfo:
-    return field == 2 ? Message::type : Message::leaf;
-  case Message::type:
-    return field == 1 ? Message::tensorType : Message::leaf;
-  case Message::tensorType:
-    return field == 2 ? Message::shape : Message::leaf;
-  default:
-    return Message::leaf;
-  }
+/// A field that is not copied as it is: it has a message to walk through, or what nobody reads (documentation, hints,
+/// annotations, metadata), which onnx.proto does not list.
+struct Field {
+  Message message;
+  uint64_t number;
+  Message inside;
+};
+constexpr Field fields[] = {
+    {Message::model, onnx::ModelProto::kGraphFieldNumber, Message::graph},
+    {Message::model, onnx::ModelProto::kFunctionsFieldNumber, Message::function},
+    {Message::model, /*doc_string*/ 6, Message::dropped},
+    {Message::model, /*metadata_props*/ 14, Message::dropped},
+    {Message::model, /*training_info*/ 20, Message::dropped},
+    {Message::model, /*configuration*/ 26, Message::dropped},
+    {Message::function, onnx::FunctionProto::kNodeFieldNumber, Message::node},
+    {Message::function, onnx::FunctionProto::kAttributeProtoFieldNumber, Message::attribute},
+    {Message::function, /*doc_string*/ 8, Message::dropped},
+    {Message::function, /*value_info*/ 12, Message::dropped},
+    {Message::function, /*metadata_props*/ 14, Message::dropped},
+    {Message::graph, onnx::GraphProto::kNodeFieldNumber, Message::node},
+    {Message::graph, onnx::GraphProto::kInitializerFieldNumber, Message::tensor},
+    {Message::graph, onnx::GraphProto::kInputFieldNumber, Message::valueInfo},
+    {Message::graph, onnx::GraphProto::kOutputFieldNumber, Message::valueInfo},
+    {Message::graph, /*doc_string*/ 10, Message::dropped},
+    {Message::graph, /*value_info*/ 13, Message::dropped},
+    {Message::graph, /*quantization_annotation*/ 14, Message::dropped},
+    {Message::graph, /*metadata_props*/ 16, Message::dropped},
+    {Message::node, onnx::NodeProto::kAttributeFieldNumber, Message::attribute},
+    {Message::node, /*doc_string*/ 6, Message::dropped},
+    {Message::node, /*metadata_props*/ 9, Message::dropped},
+    {Message::node, /*device_configurations*/ 10, Message::dropped},
+    {Message::attribute, onnx::AttributeProto::kTFieldNumber, Message::tensor},
+    {Message::attribute, /*tensors*/ 10, Message::tensor},
+    {Message::attribute, onnx::AttributeProto::kGFieldNumber, Message::graph},
+    {Message::attribute, onnx::AttributeProto::kGraphsFieldNumber, Message::graph},
+    {Message::attribute, /*doc_string*/ 13, Message::dropped},
+    {Message::valueInfo, onnx::ValueInfoProto::kTypeFieldNumber, Message::type},
+    {Message::type, onnx::TypeProto::kTensorTypeFieldNumber, Message::tensorType},
+    {Message::tensorType, onnx::TypeProto::Tensor::kShapeFieldNumber, Message::shape},
+};
+
+Message insideOf(Message message, uint64_t number) {
+  for (const Field &field : fields)
+    if (field.message == message && field.number == number)
+      return field.inside;
+  return Message::leaf;
 }
 
-constexpr uint64_t rawData = 9, rawOffset = 100001, rawBytes = 100002;
+constexpr uint64_t rawData = onnx::TensorProto::kRawDataFieldNumber,
+                   rawOffset = onnx::TensorProto::kRawOffsetFieldNumber,
+                   rawBytes = onnx::TensorProto::kRawBytesFieldNumber;
 
-class Walk {
+/// Copies a model's messages without what nobody reads, and without weights, whose places it writes instead.
+class Stripper {
 public:
-  explicit Walk(llvm::StringRef file) : file(file) {}
+  explicit Stripper(llvm::StringRef file) : file(file) {}
 
   /// Copies the message in [at, end) to `out`; false: `error` says what is wrong.
   bool message(Message kind, uint64_t at, uint64_t end, std::string &out, unsigned depth = 0) {
@@ -113,8 +117,8 @@ public:
         if (*length > end - at)
           return wrong(start, "a field of " + std::to_string(*length) + " bytes where " + std::to_string(end - at) +
                                   " are left");
-        Message kindInside = fieldOf(kind, field);
-        if (++fields > mostFields || (kindInside == Message::node && ++nodes > mostNodes))
+        Message kindInside = insideOf(kind, field);
+        if (++numFields > mostFields || (kindInside == Message::node && ++numNodes > mostNodes))
           return wrong(start, "more than " + std::to_string(mostNodes) + " nodes or " + std::to_string(mostFields) +
                                   " fields");
         uint64_t inner = at;
@@ -177,16 +181,16 @@ private:
   }
 
   llvm::StringRef file;
-  uint64_t fields = 0, nodes = 0;
+  uint64_t numFields = 0, numNodes = 0;
 };
 
 } // namespace
 
 llvm::Expected<std::string> stripWeights(llvm::StringRef file) {
-  Walk walk(file);
+  Stripper stripper(file);
   std::string copy;
-  if (!walk.message(Message::model, 0, file.size(), copy))
-    return fail(ExitCode::malformed, walk.error);
+  if (!stripper.message(Message::model, 0, file.size(), copy))
+    return fail(ExitCode::malformed, stripper.error);
   if (copy.size() > INT32_MAX)
     return fail(ExitCode::unsupported, "the model without its weights is larger than 2 GiB");
   return copy;

@@ -2,7 +2,7 @@
 // Reading of MLIR models: nothing in the text is believed that is not checked here or by an op's verifier.
 #include "compiler/import/Limits.h"
 #include "compiler/import/Supplied.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/files/OnnxFile.h"
 #include "compiler/import/mlir/Parts.h"
 #include "compiler/support/Error.h"
@@ -323,66 +323,90 @@ private:
     return numbers ? SmallVector<int64_t>(numbers.asArrayRef()) : perm;
   }
 
+  /// A parameter, and the weight that it is a view of: its name, its dims, and which of its axes each of the
+  /// parameter's is.
+  struct Parameter {
+    ParamOp op;
+    std::string name;
+    SmallVector<int64_t> perm;
+    std::vector<int64_t> dims;
+
+    Type element() { return cast<RankedTensorType>(op.getType()).getElementType(); }
+  };
+
+  llvm::Expected<Parameter> parameterOf(ParamOp op) {
+    if (llvm::Error error = checkType(op, op.getType()))
+      return error;
+    auto type = cast<RankedTensorType>(op.getType());
+    if (!type.hasStaticShape())
+      return wrongAt(op, "tutti.param @" + op.getSymName() + " has a size that a call decides");
+    Attribute given = op->getAttr("source");
+    auto source = dyn_cast_or_null<StringAttr>(given);
+    if (given && !source)
+      return wrongAt(op, "tutti.param @" + op.getSymName() + ": its source is no text");
+    llvm::Expected<SmallVector<int64_t>> perm = permOf(op);
+    if (!perm)
+      return perm.takeError();
+    std::vector<int64_t> dims(type.getRank());
+    for (auto [axis, of] : llvm::enumerate(*perm))
+      dims[of] = type.getDimSize(axis);
+    return Parameter{op, source ? source.str() : op.getSymName().str(), std::move(*perm), std::move(dims)};
+  }
+
   llvm::Error readParams() {
-    std::vector<Wanted> wanted;
-    for (ParamOp param : module->getOps<ParamOp>()) {
-      if (llvm::Error error = checkType(param, param.getType()))
-        return error;
-      RankedTensorType type = cast<RankedTensorType>(param.getType());
-      if (!type.hasStaticShape())
-        return wrongAt(param, "tutti.param @" + param.getSymName() + " has a size that a call decides");
-      auto given = param->getAttr("source");
-      auto source = dyn_cast_or_null<StringAttr>(given);
-      if (given && !source)
-        return wrongAt(param, "tutti.param @" + param.getSymName() + ": its source is no text");
-      std::string name = source ? source.str() : param.getSymName().str();
-      llvm::Expected<SmallVector<int64_t>> perm = permOf(param);
-      if (!perm)
-        return perm.takeError();
-      std::vector<int64_t> dims(type.getRank());
-      for (auto [axis, of] : llvm::enumerate(*perm))
-        dims[of] = type.getDimSize(axis);
-      if (supplied && !name.empty())
-        wanted.push_back({name, dataTypeOf(type.getElementType()), dims, true});
+    std::vector<Parameter> parameters;
+    for (ParamOp op : module->getOps<ParamOp>()) {
+      llvm::Expected<Parameter> parameter = parameterOf(op);
+      if (!parameter)
+        return parameter.takeError();
+      parameters.push_back(std::move(*parameter));
     }
-    if (supplied && members > 1)
-      return fail(ExitCode::usage,
-                  quote(path) + " holds " + Twine(members) + " members; --weights is for a model of one");
-    if (supplied)
+    if (supplied) {
+      if (members > 1)
+        return fail(ExitCode::usage,
+                    quote(path) + " holds " + Twine(members) + " members; --weights is for a model of one");
+      std::vector<Wanted> wanted;
+      for (Parameter &each : parameters)
+        if (!each.name.empty())
+          wanted.push_back({each.name, dataTypeOf(each.element()), each.dims, true});
       if (llvm::Error error = checkSupplied(*supplied, files, wanted))
         return error;
-    for (ParamOp param : module->getOps<ParamOp>()) {
-      RankedTensorType type = cast<RankedTensorType>(param.getType());
-      auto source = param->getAttrOfType<StringAttr>("source");
-      std::string name = source ? source.str() : param.getSymName().str();
-      SmallVector<int64_t> perm = llvm::cantFail(permOf(param));
-      std::vector<WeightSource> &sources = values[param.getSymName()]; // as the file of weights has it
-      auto own = supplied ? supplied->tensors.find(name) : decltype(supplied->tensors.find(name))();
-      if (supplied && own != supplied->tensors.end()) {
-        sources.push_back(denseView(supplied->mapped, own->second.data, type.getElementType(), own->second.dims));
-      } else if (Attribute value = param->getAttr("values")) {
-        auto list = dyn_cast<ArrayAttr>(value);
-        size_t count = list ? list.size() : 1;
-        if (count != 1 && int64_t(count) != members)
-          return wrongAt(param, "tutti.param @" + param.getSymName() + " has values for " + Twine(count) +
-                                    " members, expected 1 or " + Twine(members));
-        for (size_t i = 0; i < count; ++i) {
-          auto read = sourceOf(param, list ? list[i] : value);
-          if (!read)
-            return read.takeError();
-          sources.push_back(transposeView(*read, invertPermutationVector(perm)));
-        }
-      } else {
-        return fail(ExitCode::usage,
-                    placeOf(param.getLoc()) + ": tutti.param @" + param.getSymName() +
-                        " has no values: write them beside it, as --stop-after model does, or give --weights");
-      }
-      for (WeightSource &each : sources)
-        each = transposeView(asInitializer(std::move(each), name), perm);
-      for (StringRef attribute : {"values", "source", "perm"})
-        param->removeAttr(attribute);
-      param.setPerMember(true); // what is shared, is found
     }
+    for (Parameter &each : parameters)
+      if (llvm::Error error = readValues(each))
+        return error;
+    return llvm::Error::success();
+  }
+
+  /// The weights of one parameter, from the file of weights or the text; what says where they are is removed.
+  llvm::Error readValues(Parameter &parameter) {
+    ParamOp op = parameter.op;
+    std::vector<WeightSource> &sources = values[op.getSymName()]; // as the file of weights has it
+    auto own = supplied ? supplied->tensors.find(parameter.name) : decltype(supplied->tensors.find(parameter.name))();
+    if (supplied && own != supplied->tensors.end()) {
+      sources.push_back(denseView(supplied->mapped, own->second.data, parameter.element(), own->second.dims));
+    } else if (Attribute value = op->getAttr("values")) {
+      auto list = dyn_cast<ArrayAttr>(value);
+      size_t count = list ? list.size() : 1;
+      if (count != 1 && int64_t(count) != members)
+        return wrongAt(op, "tutti.param @" + op.getSymName() + " has values for " + Twine(count) +
+                               " members, expected 1 or " + Twine(members));
+      for (size_t i = 0; i < count; ++i) {
+        auto read = sourceOf(op, list ? list[i] : value);
+        if (!read)
+          return read.takeError();
+        sources.push_back(transposeView(*read, invertPermutationVector(parameter.perm)));
+      }
+    } else {
+      return fail(ExitCode::usage,
+                  placeOf(op.getLoc()) + ": tutti.param @" + op.getSymName() +
+                      " has no values: write them beside it, as --stop-after model does, or give --weights");
+    }
+    for (WeightSource &each : sources)
+      each = transposeView(asInitializer(std::move(each), parameter.name), parameter.perm);
+    for (StringRef attribute : {"values", "source", "perm"})
+      op->removeAttr(attribute);
+    op.setPerMember(true); // what is shared, is found
     return llvm::Error::success();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text of MLIR models: how deep it is, and weights in it.
 #include "compiler/import/Limits.h"
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "compiler/import/mlir/Parts.h"
 #include "dialects/tutti/Tutti.h"
 

@@ -124,20 +124,23 @@ static std::vector<bool> liveFor(const Walk::Nodes &body, ArrayRef<std::string> 
   return live;
 }
 
-Readers Walk::readersFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
+static Readers readersAmong(const Walk::Nodes &nodes, ArrayRef<std::string> outputs, const std::vector<bool> &live) {
   Readers readers;
   for (const std::string &output : outputs)
     readers[output].push_back("");
-  std::vector<bool> live = liveFor(nodes, outputs);
   for (auto [i, node] : llvm::enumerate(nodes))
     if (live[i])
       forEachRead(node, [&](const std::string &name) { readers[name].push_back(node.op_type()); });
   return readers;
 }
 
+Readers Walk::readersFor(const Nodes &nodes, ArrayRef<std::string> outputs) {
+  return readersAmong(nodes, outputs, liveFor(nodes, outputs));
+}
+
 llvm::Error Walk::run(Emit &emit, Scope &scope, const Nodes &body, ArrayRef<std::string> outputs) {
   std::vector<bool> live = liveFor(body, outputs);
-  scope.readers = readersFor(body, outputs);
+  scope.readers = readersAmong(body, outputs, live);
   for (auto [i, each] : llvm::enumerate(body)) {
     if (!live[i])
       continue;

@@ -3,7 +3,7 @@
 //
 // What every member has of its own lies member by member, so that a task reads one run of memory. What some members
 // share is stored once a content, with an index from member to copy.
-#include "Weights.h"
+#include "WeightLayout.h"
 #include "dialects/tutti/Tutti.h"
 #include "passes/analysis/Rows.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strided views.
-#include "compiler/import/Weights.h"
+#include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Sizes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where each weight goes in the weights segment, and how its bytes get there.
-#ifndef TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
-#define TUTTI_COMPILER_ARTIFACT_WEIGHTS_H
+#ifndef TUTTI_COMPILER_ARTIFACT_WEIGHTLAYOUT_H
+#define TUTTI_COMPILER_ARTIFACT_WEIGHTLAYOUT_H
 
 #include "compiler/import/align/Align.h"
 #include "dialects/plan/Plan.h"

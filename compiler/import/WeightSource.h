@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views of constants: layout ops that move no byte.
-#ifndef TUTTI_COMPILER_IMPORT_WEIGHTS_H
-#define TUTTI_COMPILER_IMPORT_WEIGHTS_H
+#ifndef TUTTI_COMPILER_IMPORT_WEIGHTSOURCE_H
+#define TUTTI_COMPILER_IMPORT_WEIGHTSOURCE_H
 
 #include "compiler/import/Model.h"
 #include "dialects/tutti/HostTensor.h"
