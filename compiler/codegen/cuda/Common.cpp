@@ -16,14 +16,17 @@ constexpr size_t fewestTexts = 3;
 
 /// Numbers that grow by the same from layer to layer, computed from n, where the layers are evenly apart, too.
 static std::optional<std::string> progression(ArrayRef<size_t> layers, ArrayRef<int64_t> numbers) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max(); // n is an int, and so is what is computed of it
+  if (llvm::any_of(numbers, [&](int64_t number) { return std::abs(number) > most; }))
+    return std::nullopt;
   int64_t apart = int64_t(layers[1] - layers[0]), step = numbers[1] - numbers[0], first = int64_t(layers[0]);
   for (size_t i = 1; i < layers.size(); ++i)
     if (int64_t(layers[i] - layers[i - 1]) != apart || numbers[i] - numbers[i - 1] != step)
       return std::nullopt;
   bool divides = step % apart == 0; // else each of these layers is its own multiple of `apart`, and what is left over
   int64_t factor = divides ? step / apart : step, begin = numbers[0] - factor * (divides ? first : first / apart);
-  if (std::abs(factor) * int64_t(layers.back()) + std::abs(begin) > std::numeric_limits<int32_t>::max())
-    return std::nullopt; // n is an int
+  if (std::abs(factor) * int64_t(layers.back()) + std::abs(begin) > most)
+    return std::nullopt;
   std::string count = divides ? "n" : formatv("(n / {0})", apart).str(),
               steps = std::abs(factor) == 1 ? count : numberText(std::abs(factor)) + " * " + count;
   if (begin == 0 && factor > 0)
