@@ -63,11 +63,13 @@ public:
         return std::move(result);
       }
     }
-    for (Unit &unit : units)
-      result.programs.push_back(reportOf(*unit.module, sizesOf(unit), request.cudaTargets));
     auto programs = build();
     if (!programs)
       return programs.takeError();
+    for (Unit &unit : units) {
+      auto isOf = [&](const ProgramCode &code) { return code.planned == *unit.module; };
+      result.programs.push_back(reportOf(*llvm::find_if(*programs, isOf), sizesOf(unit)));
+    }
     if (!request.output.empty())
       if (llvm::Error error = write(*programs))
         return error;
@@ -236,11 +238,8 @@ private:
 
   /// What the model says of each CUDA program, with what its cubins came to.
   llvm::Error predict(ArrayRef<PlannedModule> planned, ArrayRef<ProgramCode> codes) {
-    auto built = [&](StringRef architecture, ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
-      return builtCodeOf(codes, architecture, parts, geometries);
-    };
     for (const PlannedModule &each : planned) {
-      auto estimate = tutti::estimate(each.module, request.estimateAt, built);
+      auto estimate = tutti::estimate(each.module, request.estimateAt, codes);
       if (!estimate)
         return estimate.takeError();
       result.estimates.push_back(std::move(*estimate));

@@ -2,7 +2,6 @@
 // Reports are read off the planned modules.
 #include "Report.h"
 #include "compiler/artifact/Footprint.h"
-#include "compiler/codegen/cuda/Launches.h"
 #include "dialects/tutti/Module.h"
 #include "passes/analysis/Numerics.h"
 #include "passes/analysis/Rows.h"
@@ -46,31 +45,29 @@ static KernelReport reportOf(plan::KernelOp kernel, plan::ProgramOp program, Arr
     if (isa<NumericsOpInterface>(op))
       append(report.numerics, ruleOf(op));
   });
+  auto isOfKernel = [&](plan::LaunchOp part) { return part.getKernel() == kernel.getSymName(); };
   for (const DeviceLaunch &launch : together)
-    if (llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch); llvm::is_contained(parts, kernel))
-      for (plan::KernelOp part : parts)
-        if (part != kernel)
-          append(report.with, part.getSymName());
+    if (llvm::any_of(launch, isOfKernel))
+      for (plan::LaunchOp part : launch)
+        if (!isOfKernel(part))
+          append(report.with, part.getKernel());
   return report;
 }
 
-ProgramReport reportOf(ModuleOp planned, const std::string &sizes, ArrayRef<const Architecture *> architectures) {
-  plan::ProgramOp program = programOf(planned);
-  std::vector<DeviceLaunch> together;
+ProgramReport reportOf(const ProgramCode &code, const std::string &sizes) {
+  plan::ProgramOp program = programOf(code.planned);
   ProgramReport report;
-  report.target = getTarget(planned);
+  report.target = program.getTarget();
   report.sizes = sizes;
   report.arenaBytes = arenaBytes(program);
   report.chunk = program.getChunk().value_or(0);
-  if (report.target == Target::cuda) {
-    together = deviceLaunches(program, *architectures.front());
-    report.launches = together.size();
-  } else {
+  if (report.target == Target::cuda)
+    report.launches = code.launches.size();
+  else // those side by side are one list of tasks
     for (Operation &op : program.getBody().front())
       report.launches += isa<plan::LaunchOp, plan::ParallelOp>(op);
-  }
-  for (auto kernel : planned.getOps<plan::KernelOp>())
-    report.kernels.push_back(reportOf(kernel, program, together));
+  for (auto kernel : ModuleOp(code.planned).getOps<plan::KernelOp>())
+    report.kernels.push_back(reportOf(kernel, program, code.launches));
   return report;
 }
 

@@ -3,10 +3,8 @@
 #ifndef TUTTI_COMPILER_REPORT_H
 #define TUTTI_COMPILER_REPORT_H
 
-#include "compiler/codegen/cuda/images/Architectures.h"
+#include "compiler/codegen/ProgramCode.h"
 #include "dialects/tutti/Tutti.h"
-
-#include "mlir/IR/BuiltinOps.h"
 
 #include <string>
 #include <vector>
@@ -34,10 +32,8 @@ struct ProgramReport {
   std::vector<KernelReport> kernels;
 };
 
-/// Of a planned module, whose sizes are bound as `sizes` says. Launches of a CUDA program are those on the first of
-/// its `architectures`.
-ProgramReport reportOf(mlir::ModuleOp planned, const std::string &sizes,
-                       llvm::ArrayRef<const Architecture *> architectures);
+/// Of a program whose sizes are bound as `sizes` says.
+ProgramReport reportOf(const ProgramCode &code, const std::string &sizes);
 
 } // namespace tutti
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Extents of sizes, of tiles and of grids.
 #include "Extents.h"
+#include "compiler/codegen/cuda/Kernel.h"
 
 #include "llvm/Support/MathExtras.h"
 

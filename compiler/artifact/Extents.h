@@ -4,7 +4,6 @@
 #define TUTTI_COMPILER_ARTIFACT_EXTENTS_H
 
 #include "compiler/codegen/ProgramCode.h"
-#include "compiler/codegen/cuda/Launches.h"
 #include "dialects/tutti/Sizes.h"
 
 #include "artifact_generated.h"

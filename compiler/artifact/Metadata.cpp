@@ -241,14 +241,8 @@ private:
   }
 
   void addSteps(fb::ProgramT &table, const ProgramCode &code, const llvm::DenseMap<Value, unsigned> &indices) {
-    // On a CPU, launches side by side are one list of tasks as they are.
     std::map<Operation *, std::vector<std::unique_ptr<fb::LaunchT>>> ofStep;
-    std::vector<DeviceLaunch> launches;
-    if (program.getTarget() == Target::cuda)
-      launches = deviceLaunches(program, *findArchitecture(code.architectures.front()));
-    else
-      program.walk([&](plan::LaunchOp launch) { launches.push_back({launch}); });
-    for (const DeviceLaunch &parts : launches) {
+    for (const DeviceLaunch &parts : code.launches) {
       Operation *parent = parts.front()->getParentOp();
       ofStep[isa<plan::ParallelOp>(parent) ? parent : parts.front()].push_back(launchTable(parts, indices));
     }
@@ -355,7 +349,7 @@ private:
         launch.args.push_back(std::move(arg));
       }
       launch.lifted |= op.getLifted();
-      numbers.push_back(llvm::find(ofModule, kernelsOf(op).front()) - ofModule.begin());
+      numbers.push_back(llvm::find(ofModule, op.lookupKernel()) - ofModule.begin());
       if (parts.size() == 1) {
         launch.set = set;
         launch.rows = extents->of(*Size::parse(op.getRows()));

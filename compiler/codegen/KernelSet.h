@@ -4,7 +4,6 @@
 #define TUTTI_COMPILER_CODEGEN_KERNELSET_H
 
 #include "ProgramCode.h"
-#include "dialects/plan/Plan.h"
 
 namespace tutti {
 

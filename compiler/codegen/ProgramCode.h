@@ -3,16 +3,16 @@
 #ifndef TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 #define TUTTI_COMPILER_CODEGEN_PROGRAMCODE_H
 
+#include "dialects/plan/Plan.h"
 #include "runtime/schema/Tile.h"
-
-#include "mlir/IR/BuiltinOps.h"
 
 #include <memory>
 #include <optional>
 
 namespace tutti {
 
-struct Ensemble; // of compiler/import: passed on, never looked into
+struct Ensemble;  // of compiler/import: passed on, never looked into
+struct LaunchWay; // of compiler/codegen/cuda
 
 /// A planned module, and the ensemble whose weights it names.
 struct PlannedModule {
@@ -43,22 +43,29 @@ struct CudaLaunch {
   bool operator==(const CudaLaunch &) const = default;
 };
 
+/// What a device launches at once: a launch of the plan, or on a CUDA device several of one plan.parallel, those with
+/// the longest tasks first.
+using DeviceLaunch = llvm::SmallVector<plan::LaunchOp>;
+
 /// A kernel of a module as one function, or several that are launched at once.
 struct KernelCode {
   std::vector<unsigned> kernels; ///< their numbers in the module
   std::string name;              ///< of the function; one name is one kernel, also of several modules
-  CudaLaunch launch;
-  std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block on a CUDA device
+  // On a CUDA device:
+  CudaLaunch launch = {};
+  std::shared_ptr<const LaunchWay> way = nullptr;   ///< what was asked for
+  std::optional<rt::BlockCost> cost = std::nullopt; ///< of a block
 };
 
 /// A planned module, and its kernels as code for targets that launch them alike.
 struct ProgramCode {
   mlir::ModuleOp planned;
-  const Ensemble *ensemble;               ///< whose weights the module names
-  std::vector<std::string> architectures; ///< of CUDA
+  const Ensemble *ensemble;                    ///< whose weights the module names
+  std::vector<std::string> architectures = {}; ///< of CUDA
+  std::vector<DeviceLaunch> launches = {};     ///< in the program's order
   /// In the module's order; of one kernel from the fewest blocks to the most.
-  std::vector<KernelCode> kernels;
-  std::vector<TargetImage> images;
+  std::vector<KernelCode> kernels = {};
+  std::vector<TargetImage> images = {};
 };
 
 } // namespace tutti

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every launch of a program on every device.
 #include "Estimate.h"
-#include "compiler/codegen/cuda/Build.h"
+#include "compiler/codegen/cuda/Launches.h"
 #include "compiler/support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -72,78 +72,112 @@ static rt::BlockCost costOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way
   return all;
 }
 
-void addCosts(llvm::MutableArrayRef<ProgramCode> programs) {
-  for (ProgramCode &code : programs) {
-    auto ofModule = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
-    const Architecture &architecture = *findArchitecture(code.architectures.front());
-    for (KernelCode &kernel : code.kernels) {
-      llvm::SmallVector<plan::KernelOp> parts;
-      for (unsigned number : kernel.kernels)
-        parts.push_back(ofModule[number]);
-      for (const LaunchWay &way : launchWays(parts, architecture))
-        if (isVersionOf(kernel.launch, way.geometries))
-          kernel.cost = costOf(parts, way, architecture);
-    }
-  }
+static SmallVector<plan::KernelOp> kernelsOf(const ProgramCode &code, const KernelCode &which) {
+  auto all = llvm::to_vector(ModuleOp(code.planned).getOps<plan::KernelOp>());
+  return llvm::map_to_vector(which.kernels, [&](unsigned number) { return all[number]; });
 }
 
-static LaunchEstimate estimateOn(const DeviceModel &device, ArrayRef<plan::KernelOp> parts, const CallSizes &sizes,
-                                 KnownCode built) {
-  LaunchEstimate result{&device, {}, {}, {}};
-  auto workOf = [&](const LaunchWay &way) {
+void addCosts(llvm::MutableArrayRef<ProgramCode> programs) {
+  for (ProgramCode &code : programs)
+    for (KernelCode &kernel : code.kernels)
+      kernel.cost = costOf(kernelsOf(code, kernel), *kernel.way, *findArchitecture(code.architectures.front()));
+}
+
+namespace {
+/// A program on a device.
+class OnDevice {
+public:
+  OnDevice(ModuleOp planned, const DeviceModel &device, const CallSizes &sizes, ArrayRef<ProgramCode> codes)
+      : device(device), sizes(sizes) {
+    for (const ProgramCode &own : codes)
+      for (const TargetImage &candidate : own.images)
+        if (own.planned == planned && candidate.target == device.architecture)
+          code = &own, image = &candidate;
+    launches = code ? code->launches : deviceLaunches(programOf(planned), device.limits());
+  }
+
+  std::vector<DeviceLaunch> launches;
+
+  /// As the runtime would launch them.
+  LaunchEstimate estimate(ArrayRef<plan::KernelOp> parts) const {
+    LaunchEstimate result{&device, {}, {}, {}};
+    std::vector<Way> ways = waysOf(parts);
+    if (ways.empty()) // not even a row has room
+      return result;
+    std::optional<Size> rows = plan::KernelOp(parts.front()).rowCount();
+    int64_t callRows = rows ? valueOf(*rows, sizes) : INT64_MAX;
+    auto candidate = [&](uint32_t i) {
+      const KernelWork &work = ways[i].work;
+      rt::BlockCost cost = costOf(parts, ways[i].how, device.limits()).inCall(callRows);
+      double clocks = rt::launchClocks(cost, uint64_t(work.launched()), uint64_t(work.members), roomOf(work, device));
+      return rt::Candidate{clocks, uint64_t(work.blocks)};
+    };
+    result.work = ways[rt::chooseGeometry(uint32_t(ways.size()), uint64_t(device.processors), candidate)].work;
+    if (result.work.layers() == 0)
+      return result;
+    result.cold = predict(result.work, device);
+    KernelWork warm = result.work;
+    warm.warm = true;
+    for (KernelWork &part : warm.parts)
+      part.warm = true;
+    result.warm = predict(warm, device);
+    return result;
+  }
+
+private:
+  const DeviceModel &device;
+  const CallSizes &sizes;
+  const ProgramCode *code = nullptr; ///< none: nothing was built for it
+  const TargetImage *image = nullptr;
+
+  struct Way {
+    LaunchWay how;
+    KernelWork work;
+  };
+
+  KernelWork workOf(ArrayRef<plan::KernelOp> parts, const LaunchWay &way) const {
     std::vector<KernelWork> works;
     for (auto [kernel, geometry] : llvm::zip_equal(parts, way.geometries))
       works.push_back(countKernel(kernel, geometry, sizes));
-    KernelWork work = together(std::move(works));
-    if (auto known = built(device.architecture, parts, way.geometries)) {
-      work.registers = int(known->registers);
-      work.threads = int(known->threads);
-      work.registersEstimated = false;
-      work.persistent = known->persistent;
-    }
-    work.members = membersOfBlock(work, device);
-    return work;
-  };
-  // As the runtime takes them.
-  std::vector<LaunchWay> ways = launchWays(parts, device.limits());
-  std::optional<Size> rows = plan::KernelOp(parts.front()).rowCount();
-  int64_t callRows = rows ? valueOf(*rows, sizes) : INT64_MAX;
-  std::vector<KernelWork> works;
-  for (const LaunchWay &way : ways)
-    works.push_back(workOf(way));
-  if (works.empty()) // not even a row has room
-    return result;
-  result.work = works[rt::chooseGeometry(uint32_t(works.size()), uint64_t(device.processors), [&](uint32_t i) {
-    const KernelWork &work = works[i];
-    rt::BlockCost cost = costOf(parts, ways[i], device.limits()).inCall(callRows);
-    double clocks = rt::launchClocks(cost, uint64_t(work.launched()), uint64_t(work.members), roomOf(work, device));
-    return rt::Candidate{clocks, uint64_t(work.blocks)};
-  })];
-  if (result.work.layers() == 0)
-    return result;
-  result.cold = predict(result.work, device);
-  KernelWork warm = result.work;
-  warm.warm = true;
-  for (KernelWork &part : warm.parts)
-    part.warm = true;
-  result.warm = predict(warm, device);
-  return result;
-}
+    return together(std::move(works));
+  }
 
-llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, KnownCode built) {
+  std::vector<Way> waysOf(ArrayRef<plan::KernelOp> parts) const {
+    std::vector<Way> ways;
+    if (!code)
+      for (LaunchWay &way : launchWays(parts, device.limits()))
+        ways.push_back({way, workOf(parts, way)});
+    else
+      for (auto [kernel, built] : llvm::zip_equal(code->kernels, image->kernels))
+        if (kernelsOf(*code, kernel) == parts) {
+          KernelWork &work = ways.emplace_back(Way{*kernel.way, workOf(parts, *kernel.way)}).work;
+          work.registers = int(built.registers);
+          work.registersEstimated = false;
+          work.threads = int(kernel.launch.threads);
+          work.persistent = kernel.launch.persistent;
+        }
+    for (Way &way : ways)
+      way.work.members = membersOfBlock(way.work, device);
+    return ways;
+  }
+};
+} // namespace
+
+llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, ArrayRef<ProgramCode> codes) {
   ProgramEstimate all;
   plan::ProgramOp program = programOf(planned);
   auto sizes = sizesOf(program, at);
   if (!sizes)
     return sizes.takeError();
   all.sizes = std::move(*sizes);
-  llvm::ArrayRef<DeviceModel> devices = deviceModels();
+  ArrayRef<DeviceModel> devices = deviceModels();
   all.times.resize(devices.size());
   std::map<std::vector<Operation *>, size_t> known; // launches by their parts
   for (auto [time, device] : llvm::zip_equal(all.times, devices)) {
     double bytes = 0;
     bool room = true;
-    for (const DeviceLaunch &launch : deviceLaunches(program, device.limits())) {
+    OnDevice on(planned, device, all.sizes, codes);
+    for (const DeviceLaunch &launch : on.launches) {
       llvm::SmallVector<plan::KernelOp> parts = kernelsOf(launch);
       auto [place, fresh] = known.try_emplace({launch.begin(), launch.end()}, all.kernels.size());
       if (fresh) {
@@ -152,7 +186,7 @@ llvm::Expected<ProgramEstimate> estimate(ModuleOp planned, const CallSizes &at, 
         for (plan::KernelOp kernel : parts)
           name += (name.empty() ? "" : " + ") + kernel.getSymName().str();
       }
-      LaunchEstimate own = estimateOn(device, parts, all.sizes, built);
+      LaunchEstimate own = on.estimate(parts);
       bytes += own.work.dramBytes;
       time.cold += own.cold.seconds;
       time.warm += own.warm.seconds;

@@ -4,11 +4,9 @@
 #define TUTTI_COMPILER_PERFORMANCE_ESTIMATE_H
 
 #include "Work.h"
-#include "compiler/codegen/cuda/Kernel.h"
+#include "compiler/codegen/ProgramCode.h"
 
 namespace tutti {
-
-struct ProgramCode;
 
 /// One launch on one device, by the geometry that the runtime would take there.
 struct LaunchEstimate {
@@ -32,17 +30,14 @@ struct ProgramEstimate {
   std::vector<Time> times; ///< by device; less than zero if a launch has no room on it
 };
 
-/// What an architecture's code came to; nothing if there is no such code.
-using KnownCode = llvm::function_ref<std::optional<BuiltCode>(
-    llvm::StringRef architecture, llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<CudaGeometry>)>;
-
 /// Tells the runtime what a block of each way to launch a kernel takes (KernelCode::cost), on a device of the first of
 /// the program's architectures.
 void addCosts(llvm::MutableArrayRef<ProgramCode> programs);
 
 /// `at` has the sizes that are not the largest of their range; a name that is not a size, or a value that is outside
-/// its range, is an error.
-llvm::Expected<ProgramEstimate> estimate(mlir::ModuleOp planned, const CallSizes &at, KnownCode built);
+/// its range, is an error. On a device that `codes` have code of the module for, launches are as they were built.
+llvm::Expected<ProgramEstimate> estimate(mlir::ModuleOp planned, const CallSizes &at,
+                                         llvm::ArrayRef<ProgramCode> codes);
 
 } // namespace tutti
 

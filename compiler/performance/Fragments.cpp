@@ -65,12 +65,13 @@ static double productsOf(NumericsProduct product) {
 
 /// Tiles of 16 rows of a warp; slices leave those without rows alone.
 double Counter::rowTiles() {
-  return geometry.slices > 1 ? std::min(double(geometry.rowTiles), std::ceil(rows / 16)) : double(geometry.rowTiles);
+  return geometry.warps.slices > 1 ? std::min(double(geometry.warps.rowTiles), std::ceil(rows / 16))
+                                   : double(geometry.warps.rowTiles);
 }
 
 double Counter::warpRows() {
-  double own = std::min<double>(double(geometry.warpRows), std::ceil(rows / double(16 * geometry.rowTiles)));
-  return geometry.wide ? std::ceil(own / 4) * 4 : own; // a warpgroup is never a part of one
+  double own = std::min<double>(double(geometry.warps.rows), std::ceil(rows / double(16 * geometry.warps.rowTiles)));
+  return geometry.warps.wide ? std::ceil(own / 4) * 4 : own; // a warpgroup is never a part of one
 }
 
 /// What a block makes of a contraction on tensor cores; where a cluster shares it, the first block, which has most.
@@ -78,33 +79,33 @@ Counter::Share Counter::shareOf(Contraction c) {
   Share share;
   const CudaGeometry &g = geometry;
   std::vector<rt::FragmentPanel> panels = rt::planFragments(layoutOf(c), c.K, c.N);
-  int64_t passPanels = g.warpColumns * g.warpPanels, ownParts = g.cluster > 1 ? 1 : g.panelParts,
+  int64_t passPanels = g.warps.ownPanels(), ownParts = g.warps.cluster > 1 ? 1 : g.warps.panelParts,
           count = int64_t(panels.size());
   int rowsOfWarps = int(warpRows());
   // A panel makes as many tiles as the widest of the kernel's has, and throws away what it lacks.
   int64_t widest = 1;
   for (const Contraction &other : tensorContractions(steps))
     widest = std::max(widest, std::min<int64_t>(4, llvm::bit_floor(uint64_t(llvm::divideCeil(other.N, 8)))));
-  int64_t most = 4 / g.panelParts; // of a panel's tiles, that a warp has
+  int64_t most = 4 / g.warps.panelParts; // of a panel's tiles, that a warp has
   double parts[4] = {}, all = 0;
-  std::vector<Part> warps(size_t(g.warpColumns * ownParts)); // of those that have the same rows and k
-  for (int64_t from = 0; from < count; from += g.passPanels())
+  std::vector<Part> warps(size_t(g.warps.columns * ownParts)); // of those that have the same rows and k
+  for (int64_t from = 0; from < count; from += g.warps.passPanels())
     for (int64_t i = 0; i < passPanels && from + i < count; ++i) {
       share.tiles += double(std::min(int64_t(panels[from + i].tiles), ownParts * most));
       for (int of = 0; of < ownParts && of * most < int64_t(panels[from + i].tiles); ++of) {
-        int64_t column = g.wide ? i / g.warpPanels : i % g.warpColumns;
-        bool isFirst = g.wide ? i % g.warpPanels == 0 : i < g.warpColumns;
+        int64_t column = g.warps.wide ? i / g.warps.panels : i % g.warps.columns;
+        bool isFirst = g.warps.wide ? i % g.warps.panels == 0 : i < g.warps.columns;
         Part &warp = warps[size_t(column * ownParts + of)];
         warp.panels += 1, warp.visits += isFirst;
         warp.tiles += double(std::min(int64_t(panels[from + i].tiles) - of * most, most));
-        warp.made += g.wide ? double(panels[from + i].tiles) : double(std::min(widest, most));
+        warp.made += g.warps.wide ? double(panels[from + i].tiles) : double(std::min(widest, most));
         // device/shape.cuh: the warps that have this part of a panel, one of each row and slice; of the processor's
         // parts, warp w is on w % 4.
         for (int row = 0; row < rowsOfWarps; ++row)
-          for (int slice = 0; slice < g.slices; ++slice) {
-            int shift = g.wide ? 0 : row * (g.warpColumns / g.warpRows),
-                place = int(i + g.warpColumns - shift) % g.warpColumns;
-            parts[(((row * g.warpColumns + place) * ownParts + of) * g.slices + slice) % 4] += 1, all += 1;
+          for (int slice = 0; slice < g.warps.slices; ++slice) {
+            int shift = g.warps.wide ? 0 : row * (g.warps.columns / g.warps.rows),
+                place = int(i + g.warps.columns - shift) % g.warps.columns;
+            parts[(((row * g.warps.columns + place) * ownParts + of) * g.warps.slices + slice) % 4] += 1, all += 1;
           }
       }
     }
@@ -148,9 +149,9 @@ bool Counter::liesInHalves(Contraction c) {
 Reading Counter::ofGroup(Contraction c, const Part &part) {
   bool halves = c.wordBytes() == 2, chunks = step->product == NumericsProduct::tf32x3;
   double m = rowTiles(), rowReads = part.visits * m;
-  if (geometry.wide && !chunks)
+  if (geometry.warps.wide && !chunks)
     return {.integer = part.visits * perWideGroup, .moves = rowReads};
-  if (geometry.wide) // of the weights, which its four warps share, the low parts alone, by way of shared memory
+  if (geometry.warps.wide) // of the weights, which its four warps share, the low parts alone, by way of shared memory
     return {.fp32 = rowReads * 8 * conversionOf(step->product).left.fp32 + part.made * (4 + 1),
             .integer = part.visits * perWideChunk + part.made * 2,
             .moves = rowReads * 2 + part.made / 2};
@@ -160,7 +161,7 @@ Reading Counter::ofGroup(Contraction c, const Part &part) {
     each.left = {};
   double words = halves ? 2 : 4, rowElements = rowReads * 8, weightElements = part.made * 4;
   Reading one;
-  one.moves = rowReads * (inHalves ? 1 : halves ? 4 : 2) + part.made * words / (geometry.slices > 1 ? 1 : 4);
+  one.moves = rowReads * (inHalves ? 1 : halves ? 4 : 2) + part.made * words / (geometry.warps.slices > 1 ? 1 : 4);
   one.fp32 = rowElements * each.left.fp32 + weightElements * each.right.fp32;
   one.integer = rowElements * each.left.integer + weightElements * each.right.integer;
   one.integer += part.visits + part.panels * words / 2; // addresses
@@ -184,28 +185,29 @@ void Counter::countFragments(Contraction c, const Share &own) {
 
   // Each row of warps reads all weights, and each warp that has panels all of its rows. A slice has its share of the
   // pairs of groups.
-  double lanes = warpRows() * groups * 32, ofWarp = std::ceil(double(c.K) / double(32 * g.slices)) * 2;
+  double lanes = warpRows() * groups * 32, ofWarp = std::ceil(double(c.K) / double(32 * g.warps.slices)) * 2;
   step->products += warpRows() * 16 * m * groups * 16 * own.all.made * 8;
   step->uneven = own.uneven;
   add(lanes, ofGroup(c, own.all));
   double mma =
-      g.wide ? own.busiest.visits * productsOf(step->product) : own.busiest.made * m * productsOf(step->product);
+      g.warps.wide ? own.busiest.visits * productsOf(step->product) : own.busiest.made * m * productsOf(step->product);
   double chain = std::min(ofWarp, groups) * (ofGroup(c, own.busiest).inTurn() + mma);
   // Of a warpgroup the tensor cores read the weights themselves, once for four warps.
   bool inHalves = liesInHalves(c);
   double words = c.wordBytes() == 2 ? 2 : 4; // registers of 16 k of a weight's column and lane
-  step->sharedBytes += lanes * (own.all.visits * 2 * m * (inHalves ? 8 : 16) + own.all.made * words * (g.wide ? 1 : 4));
+  step->sharedBytes +=
+      lanes * (own.all.visits * 2 * m * (inHalves ? 8 : 16) + own.all.made * words * (g.warps.wide ? 1 : 4));
   // Half a stage is read, or low parts of a stage are made, while the one before is multiplied, which takes four clocks
   // for each tile of 16 x 8 x 16 halves, and 8 for 16 x 8 x 16 floats.
-  if (g.wide)
+  if (g.warps.wide)
     chain = std::max(chain, groups * own.busiest.made * (chunks ? 24 : 4) / DeviceModel::fp32Latency);
   step->chain.fp32 += chain;
 
-  double sums = g.slices > 1 ? 4 / double(g.panelParts) : own.busiest.made / passes * m * 4;
+  double sums = g.warps.slices > 1 ? 4 / double(g.warps.panelParts) : own.busiest.made / passes * m * 4;
   addToAll(passes, Reading::plain(chunks ? perPassOfThree + perSumOfThree * sums : perPass + perSum * sums));
   countWaits(c, own);
   double bytes = groups * 16 * own.tiles * 8 * double(c.wordBytes());
-  if (g.slices > 1)
+  if (g.warps.slices > 1)
     return countSlices(c, bytes);
   addToAll(stages, Reading::plain(perStage));
   if (!g.keepsAddresses) // of what is read of a pass' columns
@@ -224,7 +226,7 @@ void Counter::countWaits(Contraction c, const Share &own) {
     step->chain.l2 += passes;
   else
     (inShared ? step->chain.shared : step->chain.l2) += stages;
-  if (g.wide) {
+  if (g.warps.wide) {
     step->chain.mma += passes;
     if (chunks) // its warps meet when the low parts of a stage are there, and before they make those of a pass
       step->chain.barriers += stages + passes, step->chain.shared += stages;
@@ -232,9 +234,10 @@ void Counter::countWaits(Contraction c, const Share &own) {
   }
   // Products of other sums stand between two of one sum: tiles, rows, and of chunks the other group. The groups of a
   // pair are sums of their own where there are chunks, else they are one chain.
-  double pairs = passes * std::ceil(double(c.K) / double(32 * g.slices));
+  double pairs = passes * std::ceil(double(c.K) / double(32 * g.warps.slices));
   double ofPair = chunks ? 6 : 2 * productsOf(step->product);
-  double between = own.all.made / own.all.panels * (g.slices > 1 ? 1 : double(g.rowTiles) * (chunks ? 2 : 1)) - 1;
+  double between =
+      own.all.made / own.all.panels * (g.warps.slices > 1 ? 1 : double(g.warps.rowTiles) * (chunks ? 2 : 1)) - 1;
   step->chain.mma += pairs * ofPair * std::max(0.0, 1 - between * mmaInterval / DeviceModel::mmaLatency);
 }
 
@@ -248,17 +251,17 @@ void Counter::countRing(Contraction c, double bytes, bool streams) {
   step->sharedBytes += all;
   step->ringBytes = all;
   // In bulk without a producer the stage that is asked for is one that was left a turn ago.
-  int64_t ahead = g.producerWarps ? 0 : g.bulkCopies ? 2 : 1;
-  step->inFlight = double(std::max<int64_t>(1, g.stages - ahead)) * all / stages;
+  int64_t ahead = g.ring.producerWarps ? 0 : g.ring.bulkCopies ? 2 : 1;
+  step->inFlight = double(std::max<int64_t>(1, g.ring.stages - ahead)) * all / stages;
   double rowCopies = streamed / double(4 * std::gcd(c.K, int64_t(4))); // of as many floats as are aligned
   step->moves += rowCopies;
-  if (!g.bulkCopies) {
+  if (!g.ring.bulkCopies) {
     double copies = bytes / 16 + rowCopies, ofThread = copies / double(g.threads);
     step->moves += bytes / 16;
     addToAll(1, Reading::plain(ofThread * 10 + stages * 34));
     step->chain.fp32 += ofThread;
     step->chain.barriers += stages;
-  } else if (g.producerWarps) { // which nobody waits for as long as stages are there
+  } else if (g.ring.producerWarps) { // which nobody waits for as long as stages are there
     add(32 * stages, Reading::plain(perAsking));
     add(rowCopies, Reading::plain(perCopying / 4));
   } else {
@@ -273,17 +276,18 @@ void Counter::countRing(Contraction c, double bytes, bool streams) {
 /// are stored stage by stage, and read when all of a pass, or as many as there is room for, are there.
 void Counter::countSlices(Contraction c, double bytes) {
   const CudaGeometry &g = geometry;
-  double stages = double(c.stages(g)), m = rowTiles(), neighbours = 4 / double(g.panelParts);
+  double stages = double(c.stages(g)), m = rowTiles(), neighbours = 4 / double(g.warps.panelParts);
   double passes = stages / std::ceil(double(c.K) / double(g.stageK()));
-  double meetings = passes * std::ceil(double(c.K) / double(g.stageK() * g.gatheredStages));
+  double meetings = passes * std::ceil(double(c.K) / double(g.stageK() * g.exchange.stages));
   addToAll(stages, Reading::plain(perSlicesStage));
   addToAll(passes, Reading::plain(perSlicesPass));
   double rowBytes = c.readsInput(steps, g) ? passes * rows * double(c.K) * 4 : 0;
   step->l2Bytes += bytes + rowBytes;
   step->ringBytes = bytes + rowBytes;
   step->inFlight = step->ringBytes / stages / 2;
-  Reading given = {.moves = m * 4},
-          added = {.fp32 = double(g.slices) * neighbours, .integer = perStageOfSums, .moves = double(g.slices)};
+  Reading given = {.moves = m * 4}, added = {.fp32 = double(g.warps.slices) * neighbours,
+                                             .integer = perStageOfSums,
+                                             .moves = double(g.warps.slices)};
   addToAll(stages, given);
   addToAll(stages, added); // by the threads that have rows
   double words = double(g.threads) * stages * neighbours * 4;
@@ -311,7 +315,7 @@ static void columnsOf(Value value, Value sums, AffineMap access, llvm::DenseSet<
 /// registers have no room for it, which is one of the kernel's layers for all (device/ending.cuh).
 bool Counter::readsColumnsLater() {
   const CudaGeometry &g = geometry;
-  if (!g.wide && g.slices == 1 && (g.warpPanels > 1 || g.rowTiles > 2))
+  if (!g.warps.wide && g.warps.slices == 1 && (g.warps.panels > 1 || g.warps.rowTiles > 2))
     return true;
   return llvm::any_of(steps.steps, [&](const Step &of) {
     if (!isOnTensorCores(of))
@@ -328,13 +332,16 @@ bool Counter::readsColumnsLater() {
 /// in each of its rows, also in rows past the last; of slices it has one.
 void Counter::countFragmentsEnd(const Step &of, const Share &own) {
   const CudaGeometry &g = geometry;
-  double each = own.busiest.tiles * rowTiles() * 4 / double(g.slices);
+  double each = own.busiest.tiles * rowTiles() * 4 / double(g.warps.slices);
   countEnd(of, warpRows() * own.all.tiles * rowTiles() * 4 * 32, each, /*fragments=*/true);
-  double ofPanel = g.columnPlaces > 0 ? perBroughtPanel : g.wide ? perReadPanel : g.slices > 1 ? perRun : 2 * perRun;
-  add(warpRows() * double(g.slices) * own.all.panels * 32, Reading::plain(ofPanel));
+  double ofPanel = g.ring.columnPlaces > 0 ? perBroughtPanel
+                   : g.warps.wide          ? perReadPanel
+                   : g.warps.slices > 1    ? perRun
+                                           : 2 * perRun;
+  add(warpRows() * double(g.warps.slices) * own.all.panels * 32, Reading::plain(ofPanel));
   step->chain.fp32 += own.busiest.panels * ofPanel;
   if (readsColumnsLater())
-    step->chain.l2 += own.busiest.panels * (g.wide || g.slices > 1 ? 1 : 2);
+    step->chain.l2 += own.busiest.panels * (g.warps.wide || g.warps.slices > 1 ? 1 : 2);
 }
 
 } // namespace tutti

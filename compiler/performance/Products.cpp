@@ -28,11 +28,11 @@ void Counter::countContraction(const Step &of) {
   if (!isPanels(of.contraction))
     return countProduct(of);
   Contraction c(of.contraction);
-  bool fragments = c.onTensorCores() && geometry.warpRows;
+  bool fragments = c.onTensorCores() && geometry.warps;
   NumericsProduct product = fragments ? c.product : NumericsProduct::fma;
   begin(llvm::Twine(c.K) + " x " + llvm::Twine(c.N) + ", " + stringifyNumericsProduct(product));
   step->product = product;
-  step->wide = fragments && geometry.wide;
+  step->wide = fragments && geometry.warps.wide;
   if (fragments) {
     Share share = shareOf(c);
     countFragments(c, share);
@@ -183,10 +183,10 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     // What all rows of a column share a lane reads once for its rows at a time, unless it is more than two words
     // (device/store.cuh). Of fragments each 16 rows are two of a lane, which have no branch between them, and
     // neighbours' addresses are one.
-    double atOnce = !isPanels(op)         ? double(ProductTile::of(of, steps, geometry).rows)
-                    : !fragments          ? std::min(rowsAtOnce(Contraction(op)), rows)
-                    : geometry.slices > 1 ? 1
-                                          : 2 * double(geometry.rowTiles);
+    double atOnce = !isPanels(op)               ? double(ProductTile::of(of, steps, geometry).rows)
+                    : !fragments                ? std::min(rowsAtOnce(Contraction(op)), rows)
+                    : geometry.warps.slices > 1 ? 1
+                                                : 2 * double(geometry.warps.rowTiles);
     if (fragments)
       ofColumn.integer -= 1.5 * ofColumn.moves;
     step->chain.shared += std::max(one.waits, ofColumn.waits);
@@ -194,16 +194,17 @@ void Counter::countEnd(const Step &of, double elements, double each, bool fragme
     one += ofColumn.times(fragments || ofColumn.moves <= 2 ? 1 / atOnce : 1);
     // On tensor cores a lane's columns are neighbours and go out four at a time, or as many as a warp has tiles of a
     // panel; all blocks of a cluster are given the activations.
-    double together = fragments ? 4 / double(geometry.panelParts) : 1;
-    double copies = place.kind == Place::scratch && geometry.cluster > 1 ? blocksThatRead(value, steps, geometry) : 1;
+    double together = fragments ? 4 / double(geometry.warps.panelParts) : 1;
+    double copies =
+        place.kind == Place::scratch && geometry.warps.cluster > 1 ? blocksThatRead(value, steps, geometry) : 1;
     one.integer += fragments ? 1 / together : 4; // row, column and bounds
     if (place.narrow) {
       one.integer += rounding(together);
       countZeros(double(valueOf(RowForm::of(typeOf(value)).columns, sizes)));
     }
     // The next run's sums go where the first were, the next four rows', the next panel's.
-    if (fragments && geometry.slices == 1 && geometry.warpPanels < 4)
-      one.moves += 1.0 + (geometry.rowTiles > 2) + double(geometry.warpPanels - 1);
+    if (fragments && geometry.warps.slices == 1 && geometry.warps.panels < 4)
+      one.moves += 1.0 + (geometry.warps.rowTiles > 2) + double(geometry.warps.panels - 1);
     double words = one.moves; // beside those that go out
     one.moves += copies / together;
     add(elements, one);

@@ -39,9 +39,9 @@ KernelWork Counter::count() {
   work.ofTask = int(geometry.threads);
   work.sharedBytes = geometry.sharedBytes;
   work.tiles = int64_t(std::ceil(rowsInAll / double(geometry.rows)));
-  work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.cluster;
+  work.blocks = work.tiles * valueOf(steps.form.members, sizes) * geometry.warps.cluster;
   work.persistent = geometry.persistent;
-  work.cluster = geometry.cluster;
+  work.cluster = geometry.warps.cluster;
   // As many as leave room for the blocks that the text's launch bounds ask for: of each of the processor's four parts
   // so many warps.
   int64_t warps = llvm::alignTo(geometry.residentBlocks * llvm::divideCeil(geometry.blockThreads(), 32), 4);
@@ -54,12 +54,12 @@ KernelWork Counter::count() {
     // cp.async. Blocks of a cluster meet before they hand over what they made, which then is on its way as long as an
     // arrival at the cluster's barrier; at that they meet only where others have written what is not their own.
     const Step *next = &one == &steps.steps.back() ? nullptr : &one + 1;
-    bool ofRing = next && isOnTensorCores(*next) && geometry.warpRows;
-    if (!next || (ofRing && geometry.hasRing() && !geometry.bulkCopies))
+    bool ofRing = next && isOnTensorCores(*next) && geometry.warps;
+    if (!next || (ofRing && geometry.ring && !geometry.ring.bulkCopies))
       continue;
     bool hands = handsOver(one, next, steps, geometry), own = !one.contraction && storesInScratch(one, steps);
-    step->chain.barriers += geometry.cluster == 1 || hands || own;
-    step->chain.clusterBarriers += geometry.cluster > 1 && !own;
+    step->chain.barriers += geometry.warps.cluster == 1 || hands || own;
+    step->chain.clusterBarriers += geometry.warps.cluster > 1 && !own;
   }
   countBegin();
   countHeads();
@@ -77,8 +77,8 @@ void Counter::countBegin() {
     step->chain.l2 += geometry.keepsAddresses;
     step = &once();
   }
-  addToAll(1, Reading::plain(geometry.warpRows ? perRingsBegin : perBegin));
-  step->chain.l2 += geometry.warpRows ? 4 : 1;
+  addToAll(1, Reading::plain(geometry.warps ? perRingsBegin : perBegin));
+  step->chain.l2 += geometry.warps ? 4 : 1;
 }
 
 StepWork &Counter::once() {

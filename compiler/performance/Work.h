@@ -4,7 +4,7 @@
 #define TUTTI_COMPILER_PERFORMANCE_WORK_H
 
 #include "Predict.h"
-#include "compiler/codegen/cuda/Kernel.h"
+#include "compiler/codegen/cuda/Geometry.h"
 #include "dialects/tutti/Sizes.h"
 #include "dialects/tutti/Tutti.h"
 

@@ -26,7 +26,7 @@ RULES = [
     ("compiler/codegen/cpu", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cpu"], THEIRS: None}),
     ("compiler/codegen/cuda", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda"], THEIRS: None}),
     ("compiler/codegen", {OURS: ["dialects", "runtime/schema", "compiler/codegen/*"], THEIRS: ["mlir", "llvm"]}),
-    ("compiler/performance", {OURS: BELOW + ["compiler/codegen/cuda", "compiler/performance"], THEIRS: None}),
+    ("compiler/performance", {OURS: BELOW + ["compiler/codegen/*", "compiler/codegen/cuda", "compiler/performance"], THEIRS: None}),
     ("compiler/reference", {OURS: BELOW + ["compiler/reference"], THEIRS: None}),
     ("compiler/import/files", {OURS: BELOW + ["compiler/import/*", "compiler/import/files"], THEIRS: None}),
     ("compiler/import/emit", {OURS: BELOW + ["compiler/import/*", "compiler/import/emit"], THEIRS: None}),

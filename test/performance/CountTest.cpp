@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counting the kernel of a small multi-layer perceptron, and what follows for its predictions.
 #include "compiler/Compiler.h"
+#include "compiler/codegen/cuda/Launches.h"
 #include "runtime/schema/Tile.h"
 
 #include "mlir/Parser/Parser.h"
@@ -61,6 +62,22 @@ protected:
   plan::KernelOp kernel(StringRef product, StringRef precision = "f32") {
     modules.push_back(parseSourceString<ModuleOp>(planned(product, precision), &context));
     return *modules.back()->getOps<plan::KernelOp>().begin();
+  }
+
+  /// The last module as if it had been compiled, each kernel with so many registers and threads.
+  ProgramCode codeFor(StringRef architecture, unsigned registers, int64_t threads, bool persistent) {
+    const Architecture &built = *findArchitecture(architecture);
+    ProgramCode code{*modules.back(), nullptr};
+    TargetImage image{.target = architecture.str(), .bytes = nullptr, .kernels = {}};
+    code.launches = deviceLaunches(programOf(code.planned), built);
+    for (const LaunchWay &way : launchWays(kernelsOf(code.launches.front()), built)) {
+      CudaLaunch launch{.rows = {way.rows}, .threads = threads, .persistent = persistent};
+      code.kernels.push_back({{0}, "k0", launch, std::make_shared<const LaunchWay>(way)});
+      image.kernels.push_back({.registers = registers});
+    }
+    code.architectures.push_back(image.target);
+    code.images.push_back(std::move(image));
+    return code;
   }
 
   MLIRContext context;
@@ -126,10 +143,10 @@ TEST_F(Count, TensorCoresMultiplyWholeFragments) {
   EXPECT_EQ(second.chain.shared, 2); // one stage of 64 k: for its barrier, and for its first fragments
   // Two pairs of groups, which are sums of their own: between two products of one is one of the other.
   EXPECT_DOUBLE_EQ(second.chain.mma, 2 * 6 * (1 - 4 / 0.629 / DeviceModel::mmaLatency));
-  EXPECT_EQ(second.inFlight, double(geometry.stages) * 48 * 16 * 4);
-  geometry.producerWarps = 0;
+  EXPECT_EQ(second.inFlight, double(geometry.ring.stages) * 48 * 16 * 4);
+  geometry.ring.producerWarps = 0;
   work = countKernel(k, geometry, {{"batch", 5}, {"active", 3}});
-  EXPECT_EQ(work.steps[2].inFlight, double(geometry.stages - 2) * 48 * 16 * 4);
+  EXPECT_EQ(work.steps[2].inFlight, double(geometry.ring.stages - 2) * 48 * 16 * 4);
   work = countKernel(k, ofRows(k, *findArchitecture("sm_80"), 16), {{"batch", 5}, {"active", 3}});
   EXPECT_EQ(work.steps[0].chain.barriers, 1);
   EXPECT_EQ(work.steps[1].chain.barriers, 0); // the next layer's first stage is waited for anyway
@@ -157,9 +174,9 @@ TEST_F(Count, WeightsOfFewKAreLoadedOnce) {
 TEST_F(Count, BlocksOfAClusterShareTheColumns) {
   plan::KernelOp k = kernel("tf32x3");
   CudaGeometry one = ofRows(k, hopper(), 16), two = one;
-  one.warpColumns = two.warpColumns = one.panelParts = two.panelParts =
+  one.warps.columns = two.warps.columns = one.warps.panelParts = two.warps.panelParts =
       1; // 48 columns are a panel of four tiles and one of two
-  two.cluster = 2;
+  two.warps.cluster = 2;
   CallSizes sizes = {{"batch", 16}, {"active", 3}};
   KernelWork alone = countKernel(k, one, sizes), shared = countKernel(k, two, sizes);
   EXPECT_EQ(shared.blocks, 2 * alone.blocks);
@@ -176,9 +193,9 @@ TEST_F(Count, BlocksOfAClusterShareTheColumns) {
 TEST_F(Count, SlicesShareTheStagesAndMeetForTheirSums) {
   plan::KernelOp k = kernel("tf32x3");
   CudaGeometry one = ofRows(k, hopper(), 16);
-  one.panelParts = 1;
+  one.warps.panelParts = 1;
   CudaGeometry two = one;
-  two.slices = 2, two.threads = 2 * one.threads, two.gatheredStages = 1, two.stages = 0;
+  two.warps.slices = 2, two.threads = 2 * one.threads, two.exchange.stages = 1, two.ring.stages = 0;
   CallSizes sizes = {{"batch", 16}, {"active", 3}};
   KernelWork alone = countKernel(k, one, sizes), sliced = countKernel(k, two, sizes);
   EXPECT_EQ(sliced.steps[2].products, alone.steps[2].products);
@@ -285,9 +302,7 @@ TEST_F(Count, NeverBelowLaunchFirstByteAndLayers) {
   for (StringRef product : {"fma", "tf32x3", "f16"}) {
     kernel(product);
     for (int64_t batch : {1, 64, 4096}) {
-      auto all = estimate(
-          *modules.back(), {{"batch", batch}, {"active", 10}},
-          [](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) { return std::nullopt; });
+      auto all = estimate(*modules.back(), {{"batch", batch}, {"active", 10}}, {});
       ASSERT_TRUE(bool(all));
       for (const LaunchEstimate &launch : all->launches.front()) {
         EXPECT_GE(launch.cold.seconds, launch.cold.launch + launch.cold.firstByte + launch.cold.layers);
@@ -302,10 +317,7 @@ TEST_F(Count, NeverBelowLaunchFirstByteAndLayers) {
 
 TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
   kernel("fma");
-  auto all = estimate(*modules.back(), {},
-                      [](StringRef architecture, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) {
-                        return architecture == "sm_89" ? std::optional(BuiltCode{72, 224, false}) : std::nullopt;
-                      });
+  auto all = estimate(*modules.back(), {}, codeFor("sm_89", 72, 224, false));
   ASSERT_TRUE(bool(all));
   EXPECT_EQ(all->sizes.at("batch"), 4096); // the largest
   EXPECT_EQ(all->sizes.at("active"), 1000);
@@ -320,10 +332,7 @@ TEST_F(Count, RegistersOfACubinWhereThereIsOne) {
 TEST_F(Count, BlocksOfWhatWasBuiltToPersistHaveSeveralMembers) {
   kernel("bf16", "bf16");
   for (bool persistent : {true, false}) {
-    auto built = [&](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry> geometries) {
-      return std::optional(BuiltCode{96, geometries.front().blockThreads(), persistent});
-    };
-    auto all = estimate(*modules.back(), {{"batch", 5}}, built); // of 1000 members
+    auto all = estimate(*modules.back(), {{"batch", 5}}, codeFor("sm_90a", 96, 256, persistent)); // of 1000 members
     ASSERT_TRUE(bool(all));
     for (const LaunchEstimate &launch : all->launches.front())
       if (launch.device->architecture == "sm_90a") {
@@ -334,9 +343,8 @@ TEST_F(Count, BlocksOfWhatWasBuiltToPersistHaveSeveralMembers) {
 
 TEST_F(Count, SizesThatDoNotFitAreErrors) {
   kernel("fma");
-  auto none = [](StringRef, llvm::ArrayRef<plan::KernelOp>, llvm::ArrayRef<CudaGeometry>) { return std::nullopt; };
   auto message = [&](const CallSizes &at) {
-    auto all = estimate(*modules.back(), at, none);
+    auto all = estimate(*modules.back(), at, {});
     return all ? std::string() : llvm::toString(all.takeError());
   };
   EXPECT_EQ(message({{"batch", 5000}}), "--explain-at batch=5000: batch is 1..4096");

@@ -82,9 +82,10 @@ llvm::Expected<std::vector<ProgramCode>> buildCpu(ArrayRef<PlannedModule> planne
   std::vector<ModuleText> texts = textsOf(planned, set);
   std::vector<ProgramCode> programs;
   for (auto [m, each] : llvm::enumerate(planned)) {
-    programs.push_back({each.module, each.ensemble, {}, {}, {}});
+    ProgramCode &code = programs.emplace_back(ProgramCode{each.module, each.ensemble});
+    programOf(each.module).walk([&](plan::LaunchOp launch) { code.launches.push_back({launch}); });
     for (auto [k, kernel] : llvm::enumerate(set.ofModule[m]))
-      programs.back().kernels.push_back({{unsigned(k)}, set.kernels[kernel].name, {}});
+      code.kernels.push_back({{unsigned(k)}, set.kernels[kernel].name});
   }
   std::vector<const CpuLevel *> building;
   for (const CpuLevel &level : cpuLevels())

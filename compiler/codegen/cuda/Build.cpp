@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The texts of all launches of the modules, each once, and what is made of them for every architecture.
 #include "Build.h"
+#include "Kernel.h"
+#include "Launches.h"
 #include "compiler/codegen/KernelSet.h"
 #include "compiler/support/Error.h"
 #include "images/Image.h"
@@ -16,38 +18,15 @@ using namespace mlir;
 
 namespace tutti {
 
-CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
+/// What of the parts' geometries whoever launches them has to know.
+static CudaLaunch launchOf(ArrayRef<CudaGeometry> parts) {
   const CudaGeometry &first = parts.front();
-  CudaLaunch launch{{}, first.blockThreads(), 0, first.cluster, parts.size() == 1 && first.persistent};
+  CudaLaunch launch{{}, first.blockThreads(), 0, first.warps.cluster, parts.size() == 1 && first.persistent};
   for (const CudaGeometry &geometry : parts) {
     launch.rows.push_back(geometry.rows);
     launch.sharedBytes = std::max(launch.sharedBytes, geometry.sharedBytes);
   }
   return launch;
-}
-
-/// Whether these are the kernels of these numbers in their module.
-static bool areKernels(ModuleOp planned, ArrayRef<unsigned> numbers, ArrayRef<plan::KernelOp> parts) {
-  auto kernels = llvm::to_vector(planned.getOps<plan::KernelOp>());
-  return llvm::equal(numbers, parts, [&](unsigned number, plan::KernelOp part) { return kernels[number] == part; });
-}
-
-bool isVersionOf(const CudaLaunch &launch, ArrayRef<CudaGeometry> parts) {
-  CudaLaunch asked = launchOf(parts);
-  asked.threads = launch.threads;
-  asked.persistent = launch.persistent;
-  return launch == asked;
-}
-
-std::optional<BuiltCode> builtCodeOf(ArrayRef<ProgramCode> programs, StringRef architecture,
-                                     ArrayRef<plan::KernelOp> parts, ArrayRef<CudaGeometry> geometries) {
-  for (const ProgramCode &code : programs)
-    for (const TargetImage &image : code.images)
-      if (image.target == architecture)
-        for (auto [which, built] : llvm::zip_equal(code.kernels, image.kernels))
-          if (isVersionOf(which.launch, geometries) && areKernels(code.planned, which.kernels, parts))
-            return BuiltCode{built.registers, which.launch.threads, which.launch.persistent};
-  return std::nullopt;
 }
 
 namespace {
@@ -108,25 +87,25 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
       return std::move(error);
   auto withoutProducer = [](CudaGeometry &g) {
     g.persistent = false;
-    g.producerWarps = 0;
-    g.columnPlaces = 0;
+    g.ring.producerWarps = 0;
+    g.ring.columnPlaces = 0;
   };
   // Three warpgroups are never without (CudaGeometry::tasksOf).
-  bool mayGo = first.producerWarps > 0 && first.threads == CudaGeometry::tasksOf(first.threads);
-  if (mayGo && first.producerWarps == 4)
+  bool mayGo = first.ring.producerWarps > 0 && first.threads == CudaGeometry::tasksOf(first.threads);
+  if (mayGo && first.ring.producerWarps == 4)
     if (llvm::Error error = add(withoutProducer))
       return std::move(error);
   if (llvm::any_of(way.geometries, [](const CudaGeometry &g) { return g.residentBlocks > 1; }))
     if (llvm::Error error = add([](CudaGeometry &g) { g.residentBlocks = 1; }))
       return std::move(error);
-  if (first.hasRing() && !first.wide)
+  if (first.ring && !first.warps.wide)
     if (llvm::Error error = add([](CudaGeometry &g) {
           g.persistent = false;
           g.residentBlocks = 1;
           g.wordsApart = true;
         }))
       return std::move(error);
-  if (mayGo && first.producerWarps == 1) // a warp more leaves a third less registers to the others
+  if (mayGo && first.ring.producerWarps == 1) // a warp more leaves a third less registers to the others
     if (llvm::Error error = add([&](CudaGeometry &g) {
           withoutProducer(g);
           g.residentBlocks = 1;
@@ -273,7 +252,8 @@ buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> archit
     std::vector<std::string> symbols = programOf(each.module).sizeOrder();
     auto kernels = llvm::to_vector(ModuleOp(each.module).getOps<plan::KernelOp>());
     for (const CudaClass &alike : *classes) {
-      ProgramCode code{each.module, each.ensemble, {}, {}, {}};
+      ProgramCode code{each.module, each.ensemble};
+      code.launches = alike.launches;
       std::vector<const CudaText *> &own = ofProgram.emplace_back();
       std::set<std::vector<unsigned>> done;
       for (auto [launch, ways] : llvm::zip_equal(alike.launches, alike.ways)) {
@@ -293,7 +273,7 @@ buildCuda(ArrayRef<PlannedModule> planned, ArrayRef<const Architecture *> archit
           auto text = texts.of(parts, symbols, name, way, alike.architectures.front()->name);
           if (!text)
             return text.takeError();
-          code.kernels.push_back({inModule, name, how});
+          code.kernels.push_back({inModule, name, how, std::make_shared<const LaunchWay>(way)});
           own.push_back(*text);
         }
       }

@@ -37,7 +37,7 @@ bool Contraction::readsInput(const Steps &steps, const CudaGeometry &geometry) {
 }
 
 bool Contraction::streamsRows(const Steps &steps, const CudaGeometry &geometry) {
-  return readsInput(steps, geometry) && geometry.slices == 1;
+  return readsInput(steps, geometry) && geometry.warps.slices == 1;
 }
 
 bool Contraction::copiesRows(const Steps &steps, const CudaGeometry &geometry) {
@@ -65,7 +65,7 @@ int64_t Contraction::copiedStride(const CudaGeometry &geometry) const {
 Contraction::Narrowing Contraction::narrowing(const CudaGeometry &g) const {
   constexpr int64_t longRow = 48;
   int64_t unit = K % 4 == 0 ? 4 : 1, units = K / unit, turns = llvm::divideCeil(units, 32),
-          most = (g.wide ? 112 : 56) / unit;
+          most = (g.warps.wide ? 112 : 56) / unit;
   Narrowing how{units >= longRow && turns <= most, 0, 0, 0};
   int64_t own = how.longRows ? llvm::divideCeil(g.rows, g.threads / 32) : llvm::divideCeil(g.rows * units, g.threads);
   how.rounds = llvm::divideCeil(own, how.longRows ? most / turns : most);
@@ -85,11 +85,11 @@ int64_t Contraction::panels() const {
 
 int64_t Contraction::blocks(const CudaGeometry &g) const {
   int64_t tiles = llvm::divideCeil(N, 8), last = tiles % 4 == 0 ? 4 : tiles % 2 == 0 ? 2 : 1;
-  return (panels() - 1) * g.panelParts + llvm::divideCeil(last * g.panelParts, 4);
+  return (panels() - 1) * g.warps.panelParts + llvm::divideCeil(last * g.warps.panelParts, 4);
 }
 
 int64_t Contraction::stages(const CudaGeometry &g) const {
-  return llvm::divideCeil(panels(), g.passPanels()) * llvm::divideCeil(K, g.stageK());
+  return llvm::divideCeil(panels(), g.warps.passPanels()) * llvm::divideCeil(K, g.stageK());
 }
 
 /// Whether a step reads a value: as an operand of what it stores, or of what has no place and is made where it is read.
@@ -113,8 +113,9 @@ int64_t blocksThatRead(Value value, const Steps &steps, const CudaGeometry &geom
   int64_t most = 1;
   for (const Step &step : steps.steps)
     if (reads(step, value, steps)) // other steps all blocks do for themselves
-      most = std::max(most, isOnTensorCores(step) ? Contraction(step.contraction).blocks(geometry) : geometry.cluster);
-  return std::min<int64_t>(most, geometry.cluster);
+      most = std::max(most,
+                      isOnTensorCores(step) ? Contraction(step.contraction).blocks(geometry) : geometry.warps.cluster);
+  return std::min<int64_t>(most, geometry.warps.cluster);
 }
 
 ScratchRange ScratchRange::of(Value value, const Steps &steps) {
@@ -132,7 +133,7 @@ bool storesInScratch(const Step &step, const Steps &steps) {
 }
 
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry) {
-  if (geometry.cluster < 2 || !next || !isOnTensorCores(step) || !storesInScratch(step, steps) ||
+  if (geometry.warps.cluster < 2 || !next || !isOnTensorCores(step) || !storesInScratch(step, steps) ||
       (isOnTensorCores(*next) && !llvm::is_contained(step.stores, ContractOp(next->contraction).getLhs())))
     return false;
   return llvm::all_of(step.stores, [&](Value value) {

@@ -21,7 +21,7 @@ struct Contraction {
   llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
   int64_t wordBytes() const;    ///< of an element of the weight as it is stored
   /// Warps multiply its tiles, on tensor cores; else threads do, at the same precision.
-  bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warpRows > 0; }
+  bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warps.rows > 0; }
   /// Its rows are read where they lie in an input, or come piece by piece with the weights.
   bool readsInput(const Steps &steps, const CudaGeometry &geometry);
   bool streamsRows(const Steps &steps, const CudaGeometry &geometry);

@@ -92,14 +92,14 @@ std::string EndingBuilder::read(Value value, AffineMap access) {
 /// the last row of a tile there is nothing but scratch.
 std::string EndingBuilder::storeText(Value stored, const Place &where, bool needsRow) {
   size_t number = ending.targets.size();
-  bool inScratch = where.kind == Place::scratch, cluster = k.geometry.cluster > 1,
+  bool inScratch = where.kind == Place::scratch, cluster = k.geometry.warps.cluster > 1,
        aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
   int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
   std::string function = handsOver                        ? formatv("handovers.give<{0}>", blocks).str()
                          : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
                                                           : formatv("storeNeighbours<{0}>", aligned).str();
   const char *condition = cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
-                          : tensor && k.geometry.warpRows && (!inScratch || needsRow || handsOver)
+                          : tensor && k.geometry.warps.rows && (!inScratch || needsRow || handsOver)
                               ? "if (row < t.rows)\n      "
                               : "";
   std::string place = inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer);
@@ -143,7 +143,8 @@ void EndingBuilder::add(Value stored) {
     int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
     ending.handedBytes +=
         (ending.handedBytes.empty() ? "" : " + ") +
-        (blocks < k.geometry.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str() : bytes);
+        (blocks < k.geometry.warps.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str()
+                                           : bytes);
   }
   ending.targets.push_back(targetOf(stored, where, readsRow));
 }

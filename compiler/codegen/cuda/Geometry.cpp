@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a kernel may be launched: tiles, warps, and what of shared memory is whose.
+#include "Geometry.h"
 #include "Contraction.h"
 #include "passes/analysis/Numerics.h"
 
@@ -21,7 +22,7 @@ constexpr int64_t mostStages = 6; ///< of the ring; more are of no use
 /// Of floats that come with a pass' columns. While one is read another is filled; with few the producer waits for
 /// endings.
 constexpr int64_t leastColumnPlaces = 2, mostColumnPlaces = 4;
-static_assert((2 * mostStages + mostColumnPlaces) * 8 <= CudaGeometry::barrierBytes);
+static_assert((2 * mostStages + mostColumnPlaces) * 8 <= WeightRing::barrierBytes);
 
 /// What `g` has of shared memory beside a ring: rows of activations, copied rows if there are any and room for them,
 /// the flag.
@@ -36,7 +37,7 @@ CudaGeometry withMemory(CudaGeometry g, const Steps &steps, bool copies) {
     g.flagOffset += g.rows * copied;
   }
   g.sharedBytes = g.flagOffset + flagBytes;
-  g.ringOffset = llvm::alignTo(g.sharedBytes, 128) + CudaGeometry::barrierBytes;
+  g.ring.offset = llvm::alignTo(g.sharedBytes, 128) + WeightRing::barrierBytes;
   return g;
 }
 
@@ -67,20 +68,13 @@ bool onlySplit(const Steps &steps) { // three of floats
   return haveOnly(steps, [](const Contraction &c) { return c.product == NumericsProduct::tf32x3; });
 }
 
-/// How a block's warps share a tile: weights that are in shared memory are read once by each row of warps, rows once by
-/// each column.
-struct WarpGrid {
-  int rowTiles, rows, columns, slices, cluster, panels = 1, panelParts = 1;
-  bool wide = false;
+/// Where no layer has a panel for each column of warps, several warps share one.
+WarpGrid narrowedTo(int64_t panels, WarpGrid grid) {
+  while (panels * 2 <= grid.columns && grid.panelParts < 4)
+    grid.columns /= 2, grid.panelParts *= 2;
+  return grid;
+}
 
-  /// Where no layer has a panel for each column of warps, several warps share one.
-  WarpGrid narrowedTo(int64_t panels) const {
-    WarpGrid grid = *this;
-    while (panels * 2 <= grid.columns && grid.panelParts < 4)
-      grid.columns /= 2, grid.panelParts *= 2;
-    return grid;
-  }
-};
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
 // two panels of columns.
 constexpr WarpGrid
@@ -140,84 +134,78 @@ int passTilesOf(const CudaGeometry &g, const Steps &steps) {
   int64_t most = 0;
   for (const Contraction &c : tensorContractions(steps))
     most = std::max<int64_t>(most, llvm::divideCeil(c.N, 8));
-  return int(std::min<int64_t>(most, g.warpColumns * g.warpPanels * 4));
+  return int(std::min<int64_t>(most, g.warps.ownPanels() * 4));
 }
 
 /// Lays out the ring: as many stages as are of use, each of `pairs` x 32 k a slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
-  g.bulkCopies = architecture.capability >= 90;
+  g.ring.bulkCopies = architecture.capability >= 90;
   g.passTiles = passTilesOf(g, steps);
-  g.stageRowBytes = 0;
+  g.ring.rowBytes = 0;
   int64_t wordBytes = 0;
   for (Contraction c : tensorContractions(steps)) {
     wordBytes = std::max(wordBytes, c.wordBytes());
     if (c.streamsRows(steps, g)) {
-      g.stageRowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
-      g.bulkCopies &= c.K % 2 == 0; // a producer's lanes have 64 k of a row, in units of 8 bytes or 16
+      g.ring.rowBytes = g.rows * (g.stageK() + 16) * 4; // rowPitch of device/layer.cuh
+      g.ring.bulkCopies &= c.K % 2 == 0; // a producer's lanes have 64 k of a row, in units of 8 bytes or 16
     }
   }
-  g.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.stageRowBytes;
+  g.ring.stageBytes = g.passTiles * 8 * g.stageK() * wordBytes + g.ring.rowBytes;
   // Two blocks side by side hide each other's waits; a block alone takes what there is.
   int64_t half = architecture.sharedPerProcessor / 2 - architecture.sharedReserved;
-  auto stagesIn = [&](int64_t bytes) { return std::min<int64_t>(mostStages, (bytes - g.ringOffset) / g.stageBytes); };
+  auto stagesIn = [&](int64_t bytes) {
+    return std::min<int64_t>(mostStages, (bytes - g.ring.offset) / g.ring.stageBytes);
+  };
   g.residentBlocks = 2;
-  g.stages = stagesIn(half);
-  if (g.rowTiles > 1 || g.stages < 3 || (g.wide && (g.warpRows > 4 || !onlyPairs(steps)))) {
-    g.stages = stagesIn(architecture.sharedPerBlock);
+  g.ring.stages = stagesIn(half);
+  if (g.warps.rowTiles > 1 || g.ring.stages < 3 || (g.warps.wide && (g.warps.rows > 4 || !onlyPairs(steps)))) {
+    g.ring.stages = stagesIn(architecture.sharedPerBlock);
     g.residentBlocks = 1;
   }
-  g.sharedBytes = g.ringOffset + g.stages * g.stageBytes;
+  g.sharedBytes = g.ring.end();
   // A ninth warp leaves the others a third less registers: too few for three products of more than 16 rows, of whole
   // panels beside another block, or for warpgroups. Where a warpgroup can give registers away, it is one, of a block
   // that is alone.
-  bool fits = !g.wide && (onlyPairs(steps) ? g.rowTiles * g.warpPanels <= 4
-                                           : g.rowTiles == 1 && (g.residentBlocks == 1 || g.panelParts > 1));
+  bool fits =
+      !g.warps.wide && (onlyPairs(steps) ? g.warps.rowTiles * g.warps.panels <= 4
+                                         : g.warps.rowTiles == 1 && (g.residentBlocks == 1 || g.warps.panelParts > 1));
   bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
-  g.producerWarps = !g.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
+  g.ring.producerWarps = !g.ring.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
   // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
-  int64_t bytes = g.warpColumns * g.warpPanels * rt::panelColumns * 4,
-          left = architecture.sharedPerBlock - g.sharedBytes;
-  g.columnPlaces = g.wide && g.producerWarps ? std::min(mostColumnPlaces, left / bytes) : 0;
-  if (g.columnPlaces < leastColumnPlaces)
-    g.columnPlaces = 0;
-  g.ringOffset += g.columnPlaces * bytes;
-  g.sharedBytes += g.columnPlaces * bytes;
+  int64_t bytes = g.warps.ownPanels() * rt::panelColumns * 4, left = architecture.sharedPerBlock - g.sharedBytes;
+  g.ring.columnPlaces = g.warps.wide && g.ring.producerWarps ? std::min(mostColumnPlaces, left / bytes) : 0;
+  if (g.ring.columnPlaces < leastColumnPlaces)
+    g.ring.columnPlaces = 0;
+  g.ring.offset += g.ring.columnPlaces * bytes;
+  g.sharedBytes += g.ring.columnPlaces * bytes;
 }
 
 /// Lays out where the sums of slices meet: of as many stages as the longest layer has, or there is room for.
 bool addExchange(CudaGeometry &g, const Steps &steps, const Architecture &architecture) {
   int64_t bytes = g.gatheredBytes();
   g.passTiles = passTilesOf(g, steps);
-  g.exchangeOffset = llvm::alignTo(g.sharedBytes, 128);
-  g.gatheredStages =
+  g.exchange.offset = llvm::alignTo(g.sharedBytes, 128);
+  g.exchange.stages =
       std::min<int64_t>(llvm::divideCeil(mostTermsOf(steps), g.stageK()),
-                        (architecture.sharedPerBlock - g.exchangeOffset - CudaGeometry::handoverBytes) / bytes);
-  g.handoverOffset = g.exchangeOffset + g.gatheredStages * bytes;
-  g.sharedBytes = g.handoverOffset + CudaGeometry::handoverBytes;
+                        (architecture.sharedPerBlock - g.exchange.offset - Exchange::handoverBytes) / bytes);
+  g.exchange.handovers = g.exchange.offset + g.exchange.stages * bytes;
+  g.sharedBytes = g.exchange.handovers + Exchange::handoverBytes;
   g.residentBlocks = 2 * (g.sharedBytes + architecture.sharedReserved) <= architecture.sharedPerProcessor ? 2 : 1;
-  return g.gatheredStages > 0;
+  return g.exchange.stages > 0;
 }
 
 /// `pairs` of a stage, or what is best.
 std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, const Architecture &architecture,
                                            std::optional<int> pairs, bool copies = true) {
-  CudaGeometry g{16 * grid.rowTiles * grid.rows, blockThreads};
-  g.rowTiles = grid.rowTiles;
-  g.warpRows = grid.rows;
-  g.warpColumns = grid.columns;
-  g.warpPanels = grid.panels;
-  g.slices = grid.slices;
-  g.cluster = grid.cluster;
-  g.panelParts = grid.panelParts;
-  g.wide = grid.wide;
-  g.threads = 32 * grid.rows * grid.columns * (grid.cluster > 1 ? 1 : grid.panelParts) * grid.slices;
+  CudaGeometry g{16 * grid.rowTiles * grid.rows, grid.threads()};
+  g.warps = grid;
   g = withMemory(g, steps, copies);
-  if (g.slices > 1)
+  if (g.warps.slices > 1)
     return addExchange(g, steps, architecture) ? std::optional(g) : std::nullopt;
-  if (g.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
-    g.exchangeOffset = g.ringOffset - CudaGeometry::barrierBytes;
-    g.ringOffset += 2 * g.warpColumns * g.warpPanels * 4 * g.stageK() * 8 * 4;
+  if (g.warps.wide && !onlyPairs(steps)) { // low parts of two stages (device/wide.cuh)
+    g.exchange.offset = g.ring.offset - WeightRing::barrierBytes;
+    g.ring.offset += 2 * g.warps.ownPanels() * 4 * g.stageK() * 8 * 4;
     pairs = 1;
   }
   CudaGeometry longer = g;
@@ -225,12 +213,12 @@ std::optional<CudaGeometry> tensorGeometry(const Steps &steps, WarpGrid grid, co
   // What follows each stage costs as much as a group of products: stages are longer if three fit beside as many blocks.
   if (!pairs && mostTermsOf(steps) > g.stageK()) {
     addRing(longer, steps, 2, architecture);
-    if (longer.stages >= 3 && longer.residentBlocks == g.residentBlocks)
+    if (longer.ring.stages >= 3 && longer.residentBlocks == g.residentBlocks)
       g = longer;
   }
-  if (g.stages < (g.copyOffset >= 0 || g.wide ? 3 : 2)) // a warpgroup has two at a time
+  if (g.ring.stages < (g.copyOffset >= 0 || g.warps.wide ? 3 : 2)) // a warpgroup has two at a time
     return g.copyOffset >= 0 ? tensorGeometry(steps, grid, architecture, pairs, /*copies=*/false) : std::nullopt;
-  if (g.wide && !g.bulkCopies) // tensor cores read what came through their own proxy
+  if (g.warps.wide && !g.ring.bulkCopies) // tensor cores read what came through their own proxy
     return std::nullopt;
   return g;
 }
@@ -250,12 +238,12 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
   std::vector<CudaGeometry> fitting;
   for (WarpGrid grid :
        pairs ? pairGridsOf(architecture, most, sharesLaunch) : splitGridsOf(steps, architecture, sharesLaunch)) {
-    if (!pairs && !fitting.empty() && fitting.front().wide && grid.rowTiles * grid.rows == 4)
+    if (!pairs && !fitting.empty() && fitting.front().warps.wide && grid.rowTiles * grid.rows == 4)
       continue; // warpgroups have 64 rows
     if (!fewLayers && most <= grid.columns)
       grid.panels = 1;
     if (!sharesLaunch && grid.panels == 1 && !grid.wide)
-      grid = grid.narrowedTo(most);
+      grid = narrowedTo(most, grid);
     if (auto g = tensorGeometry(steps, grid, architecture, stagePairs))
       fitting.push_back(*g);
   }
@@ -278,8 +266,8 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // three products 32 where each warp has a panel, whose words it splits for two tiles of rows.
   bool pairs = onlyPairs(steps);
   llvm::erase_if(fitting, [&](const CudaGeometry &g) {
-    return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.wide && g.rows == 128) &&
-           (pairs || g.rows != 32 || g.warpColumns < 8);
+    return g.rows > 16 && g.rows != fitting.front().rows && g.rows != 64 && !(g.warps.wide && g.rows == 128) &&
+           (pairs || g.rows != 32 || g.warps.columns < 8);
   });
   while (fitting.size() > 1 && mostRows <= fitting[1].rows) // the largest would always be half empty
     fitting.erase(fitting.begin());
@@ -292,9 +280,9 @@ std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architectu
   // slower loop of them.
   bool onlyProducts = llvm::all_of(steps.steps, isOnTensorCores);
   for (CudaGeometry &g : fitting) {
-    g.keepsAddresses = pairs && g.warpPanels <= 4;
-    bool gains = pairs || onlyProducts || g.wide || g.rows <= 16;
-    g.persistent = g.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && gains;
+    g.keepsAddresses = pairs && g.warps.panels <= 4;
+    bool gains = pairs || onlyProducts || g.warps.wide || g.rows <= 16;
+    g.persistent = g.ring.producerWarps > 0 && kernel.getLifted() && !sharesLaunch && gains;
   }
   return fitting;
 }

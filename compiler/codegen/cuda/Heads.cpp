@@ -58,13 +58,13 @@ static std::string answer(KernelText &k, HeadOp head) {
 std::string emitHeads(KernelText &k) {
   if (k.steps.heads.empty())
     return "";
-  std::string all =
-      formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
-              "  const int count = int({5});\n"
-              "  if (isLastOf(count{4}, tickets, tile, shared<int>({3}, 1))) {{\n",
-              k.argumentCount() - 1, numberText(k.geometry.rows - 1), k.geometry.rows,
-              numberText(k.geometry.flagOffset), k.geometry.cluster > 1 ? " * BlockTile::blocks" : "", k.membersText())
-          .str();
+  std::string all = formatv("  const Global<unsigned> tickets(p.args[{0}], (totalRows + {1}) / {2});\n"
+                            "  const int count = int({5});\n"
+                            "  if (isLastOf(count{4}, tickets, tile, shared<int>({3}, 1))) {{\n",
+                            k.argumentCount() - 1, numberText(k.geometry.rows - 1), k.geometry.rows,
+                            numberText(k.geometry.flagOffset),
+                            k.geometry.warps.cluster > 1 ? " * BlockTile::blocks" : "", k.membersText())
+                        .str();
   for (HeadOp head : k.steps.heads)
     all += indented(answer(k, head));
   return all + "  }\n";

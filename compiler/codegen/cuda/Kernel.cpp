@@ -25,8 +25,8 @@ static std::string skeletonsOf(const CudaGeometry &geometry, bool tensorCores) {
       all += formatv("#include \"tutti/{0}.cuh\"\n", name).str();
   };
   include(tensorCores, "tensor");
-  include(geometry.hasRing(), geometry.bulkCopies ? "bulk_ring" : "ring");
-  include(geometry.cluster > 1, "share");
+  include(bool(geometry.ring), geometry.ring.bulkCopies ? "bulk_ring" : "ring");
+  include(geometry.warps.cluster > 1, "share");
   return all;
 }
 
@@ -78,14 +78,15 @@ static llvm::Expected<Body> bodyOf(plan::KernelOp kernel, ArrayRef<std::string> 
   if (!text.broken.empty())
     return fail(ExitCode::internal, "kernel " + kernel.getSymName() + " cannot be emitted for cuda: " + text.broken);
   std::string tile =
-      geometry.warpRows
+      geometry.warps.rows
           ? formatv(geometry.wordsApart
                         ? "struct BlockTile : Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}> {{\n"
                           "  static constexpr bool wordsApart = true;\n};\n\n{10}"
                         : "using BlockTile = Tile<{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}{9}>;\n\n{10}",
-                    geometry.rowTiles, geometry.warpRows, geometry.warpColumns, geometry.slices, geometry.cluster,
-                    geometry.warpPanels, geometry.pairs, geometry.passTiles, geometry.panelParts,
-                    geometry.wide ? ", true" : "", geometry.wide ? emitWideProducts(text) : "")
+                    geometry.warps.rowTiles, geometry.warps.rows, geometry.warps.columns, geometry.warps.slices,
+                    geometry.warps.cluster, geometry.warps.panels, geometry.pairs, geometry.passTiles,
+                    geometry.warps.panelParts, geometry.warps.wide ? ", true" : "",
+                    geometry.warps.wide ? emitWideProducts(text) : "")
                 .str()
           : "";
   KernelText whole(kernel, sizes, geometry, /*isPart=*/false);
@@ -134,11 +135,11 @@ static std::string membersOf(const CudaGeometry &geometry, StringRef count) {
 
 /// The size of its clusters is the kernel's own, so that no way to launch it can leave it out.
 static std::string clusterBounds(const CudaGeometry &geometry) {
-  return geometry.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.cluster).str() : "";
+  return geometry.warps.cluster > 1 ? formatv("__cluster_dims__({0}, 1, 1) ", geometry.warps.cluster).str() : "";
 }
 /// From a block to its cluster.
 static std::string perCluster(const CudaGeometry &geometry) {
-  return geometry.cluster > 1 ? " / " + std::to_string(geometry.cluster) : "";
+  return geometry.warps.cluster > 1 ? " / " + std::to_string(geometry.warps.cluster) : "";
 }
 
 static llvm::Expected<std::string> emitAlone(plan::KernelOp kernel, ArrayRef<std::string> sizes, StringRef name,
@@ -191,7 +192,7 @@ __device__ __forceinline__ void run(const Params &p, int tile, int member) {{
                               body->task, numberText(geometry.rows), wayOf(*body, geometry))
                           .str();
     // One code of layers on tensor cores is worth more than constants are; of anything else it is not.
-    Numbered text(geometry.warpRows ? run : withoutMarks(run));
+    Numbered text(geometry.warps.rows ? run : withoutMarks(run));
     auto code = llvm::find_if(codes, [&](const PartsCode &known) { return known.takes(body->functions, text); });
     if (code == codes.end())
       code = codes.insert(code, {body->functions, {}, arguments});

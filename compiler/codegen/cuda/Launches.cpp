@@ -13,7 +13,7 @@ namespace {
 
 std::vector<CudaGeometry> withoutClusters(plan::KernelOp kernel, const Architecture &architecture) {
   std::vector<CudaGeometry> geometries = cudaGeometries(kernel, architecture, /*sharesLaunch=*/true);
-  llvm::erase_if(geometries, [](const CudaGeometry &g) { return g.cluster > 1; });
+  llvm::erase_if(geometries, [](const CudaGeometry &g) { return g.warps.cluster > 1; });
   return geometries;
 }
 
@@ -92,31 +92,33 @@ void shareRings(MutableArrayRef<CudaGeometry> parts) {
   for (CudaGeometry &first : parts) {
     CudaGeometry shared = first;
     int64_t room = 0, weightBytes = 0;
-    auto isOne = [&](const CudaGeometry &g) { return g.hasWarpsOf(first) && g.bulkCopies == first.bulkCopies; };
+    auto isOne = [&](const CudaGeometry &g) {
+      return g.hasWarpsOf(first) && g.ring.bulkCopies == first.ring.bulkCopies;
+    };
     for (const CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       shared.flagOffset = std::max(shared.flagOffset, g.flagOffset);
-      shared.exchangeOffset = std::max(shared.exchangeOffset, g.exchangeOffset);
-      shared.gatheredStages = std::max(shared.gatheredStages, g.gatheredStages);
-      shared.ringOffset = std::max(shared.ringOffset, g.ringOffset);
-      shared.stageRowBytes = std::max(shared.stageRowBytes, g.stageRowBytes);
-      weightBytes = std::max(weightBytes, g.stageBytes - g.stageRowBytes);
+      shared.exchange.offset = std::max(shared.exchange.offset, g.exchange.offset);
+      shared.exchange.stages = std::max(shared.exchange.stages, g.exchange.stages);
+      shared.ring.offset = std::max(shared.ring.offset, g.ring.offset);
+      shared.ring.rowBytes = std::max(shared.ring.rowBytes, g.ring.rowBytes);
+      weightBytes = std::max(weightBytes, g.ring.stageBytes - g.ring.rowBytes);
       shared.passTiles = std::max(shared.passTiles, g.passTiles);
-      shared.stages = std::max(shared.stages, g.stages);
+      shared.ring.stages = std::max(shared.ring.stages, g.ring.stages);
       shared.residentBlocks = std::min(shared.residentBlocks, g.residentBlocks);
       room = std::max(room, g.sharedBytes);
     }
-    shared.stageBytes = weightBytes + shared.stageRowBytes;
-    if (shared.gatheredStages > 0) {
-      int64_t end = room - CudaGeometry::handoverBytes, bytes = shared.gatheredBytes();
-      shared.gatheredStages = std::min(shared.gatheredStages, (end - shared.exchangeOffset) / bytes);
-      shared.handoverOffset = shared.exchangeOffset + shared.gatheredStages * bytes;
+    shared.ring.stageBytes = weightBytes + shared.ring.rowBytes;
+    if (shared.exchange.stages > 0) {
+      int64_t end = room - Exchange::handoverBytes, bytes = shared.gatheredBytes();
+      shared.exchange.stages = std::min(shared.exchange.stages, (end - shared.exchange.offset) / bytes);
+      shared.exchange.handovers = shared.exchange.offset + shared.exchange.stages * bytes;
     }
-    bool haveRing = shared.hasRing();
+    bool haveRing = bool(shared.ring);
     if (haveRing)
-      shared.stages = std::min(shared.stages, (room - shared.ringOffset) / shared.stageBytes);
-    if (haveRing && shared.stages < 2) // they are better off alone
+      shared.ring.stages = std::min(shared.ring.stages, (room - shared.ring.offset) / shared.ring.stageBytes);
+    if (haveRing && shared.ring.stages < 2) // they are better off alone
       continue;
-    shared.sharedBytes = haveRing ? shared.ringOffset + shared.stages * shared.stageBytes : room;
+    shared.sharedBytes = haveRing ? shared.ring.end() : room;
     for (CudaGeometry &g : llvm::make_filter_range(parts, isOne)) {
       int64_t copies = g.copyOffset;
       g = shared;
@@ -133,11 +135,11 @@ std::optional<LaunchWay> inClusters(ArrayRef<plan::KernelOp> parts, const Archit
     std::optional<CudaGeometry> own = clusterGeometry(kernel, architecture);
     if (!own)
       return std::nullopt;
-    cluster = std::min(cluster, own->cluster);
+    cluster = std::min(cluster, own->warps.cluster);
     way.geometries.push_back(*own);
   }
   for (CudaGeometry &geometry : way.geometries)
-    geometry.cluster = cluster; // each block has more of the columns
+    geometry.warps.cluster = cluster; // each block has more of the columns
   way.rows = way.geometries.front().rows;
   shareRings(way.geometries);
   return way;
@@ -196,10 +198,10 @@ std::vector<LaunchWay> launchWays(ArrayRef<plan::KernelOp> parts, const Architec
     }
     shareRings(way.geometries);
     // One launch has blocks of one size: without a producer, if a part has no registers to spare for it.
-    int warps = way.geometries.front().producerWarps;
-    bool alike = llvm::all_of(way.geometries, [&](const CudaGeometry &g) { return g.producerWarps == warps; });
+    int warps = way.geometries.front().ring.producerWarps;
+    bool alike = llvm::all_of(way.geometries, [&](const CudaGeometry &g) { return g.ring.producerWarps == warps; });
     for (CudaGeometry &geometry : way.geometries)
-      geometry.producerWarps = alike ? warps : 0;
+      geometry.ring.producerWarps = alike ? warps : 0;
     ways.push_back(std::move(way));
   }
   if (std::optional<LaunchWay> way = inClusters(parts, architecture))

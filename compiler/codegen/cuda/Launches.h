@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a CUDA device launches at once: launches of a plan that need nothing of each other are the parts of one.
+// What a CUDA device launches at once, and how: launches of a plan that need nothing of each other are the parts of
+// one.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 
-#include "Kernel.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "Geometry.h"
+#include "compiler/codegen/ProgramCode.h"
 
 namespace tutti {
-
-/// A launch of the plan, or several of one plan.parallel, those with the longest tasks first.
-using DeviceLaunch = llvm::SmallVector<plan::LaunchOp>;
 
 /// The program's launches on an architecture, in its order. Those of a plan.parallel are one where their kernels are of
 /// one family and have blocks of as many threads, and their arguments go into one launch.

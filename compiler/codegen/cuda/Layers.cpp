@@ -16,7 +16,8 @@ namespace tutti {
 /// are not there past the last (shareOf of device/tensor.cuh).
 static bool readsOthersRows(KernelText &k, Contraction layer, ArrayRef<Ending> endings) {
   Value rows = layer.op.getLhs();
-  return k.geometry.wide && k.steps.places.find(rows)->second.kind == Place::scratch && !hasAllRows(endings, rows);
+  return k.geometry.warps.wide && k.steps.places.find(rows)->second.kind == Place::scratch &&
+         !hasAllRows(endings, rows);
 }
 
 /// Rows of an input as 16-bit floats, where the geometry has room for them. Those that all members have in common are
@@ -120,7 +121,7 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
     return "";
   if (readsOthersRows(k, layers.back(), endings))
     return "taskSync();\n";
-  if (byRows && k.geometry.threads == 32 * k.geometry.warpRows)
+  if (byRows && k.geometry.threads == 32 * k.geometry.warps.rows)
     return ""; // a warp's lanes have met since, when they left the last stage
   return byRows ? "rowsSync<BlockTile>();\n" : "taskSync();\n";
 }
@@ -129,9 +130,9 @@ static std::string meetingOfMembers(KernelText &k, ArrayRef<Contraction> layers,
 /// loop, and at which places of a pass there are some that are not whole.
 static std::string storing(KernelText &k, ArrayRef<Ending> endings) {
   std::string how;
-  if (k.geometry.wide) {
+  if (k.geometry.warps.wide) {
     constexpr int64_t shortEnding = 48, ofLongEnding = 4; // more would be too much code
-    int64_t most = k.geometry.warpPanels, longest = 0;
+    int64_t most = k.geometry.warps.panels, longest = 0;
     unsigned rests = 0;
     for (const Ending &ending : endings) {
       longest = std::max(longest, ending.length);
@@ -241,7 +242,7 @@ static std::vector<EndingGroup> groupsOf(KernelText &k, ArrayRef<Ending> endings
       ++end;
     ArrayRef<Ending> own = endings.slice(i, end - i);
     groups.push_back({i, end, endingText(i, own, k.geometry.rows, storing(k, own))});
-    groups.back().isBrought = k.geometry.columnPlaces > 0 && !groups.back().text.vectors.empty();
+    groups.back().isBrought = k.geometry.ring.columnPlaces > 0 && !groups.back().text.vectors.empty();
   }
   return groups;
 }
@@ -259,7 +260,7 @@ static std::string columnsText(const EndingGroup &group) {
 /// is filled, or after a layer.
 static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Ending> endings,
                              ArrayRef<EndingGroup> groups, ArrayRef<Others> others, bool meets) {
-  bool clusters = k.geometry.cluster > 1;
+  bool clusters = k.geometry.warps.cluster > 1;
   std::string columns, stores;
   for (const EndingGroup &group : groups) {
     std::string text = group.text.store;
@@ -299,7 +300,7 @@ static std::string layerLoop(KernelText &k, ArrayRef<Contraction> layers, ArrayR
   llvm::SmallVector<std::string> ends;
   for (size_t i = 0; i + 1 < layers.size() && meets; ++i)
     ends.push_back(clusters ? meetings[i + 1].before
-                   : k.geometry.warpRows > 1 && others[i + 1].steps.empty() &&
+                   : k.geometry.warps.rows > 1 && others[i + 1].steps.empty() &&
                            leavesOtherRows(k, endings.drop_front(i + 1)) && !readsOthersRows(k, layers[i], endings) &&
                            !readsOthersRows(k, layers[i + 1], endings)
                        ? "rowsSync<BlockTile>();\n"
@@ -314,7 +315,7 @@ BlockText emitLayers(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
                      std::vector<Others> others) {
   const CudaGeometry &g = k.geometry;
   // Heads begin with a barrier of their own, and so does each stage of a ring by cp.async.
-  bool meets = g.bulkCopies || g.cluster > 1;
+  bool meets = g.ring.bulkCopies || g.warps.cluster > 1;
   std::vector<EndingGroup> groups = groupsOf(k, endings);
   std::vector<std::string> vectors(layers.size());
   for (const EndingGroup &group : groups)

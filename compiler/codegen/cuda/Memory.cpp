@@ -106,12 +106,10 @@ unsigned KernelText::argumentCount() {
   return kernel.getBody().getNumArguments() + kernel.getYielded().size() + !steps.heads.empty();
 }
 bool KernelText::isOfTensorCores(Value value) {
-  ContractOp contraction = geometry.warpRows ? readerOfWeight(value) : ContractOp();
+  ContractOp contraction = geometry.warps.rows ? readerOfWeight(value) : ContractOp();
   return contraction && Contraction(contraction).onTensorCores();
 }
-bool KernelText::isLookedUp(Value value) {
-  return isOfTensorCores(value) && (geometry.hasRing() || hasManyAddresses());
-}
+bool KernelText::isLookedUp(Value value) { return isOfTensorCores(value) && (geometry.ring || hasManyAddresses()); }
 
 // Sizes and indices as text.
 
@@ -197,7 +195,7 @@ std::string KernelText::viewOfPass(Value value) {
 bool KernelText::hasManyAddresses() {
   constexpr int64_t most = 12;
   return llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
-           return steps.places.contains(value) && isTable(value) && !(geometry.hasRing() && isOfTensorCores(value));
+           return steps.places.contains(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
          }) > most;
 }
 std::string KernelText::at(Value value, const std::string &index) {
@@ -349,7 +347,7 @@ std::string KernelText::placeOf(Value value, AffineMap access, ArrayRef<std::str
 
 std::string KernelText::store(Value value, const std::string &data, ArrayRef<std::string> dims) {
   const Place &place = steps.places.find(value)->second;
-  bool once = geometry.cluster > 1 && place.kind == Place::result;
+  bool once = geometry.warps.cluster > 1 && place.kind == Place::result;
   return formatv("{0}t.{1}[{2}] = {3};\n", once ? "if (BlockTile::rank() == 0) " : "", view(value),
                  placeOf(value, dims), place.narrow ? "stored<" + narrowElement(place) + ">(" + data + ")" : data);
 }

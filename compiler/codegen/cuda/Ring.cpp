@@ -71,7 +71,7 @@ static std::string rowsText(KernelText &k, Contraction c, ArrayRef<Ending> endin
   if (kind == "ofInput" || kind == "inGlobal")
     return globalRows(k, c);
   return formatv("{0}, {1}, {2}{3}", kind, numberText(place.offset * g.rows), numberText(place.stride),
-                 g.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "");
+                 g.warps.wide && hasAllRows(endings, c.op.getLhs()) ? ", true" : "");
 }
 
 /// The layers in numbers, n asking for one of them; the ring brings `vectors` of some.
@@ -121,17 +121,20 @@ std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
     if (c.readsInput(k.steps, g))
       rowUnit = std::gcd(rowUnit, c.K);
   }
-  std::string more = g.slices > 1 ? formatv(", {0}, {1}", g.exchangeOffset, g.gatheredStages).str()
-                     : g.wide     ? formatv(", {0}, 0, WideProducts", g.exchangeOffset).str()
-                                  : "";
+  std::string more = g.warps.slices > 1 ? formatv(", {0}, {1}", g.exchange.offset, g.exchange.stages).str()
+                     : g.warps.wide     ? formatv(", {0}, 0, WideProducts", g.exchange.offset).str()
+                                        : "";
   std::string ring = "SliceWords<Contractions, decltype(layerOf)>";
-  if (g.hasRing())
-    ring = formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
-                   g.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.stages, g.stageBytes, g.ringOffset,
-                   g.bulkCopies ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.producerWarps, g.columnPlaces).str()
-                                : std::to_string(rowUnit),
-                   g.persistent ? "Members" : "OneMember")
-               .str();
+  if (g.ring)
+    ring =
+        formatv("{0}Ring<{1}, BlockTile, {2}, {3}, {4}, {5}, {6}, decltype(layerOf)>",
+                g.ring.bulkCopies ? "Bulk" : "Async", layers.front().math(), g.ring.stages, g.ring.stageBytes,
+                g.ring.offset,
+                g.ring.bulkCopies
+                    ? formatv("{0}, {1}, {2}", streams ? rowUnit : 0, g.ring.producerWarps, g.ring.columnPlaces).str()
+                    : std::to_string(rowUnit),
+                g.persistent ? "Members" : "OneMember")
+            .str();
   return formatv("  using Contractions = Layers<{0}, BlockTile, {1}, {2}, {3}{4}>;\n"
                  "  const auto layerOf = [&]{5} {{\n{6}  };\n"
                  "  {7} ring({8}, {9}, rows, layerOf);\n{10}",
@@ -140,7 +143,7 @@ std::string emitRing(KernelText &k, ArrayRef<Contraction> layers, ArrayRef<Endin
                  (g.persistent ? "    const Task t(p, m, int(firstRow), rows);\n" : "") +
                      layersInNumbers(k, layers, endings, vectors),
                  ring, g.persistent ? "members" : "OneMember()", layers.size(),
-                 g.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
+                 g.ring.producerWarps ? "  if (ring.isProducer())\n    return ring.produce();\n" : "");
 }
 
 std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
@@ -150,7 +153,7 @@ std::string emitHandovers(KernelText &k, ArrayRef<Ending> endings) {
   if (llvm::all_of(bytes, [](const std::string &of) { return of == "0"; }))
     return "";
   return formatv("  const Handovers<{0}, {1}> handovers([&](int n) {{ return rows * ({2}); });\n", bytes.size(),
-                 k.geometry.handoverOffset, chosenOf(layersFrom(0, bytes.size()), bytes));
+                 k.geometry.exchange.handovers, chosenOf(layersFrom(0, bytes.size()), bytes));
 }
 
 } // namespace tutti

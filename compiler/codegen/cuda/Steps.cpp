@@ -89,10 +89,10 @@ BlockText emitSteps(KernelText &k) {
   // After steps whose stores other blocks may read, those of the cluster meet.
   auto meetAfter = [&](ArrayRef<Step> steps) {
     bool own = llvm::all_of(steps, [&](const Step &step) { return storesInScratch(step, k.steps); });
-    return g.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
+    return g.warps.cluster == 1 || own ? "  taskSync();\n" : "  clusterSync();\n";
   };
   std::string meet; // before the next step
-  auto isOfRing = [&](const Step &step) { return g.warpRows && isOnTensorCores(step); };
+  auto isOfRing = [&](const Step &step) { return g.warps.rows && isOnTensorCores(step); };
   for (ArrayRef<Step> rest = k.steps.steps; !rest.empty();) {
     if (isOfRing(rest.front())) {
       layers.emplace_back(rest.front().contraction);
@@ -101,7 +101,7 @@ BlockText emitSteps(KernelText &k) {
       others.emplace_back();
       behind.emplace_back();
       ArrayRef<Step> next = rest.drop_front().take_until(isOfRing);
-      meet = !handOver.back() ? (g.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
+      meet = !handOver.back() ? (g.warps.cluster > 1 ? "  clusterSync();\n" : "  taskSync();\n")
              : storesOver(next, rest.front(), k.steps)
                  ? "  handovers.wait(n);\n  taskSync(); // what warps read is stored over\n"
                  : "  handovers.wait(n);\n";

@@ -76,7 +76,7 @@ public:
   /// than a thread keeps through all layers.
   bool hasManyAddresses();
   /// What follows a layer makes a task of its own, as threads keep no addresses.
-  bool looksUpEachLayer() { return hasManyAddresses() || geometry.columnPlaces > 0; }
+  bool looksUpEachLayer() { return hasManyAddresses() || geometry.ring.columnPlaces > 0; }
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
   /// A member function that computes a value from its op.

@@ -26,12 +26,12 @@ std::string emitWideProducts(KernelText &k) {
     std::vector<rt::FragmentPanel> all =
         rt::planFragments(rt::parseLayout(plan::stringifyLayout(weightLayout(c.op))), c.K, c.N);
     for (ArrayRef<rt::FragmentPanel> rest = all; !rest.empty();) {
-      ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warpPanels);
+      ArrayRef<rt::FragmentPanel> pass = rest.take_front(k.geometry.warps.panels);
       std::vector<int64_t> tiles;
       for (const rt::FragmentPanel &panel : pass)
         tiles.push_back(panel.tiles);
       if (chunks) {
-        std::vector<int64_t> whole(k.geometry.warpPanels, 4);
+        std::vector<int64_t> whole(k.geometry.warps.panels, 4);
         hasRest |= tiles != whole;
         tiles = std::move(whole);
       }
