@@ -175,7 +175,7 @@ TEST_P(RandomLaw, Holds) {
 }
 
 /// For a device, whose compilers take their time, fewer.
-static testing::internal::ParamGenerator<unsigned> seeds() { return testing::Range(0u, cudaTarget() ? 12u : 120u); }
+static testing::internal::ParamGenerator<unsigned> seeds() { return testing::Range(0u, cudaTarget() ? 12u : 80u); }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLaw, seeds(), [](const auto &info) { return std::to_string(info.param); });
 
 } // namespace tutti::laws

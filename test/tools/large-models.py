@@ -267,7 +267,7 @@ KINDS = {
     "near": (100, near),
     "formulas": (200, formulas),
     "formulas_other": (200, lambda n: formulas(n, 1)),
-    "outputs": (1000, outputs),
+    "outputs": (1100, outputs),
     "pairs": (2000, pairs),
     "readers": (600, readers),
     "tree": (10, tree),

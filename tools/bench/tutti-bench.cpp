@@ -5,6 +5,7 @@
 #include "Measure.h"
 #include "Peaks.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cerrno>

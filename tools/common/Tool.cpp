@@ -6,6 +6,8 @@
 #include "Levels.h"
 #include "device/cpu/Threads.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <csignal>

@@ -8,14 +8,19 @@
 #include "Text.h"
 #include "tutti/tutti.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace CLI { // few files need all of it
+class App;
+class Option;
+class ParseError;
+} // namespace CLI
 
 namespace tutti::tool {
 

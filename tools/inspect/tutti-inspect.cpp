@@ -5,6 +5,7 @@
 #include "core/Check.h"
 #include "core/Geometry.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <map>

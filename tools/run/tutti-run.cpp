@@ -4,6 +4,8 @@
 #include "../common/OutputFiles.h"
 #include "../common/Programs.h"
 
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <map>
 

@@ -2,6 +2,8 @@
 // tutti-verify: the command line.
 #include "Verify.h"
 
+#include <CLI/CLI.hpp>
+
 #include <charconv>
 
 using namespace tutti;
