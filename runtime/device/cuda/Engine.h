@@ -58,27 +58,37 @@ private:
     bool fits = true;
   };
 
-  static bool sameCluster(const Geometry &a, const Geometry &b);
+  const char *name() const { return on->target.name; }
+  tutti_status_t failed(CUresult result, const char *what);
+
+  tutti_status_t openStream(const tutti_session_options_t &options, tutti_error_t *error);
+  tutti_status_t checkStream(tutti_error_t *error);
+  tutti_status_t prepareLaunches(tutti_error_t *error);
   tutti_status_t measure(uint32_t index, tutti_error_t *error);
   void apply(uint32_t index, uint32_t geometry);
-  bool hasClusters(bool last) const;
-  void shape(uint32_t index, const int64_t *sizes);
   void freeAll();
-  CUresult launchOne(LaunchState &state);
+
+  // Memory.cpp
   Memory layout(const int64_t *sizes) const;
-  tutti_status_t allocate(tutti_error_t *error);
   void describeFit(uint64_t free, char *hint, size_t length) const;
+  tutti_status_t allocate(tutti_error_t *error);
+  void placeBuffers(const int64_t *most);
+
+  // Graph.cpp
+  bool hasClusters(bool last) const;
+  tutti_status_t buildGraphs(tutti_error_t *error);
   tutti_status_t buildGraph(bool last, tutti_error_t *error);
+  CUresult updateGraph();
+
+  // Run.cpp
   tutti_status_t enqueue();
-  tutti_status_t checkStream(tutti_error_t *error);
   tutti_status_t pinWeights();
   CUresult copyInputs();
+  void shape(uint32_t index, const int64_t *sizes);
   CUresult launchAll();
-  CUresult updateGraph();
+  CUresult launchOne(LaunchState &state);
   CUresult copyOutputs();
   tutti_status_t finish(bool event);
-  tutti_status_t failed(CUresult result, const char *what);
-  const char *name() const { return on->target.name; }
 
   Call &call;
   CudaDevice *on = nullptr;

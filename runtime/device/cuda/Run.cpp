@@ -80,14 +80,6 @@ CUresult CudaEngine::copyInputs() {
   return inputBytes ? driver->cuMemcpyHtoDAsync(block, pinned, inputBytes, stream) : CUDA_SUCCESS;
 }
 
-CUresult CudaEngine::updateGraph() {
-  for (uint32_t i = 0; i < launches.size(); ++i)
-    if (CUresult result = driver->cuGraphExecKernelNodeSetParams(graph->exec, graph->nodes[i], &launches[i].what))
-      return result;
-  graph->isOld = false;
-  return CUDA_SUCCESS;
-}
-
 CUresult CudaEngine::launchAll() {
   if (graph) {
     CUresult result = graph->isOld ? updateGraph() : CUDA_SUCCESS;
