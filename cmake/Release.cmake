@@ -11,7 +11,7 @@ install(DIRECTORY docs DESTINATION ${documents} FILES_MATCHING PATTERN *.md PATT
 install(FILES benchmarks/README.md DESTINATION ${documents}/benchmarks)
 install(DIRECTORY benchmarks/results DESTINATION ${documents}/benchmarks FILES_MATCHING PATTERN *.md PATTERN *.svg)
 install(FILES test/numerics/exhaustive.md DESTINATION ${documents}/test/numerics)
-install(FILES runtime/schema/artifact.fbs runtime/schema/Format.h runtime/schema/Layout.h DESTINATION ${documents}/runtime/schema)
+install(FILES runtime/schema/artifact.fbs runtime/schema/Format.h runtime/schema/Layout.h runtime/schema/Limits.h DESTINATION ${documents}/runtime/schema)
 install(DIRECTORY examples/embed-c examples/embed-cpp examples/lit DESTINATION ${documents}/examples PATTERN __pycache__ EXCLUDE)
 install(FILES examples/digits/README.md examples/digits/images.npy DESTINATION ${documents}/examples/digits)
 install(DIRECTORY examples/digits/models DESTINATION ${documents}/examples/digits)

@@ -4,7 +4,7 @@
 #ifndef TUTTI_COMPILER_IMPORT_LIMITS_H
 #define TUTTI_COMPILER_IMPORT_LIMITS_H
 
-#include <cstdint>
+#include "runtime/schema/Limits.h"
 
 namespace tutti {
 
@@ -13,13 +13,14 @@ namespace tutti {
 /// Dimensions of a tensor while it is imported: reshapes on the way may have more than what an artifact's ports take.
 constexpr int64_t mostRank = 32;
 /// Inputs, and outputs: as many as the runtime takes.
-constexpr int64_t mostPorts = 4096;
+constexpr int64_t mostPorts = rt::kMaxPorts;
 /// Symbols are compared with each other, and a file could make us begin again for each.
 constexpr int64_t mostSymbols = 256;
 /// Functions in functions: import calls itself for each.
 constexpr int64_t mostCalls = 64;
 /// Groups of unequal members: each has a size of its own, which kernels get as a parameter.
 constexpr int64_t mostGroups = 48;
+static_assert(mostGroups < rt::kMaxSizes);
 
 // Of an ONNX file.
 
@@ -56,7 +57,7 @@ constexpr int64_t mostNesting = 200;
 /// Errors of the parser that are shown.
 constexpr int64_t mostDiagnostics = 16;
 /// Members: as many as the runtime takes. And their weights in all, each of which is an object of ours.
-constexpr int64_t mostMembers = 1 << 20, mostSources = 1 << 20;
+constexpr int64_t mostMembers = rt::kMaxMembers, mostSources = 1 << 20;
 /// Ops, those of mapped functions counted each time: few functions that map each other make many.
 constexpr int64_t mostOps = 1 << 14;
 /// Elements of a tensor, so that its bytes can be counted.

@@ -2,7 +2,6 @@
 // The traits of CPUs and of CUDA devices.
 #include "Target.h"
 #include "dialects/tutti/Module.h"
-#include "passes/analysis/Limits.h"
 
 using namespace mlir;
 
@@ -26,7 +25,7 @@ static constexpr TargetTraits cpu{
     .repeatsForLaunches = false,
     .launchWords = INT64_MAX,
     .countsRows = false,
-    .scratchBytes = mostScratchBytes,
+    .scratchBytes = rt::kMaxScratch,
 };
 
 static constexpr TargetTraits cuda{
@@ -55,7 +54,7 @@ const TargetTraits &TargetTraits::of(ModuleOp module) { return getTarget(module)
 int64_t mostBuffers(ModuleOp module) {
   int64_t words = TargetTraits::of(module).launchWords - 2 - int64_t(getSizeRanges(module).size()) -
                   int64_t(getGroups(module).size());
-  return std::min(words, mostArguments);
+  return std::min(words, int64_t(rt::kMaxArgs));
 }
 
 } // namespace tutti

@@ -3,6 +3,8 @@
 #ifndef TUTTI_PASSES_ANALYSIS_TARGET_H
 #define TUTTI_PASSES_ANALYSIS_TARGET_H
 
+#include "runtime/schema/Limits.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace tutti {
@@ -75,9 +77,8 @@ struct TargetTraits {
   static const TargetTraits &of(mlir::Operation *op) { return of(op->getParentOfType<mlir::ModuleOp>()); }
 };
 
-/// Of a CUDA launch's parameters, 8 bytes each: what every driver takes (CUDA C++ Programming Guide, "Function
-/// Parameters").
-constexpr int64_t mostLaunchWords = 4096 / 8;
+/// Of a CUDA launch's parameters, 8 bytes each.
+constexpr int64_t mostLaunchWords = rt::kMaxParameterBytes / 8;
 
 /// Buffers that a launch can be given: what the sizes of the call, the members' count and the tickets leave.
 int64_t mostBuffers(mlir::ModuleOp module);

@@ -4,8 +4,8 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/tutti/Heads.h"
 #include "dialects/tutti/Ports.h"
-#include "passes/analysis/Limits.h"
 #include "passes/analysis/Numerics.h"
+#include "runtime/schema/Limits.h"
 
 using namespace mlir;
 
@@ -31,9 +31,9 @@ private:
   OperandRange returned;
 
   LogicalResult checkPorts() {
-    if (int64_t ports = int64_t(function.getNumArguments()) + function.getNumResults(); ports > mostProgramPorts)
+    if (int64_t ports = int64_t(function.getNumArguments()) + function.getNumResults(); ports > rt::kMaxPorts)
       return function.emitError("inputs and outputs are ")
-             << ports << ", each head an output, expected at most " << mostProgramPorts;
+             << ports << ", each head an output, expected at most " << rt::kMaxPorts;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (failed(checkName(inputName(function, i), "argument", i)))
         return failure();
@@ -68,9 +68,9 @@ private:
   }
 
   LogicalResult checkSize(Value value, StringRef what) {
-    if (int64_t rank = typeOf(value).getRank(); rank > mostPortRank)
+    if (int64_t rank = typeOf(value).getRank(); rank > rt::kMaxRank)
       return emitError(value.getLoc()) << what << " of rank " << rank << ": " << value.getType()
-                                       << "; artifacts take at most " << mostPortRank
+                                       << "; artifacts take at most " << rt::kMaxRank
                                        << " dimensions, the member axis among them";
     std::optional<Size> bytes = bytesOf(typeOf(value));
     if (bytes && largest.of(*bytes))

@@ -5,25 +5,23 @@
 #include "Error.h"
 #include "Extent.h"
 #include "Format.h"
+#include "Limits.h"
 
 #include <algorithm>
 #include <array>
 
 namespace tutti::rt {
 
-/// Counts past these are refused: no compiler makes them, and checks are quadratic in some.
-inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPorts = 4096, kMaxSizes = 64, kMaxArgs = 4096, kMaxPrograms = 4096,
-                          kMaxAlternatives = 16, kMaxImages = 256;
+static_assert(kMaxRank == TUTTI_MAX_RANK);
 /// Of a step: the thread pool counts them in 31 bits.
 inline constexpr int64_t kMaxTasks = INT32_MAX;
-inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
 inline constexpr uint64_t kAlign = 64;
 /// Of all that a session writes: fewer than there are addresses, so that sums of two such numbers are numbers.
 inline constexpr uint64_t kMaxMemory = uint64_t(1) << 46;
-/// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; for the
-/// first two, what the driver takes.
-inline constexpr int64_t kMaxParameterBytes = 4096, kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535},
-                         kMaxBlock[3] = {1024, 1024, 64}, kMaxBlockThreads = 1024, kMaxShared = 227 << 10;
+/// What every CUDA device has, "CUDA C++ Programming Guide", Technical Specifications per Compute Capability; of the
+/// cluster, what the driver takes.
+inline constexpr int64_t kMaxCluster = 16, kMaxGrid[3] = {INT32_MAX, 65535, 65535}, kMaxBlock[3] = {1024, 1024, 64},
+                         kMaxBlockThreads = 1024, kMaxShared = 227 << 10;
 
 /// Bits of one element; 0 for none and string.
 uint32_t bitsOf(fb::DType dtype);

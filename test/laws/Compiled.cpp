@@ -2,10 +2,8 @@
 // From a model's text to an artifact in memory, and calls of it.
 #include "Compiled.h"
 
-#include "compiler/import/Limits.h"
 #include "compiler/import/WeightSource.h"
 #include "dialects/tutti/Ports.h"
-#include "passes/analysis/Limits.h"
 #include "runtime/core/Check.h"
 #include "runtime/device/cpu/Strips.h"
 
@@ -22,13 +20,6 @@ using namespace mlir;
 
 static tutti::rt::Strips::When when;
 tutti::rt::Strips::When tutti::rt::stripsWhen() { return when; }
-
-// What the compiler lets through, the runtime takes.
-static_assert(tutti::mostPortRank == TUTTI_MAX_RANK && tutti::mostPorts == tutti::rt::kMaxPorts &&
-              tutti::mostMembers == tutti::rt::kMaxMembers && tutti::mostGroups < tutti::rt::kMaxSizes &&
-              tutti::mostScratchBytes == tutti::rt::kMaxScratch && tutti::mostArguments == tutti::rt::kMaxArgs &&
-              tutti::mostProgramPorts == tutti::rt::kMaxPorts &&
-              8 * tutti::mostLaunchWords == tutti::rt::kMaxParameterBytes);
 
 namespace tutti::laws {
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The most that an artifact has of each thing. What is above is refused, by the compiler by name, and by the runtime:
+// nobody needs it, and checks are quadratic in some.
+#pragma once
+
+#include <cstdint>
+
+namespace tutti::rt {
+
+inline constexpr uint32_t kMaxMembers = 1 << 20, kMaxPrograms = 4096;
+/// Of a program: inputs and outputs together, each head an output; sizes.
+inline constexpr uint32_t kMaxPorts = 4096, kMaxSizes = 64;
+/// Dimensions of a port or a weight, the member axis among them (TUTTI_MAX_RANK).
+inline constexpr uint32_t kMaxRank = 16;
+/// Of a launch: arguments, geometries beside the first. Of a kernel: images.
+inline constexpr uint32_t kMaxArgs = 4096, kMaxAlternatives = 16, kMaxImages = 256;
+/// Bytes: of a CPU's thread in a launch; of tables of weights' addresses; of the parameters of a CUDA kernel, which is
+/// what every driver takes ("CUDA C++ Programming Guide", Technical Specifications per Compute Capability).
+inline constexpr uint64_t kMaxScratch = uint64_t(1) << 28, kMaxTables = uint64_t(1) << 30;
+inline constexpr int64_t kMaxParameterBytes = 4096;
+
+} // namespace tutti::rt
