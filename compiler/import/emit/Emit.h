@@ -4,19 +4,9 @@
 #ifndef TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
 #define TUTTI_COMPILER_IMPORT_EMIT_EMIT_H
 
-#include "compiler/import/Dims.h"
-#include "compiler/import/emit/Operand.h"
-#include "compiler/support/Error.h"
-#include "dialects/tutti/Module.h"
-#include "dialects/tutti/Tutti.h"
+#include "compiler/import/emit/ModuleBuilder.h"
 
 namespace tutti {
-
-/// Why a node cannot be imported.
-struct Problem {
-  ExitCode code;
-  std::string reason, advice;
-};
 
 /// What floats stand for: scale (numbers - zero point), each of a tensor or of a place of an axis.
 struct Quantized {
@@ -26,13 +16,9 @@ struct Quantized {
 
 /// Every primitive returns nothing when an operand is nothing or when it fails; the first failure since `takeProblem`
 /// is kept. So a node's import reads straight on, and is asked once at its end.
-class Emit {
+class Emit : public ModuleBuilder {
 public:
-  Emit(mlir::MLIRContext &context, mlir::Block *block, Dims *dims, DiagnosticCapture &diagnostics)
-      : context(context), block(block), dims(dims), diagnostics(diagnostics) {}
-
-  mlir::MLIRContext &context;
-  mlir::Location location = mlir::UnknownLoc::get(&context);
+  using ModuleBuilder::ModuleBuilder;
 
   // Pointwise.
   template <typename Op> Operand unary(const Operand &x) {
@@ -118,55 +104,15 @@ public:
 
   /// Numbers from shapes; a constant when none depends on the call.
   Operand shape(ShapeValue value);
-  /// The problem of what is made of the numbers of rows: it would depend on a row's place in its batch.
-  Operand dependsOnPlace(const RowNumbers &numbers);
-  /// A value of the module: a constant becomes `tutti.constant` (integers) or a parameter of its own (floats).
-  mlir::Value value(const Operand &x);
-  /// A constant as a parameter, whatever its type.
-  mlir::Value parameter(const WeightSource &source);
 
-  /// Two sizes that the op at hand demands, or is taken, to be one; true when they are. May ask for a restart.
-  bool same(const Size &a, const Size &b);
-  /// The same of two shapes that do not broadcast as they are, for all axes that have to be one: those of two sizes
-  /// that cannot be; nothing where there are none, or it has asked for a restart.
-  using SizePair = std::pair<Size, Size>;
-  std::optional<SizePair> meet(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b);
-
-  /// Whether a size is more than 1 at every call.
-  bool isAboveOne(const Size &size) const;
-  /// The most that a size is at any call; nothing where a symbol of it has no range.
-  std::optional<int64_t> mostOf(const Size &size) const;
-
-  Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
-  /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
-  Operand unknownLength(const llvm::Twine &does, const Size &length);
-  Operand malformed(const llvm::Twine &reason);
-  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
-  bool affords(int64_t count);
-  /// The elements of a constant; nothing and a problem where they are too many to look through.
-  std::optional<HostTensor> elementsOf(const Operand &constant);
-  std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
-  bool failed() const { return problem.has_value(); }
-  /// Elements that may still be computed while importing: a small file must not make us work for long.
-  int64_t budget = int64_t(1) << 25;
   /// ImportOptions.
   bool keepsNumbers = false;
   /// Ops that were put together of others, and round otherwise than these, a letter each, in the order of the graph.
   std::string compositions;
-  /// What a call may give the symbols of sizes.
-  llvm::SmallVector<SizeRange> ranges;
-  /// Sizes were made one while importing: what was built is void.
-  bool restart = false;
 
   /// Keeps in mind what an operand was made from; and tells it, if it was: null where nobody said so.
   void setQuantized(const Operand &x, Quantized from);
   const Quantized *quantized(const Operand &x) const;
-
-  /// The constant behind a `tutti.get` that `value` made.
-  const WeightSource *sourceOf(mlir::Value value) const;
-  std::vector<WeightSource> params; ///< by number: @p0, @p1, ...
-  /// What list of the member a constant that `value` made has: where its numbers lie; null for any other op.
-  const void *listOf(mlir::Operation *constant) const { return lists.lookup(constant); }
 
 private:
   Operand binary(llvm::StringRef name, const Operand &a, const Operand &b, bool comparison);
@@ -202,44 +148,13 @@ private:
                                            llvm::ArrayRef<int64_t> lengths, llvm::ArrayRef<int64_t> steps);
   std::optional<Operand> concatBelowReshape(llvm::ArrayRef<Operand> xs, int64_t axis);
   std::optional<Operand> reduceBelowReshape(ReduceKind kind, const Operand &x, llvm::ArrayRef<int64_t> axes);
-  Operand op(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
-             llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, int64_t work = 0);
-  /// Whether to compute the result now; takes it out of the budget.
-  bool mayFold(mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs, int64_t work);
-  std::optional<Operand> fold(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<Operand> xs,
-                              llvm::ArrayRef<mlir::NamedAttribute> attributes);
-  /// The op, checked by its own verifier, in no block; null when it is wrong.
-  mlir::Operation *make(const mlir::OperationState &state);
-  /// Whether a shape is one that we can hold.
-  bool fits(llvm::ArrayRef<Size> sizes);
   /// Indices of an axis of this length; nothing when one is found to be out of range. Where they are `known`, each is
   /// within it and none negative: constants, if there is room to look at them all.
   Operand checkedIndices(const Operand &indices, int64_t length, bool *known = nullptr);
   std::optional<Sizes> broadcastAll(llvm::ArrayRef<Operand> xs);
-  /// The number that a scalar constant, or the value of one, is.
-  std::optional<double> numberOf(const Operand &x) const;
-  /// Whether it is this number, as near as float32 has it.
-  bool isNumber(const Operand &x, double number) const;
-  /// Whether a value is 1 + erf(x / sqrt 2), whose numbers then are the program's.
-  bool isGateOf(mlir::Value x, mlir::Value gate) const;
-  /// Whether a number is a parameter, and stays as it is for the members that have others.
-  bool mayDiffer(const Operand &x) const;
-  /// As setRead() of what a constant, or the value of one, is of.
-  void setRead(const Operand &x) const;
-  /// Whether x times or over a unit is x alone: then the program is that of 1.
-  bool dropsUnit(const Operand &x, const Operand &unit) const;
-  /// x, if a product is x (1 + erf(x / sqrt 2)) / 2, whose numbers then are the program's; null for any other.
-  mlir::Value geluOf(const Operand &a, const Operand &b) const;
-  mlir::NamedAttribute numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
-  mlir::NamedAttribute number(llvm::StringRef name, int64_t value);
 
-  llvm::DenseMap<mlir::Operation *, const void *> lists;
-  mlir::Block *block;
-  Dims *dims; ///< null: no two sizes may be made one
-  DiagnosticCapture &diagnostics;
   /// By where an operand is held: the operand, so that it stays, and what it was made from.
   std::map<const void *, std::pair<Operand, Quantized>> quantizations;
-  std::optional<Problem> problem;
 };
 
 } // namespace tutti

@@ -18,51 +18,42 @@ static bool hasExactInverse(double x) {
 /// Types whose range is wide enough for that.
 static bool isWide(Type element) { return element.isF32() || element.isF64(); }
 
-std::optional<double> Emit::numberOf(const Operand &x) const {
-  if (!x.isValue())
-    return x.scalar();
-  const WeightSource *weight = sourceOf(x.value());
-  return weight ? scalarOf(*weight) : std::nullopt;
-}
-
-bool Emit::isNumber(const Operand &x, double number) const {
-  std::optional<double> given = numberOf(x);
+/// Whether it is this number, as near as float32 has it.
+static bool isNumber(const Emit &e, const Operand &x, double number) {
+  std::optional<double> given = e.numberOf(x);
   return given && std::fabs(*given - number) <= 1e-7 * number; // a float32's unit
 }
 
-void Emit::setRead(const Operand &x) const {
-  if (const WeightSource *source = x.isConstant() ? &x.constant() : x.isValue() ? sourceOf(x.value()) : nullptr)
-    tutti::setRead(*source);
-}
-
-bool Emit::isGateOf(Value x, Value gate) const {
+/// Whether a value is 1 + erf(x / sqrt 2), whose numbers then are the program's.
+static bool isGateOf(const Emit &e, Value x, Value gate) {
   auto inOrders = [](auto op) {
     return std::array{std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())};
   };
   // What x is multiplied by or divided by, if that is 1 / sqrt 2.
   auto scaleOf = [&](Value value) -> Operand {
     if (auto quotient = value.getDefiningOp<DivOp>())
-      if (quotient.getLhs() == x && isNumber(quotient.getRhs(), M_SQRT2))
+      if (quotient.getLhs() == x && isNumber(e, quotient.getRhs(), M_SQRT2))
         return quotient.getRhs();
     if (auto scaled = value.getDefiningOp<MulOp>())
       for (auto [other, scale] : inOrders(scaled))
-        if (other == x && isNumber(scale, M_SQRT1_2))
+        if (other == x && isNumber(e, scale, M_SQRT1_2))
           return scale;
     return Operand();
   };
   auto sum = gate.getDefiningOp<AddOp>();
   return sum && llvm::any_of(inOrders(sum), [&](auto parts) {
            auto erf = parts.first.template getDefiningOp<ErfOp>();
-           Operand scale = erf && isNumber(parts.second, 1) ? scaleOf(erf.getX()) : Operand();
+           Operand scale = erf && isNumber(e, parts.second, 1) ? scaleOf(erf.getX()) : Operand();
            if (!scale)
              return false;
-           setRead(scale);
-           setRead(parts.second);
+           e.setRead(scale);
+           e.setRead(parts.second);
            return true;
          });
 }
 
-Value Emit::geluOf(const Operand &a, const Operand &b) const {
+/// x, if a product is x (1 + erf(x / sqrt 2)) / 2, whose numbers then are the program's; null for any other.
+static Value geluOf(const Emit &e, const Operand &a, const Operand &b) {
   std::optional<Sizes> sizes = tutti::broadcast(a.sizes(), b.sizes());
   for (auto [outer, inner] : {std::pair(a, b), std::pair(b, a)}) {
     auto product = inner.isValue() ? inner.value().getDefiningOp<MulOp>() : MulOp();
@@ -70,11 +61,11 @@ Value Emit::geluOf(const Operand &a, const Operand &b) const {
       continue;
     std::array<Operand, 3> factors{outer, Operand(product.getLhs()), Operand(product.getRhs())};
     for (unsigned half = 0; half < 3; ++half)
-      if (numberOf(factors[half]) == std::optional<double>(0.5))
+      if (e.numberOf(factors[half]) == std::optional<double>(0.5))
         for (auto [x, gate] : {std::pair(factors[(half + 1) % 3], factors[(half + 2) % 3]),
                                std::pair(factors[(half + 2) % 3], factors[(half + 1) % 3])})
-          if (x.isValue() && gate.isValue() && sizes && *sizes == x.sizes() && isGateOf(x.value(), gate.value())) {
-            setRead(factors[half]);
+          if (x.isValue() && gate.isValue() && sizes && *sizes == x.sizes() && isGateOf(e, x.value(), gate.value())) {
+            e.setRead(factors[half]);
             return x.value();
           }
   }
@@ -90,26 +81,28 @@ static bool isUnchangedBy(const Operand &x, const Operand &y) {
   return sizes && *sizes == x.sizes();
 }
 
-bool Emit::mayDiffer(const Operand &x) const {
-  return keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
+/// Whether a number is a parameter, and stays as it is for the members that have others.
+static bool mayDiffer(const Emit &e, const Operand &x) {
+  return e.keepsNumbers && x && x.isConstant() && !x.constant().name.empty();
 }
 
-bool Emit::dropsUnit(const Operand &x, const Operand &unit) const {
-  if (!isUnchangedBy(x, unit) || mayDiffer(unit))
+/// Whether x times or over a unit is x alone: then the program is that of 1.
+static bool dropsUnit(const Emit &e, const Operand &x, const Operand &unit) {
+  if (!isUnchangedBy(x, unit) || mayDiffer(e, unit))
     return false;
-  setRead(unit);
+  e.setRead(unit);
   return true;
 }
 
 Operand Emit::mul(const Operand &a, const Operand &b) {
-  if (dropsUnit(a, b))
+  if (dropsUnit(*this, a, b))
     return a;
-  if (dropsUnit(b, a))
+  if (dropsUnit(*this, b, a))
     return b;
   if (!a || !b)
     return Operand();
   // x (1 + erf(x / sqrt 2)) / 2 is what exporters without Gelu write, with the half in any place.
-  if (Value x = geluOf(a, b)) {
+  if (Value x = geluOf(*this, a, b)) {
     compositions += 'g';
     return unary<GeluOp>(Operand(x));
   }
@@ -143,18 +136,18 @@ static bool hasGate(const Operand &x) {
 }
 
 Operand Emit::div(const Operand &a, const Operand &b) {
-  if (dropsUnit(a, b))
+  if (dropsUnit(*this, a, b))
     return a;
   if (a && b && isWide(a.element()) && a.element() == b.element() && !a.isConstant())
     if (std::optional<double> number = b.scalar();
-        number && hasExactInverse(*number) && (!mayDiffer(b) || (*number == 2 && hasGate(a)))) {
+        number && hasExactInverse(*number) && (!mayDiffer(*this, b) || (*number == 2 && hasGate(a)))) {
       setRead(b);
       WeightSource inverse = scalarSource(b.element(), 1 / *number);
       return mul(a, Operand(broadcastView(inverse, b.constant().dims)));
     }
   // 1 / x has one spelling.
   if (a && b && b.isFloat() && !b.isConstant() && a.element() == b.element() && a.rank() <= b.rank() &&
-      a.scalar() == std::optional<double>(1) && !mayDiffer(a)) {
+      a.scalar() == std::optional<double>(1) && !mayDiffer(*this, a)) {
     setRead(a);
     return unary<ReciprocalOp>(b);
   }

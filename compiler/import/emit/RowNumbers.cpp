@@ -11,16 +11,6 @@ using namespace mlir;
 
 namespace tutti {
 
-Operand Emit::dependsOnPlace(const RowNumbers &numbers) {
-  if (llvm::is_contained(numbers.sizes, Size(0)))
-    return unsupported("a tensor without elements");
-  const Size *along = llvm::find_if(numbers.sizes, [](const Size &size) { return !size.isFixed(); });
-  std::string symbol = along == numbers.sizes.end() ? "" : along->getSymbols()[0];
-  return unsupported("computes with the numbers of the rows along dimension " + quote(symbol) +
-                         ", and a row's result must not depend on its place there",
-                     "bind it to one value with --dim " + shown(symbol) + "=VALUE");
-}
-
 /// For each axis of `to`, the axis of `from` that it is where a reshape only adds and drops axes of length 1; for those
 /// of length 1 it is -1. Nothing where it does more.
 static std::optional<SmallVector<int64_t>> keptAxes(ArrayRef<Size> from, ArrayRef<Size> to) {

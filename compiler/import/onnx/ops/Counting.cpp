@@ -205,7 +205,7 @@ void importUnique(Node &n) {
   };
   std::vector<int64_t> order(count), inverse(count);
   std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, less);
+  llvm::sort(order, [&](int64_t a, int64_t b) { return less(a, b) || (a < b && !less(b, a)); });
   SmallVector<int64_t> first, times;
   std::vector<int64_t> group(count);
   for (int64_t i = 0; i < count; ++i) {
@@ -216,7 +216,7 @@ void importUnique(Node &n) {
   }
   SmallVector<int64_t> rank = llvm::to_vector(llvm::seq<int64_t>(0, first.size())), places(first.size());
   if (!sorted)
-    llvm::stable_sort(rank, [&](int64_t a, int64_t b) { return first[a] < first[b]; });
+    llvm::sort(rank, [&](int64_t a, int64_t b) { return first[a] < first[b]; });
   SmallVector<int64_t> firsts, counts;
   for (auto [place, which] : llvm::enumerate(rank)) {
     places[which] = place;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What stands in the way of a node's import, and what an import may cost.
+#ifndef TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
+#define TUTTI_COMPILER_IMPORT_EMIT_PROBLEMS_H
+
+#include "compiler/import/emit/Operand.h"
+#include "compiler/support/Error.h"
+
+namespace tutti {
+
+/// Why a node cannot be imported.
+struct Problem {
+  ExitCode code;
+  std::string reason, advice;
+};
+
+/// The first problem since `takeProblem` is kept; each returns nothing, for whoever has to return an operand.
+class Problems {
+public:
+  Operand unsupported(const llvm::Twine &reason, const llvm::Twine &advice = "");
+  Operand malformed(const llvm::Twine &reason);
+  /// `does` ("slices", "sums over") what takes a length that is known, along one that each call decides.
+  Operand unknownLength(const llvm::Twine &does, const Size &length);
+  /// Of what is made of the numbers of rows: it would depend on a row's place in its batch.
+  Operand dependsOnPlace(const RowNumbers &numbers);
+  std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
+  bool failed() const { return problem.has_value(); }
+
+  /// Takes room for `count` elements that are computed while importing; false and a problem where there is none.
+  bool affords(int64_t count);
+  /// Elements that may still be computed while importing: a small file must not make us work for long.
+  int64_t budget = int64_t(1) << 25;
+  /// Sizes were made one while importing: what was built is void, and what is wrong with it no problem.
+  bool restart = false;
+
+private:
+  std::optional<Problem> problem;
+};
+
+} // namespace tutti
+
+#endif
