@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The CPU: code for its level, one mapping for what a run writes, tiles and tasks.
+// The CPU: code for its level, one mapping for what a run writes, and a run.
 #include "Engine.h"
 
 #include <cerrno>
@@ -68,25 +68,6 @@ tutti_status_t checkCpu(Artifact &artifact, const fb::Program &program, const tu
   });
 }
 
-/// The rows of a task: of all multiples of the quantum up to the most that the launch allows, the one that keeps
-/// `threads` threads busy for the shortest time. Speed only: kernels compute the same bits for every tile.
-static int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint32_t threads) {
-  int64_t quantum = launch.row_quantum(), most = launch.row_tile_max() / quantum * quantum;
-  most = std::min<int64_t>(most, std::max<int64_t>((rows + quantum - 1) / quantum * quantum, quantum));
-  // Real launches have tens of candidates; a limit keeps odd ones from costing time.
-  int64_t step = quantum * std::max<int64_t>(1, most / quantum / 1024);
-  int64_t best = most;
-  double bestCost = 0;
-  for (int64_t tile = most; tile >= quantum; tile -= step) {
-    int64_t tasks = (launch.lifted() ? members : 1) * ((rows + tile - 1) / tile);
-    double rounds = double((tasks + threads - 1) / threads);
-    double cost = rounds * double(std::min(tile, rows) + launch.row_overhead());
-    if (tile == most || cost < bestCost)
-      best = tile, bestCost = cost;
-  }
-  return best;
-}
-
 tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_error_t *error) {
   if (options.threads > kMaxThreads)
     return fail(error, TUTTI_INVALID_ARGUMENT, "%u threads were asked for, expected at most %u", options.threads,
@@ -98,7 +79,7 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
     return status;
   Level used = Level::none; // the highest that any kernel has code for
   if (!launches.allocate(call.launches.size()))
-    return outOfMemory(error, "launches", call.launches.size() * sizeof(LaunchState));
+    return outOfMemory(error, "launches", call.launches.size() * sizeof(LaunchTasks));
   for (uint32_t i = 0; i < launches.size(); ++i) {
     const fb::Kernel &kernel = call.kernelOf(call.launches[i]);
     const fb::Image *image = bestImage(kernel, level);
@@ -181,23 +162,15 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
   return TUTTI_OK;
 }
 
-void CpuEngine::choose(uint32_t i, uint32_t members, const int64_t *sizes) {
-  const fb::Launch &launch = *call.launches[i].launch;
-  int64_t rows = valueOf(launch.rows(), sizes);
-  launches[i].members = launch.lifted() ? members : 1;
-  launches[i].tile = chooseTile(launch, rows, members, threads);
-  launches[i].tasks = launches[i].members * ((rows + launches[i].tile - 1) / launches[i].tile);
-}
-
 void CpuEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i)
-    choose(i, call.sets[call.launches[i].launch->set()].count, call.sizes.data());
+    launches[i].choose(call, i, call.sets[call.launches[i].launch->set()].count, call.sizes.data(), threads);
   if (strips.choose(call, threads))
     for (uint32_t i = 0; i < launches.size(); ++i)
       for (bool last : {false, true}) {
         const fb::Launch &launch = *call.launches[i].launch;
         int64_t rows = valueOf(launch.rows(), strips.sizesOf(strips.phaseOf(i), last));
-        int64_t tile = launches[i].stripTile[last] = chooseTile(launch, rows, 1, 1);
+        int64_t tile = launches[i].stripTile[last] = chooseTile(launch, rows, /*members=*/1, /*threads=*/1);
         launches[i].stripTasks[last] = (rows + tile - 1) / tile;
       }
 }
@@ -209,7 +182,7 @@ void CpuEngine::selectPiece(uint32_t piece) {
   call.sizesOf(piece, sizes);
   for (uint32_t i = 0; i < launches.size(); ++i)
     if (const fb::Launch &launch = *call.launches[i].launch; Call::runsIn(launch, piece))
-      choose(i, call.partOf(launch.set(), piece).count, sizes);
+      launches[i].choose(call, i, call.partOf(launch.set(), piece).count, sizes, threads);
 }
 
 void CpuEngine::rebind() {
@@ -218,67 +191,24 @@ void CpuEngine::rebind() {
   call.updateAddresses();
 }
 
-/// The tasks of a step's launches as one list, round by round: a member of each launch, then the next. Launches of few
-/// rows wait for memory and those of many do not, so one thread computes while another waits; launch by launch all
-/// threads would wait at once. One thread goes launch by launch.
-struct CpuEngine::Tasks {
-  const CpuEngine &engine;
-  const LaunchState *first, *last;
-  int64_t rounds = 1, count = 0;
-
-  Tasks(const CpuEngine &engine, const LaunchState *first, const LaunchState *last)
-      : engine(engine), first(first), last(last) {
-    for (const LaunchState *l = first; l != last; ++l) {
-      count += l->runs ? l->tasks : 0;
-      if (engine.threads > 1 && last - first > 1)
-        rounds = std::max<int64_t>(rounds, std::min(l->members, mostRounds));
-    }
-  }
-
-  /// Tasks `begin` to `end` of the list.
-  void run(uint32_t thread, int64_t begin, int64_t end) const {
-    char *own = engine.scratch + thread * engine.scratchStride;
-    int64_t round = 0; // the last that begins before `begin`, or there
-    for (int64_t behind = rounds; behind - round > 1;) {
-      int64_t middle = (round + behind) / 2;
-      (before(middle) <= begin ? round : behind) = middle;
-    }
-    for (int64_t at = before(round); at < end; ++round)
-      for (const LaunchState *l = first; l != last; ++l) {
-        int64_t from = before(*l, round), some = before(*l, round + 1) - from;
-        if (int64_t skipped = std::max<int64_t>(begin - at, 0), taken = std::min(end - at, some); skipped < taken)
-          l->kernel(l->args, l->sizes, l->tile, from + skipped, from + taken, own);
-        at += some;
-      }
-  }
-
-private:
-  static constexpr uint32_t mostRounds = 1 << 16; // of 2^31 tasks at most
-
-  /// The tasks of a launch, or of all, that are of the rounds before this one.
-  int64_t before(const LaunchState &l, int64_t round) const { return l.runs ? l.tasks * round / rounds : 0; }
-  int64_t before(int64_t round) const {
-    int64_t tasks = 0;
-    for (const LaunchState *l = first; l != last; ++l)
-      tasks += before(*l, round);
-    return tasks;
-  }
-};
-
 template <typename Takes> void CpuEngine::runLaunches(Takes takes) {
   for (uint32_t i = 0; i < launches.size();) {
-    const LaunchState *first = launches.begin() + i;
+    const LaunchTasks *first = launches.begin() + i;
     for (uint32_t step = launches[i].step; i < launches.size() && launches[i].step == step; ++i)
       launches[i].runs = takes(i);
-    Tasks tasks(*this, first, launches.begin() + i);
-    if (!tasks.count)
+    struct Job {
+      const CpuEngine &engine;
+      StepTasks tasks;
+    } job{*this, StepTasks(first, launches.begin() + i, threads)};
+    if (!job.tasks.count)
       continue;
     pool.run(
-        tasks.count,
+        job.tasks.count,
         [](void *context, uint32_t thread, int64_t begin, int64_t end) {
-          static_cast<const Tasks *>(context)->run(thread, begin, end);
+          auto &job = *static_cast<const Job *>(context);
+          job.tasks.run(begin, end, job.engine.scratchOf(thread));
         },
-        &tasks, tasks.last - tasks.first == 1);
+        &job, launches.begin() + i - first == 1);
   }
 }
 
@@ -289,12 +219,12 @@ void CpuEngine::runStrips(Strips::Phase phase) {
 
     /// Strips `begin` to `end`.
     void run(uint32_t thread, int64_t begin, int64_t end) const {
-      char *own = engine.scratch + thread * engine.scratchStride;
+      char *own = engine.scratchOf(thread);
       for (int64_t strip = begin; strip < end; ++strip) {
         bool last = engine.strips.isLast(phase, strip);
         auto *words = reinterpret_cast<void *const *>(engine.strips.argumentsOf(engine.call, phase, thread, strip));
         for (uint32_t i = 0; i < engine.launches.size(); ++i)
-          if (const LaunchState &l = engine.launches[i]; engine.strips.phaseOf(i) == phase)
+          if (const LaunchTasks &l = engine.launches[i]; engine.strips.phaseOf(i) == phase)
             l.kernel(words + engine.call.launches[i].firstWord, engine.strips.sizesOf(phase, last), l.stripTile[last],
                      0, l.stripTasks[last], own);
       }

@@ -6,15 +6,10 @@
 #include "Level.h"
 #include "Pool.h"
 #include "Strips.h"
+#include "Tasks.h"
 #include "Threads.h"
 
 namespace tutti::rt {
-
-/// The kernel ABI: args[i] is where the launch's i-th argument lies (for a per-member weight, a table of one pointer
-/// per position of the active set), sizes[0] the length of the active set, then the program's other sizes; tasks begin
-/// to end - 1 of a launch whose row tiles are `tile` rows; `scratch` is the thread's own.
-using KernelFn = void (*)(void *const *args, const int64_t *sizes, int64_t tile, int64_t begin, int64_t end,
-                          char *scratch);
 
 class CpuEngine final : public Engine {
 public:
@@ -30,24 +25,12 @@ public:
   void destroy(bool forked) override;
 
 private:
-  struct LaunchState {
-    void *const *args;
-    const int64_t *sizes;
-    KernelFn kernel;
-    uint32_t step;    ///< whose launches are one list of tasks
-    uint32_t members; ///< whose tasks follow each other
-    int64_t tile, tasks;
-    bool runs;                           ///< now, in this piece
-    int64_t stripTile[2], stripTasks[2]; ///< in strips, of the last of a member behind others
-  };
-  struct Tasks;
-  /// The launch's tile and tasks over so many members of its set.
-  void choose(uint32_t launch, uint32_t members, const int64_t *sizes);
   void selectPiece(uint32_t piece);
   void runStrips(Strips::Phase phase);
   /// Runs the launches that `takes` takes, a step's as one list of tasks.
   template <typename Takes> void runLaunches(Takes takes);
   tutti_status_t allocate(tutti_error_t *error);
+  char *scratchOf(uint32_t thread) const { return scratch + thread * scratchStride; }
 
   Call &call;
   Pool pool;
@@ -56,7 +39,7 @@ private:
   Mapping memory; ///< arena | state | outputs | scratch
   char *scratch = nullptr;
   size_t scratchStride = 0;
-  Array<LaunchState> launches;
+  Array<LaunchTasks> launches;
   Strips strips;
   Array<const void *> tableEntries;
 };

@@ -2,6 +2,7 @@
 // Which launches run in strips, how long a strip is, and where its values lie.
 #include "Strips.h"
 #include "Pool.h"
+#include "Tasks.h"
 
 #include <numeric>
 
@@ -15,12 +16,6 @@ constexpr int64_t kStripsOfThread = 4;
 constexpr int64_t kCacheShare = 3;
 
 int64_t divided(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
-/// Of the second cache, which a core has for itself.
-int64_t cacheBytes() {
-  long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? bytes : int64_t(1) << 20;
-}
 
 /// The places of a strip, a multiple of `quantum`: about as many as fit, or so many fewer that the thread that has most
 /// is done soonest.
