@@ -47,6 +47,12 @@ def add_cases(case, node, rng, i64, f32):
         case(f"windows-same-{where.lower()}", 13, [node("Conv", "x w", auto_pad=f"SAME_{where}", strides=[2, 2])], image, {"w": rng(5, 3, 4, 2, seed=16)})
     case("windows-valid", 13, [node("Conv", "x w", auto_pad="VALID")], image, {"w": w3})
     case("windows-of-each-channel", 13, [node("Conv", "x w", pads=[1, 1, 1, 1], group=3)], image, {"w": depth})
+    case("windows-of-49-in-each-channel", 13, [node("Conv", "x w", pads=[3, 3, 3, 3], group=3)], image, {"w": rng(3, 1, 7, 7, seed=41)})
+    case("windows-of-72-in-each-channel", 13, [node("Conv", "x w", pads=[4, 3, 4, 4], group=3)], image, {"w": rng(3, 1, 9, 8, seed=42)})
+    case("windows-of-two-from-each-channel", 13, [node("Conv", "x w b", pads=[1, 1, 1, 1], group=8)], {"x": rng(2, 8, 5, 4)}, {"w": rng(16, 1, 3, 3, seed=43), "b": rng(16, seed=44)})
+    case("windows-of-nine-narrow-groups", 13, [node("Conv", "x w", pads=[1, 0, 0, 1], group=9)], {"x": rng(2, 18, 5, 4)}, {"w": rng(27, 2, 2, 2, seed=45)})
+    case("windows-of-nine-wide-groups", 13, [node("Conv", "x w", pads=[1, 0, 0, 1], group=9)], {"x": rng(2, 18, 5, 4)}, {"w": rng(72, 2, 2, 2, seed=46)})
+    case("windows-of-17-wide-groups", 13, [node("Conv", "x w", pads=[1, 0], group=17)], {"x": rng(2, 34, 5)}, {"w": rng(136, 2, 2, seed=47)})
     case("windows-overlapping-groups", 13, [node("Conv", "x w", pads=[1, 0, 0, 1], group=2)], {"x": rng(2, 4, 6, 5)}, {"w": rng(6, 2, 2, 2, seed=17)})
     case("windows-padded-whole", 13, [node("Conv", "x w b", pads=[1, 1])], {"x": rng(2, 3, 4)}, {"w": rng(5, 3, 6, seed=18), "b": b})
     case("windows-of-a-volume", 13, [node("Conv", "x w", pads=[1, 0, 1, 0, 1, 0])], {"x": rng(2, 2, 3, 4, 3)}, {"w": rng(3, 2, 2, 3, 2, seed=19)})
@@ -87,6 +93,9 @@ def add_cases(case, node, rng, i64, f32):
     case("pool-max-gaps", 12, [node("MaxPool", "x", kernel_shape=[3, 2], dilations=[2, 2], ceil_mode=1, strides=[2, 1])], image)
     case("pool-average-padded", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])], image)
     case("pool-average-padding-counts", 19, [node("AveragePool", "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], count_include_pad=1, ceil_mode=1)], image)
+    case("pool-max-wide", 19, [node("MaxPool", "x", kernel_shape=[9, 7], strides=[1, 1], pads=[4, 3, 4, 3])], {"x": rng(2, 3, 12, 11)})
+    case("pool-average-wide", 19, [node("AveragePool", "x", kernel_shape=[7, 7], strides=[2, 1], pads=[3, 3, 3, 3], count_include_pad=0)], {"x": rng(2, 3, 12, 11)})
+    case("pool-average-wide-inside", 19, [node("AveragePool", "x", kernel_shape=[7, 6], strides=[1, 1])], {"x": rng(2, 3, 12, 11)})
     case("pool-average-long", 19, [node("AveragePool", "x", kernel_shape=[40], strides=[3])], {"x": rng(2, 3, 80)})
 
     # What TensorFlow's einsum becomes.

@@ -23,7 +23,7 @@ std::optional<Sizes> Emit::broadcastAll(ArrayRef<Operand> xs) {
           malformed("shapes " + shapes + " do not broadcast");
         else
           unsupported("shapes " + shapes + " broadcast only for some sizes of a call",
-                      "bind the dimension to one value with --dim");
+                      toBind({apart->first, apart->second}));
       }
       return std::nullopt;
     }

@@ -15,8 +15,24 @@ Operand Problems::unsupported(const Twine &reason, const Twine &advice) {
 Operand Problems::unknownLength(const Twine &does, const Size &length) {
   if (length.isFixed())
     return unsupported(does + " a length of " + Twine(length.getFixed()));
-  return unsupported(does + " dimension " + quote(length.str()) + ", which is known at a call only",
-                     "bind it to one value with --dim " + shown(length.getSymbols()[0]) + "=VALUE");
+  return unsupported(does + " dimension " + quote(length.str()) + ", which is known at a call only", toBind(length));
+}
+
+std::string Problems::toBind(ArrayRef<Size> sizes) {
+  SmallVector<std::string> names;
+  for (const Size &size : sizes)
+    for (const std::string &symbol : size.getSymbols())
+      if (auto times = [&](const Size &each) { return llvm::count(each.getSymbols(), symbol); };
+          !llvm::is_contained(names, symbol) && (sizes.size() == 1 || !llvm::all_equal(llvm::map_range(sizes, times))))
+        names.push_back(symbol);
+  if (names.empty())
+    return "bind the dimension to one value with --dim";
+  if (names.size() == 1)
+    return "bind it to one value with --dim " + shown(names[0]) + "=VALUE";
+  std::string all;
+  for (const std::string &name : names)
+    all += (all.empty() ? "" : ", ") + shown(name);
+  return "bind one of the dimensions " + all + " to one value with --dim";
 }
 
 Operand Problems::malformed(const Twine &reason) {

@@ -23,6 +23,8 @@ public:
   Operand unknownLength(const llvm::Twine &does, const Size &length);
   /// Of what is made of the numbers of rows: it would depend on a row's place in its batch.
   Operand dependsOnPlace(const RowNumbers &numbers);
+  /// The advice to bind the dimension that a size depends on, or by which several differ, or one of them.
+  static std::string toBind(llvm::ArrayRef<Size> sizes);
   std::optional<Problem> takeProblem() { return std::exchange(problem, std::nullopt); }
   bool failed() const { return problem.has_value(); }
 

@@ -90,7 +90,7 @@ Operand Emit::reduceShape(ReduceKind kind, const ShapeValue &x, bool keep) {
   if (!all)
     return unsupported(quote(stringifyReduceKind(kind)) + " of sizes " + tutti::str(x.elements) +
                            ", which is no product of sizes",
-                       "bind the dimension to one value with --dim");
+                       toBind(x.elements));
   return shape({{*all}, keep, x.element});
 }
 
@@ -131,7 +131,7 @@ Operand Emit::shapeArithmetic(StringRef name, const Operand &a, const Operand &b
     if (!number)
       return unsupported(quote(name.drop_front(StringRef("tutti.").size())) + " of sizes " + p.str() + " and " +
                              q.str() + ", which is no product of sizes",
-                         "bind the dimension to one value with --dim");
+                         toBind({p, q}));
     result.elements.push_back(*number);
   }
   return shape(std::move(result));
@@ -171,8 +171,7 @@ Operand Emit::reshape(const Operand &x, ArrayRef<Size> sizes) {
     std::string shapes = tutti::str(x.sizes()) + " into " + tutti::str(sizes);
     if (before->isFixed() && after->isFixed())
       return malformed("shape " + shapes + " does not go: " + before->str() + " elements, and " + after->str());
-    return unsupported("shape " + shapes + " goes only for some sizes of a call",
-                       "bind the dimension to one value with --dim");
+    return unsupported("shape " + shapes + " goes only for some sizes of a call", toBind({*before, *after}));
   }
   if (x.isConstant()) {
     std::optional<SmallVector<int64_t>> dims = fixed(sizes);

@@ -6,27 +6,43 @@ using namespace mlir;
 
 namespace tutti {
 
+/// Terms of a sum that is written out.
+constexpr int64_t mostSummed = 64;
+
+/// For each channel that is made, the t-th one of its group, as (rows, image, channels).
+static Operand channelsOfGroups(Emit &e, const Operand &x, int64_t groups, int64_t t, const Size &made) {
+  Operand last = channelsLast(e, x);
+  if (!last || (x.sizes()[1] == Size(groups) && made == Size(groups)))
+    return last;
+  Sizes sizes = last.sizes(); // rows, image, channels
+  Size taken(sizes[2].getFixed() / groups), each(made.getFixed() / groups);
+  Operand own = e.part(e.reshape(last, {sizes[0], sizes[1], Size(groups), taken}), 3, t, 1);
+  return e.reshape(e.broadcast(own, {sizes[0], sizes[1], Size(groups), each}), {sizes[0], sizes[1], made});
+}
+
 /// Each channel is summed by itself: one element of all windows after the other, which are parts of an image with its
 /// margin, so that channels lie side by side in vectors. As (rows, windows, channels).
-static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, ArrayRef<WindowAxis> inside,
+static Operand sumOfChannels(Emit &e, const Operand &x, const Operand &w, int64_t groups, ArrayRef<WindowAxis> inside,
                              ArrayRef<WindowAxis> margin, const Counts &counts) {
-  Size channels = x.sizes()[1];
+  Size made = w.sizes()[0], taken = w.sizes()[1];
   Sizes image = {x.sizes()[0]};
   for (const WindowAxis &along : inside)
     image.push_back(Size(along.size));
-  image.push_back(channels);
-  Operand padded = e.reshape(e.windows(channelsLast(e, x), margin), image),
-          factors = e.transpose(e.reshape(w, {channels, Size(counts.elements)}), {1, 0}), y;
-  for (int64_t i = 0; i < counts.elements; ++i) {
-    Operand element = padded;
-    int64_t rest = i;
-    for (size_t axis = inside.size(); axis-- > 0; rest /= inside[axis].length)
-      element = e.part(element, 1 + axis, rest % inside[axis].length * inside[axis].gap, inside[axis].count,
-                       inside[axis].stride);
-    Operand product = e.mul(element, e.reshape(e.part(factors, 0, i, 1), {channels}));
-    y = i == 0 ? product : e.add(y, product);
+  image.push_back(made);
+  Operand factors = e.transpose(e.reshape(w, {made, taken, Size(counts.elements)}), {1, 2, 0}), y;
+  for (int64_t t = 0; t < taken.getFixed(); ++t) {
+    Operand padded = e.reshape(e.windows(channelsOfGroups(e, x, groups, t, made), margin), image);
+    for (int64_t i = 0; i < counts.elements; ++i) {
+      Operand element = padded;
+      int64_t rest = i;
+      for (size_t axis = inside.size(); axis-- > 0; rest /= inside[axis].length)
+        element = e.part(element, 1 + axis, rest % inside[axis].length * inside[axis].gap, inside[axis].count,
+                         inside[axis].stride);
+      Operand product = e.mul(element, e.reshape(e.part(e.part(factors, 0, t, 1), 1, i, 1), {made}));
+      y = y ? e.add(y, product) : product;
+    }
   }
-  return y ? e.reshape(y, {x.sizes()[0], Size(counts.windows), channels}) : y;
+  return y ? e.reshape(y, {x.sizes()[0], Size(counts.windows), made}) : y;
 }
 
 /// Each window, with all channels, is a row that the weights multiply: as (rows, windows, channels).
@@ -41,15 +57,17 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   Size each(groups ? made.getFixed() / groups : 0), terms = *elements.times(taken);
   Operand weights = e.reshape(w, {Size(groups), each, taken, elements});
   SmallVector<WindowAxis> axes(windows.begin(), windows.end()), inside(axes);
-  if (taken == Size(1) && each == Size(1) && counts->elements <= mostTaken)
+  // Of many groups that make a few channels each, products would leave most of a vector empty.
+  bool alone = taken == Size(1) && each == Size(1), narrow = groups >= 8 && each.getFixed() < 8;
+  if ((alone || narrow) && terms.getFixed() <= mostSummed)
     if (std::optional<SmallVector<WindowAxis>> margin = takeMargin(inside))
-      return sumOfChannels(e, x, w, inside, *margin, *counts);
+      return sumOfChannels(e, x, w, groups, inside, *margin, *counts);
   if (groups == 1) {
     Operand columns = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {terms, each});
     return e.contract(e.windows(channelsLast(e, x), axes), columns, "bsk,kn->bsn");
   }
-  constexpr int64_t few = 8;
-  if (groups <= few && (taken != Size(1) || each != Size(1))) { // each is a convolution of its own
+  constexpr int64_t few = 16;
+  if (groups <= few && !alone) { // each is a convolution of its own
     std::vector<Operand> parts;
     for (int64_t group = 0; group < groups; ++group) {
       Operand own = e.part(x, 1, group * taken.getFixed(), taken.getFixed()), part = e.part(weights, 0, group, 1);
@@ -63,7 +81,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
     return rows;
   Size batch = x.sizes()[0];
   rows = e.reshape(rows, {batch, Size(count), elements, Size(groups), taken});
-  if (taken == Size(1) && each == Size(1)) {
+  if (alone) {
     Operand factors = e.reshape(e.transpose(weights, {3, 0, 1, 2}), {elements, x.sizes()[1]});
     rows = e.reshape(rows, {batch, Size(count), elements, x.sizes()[1]});
     return e.reduce(ReduceKind::sum, e.mul(rows, factors), {2}, false);

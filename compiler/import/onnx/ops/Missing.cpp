@@ -58,8 +58,9 @@ Why whyNot(llvm::StringRef qualified) {
     if (llvm::is_contained(group.ops, qualified))
       return {group.reason, group.advice};
   if (auto [domain, name] = qualified.rsplit("::"); !name.empty() && domain == runtimeDomain)
-    return {"this op of ONNX Runtime's own is not supported",
-            "export the model with standard ONNX ops, or optimize it less: ORT_ENABLE_BASIC leaves them"};
+    return {
+        "this op of ONNX Runtime's own is not supported",
+        "export the model with standard ONNX ops; where ONNX Runtime has optimized it, ORT_ENABLE_BASIC leaves them"};
   else if (!name.empty() && domain != mlDomain)
     return {"ops of the domain " + quote(domain) + " are not supported", "export the model with standard ONNX ops"};
   return {"no opset up to " + std::to_string(newestOpset) + " has an op of that name",

@@ -169,15 +169,18 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
     return;
   bool inImage = llvm::none_of(*windows, [](const Windows &along) { return along.leavesImage() || along.gap != 1; }),
        overlap = llvm::any_of(*windows, [](const Windows &along) { return along.overlap(); });
-  int64_t taken = 1;
-  for (const Windows &along : *windows)
-    taken = std::min<int64_t>(taken * std::min(along.length, 2 * mostTaken), 2 * mostTaken);
-  bool fewPadded = taken <= mostTaken && x.isFloat() && areInside(*windows);
-  if ((!inImage && !fewPadded) || (taken > mostTaken && overlap)) {
+  int64_t elements = 1; // of a window
+  bool few = true;      // are taken one by one
+  for (const Windows &along : *windows) {
+    few &= along.length <= mostTaken;
+    elements *= few ? along.length : 1;
+    few &= overlap || elements <= mostTaken; // axis by axis, or all
+  }
+  if ((!inImage && !(few && x.isFloat() && areInside(*windows))) || (!few && overlap)) {
     n.set(0, poolGathered(n, kind, x, *windows, countsPadding));
     return;
   }
-  if (taken > mostTaken) {
+  if (!few) {
     if (std::optional<Split> split = splitOf(n, x, *windows))
       n.set(0, e.reduce(kind, split->image, split->inside, false));
     return;
@@ -187,7 +190,8 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
     x = e.cast(x, Float32Type::get(&e.context));
   Operand y = ofWindows(e, x, kind, *windows, overlap);
   if (y && kind == ReduceKind::mean)
-    y = e.cast(e.div(y, inImage ? e.scalar(double(taken), y) : dividersBeside(n, y, *windows, countsPadding)), given);
+    y = e.cast(e.div(y, inImage ? e.scalar(double(elements), y) : dividersBeside(n, y, *windows, countsPadding)),
+               given);
   n.set(0, y);
 }
 
@@ -196,7 +200,7 @@ void importAveragePool(Node &n) { pool(n, ReduceKind::mean, n.intAttr("count_inc
 void importMaxPool(Node &n) {
   n.intAttr("storage_order", 0);
   if (n.wants(1)) {
-    n.emit.unsupported("the places of the largest elements", "take them with ArgMax");
+    n.emit.unsupported("a second output, the places of the largest elements", "leave it out, or take them with ArgMax");
     return;
   }
   pool(n, ReduceKind::max);

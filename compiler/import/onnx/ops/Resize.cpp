@@ -202,7 +202,7 @@ static std::optional<Method> methodOf(Node &n) {
                        .Case("", Rounding::downOrUp)
                        .Default(std::nullopt);
   if (coordinates == "tf_crop_and_resize") {
-    n.emit.unsupported("resampling of regions is not supported", "take them with Slice before it");
+    n.emit.unsupported("resampling of regions is not supported", "take a region of whole pixels with Slice before it");
     return std::nullopt;
   }
   if (!modes || !transformed || !roundings) {
