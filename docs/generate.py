@@ -346,7 +346,7 @@ def onnx_page() -> str:
              f"Ops of ONNX's default domain in the opsets {oldest} to {newest}, {len(plain)} of them, and {len(ml)} of the domain `ai.onnx.ml` in its opsets 1 to {newest_ml}, and {len(runtime)} of",
              f"those that ONNX Runtime's optimizer writes (`com.microsoft`); where an op is newer than opset {oldest}, the opset that brought it stands behind its name. Each becomes ops of the",
              "[tutti dialect](ops.md), by rules that see one member alone. Beside them: functions of the model, put in where they are used, the branch of an `If` whose condition is",
-             "known, and the steps of a `Loop` or a `Scan` of a known length (at most 4096), or of a `SequenceMap`. Sequences of tensors are taken apart when the model is compiled: how many tensors they have and",
+             "known (else both, of one shape, of which each call chooses), and the steps of a `Loop` or a `Scan` of a known length (at most 4096), or of a `SequenceMap`. Sequences of tensors are taken apart when the model is compiled: how many tensors they have and",
              "at which position one is read has to be known, and none is an input or an output of the model. An attribute or a form that is not taken is said when the model is compiled, together with all others: [errors.md](../errors.md#4-not-supported).", ""]
     left = set(known)
     for file in sorted(ONNX.glob("*.cpp")):

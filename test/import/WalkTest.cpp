@@ -110,29 +110,51 @@ TEST_F(WalkTest, FunctionsOfAnotherOpset) {
   expectFailure(4, {"'F'", "opset 99"});
 }
 
-TEST_F(WalkTest, ConditionsThatACallDecides) {
+/// A branch of one node that reads x.
+static onnx::NodeProto &addBranch(onnx::NodeProto &choice, const char *name, const char *op) {
+  onnx::AttributeProto &branch = *choice.add_attribute();
+  branch.set_name(name);
+  branch.set_type(onnx::AttributeProto::GRAPH);
+  onnx::NodeProto &inner = *branch.mutable_g()->add_node();
+  inner.set_op_type(op);
+  inner.add_input("x");
+  inner.add_output("inner");
+  branch.mutable_g()->add_output()->set_name("inner");
+  return inner;
+}
+
+TEST_F(WalkTest, ConditionsThatAreKnownNeedTheirBranch) {
   input("x", {4});
-  input("c", {}, 9);
   onnx::NodeProto &choice = node("If", {"c"}, {"y"});
   output("y");
-  expectFailure(4, {"If", "condition", "Where"});
-  // One that is known needs its branch.
-  graph().mutable_input()->RemoveLast();
   onnx::TensorProto &c = tensor("c", {});
   c.set_data_type(9);
   c.add_int32_data(1);
   expectFailure(3, {"the_If", "'then_branch'"});
-  onnx::AttributeProto &branch = *choice.add_attribute();
-  branch.set_name("then_branch");
-  branch.set_type(onnx::AttributeProto::GRAPH);
-  onnx::NodeProto &inner = *branch.mutable_g()->add_node();
-  inner.set_op_type("Exp");
-  inner.add_input("x");
-  inner.add_output("inner");
-  branch.mutable_g()->add_output()->set_name("inner");
+  onnx::NodeProto &inner = addBranch(choice, "then_branch", "Exp");
   EXPECT_EQ(failure().code, 0);
   inner.set_input(0, "inner");
   expectFailure(3, {"'the_If/inner'", "'inner'"});
+}
+
+TEST_F(WalkTest, ConditionsThatACallDecidesNeedBothBranches) {
+  input("x", {4});
+  input("c", {1}, 9);
+  input("two", {2}, 9);
+  onnx::NodeProto &choice = node("If", {"c"}, {"y"});
+  output("y");
+  addBranch(choice, "then_branch", "Exp");
+  expectFailure(3, {"the_If", "'else_branch'"});
+  onnx::NodeProto &other = addBranch(choice, "else_branch", "Neg");
+  EXPECT_EQ(failure().code, 0);
+  other.set_input(0, "inner");
+  expectFailure(3, {"'the_If/else/inner'", "'inner'"});
+  other.set_input(0, "x");
+  choice.set_input(0, "two");
+  expectFailure(3, {"condition", "(2)", "one element"});
+  choice.set_input(0, "c");
+  other.set_op_type("Shape");
+  expectFailure(4, {"condition", "float32 (4)", "int64"});
 }
 
 TEST_F(WalkTest, LoopsOfAKnownLength) {

@@ -124,6 +124,10 @@ def add_cases(case, node, rng, i64, f32):
     taken = graph("yes", node("Mul", "x k", "t"), node("Relu", "t", "yes"), tensors=[("k", f32(2))])
     other = graph("no", node("NonZero", "x", "never"), node("Cast", "never", "no", to=TensorProto.FLOAT))
     case("if", 16, [helper.make_node("If", ["c"], ["y"], then_branch=taken, else_branch=other)], x, {"c": np.array(True)})
+    # One that each call decides: both are computed.
+    other = graph("no", node("Neg", "x", "no"))
+    for condition in (True, False):
+        case(f"if-a-call-says-{condition}", 16, [helper.make_node("If", ["c"], ["y"], then_branch=taken, else_branch=other)], {**x, "c": np.array([condition])})
 
     # Loops whose length is known are their steps: a layer three times, with what each step gives; as long as a condition holds.
     def graph(name, nodes, inputs, outputs):

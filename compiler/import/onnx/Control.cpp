@@ -45,16 +45,42 @@ llvm::Expected<Walk::Results> Walk::inside(Emit &emit, Scope &scope, Node &n, St
   return results;
 }
 
+/// What one of two branches gives, if they give values of the same shape.
+static Operand eitherOf(Emit &emit, const Operand &condition, const Operand &a, const Operand &b) {
+  if (!a || !b)
+    return Operand();
+  if (a.isSequence() || b.isSequence() || a.sizes() != b.sizes())
+    return emit.unsupported("its condition is not known when compiling, and its branches give " + a.str() + " and " +
+                                b.str(),
+                            "export the model without control flow");
+  return emit.select(condition, a, b);
+}
+
 llvm::Expected<Walk::Results> Walk::branch(Emit &emit, Scope &scope, Node &n) {
   Operand given = n.in(0);
-  std::optional<double> condition = given ? given.scalarForProgram() : std::nullopt;
-  if (condition)
-    return inside(emit, scope, n, *condition != 0 ? "then_branch" : "else_branch", nameOf(scope, n.proto) + "/", {},
-                  n.proto.output_size());
-  if (given)
-    emit.unsupported("its condition is not known when compiling",
-                     "export the model without control flow, or choose between two results with Where");
-  return Results();
+  if (!given)
+    return Results();
+  std::string prefix = nameOf(scope, n.proto) + "/";
+  size_t outputs = n.proto.output_size();
+  if (std::optional<double> condition = given.scalarForProgram())
+    return inside(emit, scope, n, *condition != 0 ? "then_branch" : "else_branch", prefix, {}, outputs);
+  if (product(given.sizes()) != Size(1)) {
+    emit.malformed("its condition is " + given.str() + ", expected one element");
+    return Results();
+  }
+  // Neither branch does more than give values: both are computed, and each call chooses.
+  auto then = inside(emit, scope, n, "then_branch", prefix + "then/", {}, outputs);
+  if (!then || emit.failed() || emit.restart)
+    return then;
+  auto other = inside(emit, scope, n, "else_branch", prefix + "else/", {}, outputs);
+  if (!other || emit.failed() || emit.restart)
+    return other;
+  locate(emit, scope, n.proto);
+  Operand condition = emit.reshape(given, {});
+  Results results;
+  for (auto [a, b] : llvm::zip_equal(*then, *other))
+    results.push_back(eitherOf(emit, condition, a, b));
+  return results;
 }
 
 llvm::Expected<bool> Walk::runStep(Emit &emit, Scope &scope, Node &n, int64_t step, ArrayRef<Operand> given,
