@@ -102,7 +102,7 @@ USES = [
     (0, "tutti-verify out/n.tutti {}", lambda n: renamed(b"x", n)),
     (0, "tutti-inspect out/n.tutti", renamed),
     (0, "tutti-inspect out/n.tutti", lambda n: renamed(b"x", n)),
-    (0, "tutti-bench out/n.tutti --seconds 0.01", lambda n: renamed(b"x", n)),
+    (0, "tutti-bench out/n.tutti --threads 1 --seconds 0.01", lambda n: renamed(b"x", n)),
     (2, "tutti-verify out/n.tutti {} --dim z=1", lambda n: renamed(b"x", n)),
     (0, "tutti-verify out/n.tutti {}", lambda n: onnx([MUL, node("Add", ["t", "b"], n)], outputs=(value_info(n, ["batch", 2]),))),
 ]

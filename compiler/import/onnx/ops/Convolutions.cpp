@@ -59,7 +59,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
   SmallVector<WindowAxis> axes(windows.begin(), windows.end()), inside(axes);
   // Of many groups that make a few channels each, products would leave most of a vector empty.
   bool alone = taken == Size(1) && each == Size(1), narrow = groups >= 8 && each.getFixed() < 8;
-  if ((alone || narrow) && terms.getFixed() <= mostSummed)
+  if ((alone || narrow) && terms.getFixed() > 0 && terms.getFixed() <= mostSummed)
     if (std::optional<SmallVector<WindowAxis>> margin = takeMargin(inside))
       return sumOfChannels(e, x, w, groups, inside, *margin, *counts);
   if (groups == 1) {
