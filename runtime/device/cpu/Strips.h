@@ -17,9 +17,8 @@ public:
   /// that read all members. Each of the first two may run in strips.
   enum Phase : uint8_t { shared, members, heads, numPhases };
 
-  /// When calls run in strips; `always`: whatever can does, in the shortest. Tests ask for what is not faster.
+  /// When calls run in strips; `always`: whatever can does, in the shortest.
   enum class When : uint8_t { faster, always, never };
-  static inline When when = When::faster;
 
   /// Takes memory for what depends on the program alone; false when there is not enough.
   [[nodiscard]] bool build(const Call &call, uint32_t threads);
@@ -72,5 +71,8 @@ private:
   Array<uint64_t> words;
   size_t wordsEach = 0; ///< of a thread
 };
+
+/// `faster`. A test that wants something else defines the function itself, which the linker then takes.
+Strips::When stripsWhen();
 
 } // namespace tutti::rt
