@@ -94,6 +94,7 @@ tutti_status_t CpuEngine::build(const tutti_session_options_t &options, tutti_er
   }
   about = {nameOf(used == Level::none ? level : used), TUTTI_DEVICE_CPU, 0, 0, 0};
   threads = options.threads ? options.threads : defaultThreads();
+  cache = cacheBytes();
   if (!strips.build(call, threads))
     return outOfMemory(error, "strips", threads * call.words.size() * sizeof(uint64_t));
   if (auto status = allocate(error))
@@ -164,7 +165,7 @@ tutti_status_t CpuEngine::admit(PortState &port, const tutti_tensor_t &tensor) {
 
 void CpuEngine::resize() {
   for (uint32_t i = 0; i < launches.size(); ++i)
-    launches[i].choose(call, i, call.sets[call.launches[i].launch->set()].count, call.sizes.data(), threads);
+    launches[i].choose(call, i, call.sets[call.launches[i].launch->set()].count, call.sizes.data(), threads, cache);
   if (strips.choose(call, threads))
     for (uint32_t i = 0; i < launches.size(); ++i)
       for (bool last : {false, true}) {
@@ -182,7 +183,7 @@ void CpuEngine::selectPiece(uint32_t piece) {
   call.sizesOf(piece, sizes);
   for (uint32_t i = 0; i < launches.size(); ++i)
     if (const fb::Launch &launch = *call.launches[i].launch; Call::runsIn(launch, piece))
-      launches[i].choose(call, i, call.partOf(launch.set(), piece).count, sizes, threads);
+      launches[i].choose(call, i, call.partOf(launch.set(), piece).count, sizes, threads, cache);
 }
 
 void CpuEngine::rebind() {

@@ -35,6 +35,7 @@ private:
   Call &call;
   Pool pool;
   uint32_t threads = 1;
+  int64_t cache = 0; ///< cacheBytes()
   tutti_device_info_t about = {};
   Mapping memory; ///< arena | state | outputs | scratch
   char *scratch = nullptr;

@@ -10,7 +10,7 @@
 namespace tutti::rt {
 
 int64_t cacheBytes() {
-  static const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? bytes : int64_t(1) << 20;
 }
 
@@ -34,7 +34,7 @@ int64_t chooseTile(const fb::Launch &launch, int64_t rows, int64_t members, uint
 /// Member by member, what all members read comes to a cache once for each of them; along the rows it comes once, and
 /// the weights once for each tile. The second is chosen where the first does not fit, and is more.
 static bool goesByRows(const Call &call, const Call::Launch &launch, int64_t members, int64_t tiles,
-                       const int64_t *sizes) {
+                       const int64_t *sizes, int64_t cache) {
   if (members < 2 || tiles < 2)
     return false;
   int64_t ofNone[kMaxSizes]; // at which what each member has for itself is nothing
@@ -48,17 +48,18 @@ static bool goesByRows(const Call &call, const Call::Launch &launch, int64_t mem
     else if (b.space() == fb::Space::constant)
       own += double(call.artifact.root().slots()->Get(uint32_t(b.slot()))->bytes_each());
   }
-  return shared > double(cacheBytes()) && double(tiles) * own < shared;
+  return shared > double(cache) && double(tiles) * own < shared;
 }
 
-void LaunchTasks::choose(const Call &call, uint32_t launch, uint32_t ofSet, const int64_t *at, uint32_t threads) {
+void LaunchTasks::choose(const Call &call, uint32_t launch, uint32_t ofSet, const int64_t *at, uint32_t threads,
+                         int64_t cache) {
   const fb::Launch &l = *call.launches[launch].launch;
   int64_t rows = valueOf(l.rows(), at);
   members = l.lifted() ? ofSet : 1;
   tile = chooseTile(l, rows, ofSet, threads);
   int64_t tiles = (rows + tile - 1) / tile;
   tasks = members * tiles;
-  byRows = goesByRows(call, call.launches[launch], members, tiles, at);
+  byRows = goesByRows(call, call.launches[launch], members, tiles, at, cache);
 }
 
 void LaunchTasks::run(int64_t begin, int64_t end, char *scratch) const {

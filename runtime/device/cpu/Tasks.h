@@ -32,8 +32,9 @@ struct LaunchTasks {
   bool runs;                           ///< now, in this piece
   int64_t stripTile[2], stripTasks[2]; ///< in strips, of the last of a member behind others
 
-  /// For so many members of the launch's set.
-  void choose(const Call &call, uint32_t launch, uint32_t members, const int64_t *sizes, uint32_t threads);
+  /// For so many members of the launch's set; `cache`: cacheBytes().
+  void choose(const Call &call, uint32_t launch, uint32_t members, const int64_t *sizes, uint32_t threads,
+              int64_t cache);
   /// Tasks `begin` to `end` in their order.
   void run(int64_t begin, int64_t end, char *scratch) const;
 };
