@@ -84,6 +84,12 @@ def add_cases(case, node, rng, i64, f32):
     case("transposed-overlapping", 22, [node("ConvTranspose", "x w", strides=[2, 2], pads=[1, 0, 1, 2], output_padding=[1, 0])], small, {"w": spread})
     case("transposed-line", 11, [node("ConvTranspose", "x w b", pads=[1, 0])], line, {"w": rng(3, 5, 3, seed=25), "b": b})
     case("transposed-of-groups", 13, [node("ConvTranspose", "x w b", group=2, strides=[2], dilations=[2])], {"x": rng(2, 4, 5)}, {"w": rng(4, 3, 3, seed=26), "b": rng(6, seed=27)})
+    for name, attributes in {"": {}, "-dilated": {"dilations": [2, 1]}, "-longer": {"strides": [2, 1], "output_padding": [1, 0]}}.items():
+        case(f"transposed-of-groups-padded{name}", 13, [node("ConvTranspose", "x w b", group=2, pads=[1, 0, 1, 1], **attributes)], {"x": rng(2, 4, 5, 4)},
+             {"w": rng(4, 3, 3, 2, seed=51), "b": rng(6, seed=52)})
+    case("transposed-dilated", 13, [node("ConvTranspose", "x w", dilations=[2, 3], pads=[1, 2, 0, 1])], {"x": rng(2, 3, 5, 4)}, {"w": rng(3, 2, 3, 2, seed=53)})
+    case("transposed-cropped", 13, [node("ConvTranspose", "x w", pads=[2, 2], group=2)], {"x": rng(2, 4, 7)}, {"w": rng(4, 1, 2, seed=54)})
+    case("transposed-of-nine-groups", 13, [node("ConvTranspose", "x w", pads=[1, 1], group=9)], {"x": rng(2, 18, 7)}, {"w": rng(18, 2, 3, seed=55)})
     case("transposed-of-each-channel", 13, [node("ConvTranspose", "x w", group=3, strides=[2, 1])], small, {"w": rng(3, 1, 2, 2, seed=28)})
     for where in ("UPPER", "LOWER"):
         case(f"transposed-same-{where.lower()}", 11, [node("ConvTranspose", "x w", auto_pad=f"SAME_{where}", strides=[2, 1])], small, {"w": spread})

@@ -252,6 +252,35 @@ static Operand productOfSteps(Node &n, const Operand &x, const Operand &w, const
   return y ? e.reshape(y, {y.sizes()[0], image, y.sizes().back()}) : y;
 }
 
+/// At steps of one what lands at a place comes from a window of the image, by the weights turned around: a
+/// convolution's. Nothing where steps are longer, or padding takes away more than a window reaches.
+static std::optional<SmallVector<Windows>> windowsOfLandings(ArrayRef<Spread> spreads) {
+  SmallVector<Windows> windows;
+  for (const Spread &along : spreads) {
+    int64_t before = (along.length - 1) * along.gap - along.before;
+    if (along.stride != 1 || before < 0)
+      return std::nullopt;
+    windows.push_back({{along.size, along.length, 1, along.count, along.gap, before}});
+  }
+  return windows;
+}
+
+/// The weights (channels, made in a group, a, b ...) as a convolution has them, (made, channels of a group, a, b ...).
+static Operand turnedAround(Emit &e, Operand w, int64_t groups) {
+  Sizes of = w.sizes();
+  for (int64_t axis = 2; w && axis < int64_t(of.size()); ++axis)
+    w = e.part(w, axis, of[axis].getFixed() - 1, of[axis].getFixed(), -1);
+  Size taken(of[0].getFixed() / groups);
+  Sizes apart{Size(groups), taken}, together{*of[1].times(Size(groups)), taken};
+  SmallVector<int64_t> order{0, 2, 1};
+  for (const Size &size : ArrayRef(of).drop_front()) {
+    apart.push_back(size);
+    if (apart.size() > 3)
+      together.push_back(size), order.push_back(apart.size() - 1);
+  }
+  return e.reshape(e.transpose(e.reshape(w, apart), order), together);
+}
+
 void importConvTranspose(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
@@ -296,18 +325,31 @@ void importConvTranspose(Node &n) {
       steps.push_back(*own);
   // Weights that do not overlap are a product of each element as they are.
   bool overlap = llvm::any_of(*spreads, [](const Spread &along) { return along.length > along.stride; });
-  if (groups == 1 && steps.size() == spreads->size() && overlap)
-    return finish(
-        productOfSteps(n, e.cast(x, wide), e.cast(w, wide), bias ? e.cast(bias, wide) : bias, *spreads, steps));
+  bool bySteps = steps.size() == spreads->size() && overlap, alone = kernel[0] == groups && kernel[1] == 1;
+  x = e.cast(x, wide), w = e.cast(w, wide), bias = bias ? e.cast(bias, wide) : bias;
+  if (groups == 1 && bySteps)
+    return finish(productOfSteps(n, x, w, bias, *spreads, steps));
+  if (auto windows = windowsOfLandings(*spreads); windows && overlap) {
+    Operand y = convolved(n, x, turnedAround(e, w, groups), *windows, groups);
+    return finish(y && bias ? e.add(y, bias) : y);
+  }
+  if (groups <= mostProducts && bySteps && !alone) { // each by itself
+    std::vector<Operand> parts;
+    int64_t taken = kernel[0] / groups, each = kernel[1];
+    for (int64_t group = 0; group < groups; ++group)
+      parts.push_back(productOfSteps(n, e.part(x, 1, group * taken, taken), e.part(w, 0, group * taken, taken),
+                                     bias ? e.part(bias, 0, group * each, each) : bias, *spreads, steps));
+    return finish(e.concat(parts, 2));
+  }
   Counts counts;
   std::optional<SmallVector<int64_t>> places = landingsOf(n, *spreads, counts);
   if (!places)
     return;
-  Operand products = productsOf(e, e.cast(x, wide), e.cast(w, wide), groups, *weights);
+  Operand products = productsOf(e, x, w, groups, *weights);
   Operand landed = products ? takenAt(e, products, {counts.windows, counts.elements}, *places) : products;
   Operand y = e.reduce(ReduceKind::sum, landed, {2}, false);
   if (y && bias)
-    y = e.add(y, e.cast(bias, wide));
+    y = e.add(y, bias);
   finish(y);
 }
 

@@ -66,8 +66,7 @@ static Operand productOfGathered(Node &n, const Operand &x, const Operand &w, Ar
     Operand columns = e.reshape(e.transpose(weights, {0, 3, 2, 1}), {terms, each});
     return e.contract(e.windows(channelsLast(e, x), axes), columns, "bsk,kn->bsn");
   }
-  constexpr int64_t few = 16;
-  if (groups <= few && !alone) { // each is a convolution of its own
+  if (groups <= mostProducts && !alone) { // each is a convolution of its own
     std::vector<Operand> parts;
     for (int64_t group = 0; group < groups; ++group) {
       Operand own = e.part(x, 1, group * taken.getFixed(), taken.getFixed()), part = e.part(weights, 0, group, 1);
@@ -127,6 +126,14 @@ static Operand productOfSplit(Node &n, const Operand &x, const Operand &w, Array
   return y && groups != 1 ? e.reshape(y, together) : y;
 }
 
+Operand convolved(Node &n, const Operand &x, const Operand &w, ArrayRef<Windows> windows, int64_t groups) {
+  int64_t count = 1;
+  for (const Windows &along : windows)
+    count *= along.count;
+  bool lieApart = llvm::all_of(windows, [](const Windows &along) { return along.lieApart(); });
+  return (lieApart ? productOfSplit : productOfGathered)(n, x, w, windows, count, groups);
+}
+
 void importConv(Node &n) {
   Emit &e = n.emit;
   Operand x = n.in(0), w = n.in(1), bias = n.has(2) ? n.in(2) : Operand();
@@ -171,8 +178,7 @@ void importConv(Node &n) {
     e.malformed("a bias " + bias.str() + " for " + Twine(kernel[0]) + " channels");
     return;
   }
-  bool lieApart = llvm::all_of(*windows, [](const Windows &along) { return along.lieApart(); });
-  Operand y = (lieApart ? productOfSplit : productOfGathered)(n, x, w, *windows, places->getFixed(), groups);
+  Operand y = convolved(n, x, w, *windows, groups);
   if (y && bias)
     y = e.add(y, bias);
   n.set(0, channelsFirst(e, y, counts));

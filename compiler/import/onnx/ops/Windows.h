@@ -18,6 +18,8 @@ struct Windows : WindowAxis {
 
 /// Elements of a window that are taken one by one: each is a part of the image, strided.
 constexpr int64_t mostTaken = 32;
+/// Groups of channels of which each is multiplied by itself.
+constexpr int64_t mostProducts = 16;
 
 /// How many windows there are, and elements in each.
 struct Counts {
@@ -42,6 +44,9 @@ struct Split {
 };
 /// Nothing behind a problem.
 std::optional<Split> splitOf(Node &node, const Operand &x, llvm::ArrayRef<Windows> windows);
+/// The convolution of x (rows, channels, a, b ...) with w (made, channels of a group, a, b ...), as (rows, windows,
+/// made), of a single window as (rows, made).
+Operand convolved(Node &node, const Operand &x, const Operand &w, llvm::ArrayRef<Windows> windows, int64_t groups);
 /// x (rows, channels, a, b ...) as (rows, image, channels), with one axis for the image.
 Operand channelsLast(Emit &emit, const Operand &x);
 /// And back: y (rows, image, channels), or of one place (rows, channels), as (rows, channels, a, b ...).
