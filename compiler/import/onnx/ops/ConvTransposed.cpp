@@ -272,12 +272,10 @@ static Operand turnedAround(Emit &e, Operand w, int64_t groups) {
     w = e.part(w, axis, of[axis].getFixed() - 1, of[axis].getFixed(), -1);
   Size taken(of[0].getFixed() / groups);
   Sizes apart{Size(groups), taken}, together{*of[1].times(Size(groups)), taken};
-  SmallVector<int64_t> order{0, 2, 1};
-  for (const Size &size : ArrayRef(of).drop_front()) {
-    apart.push_back(size);
-    if (apart.size() > 3)
-      together.push_back(size), order.push_back(apart.size() - 1);
-  }
+  llvm::append_range(apart, ArrayRef<Size>(of).drop_front());
+  llvm::append_range(together, ArrayRef<Size>(of).drop_front(2));
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, apart.size()));
+  std::swap(order[1], order[2]);
   return e.reshape(e.transpose(e.reshape(w, apart), order), together);
 }
 
