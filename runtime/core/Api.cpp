@@ -211,7 +211,11 @@ tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const 
 
 tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                         tutti_tensor_t *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->getOutput(name, head, tensor);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, head, false, tensor);
+}
+
+tutti_status_t tutti_session_get_input(tutti_session_t *session, const char *name, tutti_tensor_t *tensor) {
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, nullptr, true, tensor);
 }
 
 const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) {

@@ -219,14 +219,14 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
   return bindTo(tensor, head, input, managed);
 }
 
-tutti_status_t Session::getOutput(const char *name, const char *head, tutti_tensor_t *tensor) {
+tutti_status_t Session::describe(const char *name, const char *head, bool input, tutti_tensor_t *tensor) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
   if (!tensor)
-    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no place for the output's tensor was given");
+    return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no place for the tensor of '%.200s' was given", name ? name : "");
   tutti_status_t status = TUTTI_OK;
-  PortState *port = find(name, head, false, status);
+  PortState *port = find(name, head, input, status);
   if (!port || (dirty == Dirty::everything && (status = resolveSizes(false))))
     return status;
   *tensor = {port->info->name, port->info->dtype, port->info->rank, port->dims, nullptr, port->data(), port->memory};

@@ -25,8 +25,9 @@ public:
   /// The same of a DLPack tensor. On success it is the session's, which calls its deleter once something else is bound
   /// there, or the session goes.
   tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input);
-  /// Shape and memory of an output at the sizes that are chosen, the caller's or the session's own.
-  tutti_status_t getOutput(const char *name, const char *head, tutti_tensor_t *tensor);
+  /// Shape and memory of a port at the sizes that are chosen; the memory is the caller's, or of outputs the session's
+  /// own.
+  tutti_status_t describe(const char *name, const char *head, bool input, tutti_tensor_t *tensor);
   /// Allocates nothing. Without `wait` work may be under way on a device when it returns.
   tutti_status_t run(bool wait);
   tutti_status_t wait();

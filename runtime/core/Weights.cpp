@@ -88,7 +88,8 @@ tutti_status_t Weights::match(uint32_t member, const tutti_tensor_t *tensors, si
       if (!tensor.name || !*tensor.name || view(slot.name()) != tensor.name || !artifact.has(member, slot))
         continue;
       found = true;
-      if (isShared(slot) && !slot.swappable())
+      // Equal copies have one place, also where each member was to keep its own.
+      if (isShared(slot) && !slot.swappable() && view(artifact.root().share()) != "none")
         return fail(error, TUTTI_SHARED_WEIGHT,
                     "weight '%.200s' is stored once for all members, so member %u has no copy of its own to replace; "
                     "compile with --share=none",

@@ -192,7 +192,7 @@ FlatBufferBuilder metadata(const Spec &spec, const std::vector<char> &image, con
   if (!spec.requiredFeature.empty())
     features.push_back(b.CreateString(spec.requiredFeature));
   b.Finish(fb::CreateRootDirect(b, spec.format, "tutti test", &members, nullptr, &slots, &kernels, &programs, &segments,
-                                nullptr, nullptr, &features, "none"),
+                                nullptr, nullptr, &features, spec.share.c_str()),
            fb::RootIdentifier());
   return b;
 }

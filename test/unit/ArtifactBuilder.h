@@ -20,6 +20,7 @@ struct Spec {
   uint32_t members = 3;
   int64_t batchLo = 1, batchHi = 64;
   bool sharedBias = false;       ///< one b for all members
+  std::string share = "none";    ///< how it says that it was compiled
   std::string layout = "panels"; ///< of W; kernels read no other, those for CUDA devices also "matrices.bf16"
   std::string second;            ///< another layout that W lies in, for a kernel that there is not
   int64_t weightBytes = 0;       ///< that the slot of W claims to have; 0: as many as it has

@@ -76,6 +76,7 @@ TEST(Session, noHandleIsAnError) {
   EXPECT_EQ(tutti_session_bind_input_dlpack(nullptr, "x", managed), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(tutti_session_bind_output_dlpack(nullptr, "y", nullptr, managed), TUTTI_INVALID_ARGUMENT);
   EXPECT_EQ(tutti_session_get_output(nullptr, "y", nullptr, &tensor), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_session_get_input(nullptr, "x", &tensor), TUTTI_INVALID_ARGUMENT);
   EXPECT_STRNE(tutti_session_message(nullptr), "");
   EXPECT_EQ(tutti_session_device(nullptr), nullptr);
   EXPECT_EQ(tutti_artifact_info(nullptr), nullptr);
@@ -129,7 +130,9 @@ TEST(Session, whatFailsSaysItsOwn) {
   EXPECT_EQ(tutti_session_bind_input(session, nullptr), TUTTI_INVALID_ARGUMENT);
   EXPECT_STREQ(tutti_session_message(session), "no tensor was given");
   EXPECT_EQ(tutti_session_get_output(session, "y", "mean", nullptr), TUTTI_INVALID_ARGUMENT);
-  EXPECT_STREQ(tutti_session_message(session), "no place for the output's tensor was given");
+  EXPECT_STREQ(tutti_session_message(session), "no place for the tensor of 'y' was given");
+  EXPECT_EQ(tutti_session_get_input(session, "x", nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_STREQ(tutti_session_message(session), "no place for the tensor of 'x' was given");
 }
 
 TEST(Session, computesForEveryBatchAndThreadCount) {
@@ -299,6 +302,31 @@ TEST(Session, tellsOutputDimsBeforeARun) {
   EXPECT_EQ(error.message(), "input 'x' has dims [7, 6] with 3 active members, and 'batch' set to 7, given [8, 6]");
   ASSERT_FALSE(f.session.setDimension("batch", 0));
   EXPECT_FALSE(f.session.run());
+}
+
+TEST(Session, tellsWhatAnInputTakes) {
+  Fixture f;
+  auto *session = f.session.get();
+  tutti_tensor_t tensor;
+  EXPECT_EQ(tutti_session_get_input(session, "x", &tensor), TUTTI_NOT_BOUND);
+  EXPECT_EQ(tutti_session_get_input(session, "y", &tensor), TUTTI_NOT_FOUND);
+  EXPECT_STREQ(tutti_session_message(session), "there is no input 'y'; the program has 'x'");
+  ASSERT_FALSE(f.session.setDimension("batch", 7));
+  ASSERT_EQ(tutti_session_get_input(session, "x", &tensor), TUTTI_OK);
+  EXPECT_STREQ(tensor.name, "x");
+  EXPECT_EQ(tensor.dtype, TUTTI_F32);
+  ASSERT_EQ(tensor.rank, 2);
+  EXPECT_EQ(tensor.dims[0], 7);
+  EXPECT_EQ(tensor.dims[1], kK);
+  EXPECT_EQ(tensor.strides, nullptr);
+  EXPECT_EQ(tensor.data, nullptr) << "nothing is bound";
+  ASSERT_FALSE(f.session.setDimension("batch", 0));
+  auto x = inputOf(8);
+  ASSERT_FALSE(f.bind(x));
+  ASSERT_EQ(tutti_session_get_input(session, "x", &tensor), TUTTI_OK);
+  EXPECT_EQ(tensor.data, x.data());
+  EXPECT_EQ(f.session.inputDims("x")->front(), 8);
+  EXPECT_EQ(f.session.inputDims("z").error().status(), TUTTI_NOT_FOUND);
 }
 
 TEST(Session, outlivesItsArtifactsHandle) {

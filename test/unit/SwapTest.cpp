@@ -106,6 +106,7 @@ TEST(Swap, takesStridedTensors) {
 TEST(Swap, refusesWhatDoesNotFitAndChangesNothing) {
   Spec spec;
   spec.sharedBias = true;
+  spec.share = "content";
   File file = buildArtifact(spec);
   auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
   ASSERT_TRUE(artifact.ok()) << artifact.error().message();
@@ -133,6 +134,20 @@ TEST(Swap, refusesWhatDoesNotFitAndChangesNothing) {
   auto error = artifact->swapWeights(0, {&weight, 1});
   EXPECT_EQ(error.status(), TUTTI_SHAPE_MISMATCH);
   EXPECT_EQ(error.message(), "weight 'W' has dims [6, 45], given [45, 6]");
+}
+
+// Where each member was to have its own, equal copies have one place still; another compilation would not help.
+TEST(Swap, refusesWhatWasComputedWith) {
+  Spec spec;
+  spec.sharedBias = true;
+  File file = buildArtifact(spec);
+  auto artifact = tutti::Artifact::open(std::as_bytes(std::span(file.data(), file.size())));
+  ASSERT_TRUE(artifact.ok()) << artifact.error().message();
+  auto b = biasOf(4);
+  tutti_tensor_t bias = biasTensor(b);
+  auto error = artifact->swapWeights(1, {&bias, 1});
+  EXPECT_EQ(error.status(), TUTTI_UNSUPPORTED);
+  EXPECT_EQ(error.message(), "weight 'b' went into values computed when compiling, so it cannot be replaced");
 }
 
 // Weights and bias of one version belong together; a run that mixed them, or saw freed memory, would show another sum.

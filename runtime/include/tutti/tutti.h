@@ -381,6 +381,11 @@ TUTTI_API tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *sessi
 TUTTI_API tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                                   tutti_tensor_t *tensor);
 
+/** Describes an input likewise, so that its caller learns what to bind: a dimension that no bound input has may be set
+ * first, and a per-member input has the active set's length. The data is the bound memory, NULL while nothing is bound.
+ * Errors: TUTTI_INVALID_ARGUMENT, TUTTI_NOT_FOUND, and those of tutti_session_run for dimensions. */
+TUTTI_API tutti_status_t tutti_session_get_input(tutti_session_t *session, const char *name, tutti_tensor_t *tensor);
+
 /** Computes all outputs from the inputs bound. Allocates nothing and takes no lock. The same inputs give the same bits,
  * for any number of threads. The floating-point mode of the calling thread does not matter and is left as it was.
  * Errors: TUTTI_NOT_BOUND, TUTTI_SHAPE_MISMATCH, TUTTI_INVALID_ARGUMENT (an output in the memory of an input or of

@@ -282,6 +282,15 @@ public:
     return output;
   }
 
+  /// The dims that an input is to be bound with, under the dimensions that are set or bound and the active set. They
+  /// are the session's, until the next call that changes that. Errors: as tutti_session_get_input.
+  Result<std::span<const int64_t>> inputDims(const std::string &name) const {
+    tutti_tensor_t input;
+    if (auto error = check(tutti_session_get_input(handle, name.c_str(), &input)))
+      return error;
+    return std::span<const int64_t>(input.dims, size_t(input.rank));
+  }
+
   tutti_session_t *get() const { return handle; }
 
 private:
