@@ -8,12 +8,13 @@ include(AddLLVM)
 include(AddMLIR)
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND ${LLVM_DEFINITIONS})
 
-# Debian's LLVM has RTTI and no exceptions. -O1 keeps a change in one file under three seconds.
+# Debian's LLVM has RTTI and no exceptions. -O1 keeps a change in one file under three seconds; a build for a debugger has
+# the flags of its build type.
 add_library(tutti_mlir INTERFACE)
 target_include_directories(tutti_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_include_directories(tutti_mlir INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_definitions(tutti_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
-target_compile_options(tutti_mlir INTERFACE -O1 -g0 -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
+target_compile_options(tutti_mlir INTERFACE $<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-O1$<SEMICOLON>-g0> -fno-exceptions -Wall -Wextra -Wno-unused-parameter)
 target_link_libraries(tutti_mlir INTERFACE MLIR LLVM)
 
 # tutti_precompiled(NAME): an object library with the headers that nearly all of the compiler's files read.

@@ -3,28 +3,54 @@
 #ifndef TUTTI_PASSES_REWRITE_H
 #define TUTTI_PASSES_REWRITE_H
 
+#include "dialects/Fault.h"
+
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tutti {
 
-/// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end.
+/// How often each pattern has matched.
+class RewriteCounter : public mlir::RewriterBase::Listener {
+public:
+  void notifyPatternEnd(const mlir::Pattern &pattern, llvm::LogicalResult status) override {
+    if (failed(status))
+      return;
+    ++total;
+    ++byName[pattern.getDebugName()];
+  }
+  int64_t rewrites() const { return total; }
+  /// The three that matched most: where rewrites undo each other, those that do.
+  std::string busiest() const {
+    std::vector<std::pair<int64_t, llvm::StringRef>> counts;
+    for (const auto &[name, count] : byName)
+      counts.emplace_back(-count, name);
+    llvm::sort(counts);
+    std::string text;
+    for (const auto &[count, name] : llvm::ArrayRef(counts).take_front(3))
+      text += (text.empty() ? "" : ", ") + name.str() + " " + std::to_string(-count) + " times";
+    return text;
+  }
+
+private:
+  int64_t total = 0;
+  llvm::DenseMap<llvm::StringRef, int64_t> byName;
+};
+
+/// Applies patterns to all ops below `root`, until none matches; a fault where there seems to be no end.
 inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns) {
-  struct Counter : mlir::RewriterBase::Listener {
-    int64_t rewrites = 0;
-    void notifyPatternEnd(const mlir::Pattern &, llvm::LogicalResult status) override { rewrites += succeeded(status); }
-  } counter;
+  RewriteCounter counter;
   // What a rewrite makes is part of the round that made it, so rounds are few; but a chain of which each op waits for
   // the one before has one for each. What never ends has many rewrites.
   int64_t ops = 0;
   root->walk([&](mlir::Operation *) { ++ops; });
   int64_t most = 1000 + 32 * ops;
   auto config = mlir::GreedyRewriteConfig().setMaxNumRewrites(most).setListener(&counter);
-  for (int64_t before = -1; counter.rewrites > before && counter.rewrites < 10 * most;) {
-    before = counter.rewrites;
+  for (int64_t before = -1; counter.rewrites() > before && counter.rewrites() < 10 * most;) {
+    before = counter.rewrites();
     if (succeeded(mlir::applyPatternsGreedily(root, patterns, config)))
       return mlir::success();
   }
-  return root->emitError("rewrites undo each other, or take more rounds than they should: a mistake of the compiler");
+  return emitFault(root, "rewrites undo each other, or take more rounds than they should: " + counter.busiest());
 }
 
 } // namespace tutti

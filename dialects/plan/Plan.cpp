@@ -82,6 +82,22 @@ bool KernelOp::hasHeads() {
   return llvm::any_of(getBody().front(), [](Operation &op) { return isa<HeadOp>(op); });
 }
 
+std::optional<std::string> KernelOp::unknownSize(llvm::function_ref<bool(StringRef)> isKnown) {
+  auto unknownOf = [&](TypeRange types) -> std::optional<std::string> {
+    for (Type type : types)
+      for (const Size &size : tutti::getSizes(cast<RankedTensorType>(type)))
+        for (const std::string &symbol : size.getSymbols())
+          if (!isKnown(symbol))
+            return symbol;
+    return std::nullopt;
+  };
+  std::optional<std::string> unknown = unknownOf(getBody().getArgumentTypes());
+  for (Operation &op : getBody().front())
+    if (!unknown)
+      unknown = unknownOf(op.getResultTypes());
+  return unknown;
+}
+
 std::string KernelOp::textButForName() {
   std::string name = getSymName().str(), text;
   setSymName("");
@@ -247,6 +263,13 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!rows || rows->str() != getRows())
     return emitOpError("expected 'rows' to be the product of the kernel's ")
            << kernel.getRows() << ", got \"" << getRows() << '"';
+  // Code finds a size by its place among the program's.
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  std::optional<std::string> unknown =
+      kernel.unknownSize([&](StringRef symbol) { return !program || program.getSizes().contains(symbol); });
+  if (unknown)
+    return emitOpError("expected the kernel ") << getKernelAttr() << " to have no other sizes than the program's "
+                                               << program.getSizes() << ", got '" << *unknown << "'";
   return success();
 }
 

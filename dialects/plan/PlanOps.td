@@ -88,6 +88,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, T
     ::std::optional<::tutti::Size> rowCount();
     /// Whether heads make some of what it yields: then its launches have tickets.
     bool hasHeads();
+    /// A size of what the kernel takes or computes that `isKnown` denies; nothing if it knows all.
+    ::std::optional<::std::string> unknownSize(::llvm::function_ref<bool(::llvm::StringRef)> isKnown);
     /// Equal for kernels that are equal but for their names.
     ::std::string textButForName();
   }];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tutti-fuse: computing ops become kernels, one for ops that share their rows.
 #include "Launches.h"
+#include "dialects/Fault.h"
 #include "dialects/tutti/Model.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Numerics.h"
@@ -61,15 +62,22 @@ struct FusePass : impl::FusePassBase<FusePass> {
   void runOnOperation() override {
     if (failed(checkModel(getOperation())) || failed(requireNumerics(getOperation())))
       return signalPassFailure();
-    Outliner outliner(getOperation());
+    // Grouping may put a function's rewritten copy in its place, so symbols are looked up when that is done.
+    std::vector<std::pair<func::FuncOp, std::vector<Group>>> functions;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       FailureOr<std::vector<Group>> groups = groupsForLaunches(function);
       if (failed(groups))
         return signalPassFailure();
-      for (const Group &group : *groups)
+      functions.emplace_back(function, std::move(*groups));
+    }
+    Outliner outliner(getOperation());
+    for (auto &[function, groups] : functions) {
+      for (const Group &group : groups)
         outliner.outline(group);
-      if (!sortTopologically(&function.getBody().front()))
+      if (!sortTopologically(&function.getBody().front())) {
+        emitFault(function, "kernels need each other's results");
         return signalPassFailure();
+      }
     }
   }
 };

@@ -113,7 +113,7 @@ private:
     return total;
   }
   Value sizeBySymbol(StringRef symbol) {
-    int64_t place = llvm::find(symbols, symbol) - symbols.begin();
+    int64_t place = llvm::find(symbols, symbol) - symbols.begin(); // it is there: LaunchOp::verifySymbolUses
     return code.loadNumber(code.at(sizeTable, place * 8));
   }
 

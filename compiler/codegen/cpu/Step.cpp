@@ -138,7 +138,7 @@ Value StepEmitter::evaluate(AffineExpr expr, ArrayRef<Value> dims) {
   case AffineExprKind::Mod:
     return arith::RemSIOp::create(code.b, code.loc, left, right);
   default:
-    llvm_unreachable("maps of the kernels stage have no other expressions");
+    llvm_unreachable("no map has other expressions (MapOp::verify)");
   }
 }
 

@@ -149,7 +149,7 @@ static const char *operatorOf(AffineExprKind kind) {
   case AffineExprKind::Mod:
     return "%";
   default:
-    llvm_unreachable("maps of the kernels stage have no other expressions");
+    llvm_unreachable("no map has other expressions (MapOp::verify)");
   }
 }
 

@@ -14,7 +14,8 @@
 
 namespace tutti {
 
-/// A size of the call, whose `symbols` come in the order of the launch's parameters, but for those that have a name.
+/// A size of the call, whose `symbols` come in the order of the launch's parameters, but for those that have a name:
+/// the program has all of a kernel's (LaunchOp::verifySymbolUses).
 std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
                      const std::map<std::string, const char *> &named = {});
 

@@ -40,6 +40,17 @@ LogicalResult MapOp::lift(LiftContext &context) {
   return success();
 }
 
+/// Whether kernels can compute it: sums, products, and quotients and remainders by what is not known to be below 1.
+static bool isIndex(AffineExpr expr) {
+  bool fits = true;
+  expr.walk([&](AffineExpr part) {
+    auto divides = part.getKind() == AffineExprKind::FloorDiv || part.getKind() == AffineExprKind::Mod;
+    auto by = divides ? dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(part).getRHS()) : AffineConstantExpr();
+    fits &= part.getKind() != AffineExprKind::CeilDiv && !(by && by.getValue() < 1);
+  });
+  return fits;
+}
+
 LogicalResult MapOp::verify() {
   auto type = typeOf(getResult());
   Block &body = getBody().front();
@@ -55,6 +66,9 @@ LogicalResult MapOp::verify() {
       return emitOpError("expected map ")
              << i << " to take " << type.getRank() << " indices and up to " << type.getNumDynamicDims() << " sizes to "
              << from.getRank() << " indices, got " << attr;
+    if (!llvm::all_of(map.getResults(), isIndex))
+      return emitOpError("expected map ")
+             << i << " to be of sums, products, floordiv and mod by what is positive, got " << attr;
     if (argument.getType() != scalarType(from.getElementType()))
       return emitOpError("expected argument ")
              << i << " of the body to be " << scalarType(from.getElementType()) << ", got " << argument.getType();

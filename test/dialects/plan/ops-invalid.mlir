@@ -232,6 +232,18 @@ plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 
 
 // -----
 
+plan.kernel @k0 element rows ["4"] weights [] {
+^bb0(%x: tensor<4x?xf32, ["width"]>):
+  tutti.yield %x : tensor<4x?xf32, ["width"]>
+}
+plan.program @infer target cpu sizes {active = array<i64: 1, 3>} flops [] arena 0 {
+  %x = plan.buffer input : tensor<4x4xf32> bytes "64"
+  // expected-error@+1 {{'plan.launch' op expected the kernel @k0 to have no other sizes than the program's {active = array<i64: 1, 3>}, got 'width'}}
+  plan.launch @k0(%x, %x) rows "4" schedule<tile = 8, quantum = 8, overhead = 1, scratch = 64>
+}
+
+// -----
+
 plan.kernel @k0 element lifted rows ["4"] weights [] {
 ^bb0(%x: tensor<?x4x4xf32, ["active"]>):
   tutti.yield %x : tensor<?x4x4xf32, ["active"]>

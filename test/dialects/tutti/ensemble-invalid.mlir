@@ -154,6 +154,28 @@ func.func @map_counts(%x: tensor<2xf32>) {
 
 // -----
 
+func.func @map_kind(%x: tensor<2xf32>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to be of sums, products, floordiv and mod by what is positive}}
+  %0 = tutti.map %x [affine_map<(n) -> (n ceildiv 2)>] : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: f32):
+    tutti.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_divisor(%x: tensor<2xf32>) {
+  // expected-error@+1 {{'tutti.map' op expected map 0 to be of sums, products, floordiv and mod by what is positive}}
+  %0 = tutti.map %x [affine_map<(n) -> (n mod -2)>] : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: f32):
+    tutti.yield %a : f32
+  }
+  return
+}
+
+// -----
+
 func.func @map_map(%x: tensor<2xf32>) {
   // expected-error@+1 {{'tutti.map' op expected map 0 to take 1 indices and up to 0 sizes to 1 indices}}
   %0 = tutti.map %x [affine_map<(i, j) -> (i)>] : (tensor<2xf32>) -> tensor<2xf32> {
