@@ -39,6 +39,7 @@ private:
   std::vector<std::string> dims; ///< the index space, as what makes the value knows it
   std::map<std::pair<void *, std::string>, std::string> known;
   std::string lines;
+  bool readsRow = false; ///< of something that differs from row to row
 
   const Place *placeOf(Value value) const {
     auto place = k.steps.places.find(value);
@@ -46,8 +47,8 @@ private:
   }
   std::string fieldOf(Value value, AffineMap access);
   std::string read(Value value, AffineMap access);
-  std::string storeText(Value stored, const Place &where, bool needsRow);
-  Ending::Target targetOf(Value stored, const Place &where, bool readsRow) const;
+  std::string storeText(Value stored, const Place &where);
+  Ending::Target targetOf(Value stored, const Place &where) const;
 };
 
 } // namespace
@@ -76,8 +77,12 @@ std::string EndingBuilder::read(Value value, AffineMap access) {
   if (value == op.getResult())
     return "sum";
   auto map = value.getDefiningOp<MapOp>();
-  if (!map || !isMadeOf(value, op.getResult()))
-    return isOfColumn(access) ? fieldOf(value, access) : "t." + scope.at(value, k.text(access, dims));
+  if (!map || !isMadeOf(value, op.getResult())) {
+    if (isOfColumn(access))
+      return fieldOf(value, access);
+    readsRow = true;
+    return "t." + scope.at(value, k.text(access, dims));
+  }
   std::pair<void *, std::string> key{value.getAsOpaquePointer(), k.text(access, dims)};
   if (auto name = known.find(key); name != known.end())
     return name->second;
@@ -90,7 +95,7 @@ std::string EndingBuilder::read(Value value, AffineMap access) {
 
 /// The statement that stores a run of neighbours. Rows of an output are aligned if they are multiples of 16 bytes. Past
 /// the last row of a tile there is nothing but scratch.
-std::string EndingBuilder::storeText(Value stored, const Place &where, bool needsRow) {
+std::string EndingBuilder::storeText(Value stored, const Place &where) {
   size_t number = ending.targets.size();
   bool inScratch = where.kind == Place::scratch, cluster = k.geometry.warps.cluster > 1,
        aligned = inScratch ? where.stride % (where.narrow ? 8 : 16) == 0 : typeOf(stored).getShape().back() % 4 == 0;
@@ -99,7 +104,7 @@ std::string EndingBuilder::storeText(Value stored, const Place &where, bool need
                          : cluster && tensor && inScratch ? formatv("giveAll<{0}>", blocks).str()
                                                           : formatv("storeNeighbours<{0}>", aligned).str();
   const char *condition = cluster && !tensor && !inScratch ? "if (BlockTile::rank() == 0)\n      "
-                          : tensor && k.geometry.warps.rows && (!inScratch || needsRow || handsOver)
+                          : tensor && k.geometry.warps.rows && (!inScratch || readsRow || handsOver)
                               ? "if (row < t.rows)\n      "
                               : "";
   std::string place = inScratch ? formatv("row * #{0} + column", number).str() : k.placeOf(stored, outer);
@@ -109,9 +114,8 @@ std::string EndingBuilder::storeText(Value stored, const Place &where, bool need
       .str();
 }
 
-Ending::Target EndingBuilder::targetOf(Value stored, const Place &where, bool readsRow) const {
-  std::string view = k.view(stored), member = k.members.at(k.memoryOf(stored)); // "Shared<float> m9;"
-  Ending::Target target{stored, "t." + view, StringRef(member).trim().rsplit(' ').first.str(), ""};
+Ending::Target EndingBuilder::targetOf(Value stored, const Place &where) const {
+  Ending::Target target{stored, "t." + k.view(stored), k.typeOfView(stored), ""};
   if (where.kind != Place::scratch)
     return target;
   target.element = where.narrow ? narrowElement(where) : k.elementOf(stored);
@@ -127,17 +131,16 @@ void EndingBuilder::add(Value stored) {
   dims = scope.space(own);
   known.clear();
   lines.clear();
+  readsRow = false;
   size_t number = ending.targets.size();
   std::string data = read(stored, k.own(stored));
   lines += "    return " + data + ";\n";
-  bool readsRow = llvm::any_of(ArrayRef(dims).drop_front().drop_back(),
-                               [&](const std::string &row) { return StringRef(lines).contains(row); });
   makes += formatv("  const auto make{0} = [&](int row, int column, float sum, const auto &of) {{\n{1}{2}  };\n",
                    number, readsRow ? own : "", lines)
                .str();
   const Place &where = *placeOf(stored);
   toMemory |= where.kind != Place::scratch;
-  stores += storeText(stored, where, readsRow);
+  stores += storeText(stored, where);
   if (handsOver) {
     std::string bytes = numberText(ending.N * 4);
     int64_t blocks = blocksThatRead(stored, k.steps, k.geometry);
@@ -146,7 +149,7 @@ void EndingBuilder::add(Value stored) {
         (blocks < k.geometry.warps.cluster ? formatv("(BlockTile::rank() < {0} ? {1} : 0)", blocks, bytes).str()
                                            : bytes);
   }
-  ending.targets.push_back(targetOf(stored, where, readsRow));
+  ending.targets.push_back(targetOf(stored, where));
 }
 
 Ending::Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver)

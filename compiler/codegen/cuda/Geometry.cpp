@@ -77,24 +77,34 @@ WarpGrid narrowedTo(int64_t panels, WarpGrid grid) {
 
 // Three products of floats need registers, one of halves shared memory's bandwidth: there a warp takes more rows, and
 // two panels of columns.
-constexpr WarpGrid
-    splitGrids[] = {{2, 2, 4, 1, 1}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
-    pairGrids[] = {{4, 2, 4, 1, 1, 2}, {2, 2, 4, 1, 1, 2}, {2, 1, 8, 1, 1}, {1, 1, 8, 1, 1}},
-    // Where activations leave little room: which numerics a product has must not depend on what it was fused with.
-    narrowGrids[] = {{1, 1, 4, 1, 1}, {1, 1, 2, 1, 1}};
+constexpr WarpGrid splitGrids[] = {{.rowTiles = 2, .rows = 2, .columns = 4},
+                                   {.rowTiles = 2, .rows = 1, .columns = 8},
+                                   {.rowTiles = 1, .rows = 1, .columns = 8}},
+                   pairGrids[] = {{.rowTiles = 4, .rows = 2, .columns = 4, .panels = 2},
+                                  {.rowTiles = 2, .rows = 2, .columns = 4, .panels = 2},
+                                  {.rowTiles = 2, .rows = 1, .columns = 8},
+                                  {.rowTiles = 1, .rows = 1, .columns = 8}},
+                   // Where activations leave little room: which numerics a product has must not depend on what it was
+                   // fused with.
+    narrowGrids[] = {{.rowTiles = 1, .rows = 1, .columns = 4}, {.rowTiles = 1, .rows = 1, .columns = 2}};
+
+/// Of warpgroups, four rows of warps each.
+WarpGrid wideGrid(int warpgroups, int columns, int panels) {
+  return {.rowTiles = 1, .rows = 4 * warpgroups, .columns = columns, .panels = panels, .wide = true};
+}
 
 /// With warpgroups, which Hopper has, products of halves are theirs, but of so few rows that most of 64 would be none.
 std::vector<WarpGrid> pairGridsOf(const Architecture &architecture, int64_t panels, bool sharesLaunch) {
   std::vector<WarpGrid> grids(std::begin(pairGrids), std::end(pairGrids));
-  if (architecture.capability != 90 || sharesLaunch) // parts' widths are numbers, not instructions
+  if (!architecture.hasWarpgroups() || sharesLaunch) // parts' widths are numbers, not instructions
     return grids;
   // Two warpgroups have rows of their own, or where there are few rows columns: half of the panels each.
   auto panelsOf = [](int64_t panels, int64_t most) {
     return int(std::min(most, int64_t(llvm::bit_ceil(uint64_t(panels)))));
   };
-  grids[0] = {1, 8, 1, 1, 1, panelsOf(panels, 8), 1, /*wide=*/true};
-  grids[1] = {1, 4, panels > 1 ? 2 : 1, 1, 1, panelsOf(llvm::divideCeil(panels, 2), 4), 1, /*wide=*/true};
-  grids.insert(grids.begin(), {1, 12, 1, 1, 1, panelsOf(panels, 4), 1, /*wide=*/true});
+  grids[0] = wideGrid(2, 1, panelsOf(panels, 8));
+  grids[1] = wideGrid(1, panels > 1 ? 2 : 1, panelsOf(llvm::divideCeil(panels, 2), 4));
+  grids.insert(grids.begin(), wideGrid(3, 1, panelsOf(panels, 4)));
   return grids;
 }
 
@@ -105,10 +115,10 @@ std::vector<WarpGrid> splitGridsOf(const Steps &steps, const Architecture &archi
   int64_t whole = 0; // panels of the widest layer
   for (const Contraction &c : tensorContractions(steps))
     whole = std::max(whole, c.N / rt::panelColumns);
-  if (architecture.capability == 90 && !sharesLaunch && onlySplit(steps))
+  if (architecture.hasWarpgroups() && !sharesLaunch && onlySplit(steps))
     for (int own : {2, 1})
       if (whole >= 2 * own)
-        wide.push_back({1, 4, 2, 1, 1, own, 1, /*wide=*/true});
+        wide.push_back(wideGrid(1, 2, own));
   grids.insert(grids.begin(), wide.begin(), wide.end());
   return grids;
 }
@@ -140,7 +150,7 @@ int passTilesOf(const CudaGeometry &g, const Steps &steps) {
 /// Lays out the ring: as many stages as are of use, each of `pairs` x 32 k a slice.
 void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture &architecture) {
   g.pairs = pairs;
-  g.ring.bulkCopies = architecture.capability >= 90;
+  g.ring.bulkCopies = architecture.hasBulkCopies();
   g.passTiles = passTilesOf(g, steps);
   g.ring.rowBytes = 0;
   int64_t wordBytes = 0;
@@ -170,7 +180,7 @@ void addRing(CudaGeometry &g, const Steps &steps, int pairs, const Architecture 
   bool fits =
       !g.warps.wide && (onlyPairs(steps) ? g.warps.rowTiles * g.warps.panels <= 4
                                          : g.warps.rowTiles == 1 && (g.residentBlocks == 1 || g.warps.panelParts > 1));
-  bool gives = architecture.capability == 90 && g.residentBlocks == 1 && g.threads >= 256;
+  bool gives = architecture.hasWarpgroups() && g.residentBlocks == 1 && g.threads >= 256;
   g.ring.producerWarps = !g.ring.bulkCopies ? 0 : fits ? 1 : gives ? 4 : 0;
   // Of what is left a warpgroup's ring takes room for floats of its passes' columns.
   int64_t bytes = g.warps.ownPanels() * rt::panelColumns * 4, left = architecture.sharedPerBlock - g.sharedBytes;
@@ -258,7 +268,7 @@ std::vector<CudaGeometry> tensorGeometries(const Steps &steps, const Architectur
 
 std::vector<CudaGeometry> cudaGeometries(plan::KernelOp kernel, const Architecture &architecture, bool sharesLaunch) {
   Steps steps = Steps::of(kernel);
-  if (tensorContractions(steps).empty() || architecture.capability < 80)
+  if (tensorContractions(steps).empty() || !architecture.hasTensorCores())
     return plainGeometries(steps, architecture);
   int64_t mostRows = mostRowsOf(kernel);
   std::vector<CudaGeometry> fitting = tensorGeometries(steps, architecture, sharesLaunch);
@@ -295,22 +305,26 @@ std::optional<CudaGeometry> clusterGeometry(plan::KernelOp kernel, const Archite
       return std::nullopt;
     panels = std::max(panels, c.panels());
   }
-  if (architecture.capability < 90 || panels < 2)
+  if (!architecture.hasClusters() || panels < 2)
     return std::nullopt;
   int64_t blocks = llvm::bit_ceil(uint64_t(panels)) * panelParts;
   if (panelParts > 1 && blocks > mostCluster)
     return std::nullopt;
   int cluster = int(std::min<int64_t>(mostCluster, blocks));
-  for (WarpGrid grid : {WarpGrid{2, 1, 1, 8, cluster, 1, panelParts}, WarpGrid{1, 1, 2, 4, cluster, 1, panelParts}})
+  for (WarpGrid grid : {WarpGrid{.rowTiles = 2, .rows = 1, .columns = 1, .slices = 8},
+                        WarpGrid{.rowTiles = 1, .rows = 1, .columns = 2, .slices = 4}}) {
+    grid.cluster = cluster;
+    grid.panelParts = panelParts;
     if (auto g = tensorGeometry(steps, grid, architecture, 1))
       return g;
+  }
   return std::nullopt;
 }
 
 std::optional<CudaGeometry> cudaGeometryLike(plan::KernelOp kernel, const Architecture &architecture,
                                              const CudaGeometry &other) {
   Steps steps = Steps::of(kernel);
-  if (tensorContractions(steps).empty() || architecture.capability < 80)
+  if (tensorContractions(steps).empty() || !architecture.hasTensorCores())
     return std::nullopt;
   for (const CudaGeometry &g : tensorGeometries(steps, architecture, /*sharesLaunch=*/true, other.pairs))
     if (g.hasWarpsOf(other))

@@ -24,6 +24,10 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
   for (Operation &op : kernel.getBody().front().without_terminator())
     for (Value result : op.getResults())
       numbers[result] = count++;
+  constexpr int64_t mostAddresses = 12;
+  manyAddresses = llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
+                    return steps.places.contains(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
+                  }) > mostAddresses;
   // Layers go to and fro between few places: what reads these reads alike.
   std::map<std::tuple<const void *, int64_t, int64_t, bool>, unsigned> known;
   for (const auto &[value, place] : steps.places)
@@ -55,7 +59,7 @@ KernelText::KernelText(plan::KernelOp kernel, ArrayRef<std::string> symbols, Cud
 KernelText KernelText::scope() {
   KernelText own(*this);
   own.whole = this;
-  own.members.clear(), own.initializers.clear(), own.methods.clear(), own.accessors.clear(), own.found.clear();
+  own.pieces = {};
   return own;
 }
 
@@ -71,6 +75,10 @@ std::string KernelText::structText(StringRef name) const {
              *parameters = whole ? "const Task &t, int n" : "const Params &p, int member, int firstRow, int rows",
              *given = whole ? "p(t.p), member(t.member), firstRow(t.firstRow), rows(t.rows), n(n)"
                             : "p(p), member(member), firstRow(firstRow), rows(rows)";
+  std::string members;
+  for (const auto &[number, view] : pieces.views)
+    if (view)
+      members += formatv("  {0} {1};\n", view->type, view->name);
   return formatv(R"(
 struct {0} {{
   const Params &p;
@@ -81,7 +89,7 @@ struct {0} {{
 
 {6}};
 )",
-                 name, layer, joined(members), parameters, given, joined(initializers), joined(methods))
+                 name, layer, members, parameters, given, joined(pieces.initializers), joined(pieces.methods))
       .str();
 }
 
@@ -177,9 +185,14 @@ std::string KernelText::view(Value value) {
   auto place = steps.places.find(value);
   if (place == steps.places.end())
     broken = "a value that no step stores is read from memory";
-  else if (!members.contains(memoryOf(value)))
+  else if (!pieces.views.contains(memoryOf(value)))
     defineView(value, place->second);
   return "m" + std::to_string(memoryOf(value)) + (isLookedUp(value) ? "()" : "");
+}
+std::string KernelText::typeOfView(Value value) {
+  view(value);
+  auto known = pieces.views.find(memoryOf(value));
+  return known == pieces.views.end() || !known->second ? "" : known->second->type;
 }
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
@@ -188,23 +201,17 @@ std::string KernelText::viewOfPass(Value value) {
     return view(value);
   unsigned number = numberOf(value);
   std::string name = "find" + std::to_string(number);
-  if (found.insert(number).second)
-    methods[number] += finder(value, place->second, name);
+  if (pieces.found.insert(number).second)
+    pieces.methods[number] += finder(value, place->second, name);
   return name + "()";
-}
-bool KernelText::hasManyAddresses() {
-  constexpr int64_t most = 12;
-  return llvm::count_if(kernel.getBody().getArguments(), [&](Value value) {
-           return steps.places.contains(value) && isTable(value) && !(geometry.ring && isOfTensorCores(value));
-         }) > most;
 }
 std::string KernelText::at(Value value, const std::string &index) {
   unsigned number = memoryOf(value);
   if (steps.places.contains(value)) {
     view(value);
-    methods[number] += std::exchange(accessors[number], "");
-  } else if (!methods.contains(number)) {
-    methods[number] = compute(value, "at");
+    pieces.methods[number] += std::exchange(pieces.accessors[number], "");
+  } else if (!pieces.methods.contains(number)) {
+    pieces.methods[number] = compute(value, "at");
   }
   return "at" + std::to_string(number) + "(" + index + ")";
 }
@@ -252,15 +259,16 @@ void KernelText::defineView(Value value, const Place &place) {
   if (place.kind == Place::scratch) {
     if (place.narrow)
       element = narrowElement(place);
-    members[own] = formatv("  Shared<{0}> {1};\n", element, name).str();
-    initializers[own] = formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element,
-                                numberText(place.offset * geometry.rows), numberText(place.stride * geometry.rows))
-                            .str();
+    pieces.views[own] = {"Shared<" + element + ">", name};
+    pieces.initializers[own] =
+        formatv(",\n        {0}(shared<{1}>({2}, {3}))", name, element, numberText(place.offset * geometry.rows),
+                numberText(place.stride * geometry.rows))
+            .str();
     if (place.narrow)
       return; // contractions read it through their left operand
     RowForm form = RowForm::of(type);
     std::string row = rowOf(form, ownDims(rank));
-    accessors[own] =
+    pieces.accessors[own] =
         formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[({4} - firstRow) * {5} + {6}]; }\n",
                 element, number, parameters(rank), name, row, numberText(place.stride),
                 rank ? "i" + std::to_string(rank - 1) : "0")
@@ -269,16 +277,16 @@ void KernelText::defineView(Value value, const Place &place) {
   }
   bool table = isTable(value);
   if (isLookedUp(value)) {
-    members[own] = ""; // only what brings it reads it, and looks up its place for each pass
-    methods[own] = finder(value, place, name);
+    pieces.views[own] = std::nullopt; // only what brings it reads it, and looks up its place for each pass
+    pieces.methods[own] = finder(value, place, name);
     return;
   }
   Buffer buffer = bufferOf(value, place);
-  members[own] = formatv("  Global<{0}> {1};\n", buffer.element, name).str();
+  pieces.views[own] = {"Global<" + buffer.element + ">", name};
   bool isKept = whole && table && !looksUpEachLayer();
-  initializers[own] = formatv(",\n        {0}({1})", name,
-                              isKept ? marked("t." + whole->view(value)) : buffer.address + ", " + buffer.count)
-                          .str();
+  pieces.initializers[own] = formatv(",\n        {0}({1})", name,
+                                     isKept ? marked("t." + whole->view(value)) : buffer.address + ", " + buffer.count)
+                                 .str();
   if (table)
     sizes.erase(sizes.begin());
   std::string linear;
@@ -287,9 +295,9 @@ void KernelText::defineView(Value value, const Place &place) {
     linear = i == 0 ? (sizes.size() > 1 ? "int64_t(" + dim + ")" : dim)
                     : "(" + linear + ") * " + sizeText(sizes[i]) + " + " + dim;
   }
-  accessors[own] = formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[{4}]; }\n", element, number,
-                           parameters(rank), name, linear.empty() ? "0" : linear)
-                       .str();
+  pieces.accessors[own] = formatv("  __device__ __forceinline__ {0} at{1}({2}) const {{ return {3}[{4}]; }\n", element,
+                                  number, parameters(rank), name, linear.empty() ? "0" : linear)
+                              .str();
 }
 
 /// The row among all rows of an index of a value of this form.

@@ -143,7 +143,7 @@ std::string emitRows(KernelText &k, const Step &step) {
       continue;
     }
     Size columns = RowForm::of(typeOf(value)).columns;
-    k.methods[k.numberOf(value)] += k.compute(value, "make");
+    k.addMaker(value);
     std::string made = formatv("t.make{0}({1})", k.numberOf(value), k.text(k.own(value), dims)).str();
     all += formatv("  forElements(t.rows, int({0}), [&](int row, int column) {{\n{1}    {2}  });\n",
                    k.sizeText(columns), lines, k.store(value, made, dims))

@@ -34,12 +34,9 @@ public:
   CudaGeometry geometry;
   std::map<std::string, const char *> told; ///< sizes that a part of a launch is told
   Steps steps;
-  /// What of the text belongs to a value, by its number; to what lies in memory, by memoryOf.
-  std::map<unsigned, std::string> functions, members, initializers, methods;
-  /// How a view's elements are read by their value's index: a method once somebody does.
-  std::map<unsigned, std::string> accessors;
-  std::vector<std::string> stepStructs; ///< of steps that layers have in common (Common.h)
-  std::string broken;                   ///< why the kernel cannot be emitted: our own mistake
+  std::map<unsigned, std::string> functions; ///< of maps' bodies, by the numbers of their values
+  std::vector<std::string> stepStructs;      ///< of steps that layers have in common (Common.h)
+  std::string broken;                        ///< why the kernel cannot be emitted: our own mistake
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
   unsigned numberOf(mlir::Value value) { return named(numbers.lookup(value)); }
@@ -69,19 +66,21 @@ public:
   std::string membersText() { return sizeText(Size::symbol(kernel.membersSize())); }
   /// The struct of what has been asked for: `Task`, or of a scope the struct of a step.
   std::string structText(llvm::StringRef name) const;
-  /// The view of a value that lies in memory.
+  /// The view of a value that lies in memory, and its type.
   std::string view(mlir::Value value);
+  std::string typeOfView(mlir::Value value);
   /// The same, for who wants it once a pass: a block that goes on to further members keeps no address of one's own.
   std::string viewOfPass(mlir::Value value);
   /// Whether a member has so many weights beside those of the ring that their addresses, two registers each, are more
   /// than a thread keeps through all layers.
-  bool hasManyAddresses();
+  bool hasManyAddresses() const { return manyAddresses; }
   /// What follows a layer makes a task of its own, as threads keep no addresses.
   bool looksUpEachLayer() { return hasManyAddresses() || geometry.ring.columnPlaces > 0; }
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
-  /// A member function that computes a value from its op.
+  /// A member function that computes a value from its op, and one that is `make` and the value's number.
   std::string compute(mlir::Value value, llvm::StringRef name);
+  void addMaker(mlir::Value value) { pieces.methods[numberOf(value)] += compute(value, "make"); }
   /// The call of a map's function on these operands.
   std::string call(MapOp map, llvm::function_ref<std::string(unsigned)> operand);
 
@@ -99,11 +98,23 @@ public:
   std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims);
 
 private:
+  /// What the struct has of a value, by its number; of one that lies in memory, by memoryOf.
+  struct Pieces {
+    struct View {
+      std::string type, name; ///< of a data member
+    };
+    std::map<unsigned, std::optional<View>> views; ///< none where a finder makes it anew
+    std::map<unsigned, std::string> initializers, methods;
+    std::map<unsigned, std::string>
+        accessors;            ///< of a view's elements by the value's index: methods once somebody asks
+    std::set<unsigned> found; ///< values that have a finder
+  };
+  Pieces pieces;
+  bool manyAddresses = false;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   llvm::DenseMap<mlir::Value, unsigned> memories; ///< memoryOf, of scratch
   std::map<std::string, unsigned> bodies;         ///< functions by their text
   std::map<unsigned, unsigned> functionOf;        ///< the function of a value
-  std::set<unsigned> found;                       ///< values that have a finder
   KernelText *whole = nullptr;                    ///< of a scope: what it is of
   llvm::DenseMap<unsigned, unsigned> names;       ///< the numbers of a scope, by those of the whole
 

@@ -65,7 +65,7 @@ int64_t scratchPerRow(llvm::ArrayRef<const Architecture *> targets) {
   int64_t least = mostShared;
   for (const Architecture *target : targets)
     least = std::min(least, (std::min<int64_t>(target->sharedPerBlock, mostShared) - inFlight) /
-                                (target->capability < 80 ? 8 : 16));
+                                (target->hasTensorCores() ? 16 : 8));
   return least / 16 * 16;
 }
 

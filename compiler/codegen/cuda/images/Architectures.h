@@ -28,6 +28,14 @@ struct Architecture {
   int sharedReserved;      ///< bytes more that the system takes of the processor for each block
   bool onlyByName = false; ///< `cuda` does not stand for it: Jetsons', which run no other device's cubins
 
+  /// Such as the families use, with `cp.async`: Turing's multiply halves alone.
+  bool hasTensorCores() const { return capability >= 80; }
+  /// Copies in bulk that mbarriers wait for, and clusters of blocks.
+  bool hasBulkCopies() const { return capability >= 90; }
+  bool hasClusters() const { return capability >= 90; }
+  /// `wgmma` and `setmaxnreg`, which Hopper alone has.
+  bool hasWarpgroups() const { return capability == 90; }
+
   static constexpr int registersPerThread = 255, registersPerBlock = 65536, threadsPerBlock = 1024,
                        barriersPerBlock = 16;
 };
