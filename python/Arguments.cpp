@@ -58,7 +58,8 @@ std::vector<uint32_t> membersOf(nb::handle members) {
     if (isNone(index) || type == "bool" || type.starts_with("numpy.bool")) // a mask is no set
       wrong("has a member of type " + type);
     if (!nb::try_cast(index, set.emplace_back()))
-      fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)));
+      fail(TUTTI_INVALID_ARGUMENT, "the active set has member " + nb::cast<std::string>(nb::str(index)) +
+                                       ", expected numbers of members, from 0 on");
   }
   return set;
 }

@@ -59,7 +59,7 @@ static nb::handle numpy(const char *name, nb::handle &kept) {
     kept = nb::object(nb::module_::import_("numpy").attr(name)).release();
   return kept;
 }
-static nb::handle ndarrayType, numpyEmpty, numpyRequire;
+static nb::handle ndarrayType, numpyEmpty, numpyRequire, numpyDense;
 
 static bool isNumPy(nb::handle object) { return nb::isinstance(object, numpy("ndarray", ndarrayType)); }
 
@@ -125,6 +125,20 @@ void Array::importNumPy(nb::handle object, const std::string &what, For use) {
     fail(TUTTI_INVALID_ARGUMENT, what + " has elements of " + name + " that are not aligned");
 }
 
+/// Of other libraries what lies in the host's memory with strides, dense, in an array of NumPy's. NumPy knows not all
+/// types: cells of their size are as good.
+void Array::makeDense(const std::string &what) {
+  const nb::dlpack::dtype own = elements.dtype(), cells{uint8_t(own.bits == 128 ? nb::dlpack::dtype_code::Complex
+                                                                                : nb::dlpack::dtype_code::UInt),
+                                                        own.bits, 1};
+  std::vector<size_t> shape(elements.shape_ptr(), elements.shape_ptr() + elements.ndim());
+  nb::ndarray<nb::numpy, nb::ro> view(elements.data(), shape.size(), shape.data(), nb::none(), elements.stride_ptr(),
+                                      cells, nb::device::cpu::value);
+  const tutti_dtype_t kept = dtype;
+  importNumPy(numpy("ascontiguousarray", numpyDense)(view.cast()), what, For::reading);
+  dtype = kept;
+}
+
 Array Array::of(nb::handle object, const std::string &what, For use) {
   Array array;
   if (isNumPy(object)) {
@@ -170,6 +184,8 @@ Array Array::of(nb::handle object, const std::string &what, For use) {
                                 "; expected the CPU or CUDA");
   }
 
+  if (use == For::copying && array.memory == TUTTI_MEMORY_HOST && array.isStrided())
+    array.makeDense(what);
   if (array.isStrided())
     for (size_t d = 0; d < array.elements.ndim(); ++d)
       array.strides.push_back(array.elements.stride(d) * int64_t(array.elements.itemsize()));

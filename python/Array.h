@@ -12,7 +12,7 @@ namespace tutti::python {
 /// the buffer protocol, in memory of the host or of a CUDA device.
 class Array {
 public:
-  /// What it is for. Copied is an array of NumPy whose elements are not dense, or not aligned: it is a new one.
+  /// What it is for. Copied is an array of the host's whose elements are not dense, or of NumPy not aligned.
   enum class For { reading, copying, writing };
 
   /// `what` is the array in messages ("input 'x'"). Strides are kept: what they may be, the runtime knows.
@@ -28,6 +28,7 @@ private:
   bool import(nb::handle object, bool written);
   /// Leaves the elements out where they have to be copied.
   void importNumPy(nb::handle object, const std::string &what, For use);
+  void makeDense(const std::string &what);
   bool isStrided() const;
   bool isAligned() const;
 

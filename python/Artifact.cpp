@@ -8,6 +8,11 @@
 
 #include <nanobind/stl/filesystem.h>
 
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace tutti::python {
 
 /// A value of tutti/info.py.
@@ -48,11 +53,61 @@ static nb::object describe(const tutti_weight_t &weight) {
               weight.group < 0 ? nb::object(nb::none()) : nb::int_(weight.group), weight.shared, weight.swappable);
 }
 
-static Artifact load(const std::filesystem::path &path) {
+static Artifact loadFile(const std::filesystem::path &path) {
   Result<Artifact> artifact = unlocked([&] { return Artifact::open(path.string()); });
   if (const Error &error = artifact.error())
     fail(error.status(), error.message(), {}, true);
   return std::move(*artifact);
+}
+
+/// A copy in a file without a name, whose mapping lives as long as the artifact and its sessions.
+static Artifact loadBytes(nb::handle source) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(source.ptr(), &view, PyBUF_SIMPLE))
+    throw nb::python_error();
+  std::string path;
+  int reason = 0;
+  Result<Artifact> artifact = unlocked([&]() -> Result<Artifact> {
+    const int file = memfd_create("artifact", MFD_CLOEXEC);
+    const char *from = static_cast<const char *>(view.buf);
+    for (Py_ssize_t left = view.len; file >= 0 && left > 0;) {
+      const ssize_t written = ::write(file, from, size_t(left));
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        break;
+      from += written;
+      left -= written;
+    }
+    if (file < 0 || from != static_cast<const char *>(view.buf) + view.len)
+      reason = errno;
+    path = "/proc/self/fd/" + std::to_string(file);
+    Result<Artifact> opened = reason ? Result<Artifact>(Error(TUTTI_OUT_OF_MEMORY, "")) : Artifact::open(path);
+    if (file >= 0)
+      ::close(file);
+    return opened;
+  });
+  PyBuffer_Release(&view);
+  if (reason)
+    fail(TUTTI_OUT_OF_MEMORY, std::string("there is no memory for the artifact's bytes: ") + std::strerror(reason));
+  if (const Error &error = artifact.error()) {
+    std::string message = error.message();
+    for (size_t at; (at = message.find(path)) != std::string::npos;)
+      message.replace(at, path.size(), "bytes");
+    fail(error.status(), message);
+  }
+  return std::move(*artifact);
+}
+
+static Artifact load(nb::handle source) {
+  if (PyObject_CheckBuffer(source.ptr()))
+    return loadBytes(source);
+  std::filesystem::path path;
+  if (!nb::try_cast(source, path))
+    throw nb::type_error(("an artifact was given as " + std::string(nb::type_name(source.type()).c_str()) +
+                          ", expected the path of a file, or its bytes")
+                             .c_str());
+  return loadFile(path);
 }
 
 static void swapWeights(Artifact &artifact, uint32_t member, nb::handle weights) {
@@ -113,8 +168,10 @@ void bindArtifact(nb::module_ &module) {
       .def("__repr__", [](const Artifact &artifact) {
         return "<tutti.Artifact of " + std::to_string(artifact.members().size()) + " members>";
       });
-  module.def("load", load, "path"_a, nb::sig("def load(path: str | os.PathLike[str]) -> Artifact"),
-             "Opens an artifact and checks it. The file is mapped: replace it by rename, do not write into it.\n\n"
+  module.def("load", load, "source"_a.none(),
+             nb::sig("def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Artifact"),
+             "Opens an artifact, a file by its path or what was one as bytes, and checks it. A file is mapped: replace "
+             "it by\nrename, do not write into it. Bytes are copied.\n\n"
              "An artifact is code: load only what you trust.");
 }
 

@@ -48,13 +48,13 @@ private:
   bool other;
 };
 
-/// Inputs that a call is given; where it fails, those that were bound before are bound again.
+/// Inputs of one call; afterwards those that stand are bound again, and others are let go.
 class SessionOfArrays::OtherInputs {
 public:
   explicit OtherInputs(SessionOfArrays &session) : session(session) {}
   OtherInputs(const OtherInputs &) = delete;
   ~OtherInputs() {
-    for (size_t i = kept ? 0 : before.size(); i-- > 0;)
+    for (size_t i = before.size(); i-- > 0;)
       session.rebind(*before[i].first, std::move(before[i].second));
   }
 
@@ -65,15 +65,13 @@ public:
         before.emplace_back(&input, input.bound);
     session.bind(name, array, Array::For::copying);
   }
-  void keep() { kept = true; }
 
 private:
   SessionOfArrays &session;
   std::vector<std::pair<Input *, std::optional<Bound>>> before;
-  bool kept = false;
 };
 
-/// Outputs of one call, new ones or the caller's; afterwards those that stand are bound again.
+/// Outputs of one call, new ones or the caller's; afterwards those that stand are bound again, and others are let go.
 class SessionOfArrays::OtherOutputs {
 public:
   explicit OtherOutputs(SessionOfArrays &session) : session(session) {}
@@ -84,6 +82,9 @@ public:
       output->bound = std::move(bound);
       output->standing = true;
     }
+    for (Output &output : session.outputs)
+      if (!output.standing)
+        output.bound.reset();
   }
 
   void bind(Output &output, Bound bound) {
@@ -205,7 +206,6 @@ nb::dict SessionOfArrays::run(nb::handle given, nb::handle active, nb::handle ou
       bindNew(outputs[i]);
 
   check(unlocked([&] { return session.run(); }));
-  others.keep();
   inFlight = false;
   retired.clear();
   nb::dict answers;
@@ -219,9 +219,9 @@ void SessionOfArrays::runAsync() {
   constexpr size_t mostRetired = 64;
   Use use(*this);
   requireInputs();
-  // What the last run returned is its caller's.
+  // What the last run returned is its caller's; the runtime has it bound still.
   for (Output &output : outputs)
-    if (output.bound && !output.standing)
+    if (!output.standing)
       giveBack(output);
   if (retired.size() >= mostRetired)
     waitForAll();

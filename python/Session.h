@@ -44,12 +44,12 @@ private:
   };
   struct Input {
     std::string name;
-    std::optional<Bound> bound;
+    std::optional<Bound> bound; ///< for all runs, or while one is under way
   };
   struct Output {
     std::string name, head, key, what;
     tutti_dtype_t dtype;
-    std::optional<Bound> bound; ///< the caller's, or of the last run's answers
+    std::optional<Bound> bound; ///< likewise
     bool standing = false;      ///< the caller bound it for all runs
   };
 

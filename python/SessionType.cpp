@@ -6,6 +6,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 namespace tutti::python {
 
 /// Chooses the program by what the caller says: its number, the inputs' shapes, or the device alone.
@@ -23,6 +25,9 @@ static void choose(Artifact &artifact, tutti_session_options_t &options, nb::han
   std::vector<std::vector<int64_t>> dims;
   for (auto [name, shape] : dictOf(shapes, "shapes")) {
     names.push_back(bytesOf(name));
+    auto inputs = artifact.inputs();
+    if (std::none_of(inputs.begin(), inputs.end(), [&](auto &input) { return names.back() == input.name; }))
+      fail(TUTTI_NOT_FOUND, "shapes has '" + names.back() + "', which is no input of the artifact");
     if (!nb::try_cast(shape, dims.emplace_back()))
       fail(TUTTI_INVALID_ARGUMENT, "the shape of '" + names.back() + "' is no sequence of numbers");
   }
@@ -97,8 +102,8 @@ verify_weights: compares the weights' digests first.)");
            R"(Runs the active members and returns all outputs by their keys (`tutti.Port.key`): "y", "y.mean".
 
 inputs: arrays by name: of NumPy, or of any library with DLPack (PyTorch, JAX, CuPy ...), in the host's memory or the
-    session's device's. Nothing is converted but strided arrays of NumPy, which are copied. What is not given is what was
-    bound before, by `bind_input` or by another run.
+    session's device's. Nothing is converted but strided arrays of the host's memory, which are copied. What is not given
+    is what `bind_input` has bound.
 active: members of this call, in the order that member axes get; None: those of `Session.active`.
 out: arrays to write, by key; they are returned. Other outputs are new arrays of NumPy, or what `bind_output` has bound.)")
       .def("bind_input", &SessionOfArrays::bindInput, "name"_a, "array"_a.none(),

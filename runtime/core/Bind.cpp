@@ -59,7 +59,7 @@ tutti_status_t Session::shapeError(const PortState &port, const int64_t *given, 
                            nullptr,         nullptr,          TUTTI_MEMORY_HOST};
   for (uint32_t p = 0; p < info.num_programs && !other.used && port.input && rank == uint32_t(port.info->rank); ++p)
     if (view(call.program->entry()) == info.programs[p].entry && takes(info.programs[p], &tensor, 1))
-      other.append("; program %u takes these (tutti_artifact_choose_program)", p);
+      other.append("; program %u of the artifact takes these", p);
   const char *axis = port.info->per_member ? " (the member axis, as long as the active set, comes first)" : "";
   return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims [%s]%s, given %s%s",
               port.input ? "input" : "output", port.info->name, expected.text, axis, DimsText(given, rank).text,

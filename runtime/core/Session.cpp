@@ -116,13 +116,14 @@ tutti_status_t Session::prepare() {
     uint32_t rank = uint32_t(port.info->rank);
     if (std::equal(port.dims, port.dims + rank, port.given))
       continue;
-    Line<300> set;
+    Line<400> values;
     for (uint32_t i = 1; i < call.sizes.size(); ++i)
-      if (chosen[i])
-        set.append(", and '%.60s' set to %lld", text(call.program->sizes()->Get(i)->name()), (long long)chosen[i]);
-    return fail(&call.error, TUTTI_SHAPE_MISMATCH, "%s '%.200s' has dims %s with %u active members%s, given %s",
-                port.input ? "input" : "output", port.info->name, DimsText(port.dims, rank).text, call.numActive,
-                set.used ? set.text : "", DimsText(port.given, rank).text);
+      if (const fb::Size &size = *call.program->sizes()->Get(i); size.kind() == fb::SizeKind::range)
+        values.append("; '%.60s' is %lld%s", text(size.name()), (long long)call.sizes[i], chosen[i] ? ", as set" : "");
+    return fail(&call.error, TUTTI_SHAPE_MISMATCH,
+                "%s '%.200s' is bound with dims %s, expected %s (active members: %u%s)",
+                port.input ? "input" : "output", port.info->name, DimsText(port.given, rank).text,
+                DimsText(port.dims, rank).text, call.numActive, values.used ? values.text : "");
   }
   call.updateOffsets();
   engine->resize();

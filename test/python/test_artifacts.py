@@ -50,6 +50,18 @@ class Artifacts(Package):
         with self.assertRaises(TypeError):
             tutti.load(3)
 
+    def test_is_loaded_from_bytes(self):
+        expected = tutti.load(digits()).session(threads=1).run({"image": images(2)})["logits"]
+        for whole in (digits().read_bytes(), bytearray(digits().read_bytes()), memoryview(digits().read_bytes())):
+            session = tutti.load(whole).session(threads=1)
+            del whole
+            gc.collect()
+            self.assertTrue((session.run({"image": images(2)})["logits"] == expected).all())
+        with self.fails(tutti.DamagedError, "TRUNCATED", "'bytes' has 3 bytes"):
+            tutti.load(b"TUT")
+        with self.fails(tutti.DamagedError, "MALFORMED", "not an artifact"):
+            tutti.load(bytes(5000))
+
     def test_closes_while_sessions_run_on(self):
         session = tutti.load(digits()).session(device="cpu", threads=1)
         gc.collect()
@@ -58,7 +70,8 @@ class Artifacts(Package):
     def test_new_weights(self):
         artifact = tutti.load(compiled("unshared", DIGITS, "--share", "none"))
         session = artifact.session(threads=1)
-        before = session.run({"image": images(4)})["logits"]
+        session.bind_input("image", images(4))
+        before = session.run()["logits"]
         bias = np.arange(20, dtype=np.float32)[::2]
         artifact.swap_weights(2, {"4.bias": bias})
         after = session.run()["logits"]
@@ -89,12 +102,17 @@ class Programs(Package):
         for status, options in [("NOT_FOUND", {"program": 9}), ("NOT_FOUND", {"program": "a"}), ("NOT_FOUND", {"program": -1}), ("INVALID_ARGUMENT", {"program": 0, "shapes": {}}),
                                        ("NOT_FOUND", {"device": "tpu"}), ("NOT_FOUND", {"device": "cuda:"}), ("NOT_FOUND", {"device": "cuda:x"}), ("NOT_FOUND", {"device": "cpu:0"}), ("NO_DEVICE", {"device": "emulated:7"}), ("INVALID_ARGUMENT", {"device": 3}),
                                        ("INVALID_ARGUMENT", {"threads": 5000}), ("INVALID_ARGUMENT", {"target": "z80", "device": "cpu"}),
-                                       ("INVALID_ARGUMENT", {"stream": "a"}), ("INVALID_ARGUMENT", {"shapes": {"image": 3}}),
+                                       ("INVALID_ARGUMENT", {"stream": "a"}), ("INVALID_ARGUMENT", {"shapes": {"image": 3}}), ("NOT_FOUND", {"shapes": {"images": (1, 64)}}),
                                        ("INVALID_ARGUMENT", {"shapes": [3]})]:
             with self.subTest(options), self.fails(tutti.Error, status):
                 artifact.session(**options)
         with self.assertRaises(TypeError):
             artifact.session(thread=1)
+
+    def test_levels_have_two_names(self):
+        artifact = tutti.load(digits())
+        answers = [artifact.session(target=target).run({"image": images(2)})["logits"] for target in ("cpu-v3", "x86-64-v3")]
+        self.assertTrue((answers[0] == answers[1]).all())
 
     def test_inputs_of_members(self):
         session = tutti.load(compiled("own", DIGITS[:3], "--input", "image=member", "--dim", "batch=1..8")).session(threads=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import types
+import weakref
 
 import numpy as np
 import tutti
@@ -17,11 +18,22 @@ DTYPES = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "
           "f16": "float16", "f64": "float64"}
 
 
+class Handed:
+    """An array of another library, as far as anybody can see."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(**how)
+
+
 class Runs(Package):
     def setUp(self):
         self.session = tutti.load(digits()).session(device="cpu", threads=2)
         self.image = images(16)
-        self.all = self.session.run({"image": self.image})
+        self.session.bind_input("image", self.image)
+        self.all = self.session.run()
 
     def same(self, ours, theirs):
         self.assertTrue((np.asarray(ours) == theirs).all())
@@ -93,12 +105,32 @@ class Runs(Package):
         gc.collect()
         self.same(self.session.run()["logits"], self.all["logits"][:, 3:6])
 
+    def test_inputs_of_one_run(self):
+        """What run is given is let go, and what is bound for all runs is bound again."""
+        other = self.image[:3].copy()
+        held = weakref.ref(other)
+        self.same(self.session.run({"image": other})["logits"], self.all["logits"][:, :3])
+        del other
+        self.assertIsNone(held())
+        self.same(self.session.run()["logits"], self.all["logits"])
+        session = tutti.load(digits()).session(device="cpu", threads=1)
+        answers = session.run({"image": self.image})
+        held = weakref.ref(answers["logits"])
+        del answers
+        self.assertIsNone(held())
+        for call in (session.run, session.run_async):
+            with self.fails(tutti.UsageError, "NOT_BOUND", "image"):
+                call()
+        self.same(session.run({"image": self.image})["logits"], self.all["logits"])
+
     def test_strided_arrays(self):
         packed = np.zeros(16, np.dtype([("a", "u1"), ("x", "f4", 64)]))
         packed["x"] = self.image
         unaligned = np.frombuffer(b"-" + self.image.tobytes(), np.uint8)[1:].view(np.float32).reshape(16, 64)
         for image in (np.asfortranarray(self.image), self.image[::2], np.repeat(self.image, 2, 1)[:, ::2], packed["x"], unaligned, self.image[::-1], np.broadcast_to(self.image[0], (16, 64))):
             self.same(self.session.run({"image": image})["logits"], self.session.run({"image": image.copy()})["logits"])
+            if image.dtype.isnative and image.flags.aligned and image.flags.writeable:
+                self.same(self.session.run({"image": Handed(image)})["logits"], self.session.run({"image": image.copy()})["logits"])
         with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "row-major"):
             self.session.bind_input("image", self.image[::2])     # a copy would not be what it says
         with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "row-major"):
@@ -276,7 +308,7 @@ class Types(Package):
     def test_sizes_that_no_input_has(self):
         session = tutti.load(digits()).session(device="cpu", threads=1)
         session.set_dimension("batch", 3)
-        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "'batch' set to 3"):
+        with self.fails(tutti.UsageError, "SHAPE_MISMATCH", "'batch' is 3, as set"):
             session.run({"image": images(4)})
         session.set_dimension("batch", 0)
         session.run({"image": images(4)})

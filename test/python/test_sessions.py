@@ -53,7 +53,7 @@ class Threads(Package):
         child = os.fork()
         if not child:
             try:
-                session.run()
+                session.run({"image": images(2)})
             except tutti.UsageError as error:
                 os._exit(0 if error.status == tutti.Status.FORKED else 1)
             os._exit(2)
@@ -158,8 +158,12 @@ class Device(Package):
     def test_arrays_are_let_go(self):
         before = DeviceArray.alive
         with tutti.load(digits()).session(device="emulated") as session:
-            for _ in range(5):
+            for bound in (0, 1, 1):
                 session.run({"image": DeviceArray.of(self.image)})
+                gc.collect()
+                self.assertEqual(DeviceArray.alive, before + bound)
+                session.bind_input("image", DeviceArray.of(self.image))
+                session.run()
                 gc.collect()
                 self.assertEqual(DeviceArray.alive, before + 1)
         gc.collect()

@@ -20,6 +20,7 @@ struct Arguments {
   std::optional<std::string> active;
   std::vector<std::string> inputs;
   std::optional<uint32_t> repeat;
+  bool verify = false;
 };
 
 /// "'y'", "'y' (mean)"
@@ -135,6 +136,7 @@ Failure run(const Arguments &arguments) {
   tutti_session_options_t options;
   if (auto failure = parseDevice(arguments.device, options))
     return failure;
+  options.verify_weights = arguments.verify;
   std::vector<uint32_t> active;
   if (arguments.active)
     if (auto failure = parseActive(*arguments.active, active))
@@ -188,6 +190,7 @@ int main(int argc, char **argv) {
   app.add_option("--active", a.active, "only these members, in this order, such as 0,3,7 (default: all)")
       ->type_name("I,...");
   addDeviceArguments(app, a.device);
+  app.add_flag("--verify", a.verify, "before it runs, read all weights and compare their digests");
   app.add_option("--repeat", a.repeat, "run so often, and print the time")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000000));

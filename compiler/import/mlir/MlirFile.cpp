@@ -279,12 +279,9 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Expected<WeightSource> sourceOf(ParamOp param, Attribute value) {
+  llvm::Expected<WeightSource> sourceOf(ParamOp param, ElementsAttr value) {
     RankedTensorType type = cast<RankedTensorType>(param.getType());
     auto no = [&](const Twine &what) { return wrongAt(param, "tutti.param @" + param.getSymName() + ": " + what); };
-    auto elements = dyn_cast<ElementsAttr>(value);
-    if (!elements || elements.getShapedType() != type)
-      return no("its values are not of its type");
     int64_t bytes = type.getNumElements() * storageBytes(type.getElementType());
     if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
       AsmResourceBlob *blob = resource.getRawHandle().getBlob();
@@ -303,24 +300,12 @@ private:
       return no("with those before it, more than " + Twine(mostWritten) + " elements stand in the text");
     WeightSource source = computedSource(HostTensor::fromAttr(
         dense.isSplat() ? cast<ElementsAttr>(dense.resizeSplat(RankedTensorType::get({}, type.getElementType())))
-                        : cast<ElementsAttr>(value)));
+                        : value));
     if (dense.isSplat()) {
       source.dims.assign(type.getShape().begin(), type.getShape().end());
       source.strides.assign(type.getRank(), 0);
     }
     return source;
-  }
-
-  /// Which axis of its weight each of a parameter's is.
-  llvm::Expected<SmallVector<int64_t>> permOf(ParamOp param) {
-    int64_t rank = cast<RankedTensorType>(param.getType()).getRank();
-    SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-    Attribute given = param->getAttr("perm");
-    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(given);
-    if (given && (!numbers || numbers.size() != rank || !isPermutationVector(numbers.asArrayRef())))
-      return wrongAt(param,
-                     "tutti.param @" + param.getSymName() + ": its perm is no permutation of " + Twine(rank) + " axes");
-    return numbers ? SmallVector<int64_t>(numbers.asArrayRef()) : perm;
   }
 
   /// A parameter, and the weight that it is a view of: its name, its dims, and which of its axes each of the
@@ -340,17 +325,13 @@ private:
     auto type = cast<RankedTensorType>(op.getType());
     if (!type.hasStaticShape())
       return wrongAt(op, "tutti.param @" + op.getSymName() + " has a size that a call decides");
-    Attribute given = op->getAttr("source");
-    auto source = dyn_cast_or_null<StringAttr>(given);
-    if (given && !source)
-      return wrongAt(op, "tutti.param @" + op.getSymName() + ": its source is no text");
-    llvm::Expected<SmallVector<int64_t>> perm = permOf(op);
-    if (!perm)
-      return perm.takeError();
+    auto perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    if (auto given = op.getPerm())
+      perm.assign(given->begin(), given->end());
     std::vector<int64_t> dims(type.getRank());
-    for (auto [axis, of] : llvm::enumerate(*perm))
+    for (auto [axis, of] : llvm::enumerate(perm))
       dims[of] = type.getDimSize(axis);
-    return Parameter{op, source ? source.str() : op.getSymName().str(), std::move(*perm), std::move(dims)};
+    return Parameter{op, op.getSource().value_or(op.getSymName()).str(), std::move(perm), std::move(dims)};
   }
 
   llvm::Error readParams() {
@@ -385,14 +366,13 @@ private:
     auto own = supplied ? supplied->tensors.find(parameter.name) : decltype(supplied->tensors.find(parameter.name))();
     if (supplied && own != supplied->tensors.end()) {
       sources.push_back(denseView(supplied->mapped, own->second.data, parameter.element(), own->second.dims));
-    } else if (Attribute value = op->getAttr("values")) {
-      auto list = dyn_cast<ArrayAttr>(value);
-      size_t count = list ? list.size() : 1;
-      if (count != 1 && int64_t(count) != members)
-        return wrongAt(op, "tutti.param @" + op.getSymName() + " has values for " + Twine(count) +
+    } else if (op.getValues()) {
+      SmallVector<ElementsAttr> given = op.eachValue();
+      if (given.size() != 1 && int64_t(given.size()) != members)
+        return wrongAt(op, "tutti.param @" + op.getSymName() + " has values for " + Twine(given.size()) +
                                " members, expected 1 or " + Twine(members));
-      for (size_t i = 0; i < count; ++i) {
-        auto read = sourceOf(op, list ? list[i] : value);
+      for (ElementsAttr value : given) {
+        auto read = sourceOf(op, value);
         if (!read)
           return read.takeError();
         sources.push_back(transposeView(*read, invertPermutationVector(parameter.perm)));
@@ -404,8 +384,9 @@ private:
     }
     for (WeightSource &each : sources)
       each = transposeView(asInitializer(std::move(each), parameter.name), parameter.perm);
-    for (StringRef attribute : {"values", "source", "perm"})
-      op->removeAttr(attribute);
+    op.removeValuesAttr();
+    op.removeSourceAttr();
+    op.removePermAttr();
     op.setPerMember(true); // what is shared, is found
     return llvm::Error::success();
   }

@@ -83,14 +83,14 @@ void attachValues(ModuleOp module, const llvm::StringMap<std::vector<WeightSourc
       std::string key = param.getSymName().str() + (at->second.size() > 1 ? "." + std::to_string(m) : "");
       values.push_back(DenseResourceElementsAttr::get(cast<RankedTensorType>(param.getType()), key, std::move(blob)));
     }
-    param->setAttr("values", values.size() == 1 ? values[0] : b.getArrayAttr(values));
+    param.setValuesAttr(values.size() == 1 ? values[0] : b.getArrayAttr(values));
     // A part of an initializer, or another shape of it, is no weight that a file has by its name.
     const WeightSource &first = at->second.front();
     bool isSource = first.whole && first.permDims.empty();
-    param->setAttr("source", b.getStringAttr(isSource ? first.name : ""));
+    param.setSource(isSource ? first.name : "");
     SmallVector<int64_t> perm(first.perm.begin(), first.perm.end());
     if (isSource && !llvm::equal(perm, llvm::seq<int64_t>(0, perm.size())))
-      param->setAttr("perm", b.getDenseI64ArrayAttr(perm));
+      param.setPerm(perm);
   }
 }
 

@@ -2,6 +2,8 @@
 // Parameters, constants, heads, and the user's own vmap.
 #include "Family.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -11,8 +13,34 @@ using namespace mlir;
 namespace tutti {
 
 //===------------------------------------------------------------------------------------------------------------===//
-// get, constant
+// param, get, constant
 //===------------------------------------------------------------------------------------------------------------===//
+
+static SmallVector<Attribute> listOf(std::optional<Attribute> values) {
+  auto list = dyn_cast_or_null<ArrayAttr>(values.value_or(Attribute()));
+  return list ? llvm::to_vector(list) : values ? SmallVector<Attribute>{*values} : SmallVector<Attribute>{};
+}
+
+SmallVector<ElementsAttr> ParamOp::eachValue() {
+  return llvm::map_to_vector(listOf(getValues()), llvm::CastTo<ElementsAttr>);
+}
+
+LogicalResult ParamOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  for (Attribute value : listOf(getValues())) {
+    auto elements = dyn_cast<ElementsAttr>(value);
+    if (!elements)
+      return emitOpError("@") << getSymName() << ": expected values of the type " << type
+                              << ", got what has no elements";
+    if (elements.getShapedType() != type)
+      return emitOpError("@") << getSymName() << ": expected values of the type " << type << ", got "
+                              << elements.getShapedType();
+  }
+  if (auto perm = getPerm(); perm && (int64_t(perm->size()) != type.getRank() || !isPermutationVector(*perm)))
+    return emitOpError("@") << getSymName() << ": expected perm to be a permutation of " << type.getRank()
+                            << " axes, got " << getPermAttr();
+  return success();
+}
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto param = symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());

@@ -12,9 +12,21 @@ def Tutti_ParamOp : Tutti_AnyOp<"param", [Symbol]> {
   let description = [{
     `type` is the type of one member's copy. With `per_member` each member has its own; without it one copy serves
     all of them.
+
+    The text of a model says where the bytes are: `values` has them, for all members or one of an array for each; `source` is the name that
+    they have in a file of weights (none: the symbol's, empty: none there), and axis i of the parameter is axis `perm`[i] of that weight.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tutti_Tensor>:$type, UnitAttr:$per_member);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Tutti_Tensor>:$type, UnitAttr:$per_member,
+                       OptionalAttr<AnyAttr>:$values, OptionalAttr<StrAttr>:$source, OptionalAttr<DenseI64ArrayAttr>:$perm);
   let assemblyFormat = "(`per_member` $per_member^)? $sym_name `:` $type attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type, "bool":$perMember), [{
+    build($_builder, $_state, name, type, perMember, /*values=*/nullptr, /*source=*/nullptr, /*perm=*/nullptr);
+  }]>];
+  let extraClassDeclaration = [{
+    /// One for all members, or one for each; none where the text does not say them.
+    ::llvm::SmallVector<::mlir::ElementsAttr> eachValue();
+  }];
+  let hasVerifier = 1;
 }
 
 def Tutti_GetOp : Tutti_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

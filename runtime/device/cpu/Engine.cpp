@@ -2,7 +2,10 @@
 // The CPU: code for its level, one mapping for what a run writes, and a run.
 #include "Engine.h"
 
+#include "Levels.h"
+
 #include <cerrno>
+#include <cstring>
 #include <immintrin.h>
 
 namespace tutti::rt {
@@ -26,6 +29,9 @@ const fb::Image *bestImage(const fb::Kernel &kernel, Level most) {
 /// The level whose code is to run: the machine's, or the one asked for.
 tutti_status_t chooseLevel(const char *target, Level &level, tutti_error_t *error) {
   Level machine = levelOfThisCpu();
+  for (const CpuTarget &cpu : kCpuTargets) // as tutti-compile calls them
+    if (target && std::strcmp(target, cpu.flag) == 0)
+      target = cpu.level;
   level = target ? levelNamed(target) : machine;
   if (target && level == Level::none)
     return fail(

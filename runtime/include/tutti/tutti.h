@@ -278,7 +278,8 @@ typedef struct tutti_session_options {
                             that this process may use, by its affinity and the quota of its cgroup */
   uint32_t program;    /**< index into tutti_info_t::programs */
   bool verify_weights; /**< as tutti_artifact_verify_weights, once, before the session is made */
-  const char *target;  /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni" */
+  const char *target; /**< NULL: the best code for this CPU; else "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512vnni", of
+                         which the first two are also "cpu-v3" and "cpu-avx512" */
   tutti_device_t device;
   uint32_t ordinal; /**< which CUDA device, as the driver counts them; that of `context` or `stream`, if given */
   void *context;    /**< a CUcontext to work in, which outlives the session and the artifact; NULL: the stream's, or the

@@ -2,11 +2,16 @@
 // The C++ interface: owners and value types over tutti.h, header-only, C++20, no exceptions.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "tutti.hpp needs C++20 (-std=c++20); tutti.h needs C99, or any C++"
+#endif
+
 #include "tutti.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -227,6 +232,13 @@ public:
                              TUTTI_MEMORY_HOST};
     return check(tutti_session_bind_input(handle, &tensor));
   }
+  /// What ends with the statement would be read after its end.
+  template <typename T, typename Data, typename Dims>
+    requires(!std::is_lvalue_reference_v<Data> && !std::ranges::borrowed_range<Data>)
+  Error bindInput(const std::string &name, Data &&data, Dims &&dims) = delete;
+  template <typename T, typename Data>
+    requires(!std::is_lvalue_reference_v<Data> && !std::ranges::borrowed_range<Data>)
+  Error bindInput(const std::string &name, Data &&data, std::initializer_list<int64_t> dims) = delete;
   /// Binds memory that every run writes, as bindInput does; `head` may be empty when the output has one. Errors: as
   /// tutti_session_bind_output.
   template <typename T>

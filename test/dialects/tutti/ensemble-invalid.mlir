@@ -154,6 +154,21 @@ func.func @map_counts(%x: tensor<2xf32>) {
 
 // -----
 
+// expected-error@+1 {{'tutti.param' op @w: expected values of the type 'tensor<2xf32>', got 'tensor<3xf32>'}}
+tutti.param @w : tensor<2xf32> {values = [dense<1.0> : tensor<2xf32>, dense<1.0> : tensor<3xf32>]}
+
+// -----
+
+// expected-error@+1 {{'tutti.param' op @w: expected values of the type 'tensor<2xf32>', got what has no elements}}
+tutti.param @w : tensor<2xf32> {values = "ones"}
+
+// -----
+
+// expected-error@+1 {{'tutti.param' op @w: expected perm to be a permutation of 2 axes, got array<i64: 1, 1>}}
+tutti.param @w : tensor<2x3xf32> {perm = array<i64: 1, 1>}
+
+// -----
+
 func.func @map_kind(%x: tensor<2xf32>) {
   // expected-error@+1 {{'tutti.map' op expected map 0 to be of sums, products, floordiv and mod by what is positive}}
   %0 = tutti.map %x [affine_map<(n) -> (n ceildiv 2)>] : (tensor<2xf32>) -> tensor<2xf32> {
