@@ -47,6 +47,9 @@ struct WeightSource {
   bool sameView(const WeightSource &other) const;
 };
 
+/// An op that the import puts together of several: it rounds otherwise than they would.
+enum class Composition : uint8_t { gelu, mish, division };
+
 struct MemberModel {
   /// `func.func @main` and `tutti.param`s @p0, @p1 ... in the order of their first use; stage `model`.
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -56,7 +59,7 @@ struct MemberModel {
   uint64_t digest = 0;                   ///< as digestOf says
   std::vector<std::string> allInputs;    ///< of the model, with those that are bound to constants
   std::vector<std::string> computedWith; ///< initializers whose numbers went into the program, in some order
-  std::string compositions;              ///< of ops that round otherwise (Emit)
+  std::vector<Composition> compositions; ///< in the order of the graph
 };
 
 /// What a symbolic dimension is bound to: one value (lo == hi) or a range.

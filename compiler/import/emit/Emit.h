@@ -107,8 +107,7 @@ public:
 
   /// ImportOptions.
   bool keepsNumbers = false;
-  /// Ops that were put together of others, and round otherwise than these, a letter each, in the order of the graph.
-  std::string compositions;
+  std::vector<Composition> compositions; ///< that were made, in the order of the graph
 
   /// Keeps in mind what an operand was made from; and tells it, if it was: null where nobody said so.
   void setQuantized(const Operand &x, Quantized from);

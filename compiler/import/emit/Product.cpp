@@ -103,7 +103,7 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
     return Operand();
   // x (1 + erf(x / sqrt 2)) / 2 is what exporters without Gelu write, with the half in any place.
   if (Value x = geluOf(*this, a, b)) {
-    compositions += 'g';
+    compositions.push_back(Composition::gelu);
     return unary<GeluOp>(Operand(x));
   }
   // x tanh(softplus(x)) is what those without Mish write for it.
@@ -111,7 +111,7 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
     if (x.isValue() && y.isValue())
       if (auto tanh = y.value().getDefiningOp<TanhOp>())
         if (auto softplus = tanh.getX().getDefiningOp<SoftplusOp>(); softplus && softplus.getX() == x.value()) {
-          compositions += 'm';
+          compositions.push_back(Composition::mish);
           return unary<MishOp>(x);
         }
   // x (1 / y) of one number a row, as norms are spelled, is x / y: one rounding less.
@@ -119,7 +119,7 @@ Operand Emit::mul(const Operand &a, const Operand &b) {
     if (x.isValue() && y.isValue() && isWide(x.element()) && x.rank() >= y.rank() && y.rank() > 0 &&
         y.sizes().back() == Size(1) && x.sizes().back() != Size(1))
       if (auto reciprocal = y.value().getDefiningOp<ReciprocalOp>()) {
-        compositions += 'd';
+        compositions.push_back(Composition::division);
         return binary<DivOp>(x, Operand(reciprocal.getX()));
       }
   return binary<MulOp>(a, b);

@@ -293,6 +293,14 @@ MemberModel Importer::finish(OwningOpRef<ModuleOp> module, func::FuncOp main, Ar
   return model;
 }
 
+/// The first of what one list has and the other has not in its place.
+StringRef differenceOf(ArrayRef<Composition> some, ArrayRef<Composition> others) {
+  if (some.size() < others.size())
+    std::swap(some, others);
+  auto [it, other] = std::mismatch(some.begin(), some.end(), others.begin(), others.end());
+  return *it == Composition::gelu ? "GELU" : *it == Composition::mish ? "Mish" : "division";
+}
+
 } // namespace
 
 llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, const SafetensorsFile *weights,
@@ -312,7 +320,10 @@ llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, co
       return plain;
     if (plain->compositions != imported->compositions)
       return fail(ExitCode::unsupported,
-                  quote(files.model) + ": a number that other members have otherwise spells an op");
+                  quote(files.model) + ": a number that differs between the members is, in this one, what makes a " +
+                      differenceOf(plain->compositions, imported->compositions) +
+                      " of several ops, which rounds once; in an ensemble with the others it would have other bits than "
+                      "alone (--unequal makes groups)");
   }
   imported->digest = digestOf(model.digest(), weights, options);
   return imported;
