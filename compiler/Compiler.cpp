@@ -310,8 +310,9 @@ llvm::Expected<std::vector<Ensemble>> alignUnequal(MLIRContext &context, const C
     if (!aligned)
       return aligned.takeError();
     if (!ensembles.empty() && aligned->groups != ensembles.front().groups)
-      return fail(ExitCode::unsupported, "the members fall into other groups for some values of --dim than for the first: "
-                                         "compile them apart, a value each");
+      return fail(ExitCode::unsupported,
+                  "the members fall into other groups for some values of --dim than for the first: "
+                  "compile them apart, a value each");
     ensembles.push_back(std::move(*aligned));
   }
   return ensembles;

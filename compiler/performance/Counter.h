@@ -14,10 +14,10 @@
 
 namespace tutti {
 
-/// What reading one element of a value takes of a lane.
+/// The instructions that a lane needs to read or compute one element of a value.
 struct Reading {
   double fp32 = 0, integer = 0, special = 0, fp64 = 0, moves = 0;
-  double waits = 0, far = 0; ///< loads that wait for each other; of what is in global memory the first ones
+  double waits = 0, far = 0; ///< loads one after the other, and how many of them go to global memory
 
   Reading &operator+=(const Reading &other) {
     fp32 += other.fp32, integer += other.integer, special += other.special, fp64 += other.fp64, moves += other.moves;
@@ -26,13 +26,15 @@ struct Reading {
   }
   Reading times(double n) const { return {fp32 * n, integer * n, special * n, fp64 * n, moves * n, waits * n, far}; }
   static Reading of(ScalarWork own) { return {own.fp32, own.integer, own.special, own.fp64}; }
-  /// What is neither a product nor a function: half of it are moves and multiplications, which IMAD does beside fma.
+  /// n other instructions. Half of them are moves and integer multiplications, which run on the pipe of fma.
   static Reading plain(double n) { return {.fp32 = n / 2, .integer = n / 2}; }
-  /// As a warp goes through them, in latencies of a plain one: nearly each waits for the one before, and a special
-  /// function takes two, as its units have a quarter of 16 lanes for a warp.
+  /// The latency of the whole in latencies of a plain instruction: nearly each waits for the one before, and a special
+  /// function counts twice, as its units serve a quarter of the lanes at a time.
   double inTurn() const { return fp32 + integer + 2 * special + fp64 + moves; }
 };
 
+/// Counts what one block of a kernel does, step by step, as the emitter (compiler/codegen/cuda) writes it: a change
+/// there is a change here.
 class Counter {
 public:
   Counter(plan::KernelOp kernel, const CudaGeometry &geometry, const CallSizes &sizes)
@@ -46,45 +48,47 @@ private:
   const CallSizes &sizes;
   Steps steps;
   KernelWork work;
-  double rowsInAll = 0, rows = 0; ///< of a member, and of a block's tile
+  double rowsInAll = 0, rows = 0; ///< a member's rows, and the rows of a block's tile
   llvm::DenseMap<mlir::Operation *, ScalarWork> scalars;
   llvm::DenseSet<mlir::Value> touched;
-  llvm::DenseSet<mlir::Value> known; ///< what was read or computed for the element that is being counted
-  StepWork *step = nullptr;          ///< that is being counted
-  double readers = INFINITY;         ///< elements of a block, or their terms, for which it reads
+  llvm::DenseSet<mlir::Value> known; ///< values that the current element has read or computed already
+  StepWork *step = nullptr;          ///< the step that is being counted
+  double readers = INFINITY;         ///< how many elements (or terms of sums) of the block read what is touched now
 
-  StepWork &once(); ///< what a block does before its members' steps
+  StepWork &once(); ///< what a block does once, before its members' steps
   void countBegin();
   double product(llvm::ArrayRef<Size> of);
-  /// Terms of each of a contraction's sums.
+  /// The number of terms of a contraction's sum.
   double termsOf(ContractOp op);
-  /// How the weight lies.
+  /// The layout of the weight.
   static rt::Layout layoutOf(Contraction c);
   double warps() const { return double(geometry.threads) / 32; }
 
-  /// Bytes of a value in global memory, all members' or one's.
+  /// The bytes of a value in global memory, of all members or of one.
   double bytesOf(mlir::Value value, bool ofAll);
-  /// Of a value that has the tile's rows, the part of the block; else the whole of its member's.
+  /// The bytes that a block reads of a value: its tile's rows, or all of its member's if the value has other rows.
   double bytesOfBlock(mlir::Value value);
   void countMemory();
-  /// What is counted next.
+  /// Begins a step, which `what` describes.
   void begin(const llvm::Twine &what);
-  /// Global memory is read through L1 or once into shared memory, so a block has each byte from the L2 cache once; no
-  /// more than its readers ask for, a sector each where they do not read `neighbours`.
+  /// Counts a read of global memory. It goes through L1, or once into shared memory, so that a block gets each byte
+  /// from the L2 cache once; but no more bytes than its readers ask for, which is a sector each if they read no
+  /// `neighbours`.
   void touch(mlir::Value value, bool neighbours = true);
 
   ScalarWork scalarOf(MapOp map);
-  /// Element by element, at the reader's own index. What an element needs twice is computed once.
+  /// What one element of a value takes at the reader's index. What it needs twice is counted once.
   Reading reading(mlir::Value value, bool neighbours = true);
   Reading computing(mlir::Value value);
-  Reading element(mlir::Value value); ///< that is to be stored: its computing, from nothing
-  /// A map of a contraction's sums is computed from them, whether it is stored or not; `sums` themselves cost nothing.
-  /// What all rows of a column share goes to `ofColumn`. `access`: of the kernel's space.
+  Reading element(mlir::Value value); ///< an element that is to be stored, computed with nothing `known`
+  /// What an element takes that is computed from the sums in registers, which cost nothing; its maps are computed even
+  /// if they are stored elsewhere. What all rows of a column share is added to `ofColumn`. `access` is of the kernel's
+  /// space.
   Reading throughRegisters(mlir::Value value, mlir::Value sums, mlir::AffineMap access, Reading &ofColumn);
   void add(double elements, const Reading &one);
-  /// `each` of these one after the other by each warp.
+  /// Adds `each` of these, one after the other, to every warp.
   void addToAll(double each, const Reading &one);
-  /// `elements` of a value, computed and stored, by all threads.
+  /// Counts `elements` of a value that all threads compute and store.
   void countElements(double elements, const Reading &one, mlir::Value stored);
 
   void countZeros(double columns);
@@ -92,31 +96,31 @@ private:
 
   // Contractions, in Products.cpp.
   void countContraction(const Step &of);
-  void countProduct(const Step &of); ///< of two values
+  void countProduct(const Step &of); ///< a product of two values
   double countPanels(Contraction c);
-  double countPanels(Contraction c, int64_t panels); ///< of a width
+  double countPanels(Contraction c, int64_t panels); ///< panels of equal width
   double countLast(Contraction c, const rt::PanelBlock &block);
   static bool keepsWeights(Contraction c);
-  static double rowsAtOnce(Contraction c); ///< of those that multiply by fma
+  static double rowsAtOnce(Contraction c); ///< rows that a thread multiplies at a time, by fma
   double rowLoads(Contraction c);
-  bool copiesRows(Contraction c); ///< to shared memory first
-  /// Of so many elements, of which a lane has `each`.
+  bool copiesRows(Contraction c); ///< Contraction::copiesRows
+  /// Counts what follows the sums of so many elements, of which a lane has `each`.
   void countEnd(const Step &of, double elements, double each, bool fragments = false);
 
   // On tensor cores, in Fragments.cpp.
   struct Part {
-    double panels = 0, tiles = 0; ///< panels or parts of them, and their tiles
-    double made = 0;              ///< tiles that are multiplied
-    double visits = 0;            ///< times that rows are read: once for all panels of a pass
+    double panels = 0, tiles = 0; ///< panels, or parts of panels, and their tiles of columns
+    double made = 0;              ///< tiles that are multiplied, also where they are not whole
+    double visits = 0;            ///< how often rows are read: once for all panels of a pass
   };
   struct Share {
-    Part all, busiest; ///< of the warps that have the same rows and k together, and of the one that has most
+    Part all, busiest; ///< of all warps with the same rows and terms, and of the one with the most work
     double tiles = 0;  ///< of the block
-    double uneven = 1; ///< the busiest of the processor's four parts has so many times its share
+    double uneven = 1; ///< how many times its share the busiest of the processor's four partitions has
   };
   Share shareOf(Contraction c);
-  double warpRows(); ///< of the block's rows of warps those that have any
-  double rowTiles(); ///< of a warp's tiles of 16 rows the same
+  double warpRows(); ///< the rows of warps that have any rows of the call
+  double rowTiles(); ///< the same of a warp's tiles of 16 rows
   void countFragments(Contraction c, const Share &own);
   void countCopiedRows(Contraction c);
   bool liesInHalves(Contraction c);

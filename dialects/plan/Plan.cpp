@@ -110,8 +110,6 @@ std::string KernelOp::textButForName() {
 LogicalResult KernelOp::verify() {
   size_t arguments = getBody().getNumArguments();
   Block &body = getBody().front();
-  if (body.empty() || !isa<YieldOp>(body.back()))
-    return emitOpError("expected a body that ends in a tutti.yield");
   for (Type type : body.getArgumentTypes())
     if (failed(expectTensor(*this, type)))
       return failure();

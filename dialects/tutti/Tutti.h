@@ -27,8 +27,12 @@ namespace tutti {
 struct ContractSpec;
 /// Whether an op's `numerics`, if it has them, are those of a contraction or of anything else.
 llvm::LogicalResult verifyNumerics(mlir::Operation *op);
+/// Whether a tutti.yield ends the one block of the op's body.
+llvm::LogicalResult verifyEndsInYield(mlir::Operation *op);
 /// Of an op whose body a tutti.yield ends.
-template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInYield> {};
+template <typename Op> struct EndsInYield : mlir::OpTrait::TraitBase<Op, EndsInYield> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyEndsInYield(op); }
+};
 } // namespace tutti
 
 #include "dialects/tutti/TuttiDialect.h.inc"

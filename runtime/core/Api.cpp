@@ -107,7 +107,7 @@ const tutti_info_t *tutti_artifact_info(const tutti_artifact_t *artifact) {
 tutti_status_t tutti_artifact_verify_weights(const tutti_artifact_t *artifact, tutti_error_t *error) {
   if (!artifact)
     return fail(error, TUTTI_INVALID_ARGUMENT, "no artifact was given");
-  return unwrap(artifact)->verifyWeights(true, error);
+  return unwrap(artifact)->verifyWeights(Artifact::Segments::all, error);
 }
 
 tutti_status_t tutti_artifact_swap_weights(tutti_artifact_t *artifact, uint32_t member, const tutti_tensor_t *weights,
@@ -193,39 +193,39 @@ tutti_status_t tutti_session_set_dimension(tutti_session_t *session, const char 
 }
 
 tutti_status_t tutti_session_bind_input(tutti_session_t *session, const tutti_tensor_t *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, nullptr, true);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, nullptr, Side::input);
 }
 
 tutti_status_t tutti_session_bind_output(tutti_session_t *session, const char *head, const tutti_tensor_t *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, head, false);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bind(tensor, head, Side::output);
 }
 
 tutti_status_t tutti_session_bind_input_dlpack(tutti_session_t *session, const char *name, DLManagedTensor *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, nullptr, tensor, true);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, nullptr, tensor, Side::input);
 }
 
 tutti_status_t tutti_session_bind_output_dlpack(tutti_session_t *session, const char *name, const char *head,
                                                 DLManagedTensor *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, head, tensor, false);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->bindManaged(name, head, tensor, Side::output);
 }
 
 tutti_status_t tutti_session_get_output(tutti_session_t *session, const char *name, const char *head,
                                         tutti_tensor_t *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, head, false, tensor);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, head, Side::output, tensor);
 }
 
 tutti_status_t tutti_session_get_input(tutti_session_t *session, const char *name, tutti_tensor_t *tensor) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, nullptr, true, tensor);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->describe(name, nullptr, Side::input, tensor);
 }
 
 const tutti_device_info_t *tutti_session_device(const tutti_session_t *session) {
   return session ? &unwrap(session)->device() : nullptr;
 }
 tutti_status_t tutti_session_run(tutti_session_t *session) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(true);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(Until::done);
 }
 tutti_status_t tutti_session_run_async(tutti_session_t *session) {
-  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(false);
+  return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->run(Until::started);
 }
 tutti_status_t tutti_session_wait(tutti_session_t *session) {
   return !session ? TUTTI_INVALID_ARGUMENT : unwrap(session)->wait();

@@ -177,7 +177,7 @@ tutti_status_t Artifact::check(tutti_error_t *error) {
   metadata = fb::GetRoot(start);
   if (auto status = checkMetadata(*metadata, header, error))
     return status;
-  return verifyWeights(false, error);
+  return verifyWeights(Segments::eager, error);
 }
 
 /// Code runs from the file's own pages; from a copy where the file system allows no execution, or there is no file.
@@ -200,10 +200,10 @@ tutti_status_t Artifact::mapCode(int file, tutti_error_t *error) {
   return TUTTI_OK;
 }
 
-tutti_status_t Artifact::verifyWeights(bool lazyOnes, tutti_error_t *error) const {
+tutti_status_t Artifact::verifyWeights(Segments which, tutti_error_t *error) const {
   for (uint32_t i = 0; i < count(root().segments()); ++i) {
     const fb::Segment &s = *root().segments()->Get(i);
-    if (s.kind() == fb::SegmentKind::code || (s.lazy() && !lazyOnes))
+    if (s.kind() == fb::SegmentKind::code || (s.lazy() && which == Segments::eager))
       continue;
     uint64_t digest = xxh64(base + s.offset(), s.bytes());
     if (digest != digestOf(s.digest()))

@@ -39,7 +39,9 @@ public:
   bool has(uint32_t member, const fb::Slot &slot) const {
     return slot.group() < 0 || isInGroup(root(), uint32_t(slot.group()), member);
   }
-  tutti_status_t verifyWeights(bool lazyOnes, tutti_error_t *error) const;
+  /// Those of weights: all, or those that opening checks.
+  enum class Segments : bool { eager, all };
+  tutti_status_t verifyWeights(Segments which, tutti_error_t *error) const;
 
   Weights weights;
   CudaDevices *cuda = nullptr; ///< its own (device/Engine.h)

@@ -6,9 +6,12 @@
 
 namespace tutti::rt {
 
-PortState *Session::find(const char *name, const char *head, bool input, tutti_status_t &status) {
+static const char *nameOf(Side side) { return side == Side::input ? "input" : "output"; }
+
+PortState *Session::find(const char *name, const char *head, Side side, tutti_status_t &status) {
   PortState *found = nullptr;
-  uint32_t matches = 0, first = input ? 0 : call.numInputs, last = input ? call.numInputs : uint32_t(call.ports.size());
+  uint32_t matches = 0, first = side == Side::input ? 0 : call.numInputs,
+           last = side == Side::input ? call.numInputs : uint32_t(call.ports.size());
   for (uint32_t i = first; name && i < last; ++i)
     if (std::strcmp(call.ports[i].info->name, name) == 0 &&
         (!head || !*head || std::strcmp(call.ports[i].info->head, head) == 0)) {
@@ -16,7 +19,7 @@ PortState *Session::find(const char *name, const char *head, bool input, tutti_s
       ++matches;
     }
   if (!found)
-    status = notFound(name, head, input);
+    status = notFound(name, head, side);
   else if (matches > 1)
     status = fail(&call.error, TUTTI_INVALID_ARGUMENT, "output '%.200s' has %u heads; say which, for example '%.80s'",
                   name, matches, found->info->head);
@@ -24,11 +27,11 @@ PortState *Session::find(const char *name, const char *head, bool input, tutti_s
 }
 
 /// Says which ports, or which heads of the output named, there are.
-tutti_status_t Session::notFound(const char *name, const char *head, bool input) {
+tutti_status_t Session::notFound(const char *name, const char *head, Side side) {
   Line<500> names, heads;
   const char *before = nullptr; // heads of an output follow each other
   for (const PortState &port : call.ports) {
-    if (port.input != input)
+    if (port.input != (side == Side::input))
       continue;
     if (!before || std::strcmp(before, port.info->name) != 0)
       names.append("%s'%.60s'", before ? ", " : "", port.info->name);
@@ -39,7 +42,7 @@ tutti_status_t Session::notFound(const char *name, const char *head, bool input)
   if (heads.used)
     return fail(&call.error, TUTTI_NOT_FOUND, "output '%.200s' has no head '%.80s'; its heads are %s", name, head,
                 heads.text);
-  return fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'; the program has %s", input ? "input" : "output",
+  return fail(&call.error, TUTTI_NOT_FOUND, "there is no %s '%.200s'; the program has %s", nameOf(side),
               name ? name : "", names.used ? names.text : "none");
 }
 
@@ -104,24 +107,23 @@ void Session::giveBack(PortState &port) {
     managed->deleter(managed);
 }
 
-tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed) {
+tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, Side side, DLManagedTensor *managed) {
   tutti_status_t status = TUTTI_OK;
-  PortState *port = find(tensor.name, head, input, status);
+  PortState *port = find(tensor.name, head, side, status);
   if (!port)
     return status;
   if (rawOf(tensor.memory) > TUTTI_MEMORY_DEVICE)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT,
                 "'%.200s' lies in memory of kind %u, expected one of tutti_memory_t", tensor.name,
                 rawOf(tensor.memory));
-  bool unbind = !tensor.data && !input && !managed;
+  bool unbind = !tensor.data && side == Side::output && !managed;
   if (!unbind) {
     if ((status = checkGiven(*port, tensor)))
       return status;
     uint64_t bytes = 0;
     denseBytes(fb::DType(tensor.dtype), tensor.dims, uint32_t(tensor.rank), bytes);
     if (!tensor.data && bytes)
-      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "%s '%.200s' has no data", input ? "input" : "output",
-                  port->info->name);
+      return fail(&call.error, TUTTI_INVALID_ARGUMENT, "%s '%.200s' has no data", nameOf(side), port->info->name);
   }
   // Runs under way may still read and write what goes: their owner's, and memory of the host, which is copied.
   if (port->managed || (port->bound && port->bound != tensor.data && port->memory == TUTTI_MEMORY_HOST))
@@ -146,13 +148,13 @@ tutti_status_t Session::bindTo(const tutti_tensor_t &tensor, const char *head, b
   return TUTTI_OK;
 }
 
-tutti_status_t Session::bind(const tutti_tensor_t *tensor, const char *head, bool input) {
+tutti_status_t Session::bind(const tutti_tensor_t *tensor, const char *head, Side side) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
   if (!tensor)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no tensor was given");
-  return bindTo(*tensor, head, input, nullptr);
+  return bindTo(*tensor, head, side, nullptr);
 }
 
 namespace {
@@ -189,7 +191,7 @@ tutti_dtype_t dtypeOf(const DLDataType &type) {
 }
 } // namespace
 
-tutti_status_t Session::bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input) {
+tutti_status_t Session::bindManaged(const char *name, const char *head, DLManagedTensor *managed, Side side) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
@@ -216,17 +218,17 @@ tutti_status_t Session::bindManaged(const char *name, const char *head, DLManage
       strides[d] = int64_t(uint64_t(from.strides[d]) * (from.dtype.bits / 8));
     tensor.strides = strides;
   }
-  return bindTo(tensor, head, input, managed);
+  return bindTo(tensor, head, side, managed);
 }
 
-tutti_status_t Session::describe(const char *name, const char *head, bool input, tutti_tensor_t *tensor) {
+tutti_status_t Session::describe(const char *name, const char *head, Side side, tutti_tensor_t *tensor) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
   if (!tensor)
     return fail(&call.error, TUTTI_INVALID_ARGUMENT, "no place for the tensor of '%.200s' was given", name ? name : "");
   tutti_status_t status = TUTTI_OK;
-  PortState *port = find(name, head, input, status);
+  PortState *port = find(name, head, side, status);
   if (!port || (dirty == Dirty::everything && (status = resolveSizes(false))))
     return status;
   *tensor = {port->info->name, port->info->dtype, port->info->rank, port->dims, nullptr, port->data(), port->memory};

@@ -163,7 +163,7 @@ tutti_status_t Session::checkOverlaps() {
   return TUTTI_OK;
 }
 
-tutti_status_t Session::run(bool wait) {
+tutti_status_t Session::run(Until until) {
   Entry entry(*this);
   if (entry.status)
     return entry.status;
@@ -176,7 +176,7 @@ tutti_status_t Session::run(bool wait) {
     engine->rebind();
   }
   dirty = Dirty::nothing;
-  return engine->run(wait);
+  return engine->run(until);
 }
 
 tutti_status_t Session::wait() {

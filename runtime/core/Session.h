@@ -6,6 +6,8 @@
 
 namespace tutti::rt {
 
+enum class Side : bool { input, output }; ///< of a program, that a port is on
+
 /// What tutti_session_t is a handle of. One caller at a time: a second one is told so by a status, and so is a forked
 /// child. Every call validates before it changes anything; what is wrong is in `message`. It keeps the artifact open.
 class Session {
@@ -21,15 +23,15 @@ public:
   tutti_status_t setDimension(const char *name, int64_t value);
   /// The caller's memory for an input, or for an output and its `head`, used until it is bound anew; of a tensor with
   /// dims the shape is checked now, with the others when the sizes are known.
-  tutti_status_t bind(const tutti_tensor_t *tensor, const char *head, bool input);
+  tutti_status_t bind(const tutti_tensor_t *tensor, const char *head, Side side);
   /// The same of a DLPack tensor. On success it is the session's, which calls its deleter once something else is bound
   /// there, or the session goes.
-  tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, bool input);
+  tutti_status_t bindManaged(const char *name, const char *head, DLManagedTensor *managed, Side side);
   /// Shape and memory of a port at the sizes that are chosen; the memory is the caller's, or of outputs the session's
   /// own.
-  tutti_status_t describe(const char *name, const char *head, bool input, tutti_tensor_t *tensor);
-  /// Allocates nothing. Without `wait` work may be under way on a device when it returns.
-  tutti_status_t run(bool wait);
+  tutti_status_t describe(const char *name, const char *head, Side side, tutti_tensor_t *tensor);
+  /// Allocates nothing. Work that is only started may be under way on a device when it returns.
+  tutti_status_t run(Until until);
   tutti_status_t wait();
 
   /// What the last failure was; valid until the next call.
@@ -53,11 +55,11 @@ private:
   template <typename T> friend void dispose(T *);
 
   tutti_status_t build(const tutti_session_options_t &options, tutti_error_t *error);
-  PortState *find(const char *name, const char *head, bool input, tutti_status_t &status);
-  tutti_status_t notFound(const char *name, const char *head, bool input);
+  PortState *find(const char *name, const char *head, Side side, tutti_status_t &status);
+  tutti_status_t notFound(const char *name, const char *head, Side side);
   tutti_status_t checkGiven(const PortState &port, const tutti_tensor_t &tensor);
   tutti_status_t shapeError(const PortState &port, const int64_t *given, uint32_t rank);
-  tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, bool input, DLManagedTensor *managed);
+  tutti_status_t bindTo(const tutti_tensor_t &tensor, const char *head, Side side, DLManagedTensor *managed);
   void giveBack(PortState &port);
   tutti_status_t resolveSizes(bool needInputs);
   tutti_status_t prepare();

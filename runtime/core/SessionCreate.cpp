@@ -58,7 +58,7 @@ tutti_status_t Session::build(const tutti_session_options_t &options, tutti_erro
   if (auto status = checkRunnable(*call.program, error))
     return status;
   if (options.verify_weights)
-    if (auto status = artifact.verifyWeights(true, error))
+    if (auto status = artifact.verifyWeights(Artifact::Segments::all, error))
       return status;
   if (!guard.build() || !call.build(description) || !chosen.allocate(call.sizes.size()) ||
       !marks.allocate(call.active.size()) || !byAddress.allocate(call.ports.size()))

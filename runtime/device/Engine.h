@@ -6,6 +6,8 @@
 
 namespace tutti::rt {
 
+enum class Until : bool { started, done }; ///< what a run is waited for
+
 /// Belongs to one session, which asks for one thing at a time. Nothing but `build` and `destroy` allocates.
 class Engine {
 public:
@@ -22,8 +24,8 @@ public:
   /// addresses.
   virtual void rebind() = 0;
 
-  /// Starts the call. With `wait`, returns when the outputs are there; without, waiting is left to `wait`.
-  virtual tutti_status_t run(bool wait) = 0;
+  /// Starts the call and returns, or waits until the outputs are there.
+  virtual tutti_status_t run(Until until) = 0;
   virtual tutti_status_t wait() = 0;
 
   virtual const tutti_device_info_t &device() const = 0;

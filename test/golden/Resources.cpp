@@ -25,7 +25,7 @@ using llvm::formatv;
 namespace {
 
 /// One for each family, and a chain whose products are mostly of few k; the heads are the element family's last block,
-/// the parts two chains in one launch.
+/// the parts two chains in one launch, the views a chain whose layers read many vectors, some of which members share.
 struct Family {
   const char *name, *precision, *text;
   std::vector<std::pair<const char *, llvm::SmallVector<int64_t>>> weights;
@@ -136,6 +136,65 @@ func.func @main(%x: tensor<?x64xf32, ["batch"]>, %z: tensor<?x48xf32, ["2*batch"
 }
 )",
      {{"w0", {64, 128}}, {"b0", {128}}, {"w1", {128, 10}}, {"w2", {48, 96}}}},
+    {"views",
+     "bf16",
+     R"(
+func.func @main(%x: tensor<?x8xf32, ["batch"]>) -> tensor<?x2xf32, ["batch"]> {
+  %w0 = tutti.get @w0 : tensor<8x32xf32>
+  %b0 = tutti.get @b0 : tensor<32xf32>
+  %w1 = tutti.get @w1 : tensor<32x64xf32>
+  %b1 = tutti.get @b1 : tensor<64xf32>
+  %w2 = tutti.get @w2 : tensor<64x32xf32>
+  %b2 = tutti.get @b2 : tensor<32xf32>
+  %w3 = tutti.get @w3 : tensor<32x64xf32>
+  %b3 = tutti.get @b3 : tensor<64xf32>
+  %w4 = tutti.get @w4 : tensor<64x32xf32>
+  %b4 = tutti.get @b4 : tensor<32xf32>
+  %w5 = tutti.get @w5 : tensor<32x2xf32>
+  %b5 = tutti.get @b5 : tensor<2xf32>
+  %s = tutti.constant dense<[0.5, 0.53125, 0.5625, 0.59375, 0.625, 0.65625, 0.6875, 0.71875, 0.75, 0.78125, 0.8125, 0.84375, 0.875, 0.90625, 0.9375, 0.96875, 1.0, 1.03125, 1.0625, 1.09375, 1.125, 1.15625, 1.1875, 1.21875, 1.25, 1.28125, 1.3125, 1.34375, 1.375, 1.40625, 1.4375, 1.46875]> : tensor<32xf32>
+  %c = tutti.constant dense<[-1.0, -0.9375, -0.875, -0.8125, -0.75, -0.6875, -0.625, -0.5625, -0.5, -0.4375, -0.375, -0.3125, -0.25, -0.1875, -0.125, -0.0625, 0.0, 0.0625, 0.125, 0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.6875, 0.75, 0.8125, 0.875, 0.9375]> : tensor<32xf32>
+  %0 = tutti.contract %x, %w0 "bk,kn->bn" : tensor<?x8xf32, ["batch"]>, tensor<8x32xf32>
+  %1 = tutti.add %0, %b0 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %2 = tutti.sub %1, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %3 = tutti.mul %2, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %4 = tutti.add %3, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %5 = tutti.contract %4, %w1 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x64xf32>
+  %6 = tutti.add %5, %b1 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
+  %7 = tutti.relu %6 : tensor<?x64xf32, ["batch"]>
+  %8 = tutti.contract %7, %w2 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x32xf32>
+  %9 = tutti.add %8, %b2 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %10 = tutti.add %1, %9 : tensor<?x32xf32, ["batch"]>, tensor<?x32xf32, ["batch"]>
+  %11 = tutti.sub %10, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %12 = tutti.mul %11, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %13 = tutti.add %12, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %14 = tutti.contract %13, %w3 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x64xf32>
+  %15 = tutti.add %14, %b3 : tensor<?x64xf32, ["batch"]>, tensor<64xf32>
+  %16 = tutti.relu %15 : tensor<?x64xf32, ["batch"]>
+  %17 = tutti.contract %16, %w4 "bk,kn->bn" : tensor<?x64xf32, ["batch"]>, tensor<64x32xf32>
+  %18 = tutti.add %17, %b4 : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %19 = tutti.add %10, %18 : tensor<?x32xf32, ["batch"]>, tensor<?x32xf32, ["batch"]>
+  %20 = tutti.sub %19, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %21 = tutti.mul %20, %s : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %22 = tutti.add %21, %c : tensor<?x32xf32, ["batch"]>, tensor<32xf32>
+  %23 = tutti.relu %22 : tensor<?x32xf32, ["batch"]>
+  %24 = tutti.contract %23, %w5 "bk,kn->bn" : tensor<?x32xf32, ["batch"]>, tensor<32x2xf32>
+  %25 = tutti.add %24, %b5 : tensor<?x2xf32, ["batch"]>, tensor<2xf32>
+  return %25 : tensor<?x2xf32, ["batch"]>
+}
+)",
+     {{"w0", {8, 32}},
+      {"b0", {32}},
+      {"w1", {32, 64}},
+      {"b1", {64}},
+      {"w2", {64, 32}},
+      {"b2", {32}},
+      {"w3", {32, 64}},
+      {"b3", {64}},
+      {"w4", {64, 32}},
+      {"b4", {32}},
+      {"w5", {32, 2}},
+      {"b5", {2}}}},
 };
 
 [[noreturn]] void stop(const llvm::Twine &message) {

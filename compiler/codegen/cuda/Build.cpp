@@ -63,9 +63,10 @@ private:
   llvm::StringSet<> used;
 };
 
-/// A way to launch kernels as text, and what is taken where that spills. A producer's warpgroup leaves the others fewer
-/// registers than they have by themselves; members that follow each other, a second block beside the first one, and
-/// weights' words that are read together cost some.
+/// A way to launch kernels as text, and further versions, to be tried in order where that one spills. A producer's
+/// warpgroup leaves the others fewer registers than they have by themselves; members that follow each other, a second
+/// block beside the first one, and weights' words that are read together cost some. A stack frame may also be the
+/// `Task`.
 llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
                                                           const std::string &name, const LaunchWay &way) {
   std::vector<CudaText::Version> versions;
@@ -109,6 +110,12 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
     if (llvm::Error error = add([&](CudaGeometry &g) {
           withoutProducer(g);
           g.residentBlocks = 1;
+        }))
+      return std::move(error);
+  if (first.ring)
+    if (llvm::Error error = add([](CudaGeometry &g) {
+          g.persistent = false;
+          g.findsViews = true;
         }))
       return std::move(error);
   return versions;

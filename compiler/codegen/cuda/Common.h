@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What layers of one loop have in common: the steps of a recurrent network, the blocks of a residual one.
+// One text for layers that do the same: the steps of a recurrent network, the blocks of a residual one.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_COMMON_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_COMMON_H
 
@@ -9,15 +9,16 @@
 
 namespace tutti {
 
-/// What a layer does, in a scope of its own: `t` in the text is its struct.
+/// The text of a layer, and the scope that it was made in; `t` in the text is the scope's struct.
 struct ScopedText {
   std::shared_ptr<KernelText> scope;
   std::string text;
 };
 
-/// Of each of these layers the text that it has in common with others that differ from it in numbers and places of
-/// memory alone, if these are three texts or more: it asks for n, the layer, and its struct is one of the kernel's.
-/// Else it is empty. `sameAreOne`: without a scope, layers that differ in nothing have the same text.
+/// For each of the layers the text that it shares with others, or an empty string. Layers share a text if they differ
+/// in numbers and places of memory alone, and if at least three texts become one that way: it chooses by n, the layer's
+/// number, and its struct is added to the kernel's. `sameAreOne`: layers without a scope that are equal share theirs,
+/// too.
 std::vector<std::string> commonTexts(KernelText &k, llvm::ArrayRef<size_t> layers, llvm::ArrayRef<ScopedText> texts,
                                      bool sameAreOne);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a launch's geometry makes of contractions: what multiplies, where rows come from, which part is whose. The text
-// of kernels and what counts their work ask the same.
+// How a kernel's contractions run under a launch geometry: which unit multiplies, where the rows come from, and which
+// block or warp owns which part. Both the emitter and the performance model decide by these functions.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_CONTRACTION_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_CONTRACTION_H
 
@@ -9,7 +9,7 @@
 
 namespace tutti {
 
-/// A contraction of rows with a weight, and what multiplies.
+/// A contraction of rows with a weight, and the unit that multiplies them.
 struct Contraction {
   explicit Contraction(ContractOp op);
 
@@ -18,48 +18,49 @@ struct Contraction {
   NumericsProduct product;
 
   bool onTensorCores() const { return product != NumericsProduct::fma; }
-  llvm::StringRef math() const; ///< device/product.cuh's name of what multiplies on tensor cores
-  int64_t wordBytes() const;    ///< of an element of the weight as it is stored
-  /// Warps multiply its tiles, on tensor cores; else threads do, at the same precision.
+  llvm::StringRef math() const; ///< the class of device/product.cuh that multiplies on tensor cores
+  int64_t wordBytes() const;    ///< bytes of one stored element of the weight
+  /// Whether warps multiply its tiles on tensor cores. Otherwise single threads do, at the same precision.
   bool isOfWarps(const CudaGeometry &geometry) const { return onTensorCores() && geometry.warps.rows > 0; }
-  /// Its rows are read where they lie in an input, or come piece by piece with the weights.
+  /// Whether its rows are read in place from an input; whether they arrive stage by stage with the weights.
   bool readsInput(const Steps &steps, const CudaGeometry &geometry);
   bool streamsRows(const Steps &steps, const CudaGeometry &geometry);
-  /// Its rows lie in an input so that no four neighbours are one load, or would be rounded to 16 bits by whoever reads
-  /// them: they may be copied to where they lie better.
+  /// Whether its rows are copied to shared memory first. They are if four neighbours of an input's row cannot be read
+  /// by one load, or if every reader would have to round them to 16 bits again.
   bool copiesRows(const Steps &steps, const CudaGeometry &geometry);
-  /// Elements from one of the copied rows to the next, and bytes of a row.
+  /// The distance between two copied rows in elements, and the bytes of one.
   int64_t copiedStride(const CudaGeometry &geometry) const;
   int64_t copiedBytes(const CudaGeometry &geometry) const {
     return copiedStride(geometry) * (isOfWarps(geometry) ? 2 : 4);
   }
-  /// Of rows that become 16-bit rows (device/rows.cuh): a thread reads so many elements, or fours of them, before it
-  /// stores the first, or of long rows, of which each is a warp's, its part of so many.
+  /// How threads copy rows to 16 bits (device/rows.cuh). A thread reads `atOnce` units (elements, or groups of four)
+  /// before it stores the first of them, and does so `rounds` times; `own` is how many units it has in all. A long row
+  /// belongs to one warp.
   struct Narrowing {
     bool longRows;
-    int64_t atOnce, rounds, own; ///< own: elements or fours of a thread
+    int64_t atOnce, rounds, own;
   };
   Narrowing narrowing(const CudaGeometry &geometry) const;
-  int64_t panels() const; ///< of up to 32 columns
-  /// How many blocks of a large cluster, from the first on, have columns of it.
+  int64_t panels() const; ///< the weight's columns in groups of up to 32
+  /// How many blocks of a cluster have columns of it; they are the first ones.
   int64_t blocks(const CudaGeometry &geometry) const;
-  /// That a block takes of its ring.
+  /// How many stages of its ring a block takes for it.
   int64_t stages(const CudaGeometry &geometry) const;
 };
 
-/// What a thread makes of a product of two values (device/tile.cuh): as many rows and columns as leave none of the
-/// block without work, of those that the sums' endings have short code for.
+/// The tile of a product of two values that one thread computes (device/tile.cuh): the largest one that leaves no
+/// thread of the block idle, among those whose code behind the sums stays short.
 struct ProductTile {
   int64_t rows = 1, columns = 1;
   static ProductTile of(const Step &step, const Steps &steps, const CudaGeometry &geometry);
 };
 
-/// How many blocks of a cluster, from the first on, read a value that contractions on tensor cores make: one without a
-/// panel of the products that it goes into, or whose sums it is made something of with, needs none of it. Nor would it
-/// say before it is stored over that it has come: who hands over has heard of those that read, and of no others.
+/// How many blocks of a cluster (the first ones) read a value that a contraction on tensor cores makes. A block does
+/// not need it if it has no panel of the contractions that read it, nor of those whose sums are combined with it. Such
+/// a block gets no copy, since it would not report that it has received one before the memory is written again.
 int64_t blocksThatRead(mlir::Value value, const Steps &steps, const CudaGeometry &geometry);
 
-/// Which bytes of a row's scratch memory a value takes; none where it lies elsewhere.
+/// The bytes of a row's scratch memory that a value occupies; empty if it lies elsewhere.
 struct ScratchRange {
   int64_t begin = 0, end = 0;
   static ScratchRange of(mlir::Value value, const Steps &steps);
@@ -67,24 +68,25 @@ struct ScratchRange {
   bool operator==(const ScratchRange &) const = default;
 };
 
-/// Whether what a step stores is the block's own: in shared memory.
+/// Whether a step stores to shared memory, which no other block sees.
 bool storesInScratch(const Step &step, const Steps &steps);
-/// Whether blocks of a cluster hand over what `step` makes by stores that do not wait (device/share.cuh). Where the
-/// next product on tensor cores follows at once it must need that: so who makes the next activations has heard of all
-/// blocks.
+/// Whether the blocks of a cluster pass on what `step` makes by asynchronous stores (device/share.cuh). If `next` is a
+/// product on tensor cores, it has to read what is passed on: only then has a block heard from all others before it
+/// makes the next activations.
 bool handsOver(const Step &step, const Step *next, const Steps &steps, const CudaGeometry &geometry);
 
-/// Whether steps store over what a layer reads beside its rows and its sums: who has all that blocks hand over, or
-/// meets others of its rows, has not seen that all warps have read it. They have all read the rows by then.
+/// Whether one of the steps overwrites something that `layer` reads besides its rows and its sums. A warp that has
+/// received all handovers, or has met the other warps of its rows, knows that the rows have been read by all, but not
+/// that this has.
 bool storesOver(llvm::ArrayRef<Step> steps, const Step &layer, const Steps &all);
 
-/// Whether a step's product is on tensor cores, or would be on a device that has them; and all of a kernel's such, in
-/// order.
+/// Whether a step's product has numerics of tensor cores (also if the device has none).
 bool isOnTensorCores(const Step &step);
+/// A kernel's contractions of that kind, in order.
 llvm::SmallVector<Contraction> tensorContractions(const Steps &steps);
-/// Operations of the longest thing that a step makes of a contraction's sum and stores, about.
+/// About how many operations the longest computation between a contraction's sum and a store of the step has.
 int64_t lengthOfEnding(const Step &step);
-/// Whether an access of a kernel's space is of no row: all rows of a column read the same.
+/// Whether an access of the kernel's index space does not depend on the row.
 bool isOfColumn(mlir::AffineMap access);
 
 } // namespace tutti

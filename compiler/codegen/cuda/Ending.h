@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows a contraction's sums, as text.
+// The text of what a kernel computes from a contraction's sums, and of where it stores that: a contraction's ending.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_ENDING_H
 
@@ -7,77 +7,79 @@
 
 namespace tutti {
 
-/// `columns` reads what all rows share of a column, `store` computes what is stored of the sums, and stores it.
+/// The ending of one contraction. In the text, `columns` reads what all rows of a column share, such as biases; `store`
+/// computes the values to be stored from the sums, and stores them.
 struct Ending {
-  int64_t K, N, panels, length; ///< of the weight, and operations of what is made of a sum
-  /// `make0` and so on, and `store`: with "@0" and so on for the views that it stores to, "#0" for their rows'
-  /// distances.
+  int64_t K, N, panels, length; ///< the weight's sizes, and how many operations a sum goes through
+  /// The functions `make0`, `make1` ... and `store`. "@0" stands for the view that value 0 is stored to, "#0" for the
+  /// distance of its rows.
   std::string code;
-  bool isOfStep = false; ///< `t` in it is the struct of a step (Common.h)
-  /// What `columns` reads: an element of a view, or without one an expression.
+  bool isOfStep = false; ///< whether `t` in the code is the struct of a step (Common.h)
+  /// What `columns` reads: an element of a view, or without a view an expression.
   struct Read {
     std::string view, index;
-    bool isFound() const { return llvm::StringRef(view).ends_with("()"); } ///< looked up (KernelText::viewOfPass)
+    bool isFound() const { return llvm::StringRef(view).ends_with("()"); } ///< by a finder (KernelText::viewOfPass)
     std::string text() const { return view.empty() ? index : view + "[" + index + "]"; }
   };
   std::vector<Read> values;
-  std::vector<std::string> types; ///< of the values
+  std::vector<std::string> types; ///< the types of `values`
+  /// A value that is stored, and the view that it is stored to.
   struct Target {
     mlir::Value value;
     std::string view, type, element;
-    int64_t offset = -1, stride = 0; ///< in shared memory: bytes before it, and elements from row to row
-    bool hasAllRows = false;         ///< there, of rows past the last, too
-    bool isNarrow = false;           ///< of 16 bits
+    int64_t offset = -1, stride = 0; ///< of shared memory: where it begins in bytes, and elements from row to row
+    bool hasAllRows = false;         ///< of shared memory: rows behind the call's last one are stored, too
+    bool isNarrow = false;           ///< of shared memory: elements have 16 bits
   };
   std::vector<Target> targets;
 
-  /// Of what it hands over to a block, for each row, as text; empty: nothing.
+  /// The bytes that a block of a cluster receives for each row, as text; empty: nothing is handed over.
   std::string handedBytes;
   bool handsOver() const { return !handedBytes.empty(); }
 
   Ending(KernelText &k, const Step &step, bool handsOver = false) : Ending(k, k, step, handsOver) {}
-  /// Its code in a scope of its own.
+  /// The same with the code in a scope of its own.
   Ending(KernelText &k, KernelText &scope, const Step &step, bool handsOver);
-  /// The same code, but for what it reads and where it stores.
+  /// Whether the code is the same, but for what it reads and where it stores.
   bool isLike(const Ending &other) const {
     auto sameType = [](const Target &a, const Target &b) { return a.type == b.type; };
     return types == other.types && code == other.code && llvm::equal(targets, other.targets, sameType);
   }
-  /// Their values may have the same names.
+  /// Whether the values of both can be called by the same names.
   bool goesWith(const Ending &other) const {
     size_t both = std::min(types.size(), other.types.size());
     return llvm::ArrayRef(types).take_front(both) == llvm::ArrayRef(other.types).take_front(both);
   }
 };
 
-/// What follows the sums of layers first, first + 1 and so on of a tile of `rows`: one `columns` for all, where they
-/// differ asking for n, the layer; and for those that are alike, wherever they are, a `store` each, with `call` behind
-/// it.
+/// The endings of the layers first, first + 1 ... of a tile of `rows` rows, as one text. It has one function `columns`,
+/// which chooses by n, the layer's number, where layers differ. Layers whose code is alike share one `store`, which
+/// `call` follows.
 struct EndingText {
   std::string columns, store;
-  std::string touch; ///< asks for what `columns` reads
-  /// If that is one float of a vector [N]: these vectors, of each layer.
+  std::string touch; ///< the function that prefetches what `columns` reads
+  /// If `columns` reads one float of a vector [N] and nothing else: each layer's vector.
   std::vector<std::string> vectors;
 };
 EndingText endingText(size_t first, llvm::ArrayRef<Ending> endings, int64_t rows, llvm::StringRef call);
 
-/// Numbers of layers, in their order.
+/// Layers by their numbers, in ascending order.
 using LayerNumbers = llvm::SmallVector<size_t>;
 LayerNumbers layersFrom(size_t first, size_t count);
-/// Those of `layers` that are so, and the others.
+/// The layers for which `isSo` holds, and the others.
 std::pair<LayerNumbers, LayerNumbers> parted(llvm::ArrayRef<size_t> layers, llvm::function_ref<bool(size_t)> isSo);
 
-/// A condition on n that `some` of the layers `all` meet, and none of the others; empty where it is all of them.
+/// A condition on n that holds for the layers `some` and for no other one of `all`; empty if the two are the same.
 std::string conditionOf(llvm::ArrayRef<size_t> some, llvm::ArrayRef<size_t> all);
 
-/// n == 0 ? a : n == 1 ? b : c, of a value for each of these layers; or a, if all are.
+/// An expression in n that gives each layer its value: n == 0 ? a : n == 1 ? b : c; or a, if all values are equal.
 std::string chosenOf(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<std::string> values);
 
-/// The view that these layers store to: in shared memory by its place, as what is known of a view is not of one that is
-/// chosen.
+/// An expression in n for the view that these layers store to. In shared memory it chooses places, not views: the
+/// compiler knows less of a view that is chosen.
 std::string chosenView(llvm::ArrayRef<size_t> layers, llvm::ArrayRef<Ending::Target> targets, int64_t rows);
 
-/// The text, two spaces further in.
+/// The text with every line two spaces further in.
 std::string indented(llvm::StringRef text);
 
 } // namespace tutti

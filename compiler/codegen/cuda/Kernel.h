@@ -12,11 +12,12 @@ namespace tutti {
 /// The position in the active set is blockIdx.y + membersInPlane * blockIdx.z, where a grid's y ends at 65535.
 constexpr int64_t mostPlaneMembers = 65535, membersInPlane = 32768;
 
-/// The translation unit of a kernel, its entry called `name`. Its one parameter is a struct of the launch's arguments
-/// as addresses, then the sizes of the call; `sizes` are their symbols in that order. blockIdx.x / cluster is the tile
-/// of rows. Rows are counted in 31 bits. Of several kernels, each with its geometry, all of so many threads and with
-/// such clusters: one entry that has the parts' arguments one after the other, and a grid of their tiles times members,
-/// summed up (device/tasks.cuh), blockIdx.x / cluster its task.
+/// The translation unit of a kernel whose entry is called `name`. The entry has one parameter, a struct: first the
+/// launch's arguments as addresses, then the sizes of the call in the order of `sizes`, their symbols. blockIdx.x /
+/// cluster is the tile of rows; rows are counted in 31 bits.
+///
+/// Several kernels become one entry. Their geometries agree in threads and cluster; the struct has their arguments one
+/// after the other, and the grid has a block (or cluster) for each part's tile and member (device/tasks.cuh).
 llvm::Expected<std::string> emitCudaKernel(llvm::ArrayRef<plan::KernelOp> parts, llvm::ArrayRef<std::string> sizes,
                                            llvm::StringRef name, llvm::ArrayRef<CudaGeometry> geometries);
 

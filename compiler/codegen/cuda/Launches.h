@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a CUDA device launches at once, and how: launches of a plan that need nothing of each other are the parts of
-// one.
+// What a CUDA device launches at once, and how. Launches of a plan that are independent of each other become parts of
+// one launch.
 #ifndef TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 #define TUTTI_COMPILER_CODEGEN_CUDA_LAUNCHES_H
 
@@ -9,22 +9,23 @@
 
 namespace tutti {
 
-/// The program's launches on an architecture, in its order. Those of a plan.parallel are one where their kernels are of
-/// one family and have blocks of as many threads, and their arguments go into one launch.
+/// The program's launches on an architecture, in order. The launches of a plan.parallel become one if their kernels are
+/// of one family, have blocks of equally many threads, and their arguments fit into one launch together.
 std::vector<DeviceLaunch> deviceLaunches(plan::ProgramOp program, const Architecture &architecture);
 
 /// The kernels of the parts.
 llvm::SmallVector<plan::KernelOp> kernelsOf(llvm::ArrayRef<plan::LaunchOp> parts);
 
-/// One way to launch these kernels at once: a geometry for each, of `rows` rows the first, of the others the same, or
-/// the largest that has no more, or their smallest. Of parts whose warps share a tile alike, the rings are the same.
+/// One way to launch these kernels at once: a geometry for each. The first kernel's tile has `rows` rows; the others'
+/// has the same, or else the largest one below that, or else their smallest. Parts with the same warps have the same
+/// ring.
 struct LaunchWay {
   int64_t rows;
   llvm::SmallVector<CudaGeometry> geometries;
   bool operator==(const LaunchWay &) const = default;
 };
-/// In the order of `cudaGeometries`; the clusters of several kernels are of one size. None
-/// if a row of one of them does not fit.
+/// All ways, in the order of `cudaGeometries`. Clusters of several kernels have one size. Empty if a single row of one
+/// of the kernels does not fit into shared memory.
 std::vector<LaunchWay> launchWays(llvm::ArrayRef<plan::KernelOp> parts, const Architecture &architecture);
 
 } // namespace tutti

@@ -7,27 +7,28 @@
 
 namespace tutti {
 
-/// Steps outside of the ring, before a layer.
+/// The steps between two layers, which are no layers of the ring.
 struct Others {
-  std::vector<std::string> steps; ///< each with what is waited for before it
-  bool inScratch = true;          ///< all that they store
+  std::vector<std::string> steps; ///< the text of each, beginning with what it waits for
+  bool inScratch = true;          ///< whether they store to shared memory only
 };
 
-/// A layer's rows of the tile in an argument or a result.
+/// The view of a layer's rows of the tile, in an argument or a result.
 std::string globalRows(KernelText &k, Contraction c);
 
-/// All rows of a tile are in shared memory: one of these layers stores them so.
+/// Whether `rows` are in shared memory for the whole tile, also behind the call's last row: whether one of these
+/// endings stores them so.
 bool hasAllRows(llvm::ArrayRef<Ending> endings, mlir::Value rows);
 
-/// What all contractions on tensor cores share: the layers in numbers, and the ring that brings their weights, and of
-/// some `vectors`; or of slices what is in its place.
+/// What all layers share: a function from a layer's number to its sizes and weight, and the ring that brings weights
+/// and `vectors` to shared memory. Where slices multiply, the exchange of their sums takes the ring's place.
 std::string emitRing(KernelText &k, llvm::ArrayRef<Contraction> layers, llvm::ArrayRef<Ending> endings,
                      llvm::ArrayRef<std::string> vectors);
-/// What blocks of a cluster hand over, layer by layer.
+/// The bytes that blocks of a cluster hand over after each layer, and the barriers for them.
 std::string emitHandovers(KernelText &k, llvm::ArrayRef<Ending> endings);
 
-/// All layers: one loop goes through them, their passes and stages. `others[i]` stand before layer i, and the last
-/// behind all of them.
+/// The loop over all layers, their passes and stages. `others[i]` run before layer i, the last of them behind all
+/// layers.
 BlockText emitLayers(KernelText &k, llvm::ArrayRef<Contraction> layers, llvm::ArrayRef<Ending> endings,
                      std::vector<Others> others);
 

@@ -18,13 +18,12 @@ std::string cudaConstant(mlir::TypedAttr value);
 /// The function of device/special.cuh that an op becomes at a precision; empty if it becomes IEEE operations.
 llvm::StringRef approximation(mlir::Operation *op, Precision precision);
 
-/// The body of a map as a function "f" of scalars in a module of its own, with math functions written as IEEE
-/// operations, so that the bits are the CPU's, but for those that come from the special-function units at this
+/// The body of a map as a function "f" of scalars, in a module of its own. Math functions are written out as IEEE
+/// operations, so that the bits are the CPU's. Exempt are those that the special-function units compute at this
 /// precision.
 mlir::OwningOpRef<mlir::ModuleOp> scalarFunction(MapOp map, Precision precision);
 
-/// The body of a map as a device function: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`: its
-/// scalarFunction.
+/// The scalarFunction of a map as text: `__device__ __forceinline__ RESULT NAME(A a0, B a1, ...) { ... }`.
 llvm::Expected<std::string> cudaFunction(MapOp map, llvm::StringRef name, Precision precision);
 
 } // namespace tutti

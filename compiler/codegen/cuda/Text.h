@@ -19,20 +19,21 @@ namespace tutti {
 std::string sizeText(const Size &size, llvm::ArrayRef<std::string> symbols,
                      const std::map<std::string, const char *> &named = {});
 
-/// A value that lies in memory is a view, a member of the kernel's `Task`; every other one is a member function of its
-/// own index that computes it. Both come into the text when they are first asked for. Maps' scalar bodies are
-/// functions.
+/// The text of a kernel as a struct `Task`. A value in memory is a data member, a view; every other value is a member
+/// function that computes the element of an index. Both are added when they are first asked for. The scalar bodies of
+/// maps are functions outside of the struct.
 class KernelText {
 public:
   KernelText(plan::KernelOp kernel, llvm::ArrayRef<std::string> symbols, CudaGeometry geometry, bool isPart);
-  /// A text of its own for one of the kernel's steps: values have numbers as they are met, so that steps that do the
-  /// same read the same, but for numbers. It asks this one for functions, and for what members' tables say.
+  /// A text of its own for one of the kernel's steps, as a struct that is made from the `Task`. Its values are numbered
+  /// in the order in which they are met, so that steps that do the same become equal texts but for numbers. Functions
+  /// of maps, and addresses out of members' tables, it takes from this one.
   KernelText scope();
 
   plan::KernelOp kernel;
   llvm::ArrayRef<std::string> symbols;
   CudaGeometry geometry;
-  std::map<std::string, const char *> told; ///< sizes that a part of a launch is told
+  std::map<std::string, const char *> told; ///< sizes that a part of a launch gets by a name of their own
   Steps steps;
   std::map<unsigned, std::string> functions; ///< of maps' bodies, by the numbers of their values
   std::vector<std::string> stepStructs;      ///< of steps that layers have in common (Common.h)
@@ -40,24 +41,24 @@ public:
 
   static std::string elementOf(mlir::Value value) { return cudaType(typeOf(value).getElementType()); }
   unsigned numberOf(mlir::Value value) { return named(numbers.lookup(value)); }
-  /// The same of what lies in one place of scratch memory, in one form.
+  /// The number of the view: values that take turns in one place of scratch memory, in one form, have one.
   unsigned memoryOf(mlir::Value value);
-  /// Of the launch: the body's, its results, and the tickets of heads.
+  /// How many arguments the launch has: those of the body, the results, and the heads' tickets.
   unsigned argumentCount();
 
   std::string sizeText(const Size &size) { return tutti::sizeText(size, symbols, told); }
   std::string product(llvm::ArrayRef<Size> sizes);
   std::string totalRows() { return product(steps.form.rows); }
-  /// An access of the kernel's index space, or of a value's own, whose dimensions are called `dims`.
+  /// The results of an access as text; `dims` are the names of its dimensions.
   static std::string text(mlir::AffineMap map, llvm::ArrayRef<std::string> dims);
-  /// The index of the value's element that belongs to a point of the kernel's space; of a scalar there is no column.
+  /// The access of the element that a point of the kernel's index space has of the value; a scalar has no column.
   mlir::AffineMap own(mlir::Value value) {
     mlir::AffineMap access = ownRow(RowForm::of(typeOf(value)), kernel.getContext());
     return mlir::AffineMap::get(access.getNumDims(), 0, access.getResults().take_front(typeOf(value).getRank()),
                                 kernel.getContext());
   }
 
-  /// What is looked up in a table: its view is one member's alone.
+  /// Whether the value's address comes out of a table with one for each member.
   bool isTable(mlir::Value value) {
     auto place = steps.places.find(value);
     return place != steps.places.end() && tutti::isTable(kernel, value, place->second);
@@ -69,12 +70,13 @@ public:
   /// The view of a value that lies in memory, and its type.
   std::string view(mlir::Value value);
   std::string typeOfView(mlir::Value value);
-  /// The same, for who wants it once a pass: a block that goes on to further members keeps no address of one's own.
+  /// The same for use once in a pass. Where blocks go on to further members, or have many addresses, it is looked up
+  /// then, and not kept in a register.
   std::string viewOfPass(mlir::Value value);
-  /// Whether a member has so many weights beside those of the ring that their addresses, two registers each, are more
-  /// than a thread keeps through all layers.
+  /// Whether a member has more weights, besides those of the ring, than a thread can keep the addresses of through all
+  /// layers (two registers each).
   bool hasManyAddresses() const { return manyAddresses; }
-  /// What follows a layer makes a task of its own, as threads keep no addresses.
+  /// Whether a layer's ending makes a `Task` of its own, since threads keep no addresses.
   bool looksUpEachLayer() { return hasManyAddresses() || geometry.ring.columnPlaces > 0; }
   /// A value at an index: read from memory, or computed.
   std::string at(mlir::Value value, const std::string &index);
@@ -84,17 +86,18 @@ public:
   /// The call of a map's function on these operands.
   std::string call(MapOp map, llvm::function_ref<std::string(unsigned)> operand);
 
-  /// The name of the function that makes of an element and an update the element; empty: the update itself.
+  /// The name of the function that combines an element with an update; empty: the update replaces the element.
   std::string combine(ScatterOp op);
 
   /// Names of the kernel's index space (member, rows..., column) at `row` of the tile and `column`; statements that
   /// define them go to `lines`.
   std::vector<std::string> space(std::string &lines);
-  /// Where an element of a value lies in its view; at an index that is `access` of `dims`, not scratch.
+  /// The position in the value's view of the element at `dims`, a point of the kernel's space; or at `access` of
+  /// `dims`, of a value that is not in scratch memory.
   std::string placeOf(mlir::Value value, llvm::ArrayRef<std::string> dims);
   std::string placeOf(mlir::Value value, mlir::AffineMap access, llvm::ArrayRef<std::string> dims);
-  /// The statement that stores a value at `row` and `column`. Blocks of a cluster that all make it keep their own
-  /// activations, and one of them stores results.
+  /// The statement that stores a value at `row` and `column`. If all blocks of a cluster compute it, each stores it to
+  /// its own shared memory, but only one to global memory.
   std::string store(mlir::Value value, const std::string &data, llvm::ArrayRef<std::string> dims);
 
 private:
@@ -115,25 +118,25 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> memories; ///< memoryOf, of scratch
   std::map<std::string, unsigned> bodies;         ///< functions by their text
   std::map<unsigned, unsigned> functionOf;        ///< the function of a value
-  KernelText *whole = nullptr;                    ///< of a scope: what it is of
-  llvm::DenseMap<unsigned, unsigned> names;       ///< the numbers of a scope, by those of the whole
+  KernelText *whole = nullptr;                    ///< the text that this is a scope of, or null
+  llvm::DenseMap<unsigned, unsigned> names;       ///< from numbers of the whole to those of the scope
 
   unsigned named(unsigned number) { return whole ? names.try_emplace(number, names.size()).first->second : number; }
 
-  /// A weight that tensor cores multiply; and whose address no thread keeps: it comes through the ring, or there are
-  /// many.
+  /// Whether tensor cores multiply by the value; and whether, besides, no thread keeps its address, since it comes
+  /// through the ring or there are many.
   bool isOfTensorCores(mlir::Value value);
   bool isLookedUp(mlir::Value value);
   static std::string text(mlir::AffineExpr expr, llvm::ArrayRef<std::string> dims);
-  /// i0, i1 ...: a value's own index, and as parameters of its member function.
+  /// i0, i1 ...: the names of a value's own indices, and the same as parameters of its member function.
   static std::vector<std::string> ownDims(unsigned rank);
   static std::string parameters(unsigned rank);
-  /// Of a value in global memory what its view is made of.
+  /// What the view of a value in global memory is made of, as text.
   struct Buffer {
     std::string element, address, count;
   };
   Buffer bufferOf(mlir::Value value, const Place &place);
-  /// A method that makes its view.
+  /// The member function `name` that makes the view of a value.
   std::string finder(mlir::Value value, const Place &place, const std::string &name);
   void defineView(mlir::Value value, const Place &place);
   std::string rowOf(const RowForm &form, llvm::ArrayRef<std::string> dims);
@@ -148,17 +151,16 @@ private:
 /// Pieces of text in the order of their numbers.
 std::string joined(const std::map<unsigned, std::string> &pieces);
 
-/// The element of 16-bit rows in shared memory.
+/// The type of the elements of 16-bit rows in shared memory.
 std::string narrowElement(const Place &place);
 
-/// A format of the key by which an ArgOp or TopOp chooses, of the element.
+/// A format string that turns an element into the key by which an ArgOp or TopOp compares.
 std::string keyText(mlir::Operation *op);
 
-/// `columns`, which reads what all rows share of a column, and `store`, which computes what a step stores of the sums
-/// of neighbouring columns, and stores it.
+/// The functions `columns` and `store` of a step with a contraction (Ending.h).
 std::string emitEnding(KernelText &text, const Step &step);
 
-/// What a block does once, with its rows and members, and what it does for each member's task.
+/// What a block does once, and what it does for each of its members.
 struct BlockText {
   std::string once, each;
 };
@@ -166,18 +168,18 @@ struct BlockText {
 // The statements of a kernel's parts, a file each.
 /// All steps, and the barriers between them.
 BlockText emitSteps(KernelText &text);
-/// Layers by fma outside of the ring: one, or such that are alike, which are one piece of code. `meet` stands between
-/// two.
+/// One layer that is multiplied by fma, or several that are alike, as one loop; `meet` is the barrier between two.
 std::string emitContractions(KernelText &text, llvm::ArrayRef<Step> steps, llvm::StringRef meet);
-/// Whether two steps are layers by fma that are alike, each with the sums of the one before.
+/// Whether two such layers are alike, and the second reads what the first makes.
 bool areAlike(KernelText &text, const Step &a, const Step &b);
-/// Of a tile of warpgroups: the products of the widths that its passes have.
+/// The products of warpgroups, in the widths that the layers' passes have.
 std::string emitWideProducts(KernelText &text);
 /// A step by rows.
 std::string emitRows(KernelText &text, const Step &step);
 /// A product of two values.
 std::string emitProduct(KernelText &text, const Step &step);
-/// Behind the stores of a value: 16-bit rows end with a whole group of 16, for tensor cores to read.
+/// What follows the stores of a value: zeros that complete the last group of 16 in 16-bit rows, which tensor cores read
+/// whole.
 std::string zeroText(KernelText &text, mlir::Value value);
 std::string emitHeads(KernelText &text);
 

@@ -319,11 +319,12 @@ llvm::Expected<MemberModel> importOnnx(MLIRContext &context, OnnxFile &model, co
     if (!plain)
       return plain;
     if (plain->compositions != imported->compositions)
-      return fail(ExitCode::unsupported,
-                  quote(files.model) + ": a number that differs between the members is, in this one, what makes a " +
-                      differenceOf(plain->compositions, imported->compositions) +
-                      " of several ops, which rounds once; in an ensemble with the others it would have other bits than "
-                      "alone (--unequal makes groups)");
+      return fail(
+          ExitCode::unsupported,
+          quote(files.model) + ": a number that differs between the members is, in this one, what makes a " +
+              differenceOf(plain->compositions, imported->compositions) +
+              " of several ops, which rounds once; in an ensemble with the others it would have other bits than "
+              "alone (--unequal makes groups)");
   }
   imported->digest = digestOf(model.digest(), weights, options);
   return imported;

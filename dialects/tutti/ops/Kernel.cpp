@@ -73,8 +73,8 @@ LogicalResult MapOp::verify() {
       return emitOpError("expected argument ")
              << i << " of the body to be " << scalarType(from.getElementType()) << ", got " << argument.getType();
   }
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
+  auto yield = cast<YieldOp>(body.getTerminator());
+  if (yield.getValues().getTypes() != ArrayRef<Type>(scalarType(type.getElementType())))
     return emitOpError("expected the body to yield one ") << scalarType(type.getElementType());
   auto isScalar = [](Type type) { return isElement(type) && scalarType(type) == type; };
   // Kernels on CPUs clone these on vectors.
@@ -83,6 +83,12 @@ LogicalResult MapOp::verify() {
         !llvm::all_of(op.getOperandTypes(), isScalar) || !llvm::all_of(op.getResultTypes(), isScalar))
       return op.emitOpError("is no op that the body of a map is made of, expected constants and functions of scalars");
   return success();
+}
+
+LogicalResult verifyEndsInYield(Operation *op) {
+  Block &body = op->getRegion(0).front();
+  return !body.empty() && isa<YieldOp>(body.back()) ? success()
+                                                    : op->emitOpError("expected a body that ends in a tutti.yield");
 }
 
 LogicalResult YieldOp::verify() {

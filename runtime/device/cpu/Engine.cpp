@@ -245,7 +245,7 @@ void CpuEngine::runStrips(Strips::Phase phase) {
       &job);
 }
 
-tutti_status_t CpuEngine::run(bool) {
+tutti_status_t CpuEngine::run(Until) {
   Weights &weights = call.artifact.weights;
   const Weights::Version &version = weights.pin(call.reader);
   if (version.number != call.tablesVersion) {

@@ -19,7 +19,7 @@ public:
   tutti_status_t admit(PortState &port, const tutti_tensor_t &tensor) override;
   void resize() override;
   void rebind() override;
-  tutti_status_t run(bool wait) override;
+  tutti_status_t run(Until until) override;
   tutti_status_t wait() override { return TUTTI_OK; }
   const tutti_device_info_t &device() const override { return about; }
   void destroy(bool forked) override;

@@ -199,7 +199,7 @@ tutti_status_t CudaEngine::enqueue() {
   return TUTTI_OK;
 }
 
-tutti_status_t CudaEngine::run(bool wait) {
+tutti_status_t CudaEngine::run(Until until) {
   CudaDevice::Scope scope(*on);
   if (scope.result)
     return failed(scope.result, "making the context current");
@@ -207,10 +207,10 @@ tutti_status_t CudaEngine::run(bool wait) {
           checkStream(&call.error)) // before anything that a capture would record, or a wait that would end it
     return refused;
   tutti_status_t status = enqueue();
-  if (!status && !wait)
+  if (!status && until == Until::started)
     if (CUresult result = driver->cuEventRecord(ended, stream))
       status = failed(result, "recording an event");
-  if (!status && !wait)
+  if (!status && until == Until::started)
     return TUTTI_OK;
   if (status) { // what had been started ends first; the first error is the one to report, or what ends the session
     numDeliveries = 0;
