@@ -58,8 +58,8 @@ std::string wideProducts(const Shape &s, const Way &w) {
   std::string widths, text;
   for (const auto &[width, product] : products)
     widths += (widths.empty() ? "" : ", ") + number(width), text += product;
-  return "struct WideProducts {\n  using Widths = Numbers<" + widths + ">;\n  static constexpr bool hasRest = true;\n" +
-         text + "};\n";
+  return "struct WideProducts {\n  template <class Rows> static Numbers<" + widths +
+         "> widthsOf(Rows);\n  static constexpr bool hasRest = true;\n" + text + "};\n";
 }
 
 unsigned ringBytes(const Shape &s, const Way &w) {

@@ -65,8 +65,7 @@ private:
 
 /// A way to launch kernels as text, and further versions, to be tried in order where that one spills. A producer's
 /// warpgroup leaves the others fewer registers than they have by themselves; members that follow each other, a second
-/// block beside the first one, and weights' words that are read together cost some. A stack frame may also be the
-/// `Task`.
+/// block beside the first one, and weights' words that are read together cost some.
 llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelOp> parts, ArrayRef<std::string> symbols,
                                                           const std::string &name, const LaunchWay &way) {
   std::vector<CudaText::Version> versions;
@@ -110,12 +109,6 @@ llvm::Expected<std::vector<CudaText::Version>> versionsOf(ArrayRef<plan::KernelO
     if (llvm::Error error = add([&](CudaGeometry &g) {
           withoutProducer(g);
           g.residentBlocks = 1;
-        }))
-      return std::move(error);
-  if (first.ring)
-    if (llvm::Error error = add([](CudaGeometry &g) {
-          g.persistent = false;
-          g.findsViews = true;
         }))
       return std::move(error);
   return versions;

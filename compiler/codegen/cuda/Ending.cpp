@@ -240,7 +240,17 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
                                EndingText &text) {
   const Ending &longest =
       *llvm::max_element(endings, [](const Ending &a, const Ending &b) { return a.types.size() < b.types.size(); });
-  std::string fields, values, asked, held; // the last by value: of a reference NVRTC may keep the address in memory
+  // What is chosen from is held by value: where a function has its address, NVRTC may keep the whole `Task` in memory.
+  std::string fields, values, asked, held;
+  std::map<std::string, std::string> heldViews; // by name
+  auto holdView = [&](const Ending::Read &read, StringRef type) {
+    auto [known, isNew] = heldViews.try_emplace(read.view, "held" + std::to_string(heldViews.size()));
+    if (isNew) {
+      before += formatv("  const Global<const {0}> {1} = {2};\n", type, known->second, read.view);
+      held += (heldViews.size() == 1 ? ", n, " : ", ") + known->second;
+    }
+    return known->second + "[" + read.index + "]";
+  };
   for (auto [i, type] : llvm::enumerate(longest.types)) {
     // Of several views one is chosen, not of what was read from them. A layer that reads less has another's where that
     // is as long.
@@ -251,9 +261,15 @@ static std::string columnsText(ArrayRef<size_t> layers, ArrayRef<Ending> endings
       bool has = i < e.values.size();
       const Ending::Read &read = has ? e.values[i] : any;
       views.push_back(read.view);
-      texts.push_back(has ? read.text() : type + "()");
       same &= !read.view.empty() && read.index == any.index && (has || e.N <= longest.N);
     }
+    for (const Ending &e : endings)
+      if (i >= e.values.size())
+        texts.push_back(type + "()");
+      else if (const Ending::Read &read = e.values[i]; same || read.view.empty() || read.isFound())
+        texts.push_back(read.text());
+      else
+        texts.push_back(holdView(read, type));
     std::string from = chosenOf(layers, views), value = chosenOf(layers, texts);
     bool named = same && (from != views.front() || any.isFound());
     if (named) {

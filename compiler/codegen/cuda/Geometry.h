@@ -80,9 +80,6 @@ struct CudaGeometry {
   bool persistent = false;
   bool wordsApart = false;     ///< a lane reads a weight's floats one by one, which takes fewer registers
   bool keepsAddresses = false; ///< threads keep a member's addresses in registers; else they look them up each pass
-  /// What endings read of columns is looked up each pass, too: where layers choose between many views, NVRTC may keep
-  /// the `Task` in local memory.
-  bool findsViews = false;
 
   int64_t blockThreads() const { return threads + ring.producerWarps * 32; }
   /// How many threads of a block are no producer's: taskThreads of device/barrier.cuh.

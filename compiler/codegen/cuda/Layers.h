@@ -13,6 +13,9 @@ struct Others {
   bool inScratch = true;          ///< whether they store to shared memory only
 };
 
+/// What kind of place a layer has its rows in: one of `Lefts` (device/layer.cuh).
+llvm::StringRef kindOfRows(KernelText &k, Contraction c);
+
 /// The view of a layer's rows of the tile, in an argument or a result.
 std::string globalRows(KernelText &k, Contraction c);
 

@@ -197,8 +197,7 @@ std::string KernelText::typeOfView(Value value) {
 std::string KernelText::viewOfPass(Value value) {
   auto place = steps.places.find(value);
   bool keeps = (!geometry.persistent || geometry.keepsAddresses) && !hasManyAddresses();
-  bool isFound = place != steps.places.end() && (geometry.findsViews || (!keeps && isTable(value)));
-  if (!isFound || place->second.kind == Place::scratch || isLookedUp(value))
+  if (keeps || place == steps.places.end() || !isTable(value) || isLookedUp(value))
     return view(value);
   unsigned number = numberOf(value);
   std::string name = "find" + std::to_string(number);

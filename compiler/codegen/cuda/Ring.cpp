@@ -52,8 +52,7 @@ static bool isCopied(KernelText &k, Contraction c) {
   return k.geometry.copyOffset >= 0 && c.copiesRows(k.steps, k.geometry);
 }
 
-/// What kind of place a layer has its rows in, as `Layers` calls them.
-static StringRef kindOfRows(KernelText &k, Contraction c) {
+StringRef kindOfRows(KernelText &k, Contraction c) {
   const Place &place = k.steps.places.find(c.op.getLhs())->second;
   return c.readsInput(k.steps, k.geometry) ? "ofInput"
          : place.kind == Place::result     ? "inGlobal"

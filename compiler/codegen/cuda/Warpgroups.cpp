@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The instructions of warpgroups as text (device/warpgroup.cuh).
-#include "Text.h"
+#include "Layers.h"
 #include "passes/analysis/Numerics.h"
 
 #include "Layout.h"
@@ -9,6 +9,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 
 using namespace mlir;
 using llvm::formatv;
@@ -16,8 +17,10 @@ using llvm::formatv;
 namespace tutti {
 
 std::string emitWideProducts(KernelText &k) {
-  // Of each width a warpgroup's instruction has, the panels' tiles.
+  // Of each width a warpgroup's instruction has, the panels' tiles; and the widths of layers whose rows lie in one kind
+  // of place (RowsKind of device/tensor.cuh): each pair is a loop over stages.
   std::map<int64_t, std::vector<int64_t>> widths;
+  std::map<StringRef, std::set<int64_t>> widthsOf;
   StringRef type;
   bool chunks = false, hasRest = false; // of chunks warpgroups multiply whole panels alone (device/wide.cuh)
   for (const Contraction &c : tensorContractions(k.steps)) {
@@ -35,7 +38,10 @@ std::string emitWideProducts(KernelText &k) {
         hasRest |= tiles != whole;
         tiles = std::move(whole);
       }
-      widths[std::accumulate(tiles.begin(), tiles.end(), int64_t(0))] = tiles;
+      StringRef kind = kindOfRows(k, c);
+      int64_t width = std::accumulate(tiles.begin(), tiles.end(), int64_t(0));
+      widthsOf[kind == "ofInput" ? "floats" : kind].insert(width);
+      widths[width] = std::move(tiles);
       rest = rest.drop_front(pass.size());
     }
   }
@@ -45,10 +51,12 @@ std::string emitWideProducts(KernelText &k) {
       names.push_back("%" + std::to_string(i));
     return llvm::join(names, ", ");
   };
-  std::vector<std::string> known;
-  std::string products;
+  std::string lists, products;
+  for (const auto &[kind, own] : widthsOf) {
+    auto texts = llvm::map_range(own, [](int64_t width) { return std::to_string(width); });
+    lists += formatv("  static Numbers<{0}> widthsOf(RowsKind<{1}>);\n", llvm::join(texts, ", "), kind);
+  }
   for (const auto &[width, panels] : widths) {
-    known.push_back(std::to_string(width));
     std::vector<std::string> sums;
     for (auto [panel, tiles] : llvm::enumerate(panels))
       for (int64_t tile = 0; tile < tiles; ++tile)
@@ -64,8 +72,7 @@ std::string emitWideProducts(KernelText &k) {
                     .str();
   }
   std::string rest = chunks ? formatv("  static constexpr bool hasRest = {0};\n", hasRest).str() : "";
-  return formatv("struct WideProducts {{\n  using Widths = Numbers<{0}>;\n{1}{2}};\n\n", llvm::join(known, ", "), rest,
-                 products);
+  return formatv("struct WideProducts {{\n{0}{1}{2}};\n\n", lists, rest, products);
 }
 
 } // namespace tutti

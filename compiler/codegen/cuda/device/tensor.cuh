@@ -247,13 +247,13 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
 #if TUTTI_CAPABILITY == 90
     if constexpr (L::Tile::wide)
       if (share.tiles[0] > 0) {
-        byRows<L>(layer, [&](auto rows) {
+        byRows<L>(layer, [&](auto rows) __attribute__((always_inline)) {
           if constexpr (L::Math::chunked) {
             if constexpr (L::Wide::hasRest)
               if (share.tiles[0] < L::Tile::warpPanels * 4)
                 return multiplyByPanel<L, rows.kind>(layer, ring, share, sums);
           }
-          multiplyWide<L, rows.kind>(typename L::Wide::Widths(), layer, ring, share, sums);
+          multiplyWide<L, rows.kind>(decltype(L::Wide::widthsOf(rows))(), layer, ring, share, sums);
         });
         from = layer.K;
       }
@@ -263,7 +263,9 @@ __device__ __forceinline__ void multiply(const Layer &layer, int pass, Ring &rin
       int stage = ring.take();
       if constexpr (!L::Tile::wide)
         if (share.tiles[0] > 0) // else there is no other panel
-          byRows<L>(layer, [&](auto rows) { multiplyStage<L, rows.kind>(layer, from, stage, share, sums); });
+          byRows<L>(layer, [&](auto rows) __attribute__((always_inline)) {
+            multiplyStage<L, rows.kind>(layer, from, stage, share, sums);
+          });
       ring.leave();
     }
   }

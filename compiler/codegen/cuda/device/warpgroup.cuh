@@ -10,11 +10,12 @@
 
 #if TUTTI_CAPABILITY == 90
 
-// A kernel has a struct with the widths of its products, in tiles of eight columns, and a function for each, which
-// TUTTI_WARPGROUP_PRODUCT defines (its asm names every register of the sums, so there is one for each width):
+// A kernel has a struct with the widths of its products, in tiles of eight columns, by where a layer's rows lie
+// (RowsKind of tensor.cuh), and a function for each width, which TUTTI_WARPGROUP_PRODUCT defines (its asm names every
+// register of the sums, so there is one for each width):
 //
 //   struct WideProducts {
-//     using Widths = Numbers<2>;
+//     static Numbers<2> widthsOf(RowsKind<halves>);
 //     TUTTI_WARPGROUP_PRODUCT(2, 16, "bf16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8, %9, %10, %11", "%12", TUTTI_TILE(0,
 //     0), TUTTI_TILE(0, 1))
 //   };

@@ -199,7 +199,7 @@ private:
   Warpgroup group;
 };
 
-/// sums += a pass, by the one of the kernel's widths that this warpgroup has.
+/// sums += a pass, by the one of these widths that this warpgroup has.
 template <class L, Lefts kind, class Ring, int... widths>
 __device__ __forceinline__ void multiplyWide(Numbers<widths...>, const Layer &layer, Ring &ring,
                                              const typename L::Share &share, typename L::Sums &sums) {
