@@ -48,8 +48,8 @@ void importRange(Node &n) {
     __int128 distance = __int128(numbers[1].ints[0]) - numbers[0].ints[0], delta = numbers[2].ints[0];
     count = (distance > 0) == (delta > 0) ? double((distance + (delta > 0 ? delta - 1 : delta + 1)) / delta) : 0;
   }
-  if (std::isnan(count)) {
-    n.emit.malformed("a range without an end");
+  if (!std::isfinite(count)) {
+    n.emit.malformed("a range without an end: its step is 0, or one of its numbers is not finite");
     return;
   }
   auto length = static_cast<int64_t>(std::clamp(count, 0.0, 0x1p62));
