@@ -16,7 +16,9 @@ namespace tutti {
 namespace {
 
 /// Fewer rows that read the same columns, or fewer columns, leave most of a tile empty.
-constexpr int64_t leastRows = 4, leastColumns = 8;
+constexpr int64_t leastRows = 4, leastColumns = 4;
+/// Terms of a sum that is moved once more to where it belongs.
+constexpr int64_t leastTerms = 4;
 /// Products that an element should take part in for each time that it is copied.
 constexpr int64_t leastUses = 8;
 
@@ -153,7 +155,7 @@ private:
       if (now.isCopied[i] && !isMany(without(all, now.operands[i]), leastUses))
         return false;
     return isMany(without(now.operands[0], now.operands[1]), leastRows) &&
-           isAtLeast(sizes.at(now.result.back()), leastColumns) && (!now.isTurned || isMany(now.summed, leastUses));
+           isAtLeast(sizes.at(now.result.back()), leastColumns) && (!now.isTurned || isMany(now.summed, leastTerms));
   }
 };
 

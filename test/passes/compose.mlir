@@ -487,6 +487,18 @@ func.func @few(%x: tensor<?x6x8x3xf32, ["batch"]>, %y: tensor<?x6x8x24xf32, ["ba
 
 // -----
 
+// Five columns and six terms are enough, where members share the rows.
+// CHECK-LABEL: func.func @modes
+func.func @modes(%x: tensor<?x6x9xf32, ["batch"]>, %w: tensor<?x9x6x5xf32, ["active"]>)
+    -> tensor<?x?x5x9xf32, ["active", "batch"]> {
+  // CHECK: tutti.contract %{{.*}}, %arg1 "{{[a-z]*}},amio->ambo"
+  // CHECK-NEXT: tutti.map
+  %0 = tutti.contract %x, %w "bim,amio->abom" : tensor<?x6x9xf32, ["batch"]>, tensor<?x9x6x5xf32, ["active"]>
+  return %0 : tensor<?x?x5x9xf32, ["active", "batch"]>
+}
+
+// -----
+
 // A pool of channels that lie side by side goes along them, and what is left is turned.
 // CHECK-LABEL: func.func @pool
 func.func @pool(%x: tensor<?x8x8x16xf32, ["batch"]>) -> tensor<?x16x4x4xf32, ["batch"]> {
