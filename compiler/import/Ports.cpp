@@ -87,9 +87,10 @@ llvm::Error askPorts(func::FuncOp main, const std::map<std::string, bool> &perMe
     auto type = cast<RankedTensorType>(main.getResultTypes()[*place]);
     if (llvm::is_contained(own, "vote") && isa<FloatType>(type.getElementType()) && type.getRank() > 0)
       if (Size last = getSizes(type).back(); !last.isFixed())
-        return fail(ExitCode::unsupported,
-                    "--output " + shown(name) + "=vote: members vote for a class, a place along the output's last axis, "
-                        "but that is the dimension " + quote(last.str()) + ", whose length each call decides");
+        return fail(ExitCode::unsupported, "--output " + shown(name) +
+                                               "=vote: members vote for a class, a place along the output's last axis, "
+                                               "but that is the dimension " +
+                                               quote(last.str()) + ", whose length each call decides");
     askHeads(main, *place, SmallVector<StringRef>(own.begin(), own.end()));
   }
   return checkFiles(main, ports.outputs);

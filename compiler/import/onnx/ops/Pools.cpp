@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace tutti {
 
+/// Elements of windows that are combined at once; of larger ones, axis by axis.
+constexpr int64_t mostAtOnce = 64;
+
 /// The elements at `places` of an image as (rows, windows, elements, channels). One long row where channels are few and
 /// the image is small, else a row of channels for each element.
 static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
@@ -58,13 +61,13 @@ static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Win
   return all;
 }
 
-/// The same of an image's windows; of those that overlap axis by axis, rows first, which are vectors: what windows have
-/// in common is combined once.
-static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool overlap) {
+/// The same of an image's windows; of large ones and those that overlap axis by axis, rows first, which are vectors:
+/// what windows have in common is combined once.
+static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> windows, bool byAxis) {
   double outside = kind == ReduceKind::max ? -std::numeric_limits<double>::infinity() : 0;
   for (auto [i, along] : llvm::enumerate(windows))
     x = x ? withMargin(e, x, 2 + i, along, outside) : x;
-  if (!overlap)
+  if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)
     x = combined(e, x, kind, windows.slice(i, 1), 2 + i);
@@ -149,8 +152,8 @@ static bool areInside(ArrayRef<Windows> windows) {
   });
 }
 
-/// The largest, or the mean, of each window. The few elements of a small one are combined one after the other, so that
-/// windows lie side by side in vectors; axes of large ones are reduced.
+/// The largest, or the mean, of each window. Elements are combined one after the other, so that windows lie side by
+/// side in vectors. A window that has very long axes, or is the whole image, is reduced.
 static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Emit &e = n.emit;
   Operand x = n.in(0);
@@ -169,13 +172,14 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
     return;
   bool inImage = llvm::none_of(*windows, [](const Windows &along) { return along.leavesImage() || along.gap != 1; }),
        overlap = llvm::any_of(*windows, [](const Windows &along) { return along.overlap(); });
-  int64_t elements = 1; // of a window
-  bool few = true;      // are taken one by one
+  int64_t elements = 1;          // of a window
+  bool few = true, isOne = true; // along each axis, so that they are taken one by one; one window is the image
   for (const Windows &along : *windows) {
     few &= along.length <= mostTaken;
     elements *= few ? along.length : 1;
-    few &= overlap || elements <= mostTaken; // axis by axis, or all
+    isOne &= along.count == 1;
   }
+  few &= overlap || !isOne || elements <= mostTaken;
   if ((!inImage && !(few && x.isFloat() && areInside(*windows))) || (!few && overlap)) {
     n.set(0, poolGathered(n, kind, x, *windows, countsPadding));
     return;
@@ -188,7 +192,7 @@ static void pool(Node &n, ReduceKind kind, bool countsPadding = false) {
   Type given = x.element();
   if (kind == ReduceKind::mean && given.getIntOrFloatBitWidth() < 32)
     x = e.cast(x, Float32Type::get(&e.context));
-  Operand y = ofWindows(e, x, kind, *windows, overlap);
+  Operand y = ofWindows(e, x, kind, *windows, overlap || elements > mostAtOnce);
   if (y && kind == ReduceKind::mean)
     y = e.cast(e.div(y, inImage ? e.scalar(double(elements), y) : dividersBeside(n, y, *windows, countsPadding)),
                given);
