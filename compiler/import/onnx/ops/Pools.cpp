@@ -11,6 +11,9 @@ namespace tutti {
 /// Elements of windows that are combined at once; of larger ones, axis by axis.
 constexpr int64_t mostAtOnce = 64;
 
+/// Elements along an axis of windows that are made of windows of half as many.
+constexpr int64_t leastDoubled = 4;
+
 /// The elements at `places` of an image as (rows, windows, elements, channels). One long row where channels are few and
 /// the image is small, else a row of channels for each element.
 static Operand gathered(Node &n, const Operand &x, const Counts &counts, ArrayRef<int64_t> places) {
@@ -42,6 +45,10 @@ static Operand withMargin(Emit &e, const Operand &x, int64_t axis, const Windows
   return parts.size() > 1 ? e.concat(parts, axis) : x;
 }
 
+static Operand combine(Emit &e, ReduceKind kind, const Operand &a, const Operand &b) {
+  return kind == ReduceKind::max ? e.binary<MaxOp>(a, b) : e.add(a, b);
+}
+
 /// The largest, or the sum, of the elements of windows along the axes from `first` on, one after the other.
 static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Windows> windows, int64_t first) {
   int64_t elements = 1;
@@ -56,9 +63,35 @@ static Operand combined(Emit &e, const Operand &x, ReduceKind kind, ArrayRef<Win
       element = e.part(element, first + axis, rest % along.length * along.gap, along.count, along.stride);
       rest /= along.length;
     }
-    all = i == 0 ? element : kind == ReduceKind::max ? e.binary<MaxOp>(all, element) : e.add(all, element);
+    all = i == 0 ? element : combine(e, kind, all, element);
   }
   return all;
+}
+
+/// The largest, or the sum, of windows along an axis that are one step apart, from those of two elements, of four ...:
+/// a maximum of two that overlap, a sum of some that lie behind each other.
+static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &along, int64_t axis) {
+  int64_t span = 1, summed = 0, left = along.count + (along.length - 1) * along.gap; // elements of a window; windows
+  Operand sum;
+  auto addSpan = [&] {
+    Operand part = e.part(x, axis, summed * along.gap, along.count, 1);
+    sum = summed ? e.add(sum, part) : part;
+    summed += span;
+  };
+  auto both = [&](int64_t apart) {
+    left -= apart;
+    x = x ? combine(e, kind, e.part(x, axis, 0, left, 1), e.part(x, axis, apart, left, 1)) : x;
+  };
+  for (; span * 2 <= along.length; span *= 2) {
+    if (kind != ReduceKind::max && along.length & span)
+      addSpan();
+    both(span * along.gap);
+  }
+  if (kind != ReduceKind::max)
+    addSpan();
+  else if (span < along.length)
+    both((along.length - span) * along.gap);
+  return kind == ReduceKind::max ? x : sum;
 }
 
 /// The same of an image's windows; of large ones and those that overlap axis by axis, rows first, which are vectors:
@@ -70,7 +103,8 @@ static Operand ofWindows(Emit &e, Operand x, ReduceKind kind, ArrayRef<Windows> 
   if (!byAxis)
     return combined(e, x, kind, windows, 2);
   for (size_t i = 0; i < windows.size(); ++i)
-    x = combined(e, x, kind, windows.slice(i, 1), 2 + i);
+    x = windows[i].stride == 1 && windows[i].length >= leastDoubled ? byDoubling(e, x, kind, windows[i], 2 + i)
+                                                                    : combined(e, x, kind, windows.slice(i, 1), 2 + i);
   return x;
 }
 
