@@ -3,8 +3,6 @@
 #ifndef TUTTI_PASSES_REWRITE_H
 #define TUTTI_PASSES_REWRITE_H
 
-#include "dialects/Fault.h"
-
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tutti {
@@ -36,7 +34,8 @@ private:
   llvm::DenseMap<llvm::StringRef, int64_t> byName;
 };
 
-/// Applies patterns to all ops below `root`, until none matches; a fault where there seems to be no end.
+/// Applies patterns to all ops below `root`, until none matches; an error of `root` where there seems to be no end,
+/// which says which patterns matched most: of a large model the busiest, else two that undo each other.
 inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns) {
   RewriteCounter counter;
   // What a rewrite makes is part of the round that made it, so rounds are few; but a chain of which each op waits for
@@ -50,7 +49,8 @@ inline llvm::LogicalResult rewriteToTheEnd(mlir::Operation *root, const mlir::Fr
     if (succeeded(mlir::applyPatternsGreedily(root, patterns, config)))
       return mlir::success();
   }
-  return emitFault(root, "rewrites undo each other, or take more rounds than they should: " + counter.busiest());
+  return root->emitError("takes more rewrites than " + llvm::Twine(most) + " a round (" + counter.busiest() +
+                         "): compile it in parts; if it is small, rewrites undo each other, a mistake of the compiler");
 }
 
 } // namespace tutti

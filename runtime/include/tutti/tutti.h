@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  * The C interface of the Tutti runtime: load an artifact, bind buffers, run the ensemble.
  *
- * An artifact is code: loading one checks that it is whole, not that it is harmless. Run only what you trust.
+ * An artifact is code: opening one checks that its code and metadata are whole (its weights, when asked to), not that
+ * they are harmless. Run only what you trust.
  *
  * Rules that hold for every function
  *   - A function that can fail returns a tutti_status_t; 0 is success. Nothing throws, aborts or exits. A handle that
@@ -15,6 +16,8 @@
  *     sessions of one artifact may run at the same time on different threads. Every function of a session that can fail
  *     can return TUTTI_BUSY, TUTTI_FORKED and TUTTI_DEVICE_LOST beside the errors that its comment lists. TUTTI_BUSY
  *     writes no message: that of the session is the other thread's.
+ *   - Structures keep their layout as long as the library's soname stays (libtutti.so.0.1). Only one that says its
+ *     struct_size may get further members meanwhile, at its end.
  */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H

@@ -74,7 +74,7 @@ static Operand byDoubling(Emit &e, Operand x, ReduceKind kind, const Windows &al
   int64_t span = 1, summed = 0, left = along.count + (along.length - 1) * along.gap; // elements of a window; windows
   Operand sum;
   auto addSpan = [&] {
-    Operand part = e.part(x, axis, summed * along.gap, along.count, 1);
+    Operand part = x ? e.part(x, axis, summed * along.gap, along.count, 1) : x;
     sum = summed ? e.add(sum, part) : part;
     summed += span;
   };
