@@ -50,8 +50,8 @@ public:
           addSegment(fb::SegmentKind::code, image.bytes->size());
         }
     for (const auto &slot : weights.slots) {
-      slot->segment = root.segments.size();
       root.slots.push_back(std::make_unique<fb::SlotT>(*slot));
+      root.slots.back()->segment = root.segments.size();
       if (!slot->perm_dims.empty())
         require("perm_dims");
     }
